@@ -144,7 +144,8 @@ std::vector<TaskChange> Aggregator::refresh() {
     for (const auto& [key, unused] : there) { look(key, changes); }
     if (!loaded_) {
         changes.clear();
-        ::malloc_trim(0);  // The states of a thousand ended tasks leave a heap of small holes.
+        // Returns the heap's free memory to the system: the states of a thousand ended tasks leave small holes.
+        ::malloc_trim(0);
     }
     loaded_ = true;
     return changes;
@@ -211,7 +212,7 @@ void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
     const auto size = static_cast<std::uint64_t>(status.st_size);
     const std::int64_t changed = status.st_ctim.tv_sec * ns_per_second + status.st_ctim.tv_nsec;
     if (known.size == size && known.changed_ns == changed) { return; }
-    // A journal only grows. Whatever else has happened to it is read from its beginning.
+    // A journal only grows. After any other change, reads it from its beginning.
     if (size <= known.size) {
         known.followed.reset();
         known.figures.reset();

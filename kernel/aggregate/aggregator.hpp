@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All tasks of all known repositories, kept up to date from their journals (North Star 11.5, "State Aggregator").
+// All tasks of all known repositories, kept up to date from their journals.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +21,26 @@
 
 namespace agentforge::kernel {
 
-/// Why a repository's tasks are left out: its `.agentforge` is a link or belongs to another user (AF-DASH-010), or it is gone
-/// (AF-DASH-011).
+/// Returns why a repository's tasks are left out: its `.agentforge` is a link or belongs to another user (AF-DASH-010), or it is
+/// gone (AF-DASH-011).
 [[nodiscard]] std::optional<Error> problem_of(const KnownRepository& repository);
 
-/// One thing that happened: a record was appended, a process took a task up or let it go (`type` is `process` then), or a set
-/// changed (`set`; SetWatch).
+/// One change: a record was appended, a process took or released a task (`type` is `process`), or a set changed (`set`; see
+/// SetWatch).
 struct TaskChange {
     std::string repo;
     std::string task_id;
-    Sequence seq = 0;  ///< The journal's; of `process`, that of the last record.
+    Sequence seq = 0;  ///< Sequence number in the journal. For `process`, that of the last record.
     std::string type;
-    std::string stage;       ///< Current stage after it.
-    std::uint64_t step = 0;  ///< Steps of the task so far.
-    std::string state;       ///< condition_of.
+    std::string stage;       ///< Current stage after the change.
+    std::uint64_t step = 0;  ///< Steps that the task has taken so far.
+    std::string state;       ///< See condition_of.
 };
 
-/// It reads and stores nothing. Safe to use from several threads.
+/// Follows all tasks of the repositories. Only reads; stores nothing on disk. Safe to use from several threads.
 ///
-/// Memory: the figures of each task, and the states of those that have not ended and of the 16 ended ones that were looked at
-/// last.
+/// Memory: the figures of each task, the states of tasks that have not ended, and the states of the 16 most recently used ended
+/// tasks.
 class Aggregator {
 public:
     explicit Aggregator(std::vector<KnownRepository> repositories);
@@ -58,35 +58,35 @@ public:
         return repository.path / ".agentforge";
     }
 
-    /// Looks at every task whose journal has changed, and for new and removed ones. The first call reads everything and tells of
+    /// Reads every task whose journal has changed, and finds new and removed tasks. The first call reads everything and returns
     /// no change.
     std::vector<TaskChange> refresh();
-    /// Looks at one task: costs what its journal grew by. A task that nobody knew is taken in.
+    /// Reads one task. Adds a task that is not known yet. Cost: what its journal grew by.
     std::vector<TaskChange> refresh(std::size_t repository, const std::string& task_id);
-    /// Looks whether the tasks under way still have a process: it may end without a record.
+    /// Checks whether the tasks in progress still have a process: a process may end without writing a record.
     std::vector<TaskChange> refresh_processes();
 
     using Figures = std::shared_ptr<const TaskFigures>;
-    /// Last activity first.
+    /// Ordered by last activity, newest first.
     [[nodiscard]] std::vector<Figures> tasks() const;
-    /// What could not be read, one for each task or repository.
+    /// Errors of reading, one for each task or repository.
     [[nodiscard]] std::vector<Error> problems() const;
-    /// Changes whenever any figure does.
+    /// Changes whenever any figure changes.
     [[nodiscard]] std::uint64_t version() const;
 
-    /// Where a task lies.
+    /// Which repository has a task.
     struct Place {
         std::size_t repository = 0;
         std::string task_id;
     };
-    /// `task`: its whole id. `repo`: a repository's name; empty where only one has the task. Errors: `not_found` AF-DASH-014;
-    /// `conflict` AF-DASH-018 several have it.
+    /// Finds a task by its full id. `repo`: a repository's name; may be empty if only one has the task. Errors: `not_found`
+    /// AF-DASH-014; `conflict` AF-DASH-018 several have it.
     [[nodiscard]] Result<Place> find(std::string_view task, std::string_view repo = {}) const;
-    /// Whether any repository has the task. Errors: `not_found` AF-DASH-014.
+    /// Succeeds if any repository has the task. Errors: `not_found` AF-DASH-014.
     [[nodiscard]] Result<void> find_any(std::string_view task) const;
     [[nodiscard]] Result<Figures> figures(const Place& place) const;
-    /// Calls `look` with the task as its journal has it now. `look` must be quick: others wait. Errors: those of
-    /// FollowedTask::refresh.
+    /// Calls `look` with the task, read up to the end of its journal. `look` must be quick, because it blocks other callers.
+    /// Errors: those of FollowedTask::refresh.
     [[nodiscard]] Result<void> with_task(const Place& place, const std::function<Result<void>(const FollowedTask& task)>& look);
 
 private:
@@ -95,8 +95,8 @@ private:
         Figures figures;    ///< From `state.yaml` where the journal cannot be read; null: not from that either.
         Sequence told = 0;  ///< The last record that `refresh` told of.
         std::optional<Error> problem;
-        std::uint64_t size =
-            0;  ///< Of its journal, with the time of its last change: while they are the same nothing was appended.
+        /// Size of the journal. Nothing was appended while this and the time of the last change stay the same.
+        std::uint64_t size = 0;
         std::int64_t changed_ns = 0;
     };
     using Key = std::pair<std::size_t, std::string>;

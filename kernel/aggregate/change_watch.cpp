@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// NFS, SMB (two), CIFS, FUSE, 9P, Ceph: what other machines write there is no event here.
+/// NFS, SMB (two), CIFS, FUSE, 9P, Ceph: writes by other machines cause no event on this one.
 constexpr std::array<long, 7> network_file_systems{0x6969, 0xFE534D42, 0x517B, 0xFF534D42, 0x65735546, 0x01021997, 0x00C36400};
 
 bool is_on_a_network(const fs::path& folder) {
@@ -56,7 +56,7 @@ void ChangeWatch::watch_task(std::size_t folder, const std::string& task) {
                                           IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW);
     if (watch >= 0) { watched_[watch] = {folder, task}; }
     if (watch >= 0) { return; }
-    // Its journal is not there yet: the folder tells when it comes.
+    // The task has no journal yet. Watches its folder for it.
     const int parent = ::inotify_add_watch(events_.get(), (folders_[folder] / task).c_str(),
                                            IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
     if (parent >= 0) { watched_[parent] = {folder, task}; }
@@ -79,14 +79,14 @@ void ChangeWatch::take_event(int watch, unsigned mask, const std::string& name, 
     }
     if (about.task.empty()) { return; }
     const bool gone = (mask & (IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)) !=
-                      0;  // A deleted file that somebody has open only has one name less.
+                      0;  // Deleting a file that is still open changes only its link count.
     if (name == "actions.yaml" || gone) { watch_task(about.folder, about.task); }
     changes.push_back(about);
 }
 
 std::vector<ChangeWatch::Change> ChangeWatch::wait(std::chrono::milliseconds wait, int stop) {
     std::array<pollfd, 2> watched{pollfd{events_.get(), POLLIN, 0},
-                                  pollfd{stop, POLLIN, 0}};  // A negative descriptor is passed over.
+                                  pollfd{stop, POLLIN, 0}};  // poll(2) ignores a negative descriptor.
     std::vector<Change> changes;
     if (::poll(watched.data(), watched.size(), static_cast<int>(wait.count())) <= 0) { return changes; }
     alignas(inotify_event) std::array<char, 16384> buffer{};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tasks have changed: from the file system's events, and by looking where there are none (North Star 11.5, "Real-Time
-// Updates").
+// Finds out which tasks have changed: from file system events, and by polling where there are none.
 #pragma once
 
 #include <chrono>
@@ -14,20 +13,20 @@
 
 namespace agentforge::kernel {
 
-/// Watches `tasks/` folders by inotify(7). A network file system tells nothing of what other machines write, a folder may not be
-/// there yet, and a user's watches may be used up: then `misses_events` is true, and the caller looks at everything from time to
-/// time. One thread at a time.
+/// Watches `tasks/` folders by inotify(7). `misses_events` is true if a folder is on a network file system (it reports no writes
+/// by other machines), if a folder does not exist yet, or if the user has no inotify watches left. The caller must then poll
+/// everything from time to time. One thread at a time.
 class ChangeWatch {
 public:
-    /// `tasks`: the folders, in the order of the numbers that events name them by.
+    /// `tasks`: the folders. Events refer to them by their index.
     explicit ChangeWatch(std::vector<std::filesystem::path> tasks);
 
     struct Change {
         std::size_t folder = 0;
-        std::string task;
-    };  ///< `task` empty: look at the whole folder.
-    /// Waits for a change, `wait` at the most, or until `stop` is readable. What changed, each once. `stop`: a descriptor, -1:
-    /// none.
+        std::string task;  ///< Empty: look at the whole folder.
+    };
+    /// Waits until something changes, `stop` is readable, or `wait` has passed. Returns each change once. `stop`: a descriptor,
+    /// or -1 for none.
     [[nodiscard]] std::vector<Change> wait(std::chrono::milliseconds wait, int stop);
     [[nodiscard]] bool misses_events() const noexcept { return misses_events_; }
 

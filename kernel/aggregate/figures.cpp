@@ -22,7 +22,7 @@ std::uint64_t seconds_between(const std::string& from, const std::string& to) {
 
 bool is_done(const StageState& stage) { return stage.status == StageStatus::completed || stage.status == StageStatus::skipped; }
 
-/// How many stages there are up to the one that the task ends with.
+/// Returns the number of stages up to and including the task's last one.
 std::size_t stage_count(const TaskState& state) {
     const std::string& exit = state.exit_after ? *state.exit_after : state.pipeline.exit_stage;
     const auto found = std::ranges::find(state.stages, exit, &StageState::name);
@@ -103,7 +103,7 @@ json::object pipeline_of(const TaskState& state) {
             {"stages", std::move(stages)}};
 }
 
-/// What may follow the end: stages of its own that are left, and the pipeline that goes on.
+/// Returns what can follow the end: the remaining stages, and the pipeline that continues this one.
 json::value continuation_of(const TaskState& state) {
     if (!can_be_extended(state)) { return nullptr; }
     json::array stages;
@@ -204,7 +204,7 @@ CostFigures cost_figures(const TaskState& state) {
 
 double stage_progress(const TaskState& state) {
     if (state.stages.empty() || state.stages.size() <= state.stage_index) { return 0; }
-    constexpr double most_while_working = 0.9;  // An estimate: what is left is gate, review and approval.
+    constexpr double most_while_working = 0.9;  // An estimate: gate, review and approval still follow.
     switch (state.progress) {
         case StageProgress::not_started:
             return is_done(state.stage()) ? 1 : 0;
@@ -216,7 +216,7 @@ double stage_progress(const TaskState& state) {
     }
     const auto most_steps = static_cast<double>(std::max(1U, state.stage_template().max_steps));
     const double share = static_cast<double>(state.stage().steps) / most_steps;
-    return std::min(most_while_working, share * 2);  // A stage takes half of the steps that it may take, as a rule.
+    return std::min(most_while_working, share * 2);  // A stage usually takes half of the steps that it may take.
 }
 
 double overall_progress(const TaskState& state) {
@@ -273,7 +273,7 @@ std::vector<std::string> available_actions(const TaskOverview& overview) {
 
 namespace {
 
-/// Puts in what depends on the process that has the task.
+/// Adds the fields that depend on whether a process runs the task.
 void add_process(json::object& summary, const TaskOverview& overview) {
     json::object& status = summary["status"].as_object();
     status["state"] = condition_of(overview);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a task, for `status`, the dashboard's API and its page. JSON has the field names of North Star 11.2 and 13.13.
+// The figures of a task, for `status`, the dashboard's API and its page.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace agentforge::kernel {
 
-/// How one stage stands.
+/// The progress of one stage.
 struct StageFigures {
     std::string name;
     std::string status;  ///< As in `state.yaml`.
@@ -23,51 +23,52 @@ struct StageFigures {
     std::uint64_t steps = 0;
     unsigned attempts = 0;
     std::uint64_t duration_ms = 0;
-    std::uint64_t tokens = 0;  ///< With those of lost calls.
-    std::string skip_reason;   ///< This and what follows: empty where there is none.
+    std::uint64_t tokens = 0;  ///< Includes those of lost calls.
+    std::string skip_reason;   ///< This field and those below are empty if there is none.
     std::string error;
     std::string artifact;
 };
 
-/// What the calls of models came to.
+/// Totals of the model calls.
 struct CostFigures {
     std::uint64_t tokens = 0;
     std::uint64_t input_tokens = 0;
     std::uint64_t output_tokens = 0;
     std::uint64_t calls = 0;
     std::uint64_t calls_lost = 0;
-    std::optional<double> usd;  ///< Nothing: no price is known.
-    bool known = false;         ///< Each call had a price.
+    std::optional<double> usd;  ///< Empty if no price is known.
+    bool known = false;         ///< True if each call had a price.
     std::string in_words;
 };
 
 [[nodiscard]] StageFigures figures_of(const TaskState& state, const StageState& stage);
-/// The stages in order, up to the task's last one.
+/// Returns the stages in order, up to the task's last one.
 [[nodiscard]] std::vector<StageFigures> stages_to_the_end(const TaskState& state);
 [[nodiscard]] CostFigures cost_figures(const TaskState& state);
 
 struct TaskFigures {
     std::string repo;
     TaskOverview overview;
-    Sequence seq = 0;  ///< Of the last record that they are computed from.
+    Sequence seq = 0;  ///< Sequence number of the last record in these figures.
     std::uint64_t steps = 0;
-    std::string text;  ///< `task_summary`, JSON in one line: as text it takes a quarter of the memory.
+    std::string text;  ///< `task_summary`, JSON in one line. As text it takes a quarter of the memory.
 };
 
-/// `pending`, `in_progress`, `awaiting_approval`, `escalated`, `paused`, `interrupted`, `completed`, `failed` or `aborted`.
+/// Returns `pending`, `in_progress`, `awaiting_approval`, `escalated`, `paused`, `interrupted`, `completed`, `failed` or
+/// `aborted`.
 [[nodiscard]] std::string condition_of(const TaskOverview& overview);
-/// What a person can do with the task now: `respond`, `approve`, `revise`, `reject`, `pause`, `resume`, `abort`.
+/// Returns the actions that a person can take now: `respond`, `approve`, `revise`, `reject`, `pause`, `resume`, `abort`.
 [[nodiscard]] std::vector<std::string> available_actions(const TaskOverview& overview);
 
-/// How many tasks there are in each condition.
+/// The number of tasks in each condition.
 struct TaskCounts {
-    std::map<std::string, std::uint64_t> conditions;  ///< By condition_of.
-    std::uint64_t waiting = 0;                        ///< For a person.
+    std::map<std::string, std::uint64_t> conditions;  ///< By the name that condition_of returns.
+    std::uint64_t waiting = 0;                        ///< Tasks that wait for a person.
 
     void take(const TaskOverview& task);
     [[nodiscard]] std::uint64_t of(const std::string& condition) const;
 };
-/// `waiting`, and each condition that a task has.
+/// Returns `waiting`, and each condition that at least one task has.
 [[nodiscard]] json::object to_json(const TaskCounts& counts);
 
 [[nodiscard]] TaskFigures figures_of(const FollowedTask& task, const std::string& repo);
@@ -81,7 +82,8 @@ struct TaskCounts {
 /// `figures.text`, parsed.
 [[nodiscard]] json::object to_json(const TaskFigures& figures);
 
-/// How far the task is, from 0 to 1: stages to the end of its pipeline, the current one by its steps.
+/// Returns the progress of the task, from 0 to 1: stages done of those in its pipeline, plus the current stage's share by its
+/// steps.
 [[nodiscard]] double overall_progress(const TaskState& state);
 [[nodiscard]] double stage_progress(const TaskState& state);
 

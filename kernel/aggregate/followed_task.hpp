@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One task, followed by its journal as it grows.
+// Follows one task by its journal as it grows.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@
 
 namespace agentforge::kernel {
 
-/// What a person decided on a version of an artifact (North Star 13.13).
+/// A person's decision on a version of an artifact.
 struct IterationDecision {
     std::string stage;
-    unsigned iteration = 0;  ///< Of its stage, from 1.
+    unsigned iteration = 0;  ///< Within its stage, from 1.
     std::string decision;    ///< `approve`, `revise` or `reject`.
     std::string at;
     std::string by;
     std::string feedback;
 };
 
-/// What the task had used when a step was done.
+/// The task's totals after a step.
 struct UsagePoint {
     std::string at;
     std::uint64_t step = 0;
@@ -35,15 +35,15 @@ struct UsagePoint {
     std::uint64_t cost_microusd = 0;
 };
 
-/// What gates had found when a step was done.
+/// The results of gates after a step.
 struct CheckPoint {
-    std::uint64_t step = 0;   ///< From here on.
-    std::uint64_t tests = 0;  ///< 0: no gate had run any.
+    std::uint64_t step = 0;   ///< The first step that these results hold for.
+    std::uint64_t tests = 0;  ///< 0: no gate has run tests.
     std::uint64_t tests_passed = 0;
     std::optional<bool> conformance = {};
 };
 
-/// A file that steps of a stage have changed. A stage that was entered again may have changed it back.
+/// A file that the steps of a stage have changed. If the stage was entered again, it may have undone the change.
 struct TouchedFile {
     std::uint64_t lines_added = 0;
     std::uint64_t lines_removed = 0;
@@ -51,18 +51,17 @@ struct TouchedFile {
     std::string last_modified;
 };
 
-/// Steps in a row that are of one stage.
+/// Consecutive steps of one stage.
 struct StepRange {
     std::string stage;
     std::uint64_t first = 0;
     std::uint64_t last = 0;
 };
 
-/// The state of a task and what can be found by its records' places. Writes nothing but caches. One thread at a time.
+/// The state of a task, and an index of its records. Writes only caches. One thread at a time.
 ///
 /// A new record costs the same whatever the journal's length. Memory: the state; an eighth of a byte for each record; bounded
-/// lists of the rest. What many records came to is kept beside the journal (docs/adr/0014), so that the next one who follows the
-/// task begins there.
+/// lists of the rest. A snapshot is kept beside the journal (docs/adr/0014), so the next reader of the task begins there.
 class FollowedTask {
 public:
     FollowedTask(TaskPaths paths, std::string task_id);
@@ -70,40 +69,40 @@ public:
     FollowedTask& operator=(const FollowedTask&) = delete;
 
     using Seen = std::function<void(const Record& record)>;
-    /// Reads what was appended, and shows each record after it was folded. Who wants to see them says so the first time: else
-    /// those in a snapshot are not read. A journal that was replaced is read from its beginning. Errors: those of
-    /// JournalTail::read; AF-TASK-010, -011, -012 of the fold; AF-TASK-015 it is another task's journal. What was read before
-    /// stays.
+    /// Reads the appended records, and calls `seen` with each after folding it. To see the records of a snapshot too, pass `seen`
+    /// in the first call; without it, they are not read. Reads a replaced journal from its beginning. Errors: those of
+    /// JournalTail::read; AF-TASK-010, -011, -012 of the fold; AF-TASK-015 the journal belongs to another task. After an error,
+    /// everything read before stays.
     [[nodiscard]] Result<void> refresh(const Seen& seen = {});
 
     [[nodiscard]] const TaskPaths& paths() const noexcept { return paths_; }
     [[nodiscard]] const TaskState& state() const noexcept { return seen_.state; }
     [[nodiscard]] const LastActivity& activity() const noexcept { return seen_.activity; }
-    /// At most the newest 100.
+    /// The newest 100 at most.
     [[nodiscard]] const std::vector<IterationDecision>& decisions() const noexcept { return seen_.decisions; }
     /// At most 256, evenly spread over the steps.
     [[nodiscard]] const std::vector<UsagePoint>& usage() const noexcept { return seen_.usage; }
-    /// Failed visits, refused artifacts and failed model calls since a stage was completed last.
+    /// Failed visits, refused artifacts and failed model calls since a stage was last completed.
     [[nodiscard]] std::uint64_t recent_errors() const noexcept { return seen_.recent_errors; }
-    /// By path; at most 500 of a stage.
+    /// Files by path, at most 500 for each stage.
     [[nodiscard]] const std::map<std::string, TouchedFile>& touched(const std::string& stage) const;
-    /// As gates had found it before the step after `number` began; nothing where none had, or where it is not known any more (the
-    /// newest 256 changes are kept).
+    /// Returns the gate results as they were before the step after `number` began. Returns nothing if no gate had run, or if the
+    /// result is no longer kept (the newest 256 changes are).
     [[nodiscard]] std::optional<CheckPoint> checks_after(std::uint64_t number) const;
     /// In order.
     [[nodiscard]] const std::vector<StepRange>& ranges() const noexcept { return seen_.ranges; }
     [[nodiscard]] std::size_t step_count() const noexcept { return seen_.steps; }
 
-    /// What is told of a step that the task does not have.
+    /// Returns the error for a step that the task does not have.
     [[nodiscard]] Error no_step(std::string_view asked) const;
-    /// The record of step `number` and those after it, at most `count`. Errors: `not_found` AF-DASH-015; those of
+    /// Returns the record of step `number` and those after it, at most `count`. Errors: `not_found` AF-DASH-015; those of
     /// JournalTail::read_from.
     [[nodiscard]] Result<std::vector<Record>> steps(std::uint64_t number, std::size_t count) const;
-    /// Records after sequence number `after`, at most `count`. Errors: those of JournalTail::read_from.
+    /// Returns the records after sequence number `after`, at most `count`. Errors: those of JournalTail::read_from.
     [[nodiscard]] Result<std::vector<Record>> records(Sequence after, std::size_t count) const;
-    /// The newest gate record of this name; empty where there is none.
+    /// Returns the newest gate record of this name, or empty.
     [[nodiscard]] Result<std::optional<Record>> newest_gate(const std::string& name) const;
-    /// Bodies that records name by hash.
+    /// The contents that records refer to by hash.
     [[nodiscard]] const BlobStore& blobs() const noexcept { return blobs_; }
 
 private:
@@ -114,20 +113,20 @@ private:
     void take_checks();
     void start_anew();
 
-    /// All that records came to; each field goes into the snapshot.
+    /// Everything read from the records. Each field goes into the snapshot.
     struct Findings {
         TaskState state;
         LastActivity activity;
         std::uint64_t steps = 0;
-        std::vector<JournalOffset> places;           ///< Of every `records_apart`-th record, from the first.
-        std::map<std::string, JournalOffset> gates;  ///< By name, the newest record.
+        std::vector<JournalOffset> places;           ///< The offset of every `records_apart`-th record, from the first.
+        std::map<std::string, JournalOffset> gates;  ///< The newest record of each gate, by the gate's name.
         std::map<std::string, std::map<std::string, TouchedFile>> touched;  ///< By stage.
         std::vector<StepRange> ranges;
         std::vector<IterationDecision> decisions;
         std::vector<UsagePoint> usage;
-        std::vector<CheckPoint> checks;  ///< Where they changed.
+        std::vector<CheckPoint> checks;  ///< One for each change of the results.
         std::uint64_t usage_every = 1;
-        bool named = false;  ///< The journal is this task's.
+        bool named = false;  ///< True once the journal is known to be this task's.
         std::uint64_t recent_errors = 0;
     };
     void begin_at_snapshot();

@@ -9,7 +9,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Who has the task, or what its last process died in.
+/// Finds the process that has the task, or the plugin call in which its last process died.
 TaskOverview look_into(const TaskPaths& paths) {
     TaskOverview overview;
     overview.running = TaskLock::holder(paths).has_value();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task at a glance, for `status`, the dashboard's API and its page: its summary, whether a process runs it, its progress, what
-// it did last.
+// A task at a glance, for `status`, the dashboard's API and its page: its summary, whether a process runs it, its progress, and
+// its latest action.
 #pragma once
 
 #include <filesystem>
@@ -12,44 +12,44 @@
 
 namespace agentforge::kernel {
 
-/// What a journal says of a task beyond its state.
+/// Facts from a journal that are not in the task's state.
 struct LastActivity {
-    std::string action;  ///< The newest step's tool; empty: none was seen.
+    std::string action;  ///< Tool of the newest step. Empty: there is no step yet.
     std::string at;
-    bool succeeded = true;    ///< That step.
-    std::uint64_t tests = 0;  ///< Of the newest gate that ran any; 0: none was seen.
+    bool succeeded = true;    ///< Whether that step succeeded.
+    std::uint64_t tests = 0;  ///< Number of tests in the newest gate that ran any. 0: none has run.
     std::uint64_t tests_passed = 0;
-    std::optional<bool> conformance;  ///< Of the newest gate that checked it.
+    std::optional<bool> conformance;  ///< Result of the newest gate that checked it.
 
-    /// The next record of the journal.
+    /// Takes the next record of the journal.
     void take(const Record& record);
 };
 
-/// One task of a listing, with what only its own files say.
+/// One task of a listing, with facts from its own files.
 struct TaskOverview {
     TaskSummary summary;
-    bool running = false;  ///< A process has it.
-    bool began = true;     ///< Its journal has a record.
-    std::string ended_in;  ///< The plugin call in which its last process died, or empty.
+    bool running = false;  ///< A process runs the task.
+    bool began = true;     ///< The journal has a record.
+    std::string ended_in;  ///< The plugin call in which the last process died, or empty.
     std::size_t stages_done = 0;
-    std::size_t stages = 0;  ///< To the end of its pipeline; 0: not known.
-    double progress = 0;     ///< overall_progress (figures.hpp).
+    std::size_t stages = 0;  ///< To the end of the pipeline. 0: not known.
+    double progress = 0;     ///< See overall_progress (figures.hpp).
     std::string waiting_id;
-    std::string question;          ///< What it waits for, in words.
-    bool can_be_extended = false;  ///< It has come to its end, or shows the artifact that it would end with, and stages follow.
-                                   ///< Not known of a listing.
-    std::string set;               ///< The set that it is a part of, or empty. Not known of a listing.
-    std::optional<Error> problem;  ///< Why the journal cannot be read: the rest is from `state.yaml`.
+    std::string question;  ///< The question that the task waits for an answer to.
+    /// True if stages follow, and the task has ended or shows the artifact that it would end with. Not known in a listing.
+    bool can_be_extended = false;
+    std::string set;               ///< The set that contains the task, or empty. Not known in a listing.
+    std::optional<Error> problem;  ///< Why the journal cannot be read. The other fields are then from `state.yaml`.
     LastActivity activity;
 };
 
-/// It was under way, and no process has it: `resume` goes on.
+/// True if the task was in progress and no process runs it; `resume` continues it.
 [[nodiscard]] bool is_interrupted(const TaskOverview& task);
-/// Whether `continue --extend-to` has stages to go on with.
+/// True if stages are left for `continue --extend-to`.
 [[nodiscard]] bool can_be_extended(const TaskState& state);
-/// Of a task whose state is known; `paths`, its folder, says who has it.
+/// Returns the overview of a task whose state is known. `paths`, the task's folder, says which process has it.
 [[nodiscard]] TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths);
-/// Of a task of which only the listing's line is known.
+/// Returns the overview of a task from its line of the listing.
 [[nodiscard]] TaskOverview overview_of(TaskSummary summary, const TaskPaths& paths);
 [[nodiscard]] json::object to_json(const TaskOverview& overview);
 

@@ -15,20 +15,20 @@
 
 namespace agentforge::kernel {
 
-/// condition_of the part's task, or `unknown` where it cannot be read.
+/// Returns condition_of the part's task, or `unknown` if it cannot be read.
 using ConditionOfPart = std::function<std::string(const SetPart& part)>;
 
-/// The set with its parts in order. The `state` of a part is its task's condition, or null where it has none yet. Whether the set
-/// can be resumed or aborted is in `available_actions`, as of a task.
+/// Returns the set with its parts in order. A part's `state` is its task's condition, or null if it has no task yet. As for a
+/// task, `available_actions` says whether the set can be resumed or aborted.
 [[nodiscard]] json::object figures_of(const TaskSet& set, const ConditionOfPart& condition);
 
-/// Notices when a set's file changes. One thread.
+/// Detects changes of sets' files. One thread.
 class SetWatch {
 public:
     explicit SetWatch(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    /// A change of type `set` for each file that is new or was written anew since the last call; its task_id is the set's id, its
-    /// state the phase. The first call returns none. Cost: one stat for each set.
+    /// Returns a change of type `set` for each file that is new or was written since the last call. Its task_id is the set's id,
+    /// its state the phase. The first call returns none. Cost: one stat for each set.
     [[nodiscard]] std::vector<TaskChange> refresh();
 
 private:

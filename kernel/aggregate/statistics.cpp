@@ -38,7 +38,7 @@ private:
         open_.erase(found);
     }
 
-    std::map<std::string, std::string> open_;  ///< When each request was made.
+    std::map<std::string, std::string> open_;  ///< The time of each request.
     std::uint64_t ms_ = 0;
 };
 
@@ -53,7 +53,7 @@ std::string main_model(const Ledger& ledger) {
 Result<TaskCase> case_of(const TaskPaths& paths, const std::string& task_id) {
     TaskCase found;
     Waiting waiting;
-    std::vector<std::pair<std::string, bool>> gates;  // Whole ones, and whether each passed.
+    std::vector<std::pair<std::string, bool>> gates;  // Complete gates, and whether each passed.
     FollowedTask task(paths, task_id);
     AF_CHECK(task.refresh([&](const Record& record) {
         waiting.take(record);

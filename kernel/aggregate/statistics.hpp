@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures over many tasks (North Star part 10), each from the journals.
+// Figures over many tasks, computed from their journals.
 #pragma once
 
 #include <chrono>
@@ -14,22 +14,22 @@
 
 namespace agentforge::kernel {
 
-/// What one task adds to the figures.
+/// One task's share of the figures.
 struct TaskCase {
     std::string task_id;
     std::string pipeline;
-    std::string model;  ///< With which most of its tokens were used; empty: none was called, or it has no name.
+    std::string model;  ///< The model that used most of the task's tokens. Empty: no model was called, or it has no name.
     std::string created_at;
     std::string base_tree;
-    std::string commit;      ///< Delivered; empty: none.
-    bool delivered = false;  ///< Completed, with a delivery.
+    std::string commit;      ///< The delivered commit, or empty.
+    bool delivered = false;  ///< The task is completed and delivered.
     bool completed = false;
     bool ended = false;
-    bool escalated = false;   ///< A person was asked a question.
-    std::uint64_t gates = 0;  ///< Judgements of a stage's whole work.
+    bool escalated = false;   ///< The task asked a person a question.
+    std::uint64_t gates = 0;  ///< Gate runs on a stage's complete work.
     std::uint64_t gates_passed = 0;
     std::uint64_t steps = 0;
-    std::uint64_t people_ms = 0;  ///< That it waited for a person: questions, approvals, actions.
+    std::uint64_t people_ms = 0;  ///< Milliseconds that the task waited for people: questions, approvals, actions.
     Spend spend;
 };
 
@@ -47,17 +47,17 @@ struct Statistics {
     std::uint64_t gates_passed = 0;
     std::uint64_t people_ms = 0;
     Spend spend;
-    std::vector<std::uint64_t> steps;   ///< Of each delivered task.
-    std::vector<std::uint64_t> tokens;  ///< Of each delivered task.
-    std::vector<std::uint64_t> people;  ///< Of each task that has ended: milliseconds that it waited for people.
-    std::optional<std::chrono::system_clock::time_point> first;  ///< When the oldest of them was created.
+    std::vector<std::uint64_t> steps;                            ///< One value for each delivered task.
+    std::vector<std::uint64_t> tokens;                           ///< One value for each delivered task.
+    std::vector<std::uint64_t> people;                           ///< Milliseconds that each ended task waited for people.
+    std::optional<std::chrono::system_clock::time_point> first;  ///< When the oldest task was created.
 
     void add(const TaskCase& task);
 };
 
-/// The middle one, or the lower of the two in the middle; empty: there are none.
+/// Returns the median (of an even number of values, the lower of the middle two). Empty if there are no values.
 [[nodiscard]] std::optional<std::uint64_t> median(std::vector<std::uint64_t> values);
-/// `part` of `whole`; empty: `whole` is 0.
+/// Returns `part` / `whole`. Empty if `whole` is 0.
 [[nodiscard]] std::optional<double> share(std::uint64_t part, std::uint64_t whole);
 
 }  // namespace agentforge::kernel

@@ -50,7 +50,7 @@ Result<TaskOverview> TaskOverviews::look_at(const std::string& task_id) {
     auto& task = followed_[task_id];
     if (!task) { task = std::make_unique<FollowedTask>(paths, task_id); }
     AF_CHECK(task->refresh());
-    if (task->state().task_id != task_id) {  // Nothing was recorded yet: the store says why.
+    if (task->state().task_id != task_id) {  // Nothing is recorded yet; the store knows why.
         AF_TRY(const TaskState state, store_.state(task_id));
         return overview_of(state, {}, paths);
     }

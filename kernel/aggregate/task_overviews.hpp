@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All tasks of one repository at a glance, for a command that looks once or again and again. The dashboard has an Aggregator.
+// All tasks of one repository at a glance, for a command that looks once or repeatedly. The dashboard uses an Aggregator.
 #pragma once
 
 #include <filesystem>
@@ -14,23 +14,24 @@
 
 namespace agentforge::kernel {
 
-/// A list takes what the store lists, which is compared with the end of each journal; a task that is looked at is read from its
-/// journal, and a second look reads what it grew by. One thread at a time.
+/// `list` takes the store's list, which is compared with the end of each journal. `look_into` and `look_at` read a task from its
+/// journal; the next call reads only what was appended. One thread at a time.
 class TaskOverviews {
 public:
     explicit TaskOverviews(const std::filesystem::path& agentforge_directory) : store_(agentforge_directory) {}
 
     struct Listing {
-        std::vector<TaskOverview> tasks;  ///< Newest first. What only the journal says (stages, question, activity) is empty.
-        TaskCounts counts;                ///< Of all of them.
-        std::vector<Error> problems;      ///< One for each folder that is no readable task.
+        /// Newest first. Fields that only the journal has (stages, question, activity) are empty.
+        std::vector<TaskOverview> tasks;
+        TaskCounts counts;            ///< Counts over all tasks.
+        std::vector<Error> problems;  ///< One for each folder that is not a readable task.
     };
     /// Errors: those of TaskStore::list.
     [[nodiscard]] Result<Listing> list();
-    /// The task of a list with what its journal says. A journal that cannot be read is its `problem`; then `state.yaml` says what
-    /// it can. An ended task stays as it is.
+    /// Adds the facts from the journal to a listed task. If the journal cannot be read, sets `problem` and takes what
+    /// `state.yaml` has. Returns an ended task unchanged.
     [[nodiscard]] TaskOverview look_into(const TaskOverview& listed);
-    /// One task, whether it has ended or not. Errors: those of TaskStore::state.
+    /// Returns one task, ended or not. Errors: those of TaskStore::state.
     [[nodiscard]] Result<TaskOverview> look_at(const std::string& task_id);
 
 private:

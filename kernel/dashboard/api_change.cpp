@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person does: start, pause, resume, abort, fork, answer, approve, reject, ask for changes. Each is the command of that
-// name.
+// The operations of a person: start, pause, resume, abort, fork, answer, approve, reject, request changes. Each runs the command
+// of that name.
 #include <algorithm>
 
 #include "base/json_fields.hpp"
@@ -17,7 +17,7 @@ Error wrong_field(const std::string& what) {
             "docs/dashboard.md and /api/openapi.json describe what it takes", ErrorKind::invalid};
 }
 
-/// Nothing unknown is passed over, and every text is one.
+/// Refuses unknown fields, and text fields that are not strings.
 Result<void> only(const json::object& body, std::initializer_list<std::string_view> texts,
                   std::initializer_list<std::string_view> flags = {}) {
     for (const auto& field : body) {
@@ -47,7 +47,7 @@ bool flag_of(const json::object& body, std::string_view key) {
     return value != nullptr && value->is_bool() && value->get_bool();
 }
 
-/// The commands of one task, in its repository.
+/// Runs the commands of one task, in its repository.
 class TaskCommands {
 public:
     TaskCommands(const DashboardParts& parts, const Aggregator::Place& place) : parts_(parts), place_(place) {}
@@ -57,17 +57,17 @@ public:
         (void)parts_.tasks.refresh(place_.repository, place_.task_id);
         return answer;
     }
-    /// Goes on with the task in a process of its own, where none has it already.
+    /// Continues the task in a new process, unless one has it already.
     Result<json::object> resume(const std::string& guidance = {}) const {
         std::vector<std::string> arguments{"resume", place_.task_id, "--detach", "--json"};
         if (!guidance.empty()) { arguments.push_back("--say=" + guidance); }
         return run(std::move(arguments));
     }
-    /// After an answer: what became of the task, too. An answer stays given where the task cannot go on.
+    /// Answers with the task's outcome too. The answer stays recorded even if the task cannot continue.
     HttpResponse answered(const std::string& id) const {
         json::object told{{"task_id", place_.task_id}, {"id", id}, {"answered", true}, {"resumed", true}, {"problem", nullptr}};
         const auto resumed = resume();
-        constexpr std::string_view taken = "AF-TASK-003";  // The process that waited for the answer goes on with it.
+        constexpr std::string_view taken = "AF-TASK-003";  // The process that waited for the answer continues with it.
         if (!resumed.ok() && resumed.error().code != taken) {
             told["resumed"] = false;
             told["problem"] = {
@@ -100,7 +100,7 @@ private:
     const Aggregator::Place& place_;
 };
 
-/// A flag and its value in one word: a value that begins with `-` is none of its own.
+/// Writes a flag and its value as one argument, so a value that begins with `-` is not taken for a flag.
 std::string with_value(const char* flag, const std::string& value) { return std::string(flag) + "=" + value; }
 
 Result<HttpResponse> start(const DashboardParts& parts, const ApiCall& call) {
@@ -144,7 +144,7 @@ Result<HttpResponse> resume(const TaskCommands& task, const ApiCall& call) {
     return json_response({{"task_id", task.task_id()}, {"detached", true}}, 202);
 }
 
-/// A task of its own that goes on after a step of this one. It stays where it cannot go on.
+/// Starts a new task that continues after a step of this one. The new task remains even if it cannot continue.
 Result<HttpResponse> fork(const DashboardParts& parts, const ApiCall& call) {
     json::object texts = call.body;
     texts.erase("step");
@@ -197,7 +197,8 @@ Result<HttpResponse> resolve(const TaskCommands& task, const ApiCall& call) {
     return task.answered(id);
 }
 
-/// What is decided on is named by its id, and by the hash of what was shown: if that has changed, nothing is decided (409).
+/// The client names the item by its id and by the hash of what it was shown. If the item has changed since, decides nothing
+/// (409).
 Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const char* command) {
     AF_CHECK(only(call.body, {"id", "hash", "feedback"}, {"exit"}));
     const bool exits = flag_of(call.body, "exit");
@@ -225,7 +226,8 @@ Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const
     return task.answered(id);
 }
 
-/// More stages: behind the end, or behind the artifact that is shown, which is approved then if it is still what was shown.
+/// Adds stages after the end, or after the artifact that is shown. The artifact is then approved, if it has not changed since it
+/// was shown.
 Result<HttpResponse> extend(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"stage", "accept_stale", "id", "hash"}));
     AF_CHECK(task.require_extendable());

@@ -25,7 +25,7 @@ std::string escaped(const std::string& value) {
     return text;
 }
 
-/// One metric. They are gauges: what a task has used goes when the task is removed.
+/// One metric. All are gauges: a removed task no longer counts.
 class Gauge {
 public:
     Gauge(std::string name, std::string help) : name_(std::move(name)), help_(std::move(help)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of tasks as a whole: the list, one task, what waits for a person, sums.
+// The operations that read tasks: the list, one task, the items that wait for a person, and sums.
 #include <algorithm>
 
 #include "aggregate/set_figures.hpp"
@@ -21,12 +21,12 @@ namespace {
 constexpr std::uint64_t most_tasks_of_a_page = 500;
 constexpr std::uint64_t usual_tasks_of_a_page = 50;
 
-/// Of the filters of `GET /api/tasks`; empty ones let everything through.
+/// The filters of `GET /api/tasks`. An empty filter matches everything.
 struct Filter {
     std::string state;
     std::string repo;
     std::string pipeline;
-    std::string words;  ///< In lower case; all of it must stand in request, id, repository or phase.
+    std::string words;  ///< In lower case. The whole text must occur in request, id, repository or phase.
 
     [[nodiscard]] bool lets_through(const TaskFigures& task) const {
         const TaskSummary& summary = task.overview.summary;
@@ -51,7 +51,7 @@ json::array problems_of(const DashboardParts& parts) {
     return problems;
 }
 
-/// The repository that `?repo=` names, or the first. Errors: AF-CONF-073.
+/// Returns the repository that `?repo=` names, or the first. Errors: AF-CONF-073.
 Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {
     for (const KnownRepository& each : parts.tasks.repositories()) {
         if (name.empty() || each.name == name) { return each; }
@@ -78,7 +78,7 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     const std::string rest = response.body.substr(1);
     std::size_t size = rest.size();
     for (std::size_t index = first; index < last; ++index) { size += found[index]->text.size() + 2; }
-    std::string& body = response.body;  // The figures are text already; thousands of them are copied once.
+    std::string& body = response.body;  // The figures are text already, so thousands of them are copied only once.
     body = "{\"tasks\": [";
     body.reserve(body.size() + size + 3);
     for (std::size_t index = first; index < last; ++index) { body.append(index == first ? "" : ", ").append(found[index]->text); }
@@ -86,7 +86,7 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     return response;
 }
 
-/// Which files the task has made and changed; from its recorded trees, or null where they cannot be compared.
+/// Returns the files that the task has created and changed, from its recorded trees, or null if these cannot be compared.
 json::value files_of(const std::filesystem::path& root, const TaskState& state) {
     const std::string base = delivery_base(state).tree;
     const std::string tree = delivered_tree(state);
@@ -104,7 +104,7 @@ json::value files_of(const std::filesystem::path& root, const TaskState& state) 
     return json::object{{"created", std::move(created)}, {"modified", std::move(modified)}, {"deleted", std::move(removed)}};
 }
 
-/// The file or what else the newest action is about.
+/// Returns what the newest action is about: a file or other target.
 json::value target_of_last_step(const FollowedTask& task) {
     if (task.step_count() == 0) { return nullptr; }
     const auto steps = task.steps(task.step_count(), 1);
@@ -191,7 +191,7 @@ std::string_view kind_of(PendingItem::Kind kind) {
     return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation";
 }
 
-/// All that a person needs to decide. What is approved is bound to `hash`, the hash of what is shown here.
+/// Adds all that a person needs to decide. An approval is bound to `hash`, the hash of what is shown here.
 void add_detail(const EscalationStore& store, const PendingItem& item, json::object& told) {
     if (const auto by = store.answer_by(item.id); by.ok() && !by->deadline.empty()) {
         told["deadline"] = by->deadline;
@@ -232,7 +232,7 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
             const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(Error{});
             if (!figures.ok() || available_actions((*figures)->overview).empty()) {
                 continue;
-            }  // Its task has ended: it waits for nobody.
+            }  // The task has ended and no longer waits.
             json::object told{{"id", item.id},
                               {"kind", kind_of(item.kind)},
                               {"repo", repository.name},

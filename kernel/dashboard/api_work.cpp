@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of the work in a task: phases, steps, records, differences, artifacts, cost.
+// The operations that read the work of a task: phases, steps, records, differences, artifacts, cost.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -31,7 +31,7 @@ constexpr double micro = 1e-6;
 
 std::string time_of(const Record& record) { return records::envelope_in(record).timestamp.value_or(""); }
 
-/// The body under a key or in a blob.
+/// Returns a body that is in the record itself or in a blob.
 std::optional<json::value> kept(const FollowedTask& task, const records::Kept& value) {
     if (value.value) { return *value.value; }
     const auto text = value.blob.empty() ? Result<std::string>(Error{}) : task.blobs().get(value.blob);
@@ -78,7 +78,7 @@ json::array failures_of(const json::object& report) {
     return failures;
 }
 
-/// What the gate found out, a criterion for each yes or no; failing tests with their messages.
+/// Adds the gate's findings: a criterion for each yes or no, and failing tests with their messages.
 void add_gate_criteria(json::array& criteria, const Record& record, const json::object& report) {
     const auto gate = records::as<records::Gate>(record);
     const json::value* facts = report.if_contains("facts");
@@ -139,7 +139,7 @@ json::array touched_json(const FollowedTask& task, const std::string& stage) {
     return files;
 }
 
-/// The newest steps of a stage, the last first.
+/// Returns the newest steps of a stage, the last first.
 Result<json::array> recent_steps(const FollowedTask& task, const std::string& stage, std::size_t most) {
     json::array recent;
     for (auto range = task.ranges().rbegin(); range != task.ranges().rend() && recent.size() < most; ++range) {
@@ -190,7 +190,7 @@ std::string blob_text(const FollowedTask& task, const std::string& hash) {
     return text.ok() ? sanitize_utf8(*text) : std::string();
 }
 
-/// A file that the kernel has written below the task's folder; a record cannot lead anywhere else.
+/// Reads a file that the kernel has written in the task's folder. A record cannot refer to a file outside it.
 Result<std::string> task_file(const FollowedTask& task, const std::string& name) {
     const fs::path relative = fs::path(name).lexically_normal();
     const bool inside = !name.empty() && relative.is_relative() && *relative.begin() == "artifacts";
@@ -207,7 +207,7 @@ Result<std::string> task_file(const FollowedTask& task, const std::string& name)
 
 double seconds_since_record_before(const FollowedTask& task, const Record& record) {
     if (record.seq < 3) { return 0; }
-    // The answer's record comes right before the step's; what came before that ended the step before.
+    // The record of the answer comes right before the step's. The record before that ended the previous step.
     const auto before = task.records(record.seq - 3, 1);
     if (!before.ok() || before->empty()) { return 0; }
     const auto begin = parse_time(time_of(before->front()));
@@ -227,8 +227,8 @@ json::value verification_after(const FollowedTask& task, std::uint64_t step) {
     return told;
 }
 
-/// What one step of the task may take, from the settings that it was started with. The file is the kernel's own (to_yaml), so its
-/// lines are looked at: to parse it all takes longer than the rest of a step.
+/// Returns the token limit of a step, from the settings that the task was started with. The kernel itself wrote the file
+/// (to_yaml), so its lines are searched: parsing all of it takes longer than the rest of a step.
 json::value context_limit(const FollowedTask& task) {
     const auto text = read_file(task.paths().task(), most_file_bytes);
     if (!text.ok()) { return nullptr; }
@@ -237,7 +237,7 @@ json::value context_limit(const FollowedTask& task) {
     const std::size_t context = configuration == std::string::npos ? configuration : text->find("\n  context:\n", configuration);
     const std::size_t at = context == std::string::npos ? context : text->find(key, context);
     if (at == std::string::npos) { return nullptr; }
-    // Of this part: no line before it is less far in.
+    // Still in this section: no line before it has less indentation.
     for (std::size_t line = text->find('\n', context + 1); line < at; line = text->find('\n', line + 1)) {
         if (!std::string_view(*text).substr(line + 1).starts_with("    ")) { return nullptr; }
     }
@@ -293,7 +293,7 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
     return told;
 }
 
-/// The newest first: `before` is the number that the page ends ahead of.
+/// Newest first. `before`: the page ends before this number.
 Result<json::object> steps_page(const FollowedTask& task, std::uint64_t before, std::uint64_t limit) {
     const std::uint64_t end = std::min<std::uint64_t>(before - 1, task.step_count());
     const std::uint64_t count = std::min(limit, end);
@@ -405,7 +405,7 @@ json::object cost_of(const FollowedTask& task) {
 
 // --------------------------------------------------------------------------------------------------------- report --
 
-/// All that is told of a task but its steps and texts: to keep, or to hand to others. `journal` says which records it was made
+/// Answers with everything about a task except its steps and texts, to keep or to share. `journal` says which records it was made
 /// from.
 Result<HttpResponse> show_report(const DashboardParts& parts, const ApiCall& call) {
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
@@ -455,7 +455,7 @@ json::object change_json(const TreeChange& change) {
             {"lines_removed", change.lines_removed}};
 }
 
-/// What the task has changed so far, as `agentforge diff` compares it.
+/// Answers with the task's changes so far, compared as in `agentforge diff`.
 Result<HttpResponse> show_diff(const DashboardParts& parts, const ApiCall& call) {
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
     std::string base;
@@ -481,7 +481,7 @@ Result<HttpResponse> show_diff(const DashboardParts& parts, const ApiCall& call)
                           {"patch", sanitize_utf8(patch)}});
 }
 
-/// A handler that looks at one task.
+/// Makes a handler that reads one task.
 template <class Look>
 std::function<Result<HttpResponse>(const ApiCall&)> looking(const DashboardParts& parts, Look look) {
     return [parts, look](const ApiCall& call) -> Result<HttpResponse> {

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 20> conflicts{"AF-TASK-003", "AF-JRNL-002
 constexpr std::array<std::string_view, 4> missing{"AF-TASK-002", "AF-ESC-001", "AF-ORCH-041", "AF-PIPE-001"};
 constexpr std::array<std::string_view, 4> denied{"AF-PLUG-040", "AF-PLUG-043", "AF-GIT-002", "AF-CLI-130"};
 
-/// A command's answer names the code, not the kind.
+/// A command answers with the error's code, not its kind.
 ErrorKind kind_of_code(std::string_view code) {
     if (std::ranges::find(conflicts, code) != conflicts.end()) { return ErrorKind::conflict; }
     if (std::ranges::find(missing, code) != missing.end()) { return ErrorKind::not_found; }

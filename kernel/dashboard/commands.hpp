@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the dashboard changes it changes by the program's own commands, each in a process of its own: they decide, check and
-// journal as they do for whoever types them, and a plugin that fails there takes no dashboard with it.
+// The dashboard makes changes by running the program's own commands, each in a process of its own. They decide, check and journal
+// as they do on the command line, and a plugin that crashes there does not stop the dashboard.
 #pragma once
 
 #include <chrono>
@@ -18,17 +18,17 @@ namespace agentforge::kernel {
 class CommandRunner {
 public:
     virtual ~CommandRunner() = default;
-    /// Runs `agentforge -C repository arguments… --json` and returns the JSON object that it answers with. Errors: those that the
-    /// command answers with (their kinds by their codes); `unavailable` AF-DASH-020 it cannot be run or answers otherwise;
-    /// `timeout` AF-DASH-021. Any thread.
+    /// Runs `agentforge -C repository arguments… --json` and returns the JSON object of its answer. Errors: those in the answer
+    /// (their kinds by their codes); `unavailable` AF-DASH-020 the command cannot be run or its answer is not JSON; `timeout`
+    /// AF-DASH-021. Any thread.
     [[nodiscard]] virtual Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments,
                                                    const std::string& input = {}) = 0;
 };
 
-/// Runs this very program.
+/// Runs the executable of this process.
 class OwnProgram final : public CommandRunner {
 public:
-    /// `environment` is handed on. `directory`: where relative paths of settings begin.
+    /// `environment` is passed on. `timeout` holds for each command.
     OwnProgram(std::map<std::string, std::string> environment, std::chrono::milliseconds timeout = std::chrono::seconds(60));
     [[nodiscard]] Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments,
                                            const std::string& input = {}) override;
@@ -38,7 +38,7 @@ private:
     std::chrono::milliseconds timeout_;
 };
 
-/// The error of a command's answer; nothing where it has none.
+/// Returns the error of a command's answer, or nothing if it has none.
 [[nodiscard]] std::optional<Error> error_of_answer(const json::object& answer);
 
 }  // namespace agentforge::kernel

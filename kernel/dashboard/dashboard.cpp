@@ -27,7 +27,7 @@ std::vector<std::string_view> parts_of(std::string_view path) {
     return parts;
 }
 
-/// What the pattern's places stand for; nothing where it does not fit.
+/// Returns the values of the pattern's placeholders, or nothing if the path does not match.
 std::optional<std::map<std::string, std::string>> match(std::string_view pattern, std::string_view path) {
     const auto wanted = parts_of(pattern);
     const auto given = parts_of(path);
@@ -60,7 +60,7 @@ Result<json::object> body_of(const HttpRequest& request) {
     return std::move(value->get_object());
 }
 
-/// Of what is told: a client that has it is told so in place of it.
+/// Adds an ETag. Answers 304 to a client that has this body already.
 void add_etag(const HttpRequest& request, HttpResponse& response) {
     constexpr std::size_t digits = 32;
     if (response.status != 200 || response.events || request.method != "GET") { return; }
@@ -92,10 +92,10 @@ Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, st
 
 namespace {
 
-/// What kernel/dashboard/openapi.yaml says that each route takes in its query.
+/// Adds the query parameters that kernel/dashboard/openapi.yaml declares for each route.
 void add_queries(std::vector<Route>& routes) {
     const auto document = parse_yaml(openapi_text(), "openapi.yaml");
-    if (!document.ok()) { return; }  // A test reads it.
+    if (!document.ok()) { return; }  // A test covers this.
     const json::object& paths = document->value.at("paths").as_object();
     for (Route& route : routes) {
         const json::value* operations = paths.if_contains(route.path);
@@ -118,10 +118,11 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
-/// Looks for words: none is all.
+/// Searches for words; an empty value matches everything.
 constexpr std::string_view words_parameter = "q";
 
-/// Errors: AF-DASH-005 a parameter that the route does not take, or a value that one of its parameters cannot have.
+/// Checks the query of a request. Errors: AF-DASH-005 a parameter that the route does not accept, or a value that the parameter
+/// cannot have.
 Result<void> check_query(const Route& route, const HttpRequest& request) {
     for (const auto& [name, value] : request.query) {
         const auto known = route.query.find(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dashboard: every request becomes a response here, without a socket (North Star 11). It reads the journals through the
-// aggregator, changes things by the program's own commands, and stores nothing.
+// The dashboard: turns each request into a response, without a socket. It reads the journals through the aggregator, makes
+// changes by the program's own commands, and stores nothing.
 #pragma once
 
 #include <filesystem>
@@ -23,23 +23,23 @@ struct DashboardParts {
     EventHub& events;
     Guard& guard;
     CommandRunner& commands;
-    std::filesystem::path sets = {};  ///< The folder of the user's sets; a folder that is not there has none.
+    std::filesystem::path sets = {};  ///< The folder of the user's sets. A folder that does not exist has none.
 };
 
-/// What a handler is given: the request, and what `{…}` in its route's path stood for.
+/// The input of a handler: the request, and the values of the `{…}` placeholders in its route's path.
 struct ApiCall {
     const HttpRequest& request;
     std::map<std::string, std::string> places;
-    json::object body;  ///< Of a POST.
+    json::object body;  ///< Body of a POST.
     [[nodiscard]] const std::string& place(const std::string& name) const { return places.at(name); }
 };
 
 /// One operation of the API, as kernel/dashboard/openapi.yaml describes it.
 struct Route {
     std::string method;
-    std::string path;  ///< `/api/tasks/{task_id}`: a `{name}` stands for one part.
+    std::string path;  ///< `/api/tasks/{task_id}`: a `{name}` matches one path segment.
     std::function<Result<HttpResponse>(const ApiCall& call)> handle;
-    /// The parameters that it takes in its query, and the values that one may have (empty: any), as the document says.
+    /// The query parameters that the document declares, and the values allowed for each (empty: any).
     std::map<std::string, std::vector<std::string>> query = {};
 };
 
@@ -60,17 +60,17 @@ private:
     std::vector<Route> routes_;
 };
 
-/// The operations that tell (api_tasks.cpp, api_work.cpp, api_metrics.cpp), and those that change (api_change.cpp).
+/// The operations that read (api_tasks.cpp, api_work.cpp, api_metrics.cpp), and those that change (api_change.cpp).
 void add_task_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_metric_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts);
 
-/// Where the task of a call lies; `?repo=` says which where two repositories have one of this id. Errors: AF-DASH-014; `conflict`
-/// AF-DASH-018 it does not say so.
+/// Finds the task of a call. If two repositories have a task of this id, `?repo=` names one. Errors: AF-DASH-014; `conflict`
+/// AF-DASH-018 `?repo=` is missing.
 [[nodiscard]] Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call);
 inline constexpr std::uint64_t most_number = 1'000'000'000;
-/// A number of the query, `otherwise` where there is none. Errors: `invalid` AF-DASH-005.
+/// Returns a number of the query, or `otherwise` if it is missing. Errors: `invalid` AF-DASH-005.
 [[nodiscard]] Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise,
                                               std::uint64_t least, std::uint64_t most);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t token_digits = 64;
 
-/// Takes as long whatever differs.
+/// Compares in constant time.
 bool same_secret(std::string_view one, std::string_view other) {
     if (one.size() != other.size()) { return false; }
     unsigned char difference = 0;
@@ -22,7 +22,7 @@ bool same_secret(std::string_view one, std::string_view other) {
     return difference == 0;
 }
 
-/// Each cookie of this name: a page of another port on this host may have set one, too.
+/// Returns each cookie of this name: a page on another port of this host may have set one too.
 std::vector<std::string_view> cookies_of(std::string_view header, std::string_view name) {
     std::vector<std::string_view> values;
     while (!header.empty()) {
@@ -35,7 +35,7 @@ std::vector<std::string_view> cookies_of(std::string_view header, std::string_vi
     return values;
 }
 
-/// The token after `Bearer` (upper or lower case); empty if there is none.
+/// Returns the token after `Bearer` (upper or lower case), or empty.
 std::string_view bearer_of(const std::string& header) {
     constexpr std::string_view scheme = "bearer ";
     return lower_case(header.substr(0, scheme.size())) == scheme ? trimmed(std::string_view(header).substr(scheme.size()))
@@ -60,7 +60,7 @@ Guard::Guard(Rules rules, IdSource& ids)
     for (const char* host : {"127.0.0.1", "localhost", "[::1]"}) {
         hosts_.push_back(std::string(host) + ":" + std::to_string(rules_.port));
     }
-    constexpr unsigned http = 80;  // A browser leaves this port out.
+    constexpr unsigned http = 80;  // Browsers omit this port.
     if (rules_.port == http) { hosts_.insert(hosts_.end(), {"127.0.0.1", "localhost", "[::1]"}); }
 }
 
@@ -75,7 +75,7 @@ std::optional<HttpResponse> Guard::check_place(const HttpRequest& request, bool 
         return refusal(403, "AF-DASH-002", "The request comes from another site's page", "open the dashboard's own address");
     }
     const std::string site = request.header("sec-fetch-site");
-    // A link from elsewhere opens the page (the cookie is not sent along then), and nothing else.
+    // A link from another site opens the page (the browser then does not send the cookie), and nothing else.
     const bool opens_the_page = request.method == "GET" && request.path == "/";
     if (!site.empty() && site != "same-origin" && site != "none" && !opens_the_page) {
         return refusal(403, "AF-DASH-002", "The request comes from another site's page", "open the dashboard's own address");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may ask the dashboard for anything. Every request passes here first, the one for a WebSocket too.
+// Decides who may use the dashboard. Every request is checked here first, including the one for a WebSocket.
 //
-// 1. `Host` is the address that the server listens on: a name that an attacker's DNS points here (rebinding) is none.
-// 2. `Origin` and `Sec-Fetch-Site`, where a browser sends them, are the dashboard's own; what changes something, and a WebSocket,
-// needs `Origin`.
-// 3. The cookie that the one-time token was exchanged for. The UNIX socket needs none: its file's mode lets only this user
-// connect. A collector of metrics has
-//    no browser: `/metrics` alone also takes the bearer token of --metrics-token.
-// 4. With --read-only nothing is changed.
+// 1. `Host` must be the address that the server listens on. This stops DNS rebinding, where an attacker's name resolves to this
+// host.
+// 2. `Origin` and `Sec-Fetch-Site`, if the browser sends them, must be the dashboard's own. A change or a WebSocket needs
+// `Origin`.
+// 3. A request needs the cookie that the one-time token was exchanged for. The UNIX socket needs none: its file's mode admits
+// only this user. A collector of metrics has no browser: `/metrics` alone also accepts the bearer token of --metrics-token.
+// 4. With --read-only nothing can be changed.
 #pragma once
 
 #include <mutex>
@@ -21,7 +21,7 @@
 
 namespace agentforge::kernel {
 
-/// Where the figures for Prometheus are.
+/// The path of the figures for Prometheus.
 inline constexpr std::string_view metrics_path = "/metrics";
 
 class Guard {
@@ -29,18 +29,18 @@ public:
     struct Rules {
         unsigned port = 0;  ///< 0: a UNIX socket.
         bool read_only = false;
-        std::string metrics_token =
-            {};  ///< Opens `/metrics` to who sends it as bearer token, and nothing else; empty: none does.
+        /// The bearer token that opens `/metrics`, and nothing else. Empty: no token does.
+        std::string metrics_token = {};
     };
     Guard(Rules rules, IdSource& ids);
 
-    /// Valid for one exchange.
+    /// Can be exchanged once.
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
-    /// The refusal, or nothing where the request may be answered. `changes`: it asks for more than to be told something.
-    /// `origin_needed`: for a WebSocket.
+    /// Returns the refusal, or nothing if the request is allowed. `changes`: the request is not read-only. `origin_needed`: for a
+    /// WebSocket.
     [[nodiscard]] std::optional<HttpResponse> check(const HttpRequest& request, bool changes, bool origin_needed);
-    /// `GET /?token=…` becomes a redirection to `/` with the cookie; nothing for another request.
+    /// Answers `GET /?token=…` with a redirection to `/` that sets the cookie. Returns nothing for other requests.
     [[nodiscard]] std::optional<HttpResponse> exchange(const HttpRequest& request);
 
 private:
@@ -56,7 +56,7 @@ private:
     bool exchanged_ = false;
 };
 
-/// On each response: what a page from here may load and do.
+/// Adds the headers that restrict what a page from here may load and do.
 void add_safety_headers(HttpResponse& response);
 
 }  // namespace agentforge::kernel

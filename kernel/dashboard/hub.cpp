@@ -13,13 +13,13 @@ namespace agentforge::kernel {
 
 struct EventHub::State {
     std::mutex mutex;
-    std::string run;  ///< Of this process: numbers of another one's events mean nothing here.
+    std::string run;  ///< Identifies this process: event numbers of another process mean nothing here.
     std::size_t kept = 0;
     std::size_t most_clients = 0;
-    std::deque<EventSource::Event> events;  ///< The newest, in order; the number of the last is `newest`.
+    std::deque<EventSource::Event> events;  ///< The newest events, in order. The last one has the number `newest`.
     std::uint64_t newest = 0;
     bool closed = false;
-    std::list<int> wakes;  ///< A descriptor for each client.
+    std::list<int> wakes;  ///< One descriptor for each client.
 
     [[nodiscard]] std::uint64_t oldest() const { return newest - events.size() + 1; }
     [[nodiscard]] std::string id_of(std::uint64_t number) const { return run + "-" + std::to_string(number); }
@@ -32,7 +32,7 @@ class EventHub::Source final : public EventSource {
 public:
     Source(std::shared_ptr<State> state, std::uint64_t seen, const char* greeting)
         : state_(std::move(state)), wake_(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)), seen_(seen), greeting_(greeting) {
-        at_ = state_->wakes.insert(state_->wakes.end(), wake_.get());  // The hub's `listen` holds the mutex.
+        at_ = state_->wakes.insert(state_->wakes.end(), wake_.get());  // The hub's `listen` holds the mutex here.
     }
     ~Source() override {
         const std::lock_guard lock(state_->mutex);

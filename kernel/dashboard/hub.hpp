@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live updates: each change of a task to every client that listens, numbered, so that one who comes back misses nothing.
+// Live updates: sends each change of a task to every connected client. Changes are numbered, so a client that reconnects misses
+// none.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +17,20 @@
 
 namespace agentforge::kernel {
 
-/// Keeps the newest events for all clients together: a slow client costs no memory. One that falls behind the oldest kept event
-/// is told so and dropped. Safe to use from several threads; must live longer than its sources.
+/// Keeps one list of the newest events for all clients: a slow client costs no memory. A client that falls behind the oldest kept
+/// event is told so and disconnected. Safe to use from several threads. Must outlive its sources.
 class EventHub {
 public:
-    /// `kept`: events that a client may be behind. `most_clients`: at the same time.
+    /// `kept`: how many events a client may be behind. `most_clients`: clients at the same time.
     EventHub(IdSource& ids, std::size_t kept = 2048, std::size_t most_clients = 16);
 
     void publish(const std::vector<TaskChange>& changes);
-    /// Wakes all sources, which end. For the server's end.
+    /// Wakes all sources; they end. Called when the server stops.
     void close();
 
-    /// `last_seen`: the id of the last event that the client has, or empty. The first event is `hello` where the client is up to
-    /// date or new, and `reset` where events since then are not known any more: it must ask for all again. Null: there are too
-    /// many clients.
+    /// Returns a source for a new client, or null if there are too many. `last_seen`: the id of the last event that the client
+    /// saw, or empty. The first event is `hello` if the client is new or up to date, and `reset` if later events are no longer
+    /// kept: the client must then load everything again.
     [[nodiscard]] std::unique_ptr<EventSource> listen(const std::string& last_seen);
     [[nodiscard]] std::size_t clients() const;
 

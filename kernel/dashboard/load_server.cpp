@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `listen` as the program calls it: loads libagentforge-server.so and hands the call on.
+// `listen` for the program: loads libagentforge-server.so and forwards the call.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -17,7 +17,7 @@ Error not_whole(const std::string& why) {
             ErrorKind::unavailable};
 }
 
-/// Beside the program's other libraries.
+/// The library is in the folder of the program's other libraries.
 std::string path_of_library() {
     std::error_code none;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", none);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the page, in the program itself: no request's path reaches the file system.
+// The files of the page, compiled into the program: no request's path reaches the file system.
 #pragma once
 
 #include <string_view>
@@ -7,14 +7,14 @@
 namespace agentforge::kernel {
 
 struct PageFile {
-    std::string_view path;  ///< As it is asked for.
+    std::string_view path;  ///< The path in the request.
     std::string_view type;
     std::string_view bytes;
 };
 
-/// Null where the page has no such file.
+/// Returns null if the page has no such file.
 [[nodiscard]] const PageFile* page_file(std::string_view path) noexcept;
-/// kernel/dashboard/openapi.yaml.
+/// Returns kernel/dashboard/openapi.yaml.
 [[nodiscard]] std::string_view openapi_text() noexcept;
 
 }  // namespace agentforge::kernel

@@ -30,7 +30,7 @@ std::string issue_text(const json::object& issue) {
     return field("id") + " (" + field("severity") + "): " + field("description") + " Remedy: " + field("remediation");
 }
 
-/// JSON Schema knows one kind of whole number, and its reader takes signed ones only.
+/// JSON Schema has a single integer type, and its reader accepts only signed ones.
 void sign_integers(json::value& value) {
     if (value.is_uint64() && value.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
         value = static_cast<std::int64_t>(value.get_uint64());
@@ -57,7 +57,7 @@ const json::array& array_field(const json::object& object, std::string_view key)
 }  // namespace
 
 Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
-    const StageTemplate stage = task_.state().stage_template();  // A copy: every record replaces the state.
+    const StageTemplate stage = task_.state().stage_template();  // A copy, because every record replaces the state.
     AF_TRY(const Contract contract, task_.services.contracts.get(stage.contract));
     AF_TRY(const json::object facts,
            measured_facts(*task_.session, *task_.task_workspace, artifact, format_time(task_.services.clock.now())));
@@ -67,7 +67,7 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     rules.artifacts = &artifacts;
     AF_TRY(std::vector<std::string> errors, faults_of(contract, artifact, rules));
     AF_TRY(const json::array answers, answers_of(artifact));
-    // Once the agent is told so itself. What it leaves then is said to the person.
+    // Tells the agent once. What the agent still leaves unanswered goes to the person.
     if (errors.empty() && task_.state().stage().heals == 0 && stage.max_heals > 0) {
         for (const std::string& left : unanswered(answers)) {
             errors.push_back("a person said that this must be addressed, and it is as it was: " + left);
@@ -121,7 +121,7 @@ Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract,
                          task_.state().stage_template().executor + "` does not");
         return faults;
     }
-    // A stage that hands in an artifact without its gate having passed on this very tree has verified nothing.
+    // Without a gate passed on this exact tree, the stage has verified nothing.
     if (exit_gate(task_.state().stage_template()).empty()) { return faults; }
     AF_TRY(const std::string inputs, task_.task_workspace->gate_inputs());
     if (std::string unmet = unmet_exit_gate(task_.state(), &inputs); !unmet.empty()) { faults.push_back(std::move(unmet)); }
@@ -206,7 +206,7 @@ Result<json::array> Acceptance::answers_of(const json::object& artifact) const {
     const TaskState& state = task_.state();
     if (state.feedback_issues.empty() || state.stage().history.empty()) { return json::array(); }
     AF_TRY(json::value before, task_.session->get(state.stage().history.back().artifact_hash));
-    AF_TRY(const std::string own, task_.session->put(artifact));  // As it is kept: with the same secrets hidden.
+    AF_TRY(const std::string own, task_.session->put(artifact));  // In its recorded form, with the same secrets hidden.
     AF_TRY(const json::value after, task_.session->get(own));
     if (!before.is_object() || !after.is_object()) { return json::array(); }
     return answers_to(state.feedback_issues, before.get_object(), after.get_object());
@@ -219,7 +219,7 @@ Result<void> Acceptance::save_version(const std::string& version) {
     AF_CHECK(write_file_atomic(file, bytes, Durability::synced));
     constexpr auto readable =
         std::filesystem::perms::owner_read | std::filesystem::perms::group_read | std::filesystem::perms::others_read;
-    std::error_code ignored;  // On a file system without rights it is as before: a change is found all the same.
+    std::error_code ignored;  // A file system without permissions leaves the file writable. A change is detected anyway.
     if (version == "final") { std::filesystem::permissions(file, readable, ignored); }
     return {};
 }

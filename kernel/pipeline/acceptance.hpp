@@ -15,21 +15,21 @@ public:
     explicit Acceptance(OpenTask& task) : task_(task) {}
 
     /// Fills in what the kernel measured, checks the contract and the exit gate, and records `artifact_accepted` or
-    /// `artifact_rejected`. `spent`: milliseconds of agent time. The workspace is open.
+    /// `artifact_rejected`. `spent`: milliseconds of agent time. The workspace must be open.
     [[nodiscard]] Result<void> accept(json::object artifact, std::uint64_t spent);
-    /// Checks a review of the accepted artifact and records `review_finished`. Returns why the review does not count, where it
-    /// breaks its contract.
+    /// Checks a review of the accepted artifact and records `review_finished`. If the review breaks its contract, returns why it
+    /// does not count.
     [[nodiscard]] Result<std::optional<std::string>> accept_review(const AgentDefinition& reviewer, json::object review,
                                                                    std::uint64_t spent);
-    /// Measures the exit gate again where settings or rules changed while the accepted artifact waited. Returns whether it did.
+    /// Measures the exit gate again if settings or rules changed while the accepted artifact waited. Returns whether it did.
     [[nodiscard]] Result<bool> measure_again_if_stale();
 
-    /// Keeps the current artifact's file under `<name>_<version>.yaml` beside it (spec README, 1); `final` is made read-only.
+    /// Copies the current artifact's file to `<name>_<version>.yaml` beside it. Makes `final` read-only.
     [[nodiscard]] Result<void> save_version(const std::string& version);
-    /// Keeps what a person decided in `iteration_history/<stage>/vN_feedback.yaml` or `vN_approval.yaml`, and the version that
-    /// they decided on beside the artifact (North Star 13.6, B).
+    /// Writes a person's decision to `iteration_history/<stage>/vN_feedback.yaml` or `vN_approval.yaml`. Copies the version that
+    /// was decided on beside the artifact.
     [[nodiscard]] Result<void> save_decision(const ArtifactDecision& decision);
-    /// Writes the current artifact's file again where it is gone; the journal has its bytes.
+    /// Writes the current artifact's file again if it is missing. The journal has its bytes.
     [[nodiscard]] Result<void> restore_file();
 
 private:

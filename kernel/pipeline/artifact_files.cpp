@@ -17,15 +17,15 @@ namespace {
 
 constexpr YamlLimits limits{64UL << 20U, 4'000'000, 200};
 
-/// A file of the task that says what the journal says.
+/// A file of the task whose contents the journal knows.
 struct TaskFile {
-    std::string name;  ///< Below the task's folder.
-    std::string hash;  ///< The blob of its artifact, or of its text; empty: only the journal counts.
+    std::string name;  ///< Relative to the task's folder.
+    std::string hash;  ///< The blob of its artifact or text. Empty: only the journal counts.
     bool must_be_there = false;
     bool is_text = false;
 };
 
-/// Tests from outside are kept as they were given, one file each.
+/// Adds imported tests; they are kept unchanged, one file each.
 void add_imported_files(const BlobStore& blobs, const ExternalInput& input, std::vector<TaskFile>& files) {
     const auto text = blobs.get(input.hash);
     const auto manifest = text.ok() ? parse_json(*text, "blob") : Result<json::value>(text.error());
@@ -68,7 +68,7 @@ json::value without_envelope(json::object artifact) {
     return artifact;
 }
 
-/// Whether the text is what the blob says. What cannot be known, because the blob is gone, is left to `audit verify`.
+/// True if the text equals the blob. Also true if the blob is gone: `audit verify` reports that.
 bool says(const std::string& text, const TaskFile& file, const BlobStore& blobs) {
     const auto kept = blobs.get(file.hash);
     if (!kept.ok()) { return true; }
@@ -78,7 +78,7 @@ bool says(const std::string& text, const TaskFile& file, const BlobStore& blobs)
     const auto read = parse_yaml(text, file.name, limits);
     if (!read.ok() || !read->value.is_object()) { return false; }
     if (!StageArtifact::from_json(read->value.get_object()).ok()) { return false; }
-    // Numbers as a file that was read again has them.
+    // Reads the file again, so that numbers have the same types on both sides.
     const auto again = parse_yaml(to_yaml(without_envelope(written->get_object())), "blob", limits);
     return again.ok() && again->value == without_envelope(read->value.get_object());
 }

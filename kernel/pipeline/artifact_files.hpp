@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that show people an artifact and its versions. The journal has what they must hold.
+// The files that show an artifact and its versions to people. The journal has the contents that they must have.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace agentforge::kernel {
 
-/// `artifacts/phases/<stage>/<name>_<version>.yaml` beside the artifact's own file (spec README, 1): `v1`, `v2`, …, `final`.
+/// Returns `artifacts/phases/<stage>/<name>_<version>.yaml`, beside the artifact's own file. Versions are `v1`, `v2`, …, `final`.
 [[nodiscard]] std::string artifact_version_file(const std::string& artifact, const std::string& version);
 
-/// Files of accepted artifacts, their kept versions and final ones, and of what came from outside, that hold something else than
-/// the journal says, are links or other special files, or are gone though the artifact counts; below the task's folder. Nothing
-/// is followed out of it.
+/// Returns the files of accepted artifacts, their versions, and imported inputs that differ from the journal, are links or other
+/// special files, or are missing although the artifact counts. Paths are relative to the task's folder. Follows no link out of
+/// it.
 [[nodiscard]] std::vector<std::string> changed_artifact_files(const TaskPaths& paths, const TaskState& state);
 
-/// Errors: `conflict` AF-ORCH-077 as below, AF-ORCH-051 naming the files.
+/// Fails if `changed_artifact_files` finds any. Errors: `conflict` AF-ORCH-077 as below, AF-ORCH-051 with the files' names.
 [[nodiscard]] Result<void> check_artifact_files(const TaskPaths& paths, const TaskState& state);
 
-/// Whether each file of the task that the journal knows is an ordinary one, or not there. Errors: `conflict` AF-ORCH-077 with the
-/// first that is a link, has other names too, or is special.
+/// Checks that each file of the task that the journal knows is a regular file or missing. Errors: `conflict` AF-ORCH-077 with the
+/// first that is a link, has further hard links, or is special.
 [[nodiscard]] Result<void> check_files_are_own(const TaskPaths& paths, const TaskState& state);
 
 }  // namespace agentforge::kernel

@@ -67,7 +67,7 @@ NextCall at_most(const TaskState& state, const TaskServices& services, const std
                  bool offline) {
     std::uint64_t input = estimate_tokens(request.system) + estimate_tokens(request.user);
     for (const ToolDescription& tool : request.tools) { input += estimate_tokens(tool); }
-    // What the backend adds of its own is known once a call has come back. The name that the server uses may be a longer one.
+    // The overhead that the backend adds is known only after a first call. The server may use a longer name for the model.
     Spend seen;
     bool unpriced = false;
     for (const auto& [name, spend] : state.ledger.by(&LedgerEntry::model)) {
@@ -133,7 +133,8 @@ CallUsage usage_of(const NextCall& call, const std::string& answering, const Com
 }
 
 bool may_have_cost(const Error& error) {
-    // No connection, no such model, a refused request, no credit, an overloaded server; nothing recorded, no program.
+    // Errors before any model ran: no connection, no such model, a refused request, no credit, an overloaded server; nothing
+    // recorded, no program.
     static constexpr std::string_view free_of_charge[] = {
         "AF-LLM-201", "AF-LLM-202", "AF-LLM-203", "AF-LLM-204", "AF-LLM-205", "AF-LLM-301", "AF-LLM-306", "AF-LLM-308",
         "AF-LLM-401", "AF-LLM-402", "AF-LLM-403", "AF-LLM-404", "AF-LLM-405", "AF-LLM-406", "AF-LLM-408", "AF-LLM-413"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task's money, tokens, steps and time while it runs: what the next model call may use at most, whether that still fits the
-// limits in force, and what a call has used.
+// A running task's money, tokens, steps and time: the most that the next model call may use, whether the limits in force allow
+// it, and what a call has used.
 #pragma once
 
 #include <chrono>
@@ -14,40 +14,41 @@
 
 namespace agentforge::kernel {
 
-/// The limits in force for a task: those of the settings now, and where they say nothing, those that it had before. So a limit
-/// given once, with `--set`, stays with its task until another is given.
+/// Returns the limits in force for a task: the current settings', and where these set none, the task's earlier ones. A limit
+/// given once with `--set` stays with its task until another is given.
 [[nodiscard]] TaskLimits limits_in_force(const TaskState& state, const TaskServices& services);
-/// What the record `costing` holds: {limits, prices: [{as_of, sha256}]}; empty where nothing is limited or priced.
+/// Returns the body of the record `costing`: {limits, prices: [{as_of, sha256}]}. Empty if nothing is limited or priced.
 [[nodiscard]] json::object costing_in_force(const TaskState& state, const TaskServices& services);
 
-/// How far the task's stages have come, up to the one where it ends; the time since its last record counts as time it ran.
+/// Returns the usage of each stage up to the one where the task ends. The time since its last record counts as running time.
 [[nodiscard]] Standing standing_of(const TaskState& state, std::chrono::system_clock::time_point now);
 
-/// The most that this request may use: all of its input uncached and no less than the largest so far, all output that it allows,
-/// and no less money than the dearest call of this model so far. `model` is the configured one; may be empty.
+/// Returns the most that this request may use: all of its input uncached and no less than the largest input so far, all output
+/// that it allows, and at least the cost of the most expensive call of this model so far. `model` is the configured name; may be
+/// empty.
 [[nodiscard]] NextCall at_most(const TaskState& state, const TaskServices& services, const std::string& model,
                                const CompletionRequest& request, bool offline);
 
-/// The name by which the model of a role answers, as far as is known: that of the role's calls so far, else one that begins with
-/// the configured name, else the configured one. A replayed run, where none is configured, comes to the same.
+/// Returns the name under which a role's model answers, as far as known: the name in the role's calls so far, else a name that
+/// begins with the configured one, else the configured one. A replayed run, which has no configured model, gets the same result.
 [[nodiscard]] std::string answering_model(const TaskState& state, std::string_view role, const std::string& configured);
 
-/// What an answer used: the backend's own figure of its cost, else by the table, else unknown. The model is the one that
-/// answered, or where the backend does not say, the configured one. Tokens that only the diagnostics tell apart
+/// Returns what an answer used. The cost is the backend's own figure, else from the price table, else unknown. The model is the
+/// one that answered, or the configured one if the backend does not say. Token kinds that only the diagnostics report
 /// (`cache_write_input_tokens`, `reasoning_tokens`) are priced as such.
 [[nodiscard]] CallUsage usage_of(const Completion& completion, const std::string& model, const PriceTable* prices);
-/// The same for a call that may have been made and has no answer.
+/// The same for a call that may have been made but has no answer.
 [[nodiscard]] CallUsage usage_of(const NextCall& call, const std::string& answering, const CompletionRequest& request,
                                  const PriceTable* prices);
 
-/// Whether a call that failed with this may have cost something: not where it was refused before the model began.
+/// True if a call that failed with this error may have cost money: false if it was refused before the model began.
 [[nodiscard]] bool may_have_cost(const Error& error);
 
-/// A model call under way is given up at this time at the latest, where time is limited.
+/// Returns the time at which a model call in progress is cancelled, if time is limited.
 [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> end_of_time(const TaskState& state,
                                                                                const TaskServices& services);
 
-/// The limit that has been reached without another call: time. Checked before a stage goes on.
+/// Returns the error of a limit that is reached without another call: time. Checked before a stage continues.
 [[nodiscard]] std::optional<Error> out_of_time(const TaskState& state, const TaskServices& services);
 
 }  // namespace agentforge::kernel

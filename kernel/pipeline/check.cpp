@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view checkout_tree = "checkout";
 
-/// The checkout as it lies, and beside it a tree of an earlier commit in which renamed files have the names they have now.
+/// The checkout with its uncommitted changes, and a tree of an earlier commit in which renamed files have their current names.
 class CheckoutAndBefore final : public TreeCheckout {
 public:
     CheckoutAndBefore(const Repository& repository, std::vector<std::string> files)
@@ -56,7 +56,7 @@ bool is_plain_file(const std::filesystem::path& file) {
     return std::filesystem::is_regular_file(std::filesystem::symlink_status(file, failure));
 }
 
-/// What git knows of the checkout: committed, staged and new files that are there.
+/// Returns the files of the checkout that git tracks or sees: committed, staged and new files that exist.
 Result<std::vector<std::string>> files_of(const Repository& repository, const std::string& head_tree,
                                           const std::vector<std::string>& uncommitted) {
     AF_TRY(const auto committed, repository.files_in_tree(head_tree));
@@ -78,7 +78,7 @@ bool is_below(const std::string& file, const std::vector<std::string>& paths) {
            });
 }
 
-/// Files that differ from an earlier commit, and what they were called there.
+/// The files that differ from an earlier commit, and their names in it.
 struct Changed {
     std::vector<std::string> files;
     std::map<std::string, std::string> old_names;
@@ -100,9 +100,7 @@ Result<Changed> changed_files(const Repository& repository, const std::string& b
 Result<std::vector<Finding>> findings_before(ConformanceReader& runner, const std::string& tree,
                                              const std::vector<std::string>& files, const Stop& stop) {
     auto found = runner.findings(tree, files, stop);
-    if (!found.ok() && found.error().code == "AF-GATE-002") {
-        return std::vector<Finding>();
-    }  // Nothing was written in any language then.
+    if (!found.ok() && found.error().code == "AF-GATE-002") { return std::vector<Finding>(); }  // No source file existed then.
     return found;
 }
 
@@ -160,7 +158,7 @@ Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, Pr
     std::set<std::string> excused;
     for (const NamedViolation& each : request.baseline) { excused.insert(each.id); }
     if (request.changed && !nothing) {
-        // Named as they are now, so that what moved within its file is the same one.
+        // Uses the current file names, so a violation that moved within its file is recognized.
         AF_TRY(const auto earlier, findings_before(runner, before, paths, stop));
         for (const NamedViolation& each : name_violations(earlier, result.violations)) { excused.insert(each.id); }
     }

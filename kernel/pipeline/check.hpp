@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the user's checkout against the conformance checks (`agentforge check`): no model, no task, nothing of the repository
-// is run.
+// Runs the conformance checks on the user's checkout (`agentforge check`). Needs no model and no task, and runs nothing from the
+// repository.
 #pragma once
 
 #include <set>
@@ -13,30 +13,29 @@
 namespace agentforge::kernel {
 
 struct CheckRequest {
-    std::vector<std::string> paths;        ///< Files and folders, relative to the repository's root; none: all.
-    bool changed = false;                  ///< Only files that differ from `since`; what was broken there already is not new.
-    std::string since;                     ///< A revision; empty: fork_point's own choice.
-    std::vector<NamedViolation> baseline;  ///< What is known and fails nothing.
-    std::vector<NamedViolation> records;   ///< Of an earlier check: who keeps which id.
+    std::vector<std::string> paths;  ///< Files and folders relative to the repository's root. Empty: all.
+    bool changed = false;  ///< Checks only files that differ from `since`. Violations that exist there already are not new.
+    std::string since;     ///< A revision. Empty: fork_point chooses one.
+    std::vector<NamedViolation> baseline;  ///< Known violations, which never fail the check.
+    std::vector<NamedViolation> records;   ///< From an earlier check, to keep each violation's id.
 };
 
 struct CheckResult {
     std::vector<NamedViolation> violations;
-    std::set<std::string> fresh;  ///< Ids of those that neither the baseline nor the commit compared with has.
+    std::set<std::string> fresh;  ///< Ids of violations that are in neither the baseline nor the compared commit.
     std::vector<ConformanceCheck> checks;
     std::string compared_with;      ///< With `changed`: `main, 1f2e3d4c`.
-    std::vector<std::string> gone;  ///< Ids of records and the baseline below what was measured that are no more.
+    std::vector<std::string> gone;  ///< Ids of records and baseline entries, below the measured paths, that no longer occur.
 
-    [[nodiscard]] std::size_t blocking() const;  ///< New ones of severity major or critical.
+    [[nodiscard]] std::size_t blocking() const;  ///< Number of new violations of severity major or critical.
 };
 
-/// Reads the files as they lie in the checkout, committed or not; ignored files and `.agentforge` are left out.
-/// Errors: AF-GIT-… of the repository and of fork_point; those of ConformanceReader::findings.
+/// Reads the checkout's current files, committed or not, except ignored files and `.agentforge`. Errors: AF-GIT-… of the
+/// repository and of fork_point; those of ConformanceReader::findings.
 [[nodiscard]] Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
                                                     const CheckRequest& request, const Stop& stop);
 
-/// What breaks the checks in one file of the last commit, or of the checkout as it lies, named by the records given. `in_tests`:
-/// the file belongs to the tests.
+/// The violations in one file, of the last commit or of the checkout, named by the given records. `in_tests`: the file is a test.
 struct FileCheck {
     std::vector<NamedViolation> violations;
     bool in_tests = false;

@@ -5,8 +5,8 @@ namespace agentforge::kernel {
 
 namespace {
 
-// The journal's blobs are verified by their hash before they are read, and only `to_json` below wrote them: a field of
-// another type is a defect, and value_to throws for the session to report.
+// The journal's blobs are verified by their hash before they are read, and only `to_json` below wrote them. A field of another
+// type is therefore a defect; value_to throws, and the session reports it.
 
 std::string text(const json::object& object, std::string_view key) { return json::value_to<std::string>(object.at(key)); }
 std::uint64_t number(const json::object& object, std::string_view key) { return object.at(key).to_number<std::uint64_t>(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host-call results as JSON, for the journal. Each from_json(to_json(x)) is x.
+// JSON form of the results of host calls, for the journal. from_json(to_json(x)) equals x.
 #pragma once
 
 #include <agentforge/stage.hpp>
@@ -23,7 +23,7 @@ namespace agentforge::kernel {
 [[nodiscard]] Completion completion_from_json(const json::object& value);
 [[nodiscard]] json::object to_json(const StepRecord& record);
 [[nodiscard]] StepRecord step_from_json(const json::object& value);
-/// A recorded step, as its blob holds it. Errors: `corrupt` AF-ORCH-022 it is no map.
+/// Reads a step from its blob. Errors: `corrupt` AF-ORCH-022 it is not a map.
 [[nodiscard]] Result<StepRecord> recorded_step(const json::value& value);
 [[nodiscard]] json::object to_json(const AgentOutcome& outcome);
 [[nodiscard]] AgentOutcome outcome_from_json(const json::object& value);

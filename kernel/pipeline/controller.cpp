@@ -18,7 +18,7 @@ json::object plugin_settings(json::object config) {
 
 namespace {
 
-constexpr std::size_t max_guidance_bytes = 4000;  // A context has room for it beside the errors of the attempt before.
+constexpr std::size_t max_guidance_bytes = 4000;  // Leaves room in a context beside the errors of the previous attempt.
 
 Error broken_rule(std::string code, std::string message, std::string remedy, ErrorKind kind = ErrorKind::invalid) {
     return Error{std::move(code), std::move(message), "", std::move(remedy), kind};
@@ -150,7 +150,7 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
     auto session = TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor);
     if (!session.ok()) {
         if (session.error().code != "AF-TASK-003") { return session.error(); }
-        // Another process runs it: it looks for this file at every host call.
+        // Another process runs the task. It checks for this file at every host call.
         AF_CHECK(request_abort(setup_.store.paths(task_id), reason));
         return AbortOutcome::asked_to_stop;
     }
@@ -160,7 +160,7 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
                            "task " + std::string(task_id) + " has ended already (" + std::string(to_string(status)) + ")",
                            "nothing is to be done", ErrorKind::conflict);
     }
-    // What follows the record may be cut off by the process's end: every step of it can be done again.
+    // The process may end during the steps after this record. Each of them can be repeated.
     if (status != TaskStatus::aborted) { AF_CHECK((*session)->record(records::TaskAborted{std::string(reason)})); }
     keep_in_repository(setup_, **session);
     AF_CHECK(TaskRun(setup_, std::move(*session)).close());

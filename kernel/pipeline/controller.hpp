@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline controller: drives a task from request to delivery (001). It asks the machine what is
-// next, does it, journals what came of it, and asks again. It decides nothing itself.
+// The pipeline controller: drives a task from request to delivery. Asks the machine what is next, does it, journals the outcome,
+// and asks again. Decides nothing itself.
 #pragma once
 
 #include <chrono>
@@ -25,16 +25,16 @@
 
 namespace agentforge::kernel {
 
-/// When a task that is asked to pause does so: at once, as after two Ctrl-C (what runs is stopped within 200 ms and done anew by
-/// `resume`), or at the end of its step, as after one.
+/// When a pause takes effect: at once, as after two Ctrl-C (running work is stopped within 200 ms and repeated by `resume`), or
+/// at the end of the step, as after one.
 enum class PauseWhen : unsigned char { at_once = 1, after_step };
 
-/// Asks the process that runs a task to save and end. `resume` goes on. Asked twice, the newer request holds. Where no process
-/// runs it, nobody hears it.
+/// Asks the process that runs a task to save and exit; `resume` continues the task. A second request replaces the first. Has no
+/// effect if no process runs the task.
 [[nodiscard]] Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason,
                                         PauseWhen when);
 
-/// How a run of the controller ended; the program's exit code (Task 012, exit codes).
+/// How a run of the controller ended; the program's exit code.
 enum class ExitCode : int {
     done = 0,
     failed = 1,
@@ -57,22 +57,24 @@ struct PipelineResult {
     std::string waiting_id;
     std::chrono::milliseconds duration{0};
     ExitCode exit_code = ExitCode::failed;
-    Spend spend;                               ///< Of the whole task.
-    std::vector<std::string> unpriced_models;  ///< Those with a call whose cost is not known.
-    bool abandoned_thread = false;             ///< A plugin hangs on a thread of this process: end it without destructors.
+    Spend spend;                               ///< Total of the task.
+    std::vector<std::string> unpriced_models;  ///< Models with a call whose cost is unknown.
+    /// A plugin hangs on a thread of this process, so the process must exit without running destructors.
+    bool abandoned_thread = false;
 };
 
-/// How a task rests or has ended, as far as its records say so: why it paused is known to its own process alone.
+/// Returns the result of a task that has ended, pauses or waits, as far as the records say: only its own process knows why it
+/// paused.
 [[nodiscard]] PipelineResult result_of(const TaskState& state);
 
-/// What of a stage's `config` its plugin gets: not what the kernel itself reads.
+/// Returns the part of a stage's `config` that its plugin gets, without the keys that the kernel reads.
 [[nodiscard]] json::object plugin_settings(json::object config);
 
-/// What a task stands on.
+/// The commit that a task starts from.
 struct TaskBase {
     std::string commit;
     std::string tree;
-    std::string branch;  ///< Empty: of no branch.
+    std::string branch;  ///< Empty: no branch.
 };
 
 struct StartOptions {
@@ -80,13 +82,13 @@ struct StartOptions {
     std::optional<std::string> exit_after;
     bool supervised = false;
     bool interactive = false;          ///< Every action waits for a person.
-    bool include_uncommitted = false;  ///< The task starts from the checkout as it is, not from the last commit.
+    bool include_uncommitted = false;  ///< Start from the checkout with its uncommitted changes, not from the last commit.
     std::set<std::string> approve_stages;
-    std::set<std::string> iterate_stages;  ///< Their artifacts are shown to a person, who approves or revises them.
-    json::object configuration;            ///< Settings in force; goes into task.yaml.
-    /// Marks `configuration` as this program's own, once nothing but writing it is left to do; may be empty.
+    std::set<std::string> iterate_stages;  ///< Stages whose artifacts a person approves or revises.
+    json::object configuration;            ///< Settings in force; written to task.yaml.
+    /// Seals `configuration` as this program's own, right before it is written. May be empty.
     std::function<Result<void>(json::object& configuration)> seal;
-    /// Is told the task's id before anything of the task is there; an error begins none. May be empty.
+    /// Called with the task's id before anything of the task is written. An error prevents the task. May be empty.
     std::function<Result<void>(const std::string& task_id)> named = {};
     std::optional<TaskBase> base = {};          ///< In place of the commit that the user is on.
     std::optional<std::string> replay_of = {};  ///< The task whose recorded answers this one is done with.
@@ -95,16 +97,16 @@ struct StartOptions {
     Entry entry = {};  ///< Where it begins and what it is given: settled (`settle_entry`).
 };
 
-/// What became of putting a delivered change on a base that has moved.
+/// The outcome of rebasing a delivered change.
 struct RebaseResult {
-    BaseDrift drift;    ///< Before it.
-    bool done = false;  ///< False: there was nothing to do, or it was only looked at.
+    BaseDrift drift;    ///< Before the rebase.
+    bool done = false;  ///< False: there was nothing to do, or this was a dry run.
     std::string branch;
-    std::string replaced;  ///< The commit before.
+    std::string replaced;  ///< The previous commit.
     std::string commit;
-    std::string summary;  ///< Of the gate.
+    std::string summary;  ///< Summary of the gate.
     std::string hooks;
-    bool pushed_before = false;  ///< The branch that others see is still the old one.
+    bool pushed_before = false;  ///< The remote branch still has the old commit.
 };
 
 struct ControllerSetup {
@@ -114,41 +116,41 @@ struct ControllerSetup {
     TaskServices& services;
     IdSource& ids;
     std::shared_ptr<EscalationHandler> handler;
-    std::chrono::milliseconds wait{0};   ///< How long a person is waited for before the task pauses.
+    std::chrono::milliseconds wait{0};   ///< How long to wait for a person before the task pauses.
     std::string command = "agentforge";  ///< Shown by the lock.
-    std::shared_ptr<EscalationHandler> present =
-        {};  ///< Asks whoever sits at the terminal, in interactive tasks, and waits as long as it takes; null: nobody does.
-    AnswerRule answer_rule = {};  ///< Until when a person is to answer.
-    /// Does what is due for an open question (HandlerGroup::process_due); called for the one that a resumed task waits with.
-    /// Empty: nothing is.
+    /// In interactive tasks, asks the person at the terminal and waits without limit. Null: no one is there.
+    std::shared_ptr<EscalationHandler> present = {};
+    AnswerRule answer_rule = {};  ///< The deadline for a person's answer.
+    /// Processes due actions of an open question (HandlerGroup::process_due). Called for the question that a resumed task waits
+    /// for. May be empty.
     std::function<void(const std::string& id, CallContext& context)> process_due = {};
-    /// The stages that may follow where a task ends (extension_of), with the templates in force.
+    /// Returns the stages that may follow the task's end (extension_of), from the templates in force.
     std::function<Result<records::Extension>(const TaskState& state, const std::string& extend_to)> extend = {};
 };
 
-/// What a person says of what a task shows. Bound to it by `id` (`APR-…`, `ACT-…`: each stands for one hash) or by `hash`, the
-/// beginning of the hash that was shown; for an artifact both may be missing.
+/// A person's decision about an artifact or action. `id` (`APR-…`, `ACT-…`: each stands for one hash) or `hash`, the beginning of
+/// the hash that was shown, binds it to what the person saw. For an artifact both may be missing.
 struct PersonDecision {
     bool approved = false;
-    std::string feedback = {};  ///< With `approved` false: what is to be changed.
-    std::optional<json::object> edited =
-        {};  ///< Of an action that is approved: what is done in its place (`arguments`, and `tool` where it is another).
+    std::string feedback = {};  ///< If `approved` is false: the changes to make.
+    /// For an approved action: what to do in its place (`arguments`, and `tool` if it is another).
+    std::optional<json::object> edited = {};
     std::string id = {};
-    std::optional<std::string> hash = {};  ///< One that is there and empty fits nothing: whoever gives it wants to be bound.
-    // Of an artifact alone.
-    std::string decision = {};  ///< `reject` (`feedback`: why), `exit` or `extend`; empty: what `approved` and `feedback` say.
-    std::vector<FeedbackIssue> issues = {};  ///< Places that are to be changed.
-    ContinueOptions extension = {};          ///< With `extend`.
+    std::optional<std::string> hash = {};  ///< Set but empty matches nothing: the caller wants the decision to be bound.
+    // For artifacts only:
+    std::string decision = {};  ///< `reject` (`feedback`: why), `exit` or `extend`. Empty: `approved` and `feedback` decide.
+    std::vector<FeedbackIssue> issues = {};  ///< Places to change.
+    ContinueOptions extension = {};          ///< For `extend`.
 };
 
-/// Whether a task can be made of these words. Errors: AF-ORCH-040 empty, too long, or no text.
+/// Checks that a task can be made from this request. Errors: AF-ORCH-040 empty, too long, or not text.
 [[nodiscard]] Result<void> check_request(std::string_view request);
 constexpr std::size_t max_request_bytes = 256UL * 1024;
-/// AF-ORCH-040 for a request whose size is all that is known of it; `size` in words: "300000", "more than 16777216".
+/// Returns AF-ORCH-040 for a request of which only the size is known. `size` in words: "300000", "more than 16777216".
 [[nodiscard]] Error request_too_long(const std::string& size);
-/// Whether these words say anything to the stage that is to run again. Errors: AF-ORCH-044 they do not.
+/// Checks that the feedback says something to the stage that runs again. Errors: AF-ORCH-044 it does not.
 [[nodiscard]] Result<void> check_feedback(std::string_view feedback);
-/// Whether these words can be said to the model of a task that goes on. Errors: AF-ORCH-048 empty, too long, or no text.
+/// Checks that the guidance can be passed to the model of a resumed task. Errors: AF-ORCH-048 empty, too long, or not text.
 [[nodiscard]] Result<void> check_guidance(std::string_view guidance);
 
 enum class AbortOutcome { aborted, asked_to_stop, finished };
@@ -157,39 +159,39 @@ class PipelineController {
 public:
     explicit PipelineController(ControllerSetup setup);
 
-    /// The single entry point: creates a task and runs it until it ends or needs a person.
-    /// Errors (nothing was created): AF-ORCH-040 empty or oversized request, AF-ORCH-041 unknown stage, AF-GIT-….
+    /// Creates a task and runs it until it ends or needs a person. The single entry point. Errors (nothing was created):
+    /// AF-ORCH-040 empty or oversized request, AF-ORCH-041 unknown stage, AF-GIT-….
     [[nodiscard]] Result<PipelineResult> execute(std::string_view request, const StartOptions& options);
-    /// Goes on with a task: after a crash, a pause, a failure, an answer. `guidance`: what a person says to the model
-    /// (check_guidance); every context of the stage that hears it first holds it. Errors: AF-TASK-002, AF-TASK-003, AF-JRNL-002;
-    /// AF-ORCH-049 no model would hear the guidance.
+    /// Continues a task after a crash, a pause, a failure or an answer. `guidance`: a person's words to the model
+    /// (check_guidance), included in every context of the next stage that uses a model. Errors: AF-TASK-002, AF-TASK-003,
+    /// AF-JRNL-002; AF-ORCH-049 no model would see the guidance.
     [[nodiscard]] Result<PipelineResult> resume(std::string_view task_id, std::string_view guidance = {});
-    /// A completed task that has delivered nothing goes on: with the stages that follow, or with its last artifact before a
-    /// person again. What it has made is validated again, and must not be stale. A workspace without changes stands on the newest
-    /// commit from then on. Errors (nothing was recorded): AF-ORCH-050 the task cannot be continued; those of extension_of,
+    /// Continues a completed task that has delivered nothing: with the stages that follow, or by showing its last artifact to a
+    /// person again. Its artifacts are validated again and must not be stale. A workspace without changes moves to the newest
+    /// commit. Errors (nothing was recorded): AF-ORCH-050 the task cannot be continued; those of extension_of,
     /// check_artifacts_again and check_freshness.
     [[nodiscard]] Result<PipelineResult> continue_ended(std::string_view task_id, const ContinueOptions& options);
-    /// Ends a task for good. A task that another process runs is asked to stop; of one that was aborted before, what that left is
-    /// removed. Errors: AF-ORCH-042 it has completed.
+    /// Ends a task for good. If another process runs the task, asks it to stop. If the task was aborted before, removes what that
+    /// left. Errors: AF-ORCH-042 it has completed.
     [[nodiscard]] Result<AbortOutcome> abort(std::string_view task_id, std::string_view reason);
-    /// Puts the change that a completed task has delivered on the newest commit of the branch that it began on: merged, measured
-    /// there by the deliver gate and the commit hooks, committed, and the task's branch moved to that commit. Where any of it
-    /// fails, nothing has changed. `only_look`: says what would be. Errors: AF-GIT-050 the task has delivered no commit;
+    /// Rebases the change of a completed task onto the newest commit of the branch that it began on: merges it, measures it there
+    /// by the deliver gate and the commit hooks, commits it, and moves the task's branch to that commit. If any of this fails,
+    /// nothing has changed. `only_look`: only reports what it would do. Errors: AF-GIT-050 the task has delivered no commit;
     /// AF-GIT-051 the two changes conflict (paths are named); AF-GIT-052 the gate does not pass on the merged tree; AF-GIT-047,
     /// -048 hooks; AF-GIT-040 the branch is not where the task left it.
     [[nodiscard]] Result<RebaseResult> rebase(std::string_view task_id, bool only_look);
-    /// Decisions about the artifact that a task shows; it goes on with `resume`. Errors: AF-ORCH-043 it shows none.
+    /// Decide about the artifact that a task shows. `resume` then continues the task. Errors: AF-ORCH-043 it shows none.
     [[nodiscard]] Result<void> approve(std::string_view task_id);
     [[nodiscard]] Result<void> reject(std::string_view task_id);
     [[nodiscard]] Result<void> provide_feedback(std::string_view task_id, std::string_view feedback);
-    /// The same, of an action too. Returns the id of what was decided on. Errors also: AF-ESC-004 somebody was first; AF-ESC-035
-    /// what is shown now is something else; AF-ESC-036 an action is decided on by its id or hash only: the task may show another
-    /// one by now; AF-ESC-039 the changed action cannot be done; AF-ESC-037 an artifact cannot be changed here; AF-ESC-066 an
-    /// action was to be decided on as an artifact; those of continue_ended for `extend`; AF-ESC-047 a file of what is approved
-    /// was changed since it was shown.
+    /// Decides about an artifact or an action. Returns the id of what was decided on. Errors also: AF-ESC-004 another answer came
+    /// first; AF-ESC-035 the task now shows something else; AF-ESC-036 a decision about an action needs its id or hash, because
+    /// the task may show another one by now; AF-ESC-039 the changed action cannot be done; AF-ESC-037 an artifact cannot be
+    /// changed here; AF-ESC-066 an action was to be decided on as an artifact; those of continue_ended for `extend`; AF-ESC-047 a
+    /// file of the approved artifact changed since it was shown.
     [[nodiscard]] Result<std::string> decide(std::string_view task_id, const PersonDecision& decision);
 
-    /// The state as the journal has it; also while another process runs the task.
+    /// Returns the state in the journal, even while another process runs the task.
     [[nodiscard]] Result<TaskState> get_status(std::string_view task_id) const;
     [[nodiscard]] Result<TaskListing> list_tasks(const std::optional<TaskStatus>& status, std::size_t limit) const;
 

@@ -32,7 +32,7 @@ std::uint64_t bytes_on_disk(const fs::path& path) {
                                                                     : 0;
 }
 
-/// Of a folder and all in it; a file with another name elsewhere takes nothing.
+/// Counts a folder with its contents. A file that has another hard link counts nothing.
 std::uint64_t bytes_below(const fs::path& folder) {
     std::uint64_t bytes = bytes_on_disk(folder);
     std::error_code error;
@@ -52,10 +52,11 @@ fs::path worktrees_of(const GarbagePlace& place) {
 
 std::string refs_of_task(const std::string& task) { return "refs/agentforge/" + task + "/"; }
 
-/// Nothing more will be done with it: a failed one can be resumed.
+/// True if the task cannot continue. A failed task can be resumed.
 bool is_over(const TaskState& state) { return state.status == TaskStatus::completed || state.status == TaskStatus::aborted; }
 
-/// The other tasks whose records the journal goes on from; of a fork that is being made, the one that its task.yaml names.
+/// Returns the other tasks whose records the journal continues. For a fork that is being created, the task that its task.yaml
+/// names.
 Result<std::vector<std::string>> ancestors_of(const TaskStore& tasks_of_project, const std::string& task) {
     const auto read = Journal::files(tasks_of_project.paths(task).journal());
     std::vector<std::string> tasks;
@@ -73,7 +74,7 @@ Result<std::vector<std::string>> ancestors_of(const TaskStore& tasks_of_project,
     return tasks;
 }
 
-/// Why the trees of an ended task are the only place of its change; empty where they are not.
+/// Returns why the change of an ended task exists only in its trees, or empty if it exists elsewhere.
 Result<std::string> only_place_of_change(const Repository& repository, const TaskState& state) {
     if (state.status == TaskStatus::aborted) { return std::string(); }
     if (state.commit.empty()) {
@@ -90,11 +91,11 @@ Result<std::string> only_place_of_change(const Repository& repository, const Tas
     return holds_it ? std::string() : "the branch " + state.branch + " does not hold its commit any more";
 }
 
-/// All that decides what may go, as it is now.
+/// The current facts that decide what may be removed.
 struct Needs {
     std::map<std::string, TaskState> ended;
-    std::map<std::string, std::string> forks;  ///< A task, and the fork that may go on from it.
-    std::set<std::string> open;                ///< Tasks that may go on, or cannot be read.
+    std::map<std::string, std::string> forks;  ///< A task, and the fork that may continue it.
+    std::set<std::string> open;                ///< Tasks that can continue, or that cannot be read.
     std::vector<Error> problems;
 };
 
@@ -122,7 +123,7 @@ Result<Needs> needs_of(const GarbagePlace& place) {
     return needs;
 }
 
-/// Whether a task that may go on goes on from this one, as it is now. One that cannot be read may.
+/// True if a task that can continue is a fork of this one. Assumes it of a task that cannot be read.
 Result<bool> has_open_fork(const GarbagePlace& place, const std::string& parent) {
     AF_TRY(const TaskListing listing, place.tasks.list());
     for (const TaskSummary& task : listing.tasks) {
@@ -136,7 +137,7 @@ Result<bool> has_open_fork(const GarbagePlace& place, const std::string& parent)
     return false;
 }
 
-/// Why nothing of a task may go; empty where it may.
+/// Returns why everything of a task is kept, or empty if it may be removed.
 std::string why_kept(const GarbagePlace& place, const GarbagePolicy& policy, const Needs& needs, const std::string& task,
                      const TaskState& state) {
     if (TaskLock::holder(place.tasks.paths(task))) { return "a process has it"; }
@@ -148,7 +149,7 @@ std::string why_kept(const GarbagePlace& place, const GarbagePolicy& policy, con
     return {};
 }
 
-/// Blobs of a task that its archive holds, too.
+/// Returns the blobs of a task that are also in its archive.
 std::optional<Garbage> blobs_of(const GarbagePlace& place, const std::string& task) {
     const fs::path folder = place.tasks.paths(task).blobs();
     std::error_code error;
@@ -184,14 +185,14 @@ Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy
     return {};
 }
 
-/// Whether another checkout of the repository has the task, or may have it: all checkouts share the folder of worktrees, and each
-/// has tasks of its own.
+/// True if another checkout of the repository has, or may have, the task: all checkouts share the folder of worktrees, but each
+/// has its own tasks.
 bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& task) {
     const fs::path own = place.repository.work_directory();
     std::error_code error;
     if (fs::is_regular_file(own / ".git", error)) {
         return true;
-    }  // This is a linked one: the main one is not known for certain.
+    }  // This is a linked checkout; the main one is not known for certain.
     for (const auto& record : fs::directory_iterator(place.repository.git_directory() / "worktrees", error)) {
         const auto link = read_file(record.path() / "gitdir", 65536);
         if (!link.ok()) { continue; }
@@ -201,7 +202,7 @@ bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& ta
     return false;
 }
 
-/// Worktrees of ended tasks whose process died before it removed them, and of tasks that are gone.
+/// Finds worktrees of ended tasks whose process died before it removed them, and of tasks that are gone.
 void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& plan) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(worktrees_of(place), error)) {
@@ -214,7 +215,7 @@ void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& 
     }
 }
 
-/// What each task's refs alone keep, when those before it are gone.
+/// Counts what only each task's refs keep, once those before it are removed.
 Result<void> count_refs(const GarbagePlace& place, GarbagePlan& plan) {
     if (std::ranges::none_of(plan.items, [](const Garbage& item) { return item.kind == GarbageKind::refs; })) { return {}; }
     const fs::path repository = place.repository.work_directory();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ended tasks leave behind and nobody needs: worktrees, the refs that keep recorded trees, blobs. Never a journal.
+// Garbage of ended tasks: worktrees, the refs that keep recorded trees, and blobs. Never a journal.
 //
-// Kept are, whatever the policy says: all of a task that may go on (running, waiting, paused, failed) or that a process has; what
-// a fork goes on from, as long as the fork may go on; the trees of a change that is nowhere else (delivered to no branch, or to
-// one that is gone or was reset); uncommitted changes that a task began with and delivered nothing on top of; blobs that the
-// task's archive does not hold.
+// Whatever the policy says, these are kept: everything of a task that can continue (running, waiting, paused, failed) or that a
+// process has; the history of a fork that can continue; the trees of a change that exists nowhere else (delivered to no branch,
+// or to one that is gone or was reset); uncommitted changes that a task began with and delivered nothing on top of; blobs that
+// the task's archive does not hold.
 #pragma once
 
 #include <chrono>
@@ -18,12 +18,12 @@
 
 namespace agentforge::kernel {
 
-/// Who holds the lock of a task whose garbage is removed.
+/// The command in the lock of a task whose garbage is being removed.
 inline constexpr std::string_view gc_command = "gc";
 
 struct GarbagePolicy {
-    std::chrono::system_clock::time_point before;  ///< Refs and blobs go only of tasks whose last record is older.
-    bool blobs = false;                            ///< Blobs too, where the archive holds them.
+    std::chrono::system_clock::time_point before;  ///< Refs and blobs are removed only from tasks whose last record is older.
+    bool blobs = false;                            ///< Remove blobs too, if the archive holds them.
 };
 
 enum class GarbageKind : unsigned char { worktree = 1, refs, blobs };
@@ -32,12 +32,12 @@ enum class GarbageKind : unsigned char { worktree = 1, refs, blobs };
 struct Garbage {
     GarbageKind kind = GarbageKind::worktree;
     std::string task;
-    std::string place;        ///< A folder or file, or the refs' common beginning.
-    std::size_t count = 1;    ///< Of refs.
-    std::uint64_t bytes = 0;  ///< On disk; of refs, what `git gc` may free then, uncompressed.
+    std::string place;        ///< A folder or file, or the refs' common prefix.
+    std::size_t count = 1;    ///< Number of refs.
+    std::uint64_t bytes = 0;  ///< On disk. For refs, the uncompressed size that `git gc` can then free.
 };
 
-/// An ended task that would be due, and why something of it stays.
+/// An ended task that is due, and why part of it is kept.
 struct KeptGarbage {
     std::string task;
     std::string why;
@@ -46,7 +46,7 @@ struct KeptGarbage {
 struct GarbagePlan {
     std::vector<Garbage> items;
     std::vector<KeptGarbage> kept;
-    std::vector<Error> problems;  ///< Tasks that cannot be read: nothing of them is touched.
+    std::vector<Error> problems;  ///< Tasks that cannot be read. Nothing of them is removed.
 };
 
 struct GarbagePlace {
@@ -57,8 +57,8 @@ struct GarbagePlace {
 
 /// Errors: AF-TASK-007, AF-GIT-….
 [[nodiscard]] Result<GarbagePlan> find_garbage(const GarbagePlace& place, const GarbagePolicy& policy);
-/// Removes one item after looking again whether it may go, under the task's lock. False: it may not any more. Errors: `io`,
-/// AF-GIT-….
+/// Removes one item under the task's lock, after checking again that it may be removed. Returns false if it may not. Errors:
+/// `io`, AF-GIT-….
 [[nodiscard]] Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& policy, const Garbage& item);
 
 }  // namespace agentforge::kernel

@@ -76,7 +76,7 @@ public:
     }
 
     [[nodiscard]] Result<void> restore(const std::string& tree) override {
-        // Nobody was told yet where the files are that were written just now.
+        // The worktree was just written, and no one has its path yet.
         if (const bool untouched = std::exchange(untouched_, false); untouched && tree == base_tree_) { return {}; }
         return work_.reset_to(tree, true);
     }
@@ -134,13 +134,13 @@ public:
     }
 
     [[nodiscard]] Result<std::shared_ptr<const PathSymbols>> path_symbols(const std::string& tree) override {
-        // A stage and each of its agents ask; finding it out looks at every path of the tree.
+        // A stage and each of its agents ask for this, and computing it reads every path of the tree.
         if (symbols_ && symbols_of_ == tree) { return symbols_; }
         AF_TRY(auto meaning, gates_.path_meaning(tree));
         auto symbols = std::make_shared<PathSymbols>();
         symbols->tests = {meaning.tests, meaning.only_tests, meaning.tests_text};
         symbols->sources = {meaning.sources, meaning.sources, meaning.sources_text};
-        // Not what the tree holds: a stage that writes is shown the same files before and after.
+        // Every file that is not in `tree`, so a stage sees the same rules before and after it writes.
         const auto created = [this, tree](std::string_view path) {
             const auto before = repository_.file_in_tree(tree, std::string(path));
             return before.ok() && !*before;
@@ -149,7 +149,7 @@ public:
         AF_TRY(symbols->acting, acting_links(tree));
         symbols_ = std::move(symbols);
         symbols_of_ = tree;
-        ::malloc_trim(0);  // The list of all paths leaves a heap of small holes.
+        ::malloc_trim(0);  // Returns the heap's free memory to the system: the list of all paths leaves small holes.
         return symbols_;
     }
 
@@ -214,7 +214,7 @@ public:
         const fs::path repository = repository_.work_directory();
         AF_CHECK(Worktree::remove(repository, folder_ / "work", task_id_));
         AF_CHECK(Worktree::remove(repository, folder_ / "verify", task_id_ + "-verify"));
-        std::error_code ignored;  // Only scratch is left in there; a leftover costs disk and nothing else.
+        std::error_code ignored;  // The folder holds only scratch; leftovers cost nothing but disk.
         fs::remove_all(folder_, ignored);
         return {};
     }
@@ -227,10 +227,10 @@ private:
     Worktree work_;
     std::string base_tree_;
     bool untouched_;
-    std::shared_ptr<const PathSymbols> symbols_;  ///< Of the tree asked for last.
+    std::shared_ptr<const PathSymbols> symbols_;  ///< For the tree of the last call.
     std::string symbols_of_;
     std::map<std::string, std::string> environment_;
-    std::vector<std::string> readable_;  ///< By hooks: `gates.readable`.
+    std::vector<std::string> readable_;  ///< Readable for hooks: `gates.readable`.
     ProcessRunner& processes_;
     std::string root_;
     GateRunner gates_;
@@ -255,8 +255,8 @@ public:
         std::chrono::system_clock::time_point now) override {
         AF_TRY(const Repository repository, Repository::open(options_.repository));
         AF_TRY(auto head, base());
-        // In an index of its own, by git itself: what is added goes through the filters that the user set up, as a commit of
-        // theirs would.
+        // Uses a separate index and git itself, so added files go through the filters that the user set up, as in a normal
+        // commit.
         AF_TRY(const auto temporary, TemporaryDirectory::make("index"));
         AF_TRY(const GitStandIn git, GitStandIn::make(repository));
         AF_TRY(const std::vector<std::string> changed, repository.uncommitted());
@@ -318,7 +318,8 @@ public:
         AF_CHECK(make_directories(folder / "scratch"));
         AF_CHECK(make_directories(folder / "gates"));
         std::error_code error;
-        if (const fs::path real = fs::canonical(folder, error); !error) { folder = real; }  // As the worktrees name themselves.
+        // The form in which worktrees name themselves.
+        if (const fs::path real = fs::canonical(folder, error); !error) { folder = real; }
         AF_TRY(Worktree work, Worktree::ensure(options_.repository, folder / "work", state.task_id, state.base_commit));
         if (options_.notice && !work.unfilled().empty()) {
             const std::vector<std::string>& missing = work.unfilled();
@@ -332,8 +333,8 @@ public:
         AF_TRY(std::string base_tree, repository.tree_of(state.base_commit));
         GateRunner::Options gates = options_.gates;
         gates.dependencies_directory = dependencies_directory(options_);
-        gates.scratch_directory =
-            (folder / "gates" / "scratch").string();  // Not the agents': what gates build holds tests that agents must not see.
+        // Not shared with agents: builds of gates contain tests that agents must not see.
+        gates.scratch_directory = (folder / "gates" / "scratch").string();
         std::unique_ptr<TaskWorkspace> task_workspace =
             std::make_unique<GitTaskWorkspace>(state.task_id, folder, std::move(repository), std::move(work), state.base_commit,
                                                std::move(base_tree), processes_, gates, options_.scratch);
@@ -353,7 +354,7 @@ public:
         const fs::path sealed = fs::path(folder) / signature_file;
         AF_CHECK(make_directories(file.parent_path()));
         std::error_code none;
-        fs::remove(sealed, none);  // It is of the statement before.
+        fs::remove(sealed, none);  // The signature of the previous statement.
         AF_CHECK(write_file_atomic(file, statement, Durability::synced));
         const auto signature = sign_statement({processes_, options_.repository, environment}, sign,
                                               committer.name + " <" + committer.email + ">", statement, Stop{});
@@ -373,7 +374,7 @@ public:
     }
 
 private:
-    /// What git prints.
+    /// Returns git's output.
     [[nodiscard]] Result<std::string> run_git(const GitStandIn& git, const std::vector<std::string>& words,
                                               const fs::path& index) {
         ProcessRequest request = own_git(git, base_environment(options_.gates.environment), words);

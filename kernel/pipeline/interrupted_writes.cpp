@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// libgit2 holds a lock for a moment and does not say whose it is. Only these programs write refs there.
+/// libgit2 holds a lock only briefly and does not record its owner. Only these programs write refs there.
 void remove_old_locks(const fs::path& refs) {
     std::error_code error;
     const auto long_ago = fs::file_time_type::clock::now() - std::chrono::minutes(10);
@@ -32,7 +32,7 @@ void remove_old_locks(const fs::path& refs) {
     for (const fs::path& lock : found) { fs::remove(lock, error); }
 }
 
-/// Git's records of worktrees that were being made: `agentforge-<name>-<pid>`, until they get their place in `worktrees`.
+/// Removes git's records of unfinished worktrees: `agentforge-<name>-<pid>`, until they move into `worktrees`.
 void remove_unnamed_records(const fs::path& git_directory) {
     std::error_code error;
     std::vector<fs::path> found;

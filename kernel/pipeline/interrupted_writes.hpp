@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary files of processes that were killed while they wrote. Whoever writes in the same folder next removes them;
+// Removes temporary files of processes that were killed while writing. The next writer in the same folder removes them too;
 // `agentforge gc` removes all.
 #pragma once
 
@@ -9,12 +9,12 @@
 namespace agentforge::kernel {
 
 struct InterruptedWrites {
-    std::filesystem::path agentforge;  ///< The project's `.agentforge`, with all in it.
+    std::filesystem::path agentforge;  ///< The project's `.agentforge`, including subfolders.
     std::filesystem::path git_directory;
-    std::vector<std::filesystem::path> user_folders;  ///< Each without the folders in it.
+    std::vector<std::filesystem::path> user_folders;  ///< Without subfolders.
 };
 
-/// What belongs to a process that lives stays; what cannot be removed stays for the next time. Any process, at any time.
+/// Keeps files of processes that are alive. Ignores files that cannot be removed. Safe in any process at any time.
 void sweep_interrupted_writes(const InterruptedWrites& places);
 
 }  // namespace agentforge::kernel

@@ -22,7 +22,7 @@ std::uint64_t spent_ms(const TaskState& state) {
     return total - std::min(total, state.spent_before_ms);
 }
 
-/// A contract that the stage builds on and that no stage has produced and nobody has brought, or empty.
+/// Returns a contract that the stage requires and that no stage has produced and no one has imported, or empty.
 std::string missing_prerequisite(const TaskState& state) {
     for (const std::string& contract : state.stage_template().prerequisites) {
         const auto imported = state.external_inputs.find(contract);
@@ -40,7 +40,7 @@ std::string missing_prerequisite(const TaskState& state) {
 Effect enter(const TaskState& state) {
     const StageTemplate& stage = state.stage_template();
     if (state.stage().status == StageStatus::completed || state.stage().status == StageStatus::skipped) {
-        // `advance` leaves the index on the stage where the pipeline ends.
+        // `advance` leaves the index at the stage where the pipeline ends.
         if (state.user_exit == stage.name) { return CompleteTask{stage.name, "user_exit"}; }
         const bool early = state.exit_after && *state.exit_after == stage.name && state.pipeline.exit_stage != stage.name;
         return CompleteTask{stage.name, early ? "early_exit" : "default_exit"};
@@ -60,15 +60,15 @@ Effect enter(const TaskState& state) {
     return StartStage{};
 }
 
-/// The same failing action, or the same failing tests, over and over: another attempt would pay for the same again.
+/// True for a repeated failing action or repeated failing tests: another attempt would cost the same and fail again.
 bool is_stuck(std::string_view code) { return code == "AF-AGENT-011" || code == "AF-AGENT-018"; }
 
-/// The model could not do it in its attempts. A person's guidance may help there, as it would not where a plugin is broken.
+/// True if the model failed in all its attempts. A person's guidance can help then, unlike with a broken plugin.
 bool is_the_agents_failure(std::string_view code) {
     return is_stuck(code) || code == "AF-AGENT-010" || code == "AF-AGENT-012" || code == "AF-STAGE-050";
 }
 
-/// The stage before this one whose work its gate has verified, where this one only changes that work; or empty.
+/// Returns the earlier stage whose work its gate has verified, if this stage only changes that work. Else empty.
 std::string verified_before(const TaskState& state) {
     std::string found;
     if (exit_gate(state.stage_template()).empty()) { return found; }
@@ -84,7 +84,7 @@ Effect after_failure(const TaskState& state) {
     const StageTemplate& limits = state.stage_template();
     const StageState& stage = state.stage();
     if (stage.attempts == 0) {
-        // The artifact was refused, by its contract or by a reviewer.
+        // The contract or a reviewer refused the artifact.
         if (stage.heals > limits.max_heals) {
             return EscalateLimit{EscalationCause::healing, "stage `" + stage.name + "` could not produce a valid artifact in " +
                                                                std::to_string(stage.heals) + " tries"};

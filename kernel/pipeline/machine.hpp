@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline's state machine: what happens next, as a pure function of the state.
+// The pipeline's state machine: decides the next effect as a pure function of the state.
 //
-// The controller asks `next`, does what it says, journals what came of it, folds that record into
-// the state and asks again. Retries, healing, reviews, approvals, escalation, cycles, skips and
-// exits are all decided here, from limits that are data of the pipeline template.
+// The controller asks `next`, performs the effect, journals the outcome, folds that record into the state and asks again. All
+// retries, reviews, approvals, escalations, cycles, skips and exits are decided here, from limits in the pipeline template.
 #pragma once
 
 #include <string>
@@ -14,45 +13,45 @@
 namespace agentforge::kernel {
 
 namespace effect {
-/// Enter the current stage: a new attempt. `stage_started` follows.
+/// Enters the current stage: a new attempt. `stage_started` follows.
 struct StartStage {};
-/// The stage was entered and did not end (or the process died): run it, or run it again, with the same visit.
+/// Runs a stage that was entered and did not end (or whose process died), in the same visit.
 struct RunStage {};
 struct SkipStage {
     std::string reason;
 };
-/// Ask this reviewer about the accepted artifact. `review_finished` follows.
+/// Asks this reviewer about the accepted artifact. `review_finished` follows.
 struct ReviewStage {
     std::string reviewer;
 };
-/// Back to an earlier stage. `cycle_started` follows.
+/// Goes back to an earlier stage. `cycle_started` follows.
 struct StartCycle {
     std::string to;
     std::string reason;
 };
 struct RequestApproval {};
-/// Put the open question before a person. `escalation_raised` follows.
+/// Shows the open question to a person. `escalation_raised` follows.
 struct RaiseEscalation {};
-/// The stage asked for nothing, a limit did: make it a question. `stage_escalated` follows.
+/// Turns a limit that the stage reached into a question. `stage_escalated` follows.
 struct EscalateLimit {
     EscalationCause cause;
     std::string reason;
 };
-/// Put the action that a model proposed before a person. `action_asked` follows.
+/// Shows the action that a model proposed to a person. `action_asked` follows.
 struct AskAction {};
-/// A person has the word: `escalation_resolved`, `approval_decided` or `action_decided` follows, some time.
+/// Waits for a person's answer. `escalation_resolved`, `approval_decided` or `action_decided` follows.
 struct AwaitPerson {};
-/// Artifact accepted, reviewed and approved. `stage_completed` follows.
+/// The artifact is accepted, reviewed and approved. `stage_completed` follows.
 struct CompleteStage {};
 struct CompleteTask {
     std::string exit_stage;
-    std::string exit_type;
-};  ///< default_exit, early_exit or user_exit
+    std::string exit_type;  ///< default_exit, early_exit or user_exit.
+};
 struct FailTask {
     std::string code;
     std::string message;
 };
-/// Nothing to do: ended, or paused until `task_resumed`.
+/// Nothing to do: the task has ended, or is paused until `task_resumed`.
 struct Rest {};
 }  // namespace effect
 

@@ -23,7 +23,8 @@ bool judges_a_stage(std::string_view gate) {
            gate == gate_name::deliver;
 }
 
-/// What the task is to make go away: the command that began it has written it into its template. Empty: the task is about none.
+/// Returns the violation that the task is to fix. The command that started the task wrote it into its template. Empty if there is
+/// none.
 json::object violation_of(const TaskState& state) {
     for (const StageTemplate& stage : state.pipeline.stages) {
         const json::value* violation = stage.config.if_contains("violation");
@@ -34,8 +35,8 @@ json::object violation_of(const TaskState& state) {
     return {};
 }
 
-/// What a report that does not pass complains of, whatever values it names: the tests that fail, or the issues where none does.
-/// In RED tests fail as they must.
+/// Returns the reasons why a report does not pass, without the values in them: the failing tests, or the issues if no test fails.
+/// In RED, tests are expected to fail.
 std::set<std::string> complaints(const GateReport& report) {
     std::set<std::string> failing;
     for (const TestOutcome& test : report.tests) {
@@ -57,7 +58,7 @@ std::string fingerprint(const std::set<std::string>& complaints) {
     return sha256(all).substr(0, 16);
 }
 
-/// Journals what was measured under `name`.
+/// Journals a report under `name`.
 Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, std::string_view name, bool partial,
                          const std::string& inputs, GateReport& report) {
     if (json::value told = to_json(report); session.redactor().finds(told)) {
@@ -86,8 +87,8 @@ Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, st
     return session.record(gate);
 }
 
-/// What the template asks of the end of a stage beyond the gate's own verdict; judged where the gate itself has nothing to
-/// object, as it may have stopped before it measured a fact.
+/// Checks the template's exit criteria beyond the gate's own verdict. Does so only if the gate passed, because a failed gate may
+/// have stopped before it measured a fact.
 Result<void> hold_against_criteria(const TaskState& state, GateReport& report) {
     AF_TRY(const auto criteria, exit_criteria(state.stage_template().config));
     if (criteria.empty() || !report.passed) { return {}; }
@@ -162,7 +163,7 @@ void add_file_facts(json::object& facts, const std::vector<TreeChange>& changes,
 
 Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view gate, const json::object* candidate) {
     GateBaseline baseline;
-    // What was there before the task is not the task's.
+    // Excludes what existed before the task.
     baseline.base_tree = session.state().base_tree;
     baseline.red_tree = session.state().red_tree;
     baseline.request = session.state().request;
@@ -223,7 +224,7 @@ Result<GateReport> run_suite(TaskGates& gates, const std::string& tree, std::int
     call.tree = tree;
     auto measured = gates.gate(call, stop);
     if (measured.ok() || measured.error().code != "AF-GATE-002") { return measured; }
-    GateReport none;  // Nothing is written in any language yet.
+    GateReport none;  // There is no source file yet.
     none.facts = {{"tests_found", false}, {"language", nullptr}};
     return none;
 }
@@ -232,7 +233,7 @@ Result<void> ensure_baseline(TaskSession& session, TaskWorkspace& task_workspace
     AF_TRY(const std::string inputs, task_workspace.gate_inputs());
     if (measured_with(session, "baseline", inputs)) {
         AF_TRY(const auto known, newest_report(session, gate_name::baseline));
-        // What could not be measured is measured anew: what the user mended may be outside the repository.
+        // Measures again what could not be measured: the user may have fixed something outside the repository.
         if (known && check_suite_was_measured(*known).ok()) { return {}; }
     }
     std::vector<GateReport> runs;
@@ -241,7 +242,7 @@ Result<void> ensure_baseline(TaskSession& session, TaskWorkspace& task_workspace
         AF_TRY(GateReport report, run_suite(task_workspace, session.state().base_tree, run, stop));
         const json::value* found = report.facts.if_contains("tests_found");
         runs.push_back(std::move(report));
-        if (found != nullptr && *found == json::value(false)) { break; }  // Nothing that a second run could say.
+        if (found != nullptr && *found == json::value(false)) { break; }  // A second run could not change this.
     }
     GateReport report = baseline_report(std::move(runs));
     report.tree = session.state().base_tree;
@@ -258,7 +259,7 @@ records::Gate gate_record(const TaskSession& session, const GateReport& report, 
                        .summary = report.summary,
                        .duration_ms = static_cast<std::uint64_t>(report.duration.count()),
                        .report = {}};
-    // What confined the commands is part of what was measured.
+    // The sandbox of the commands is part of the measurement.
     if (const json::value* confinement = report.facts.if_contains("confinement")) { gate.confinement = *confinement; }
     return gate;
 }
@@ -329,7 +330,7 @@ Result<json::object> current_verification(const TaskSession& session, const std:
         AF_TRY(auto report, newest_report(session, name));
         if (report) { reports.push_back(std::move(*report)); }
     }
-    // The order in which they were measured: what came last speaks.
+    // Sorts by time of measurement: the last report wins.
     const auto& gates = session.state().gates;
     std::ranges::stable_sort(reports, [&](const GateReport& one, const GateReport& other) {
         return gates.find(one.gate)->second.seq < gates.find(other.gate)->second.seq;
@@ -355,7 +356,7 @@ Result<json::object> current_verification(const TaskSession& session, const std:
 
 namespace {
 
-/// While RED corrects a test, the files that hold none of those stay locked.
+/// Returns the files that stay locked while RED corrects a test: those without handed-back tests.
 Result<std::vector<std::string>> files_not_handed_back(const TaskSession& session, const HandBack& hand_back) {
     AF_TRY(const json::value suite, session.get(hand_back.artifact_blob));
     std::vector<std::string> files = suite.is_object() ? files_of_suite(suite.get_object()) : std::vector<std::string>();
@@ -415,7 +416,7 @@ Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& t
     }
     facts["to_look_at"] = json::array(look_at.begin(), look_at.end());
     if (makes_delivery(state.stage_template())) {
-        // The report of a delivery lists paths alone; an implementation lists what was done to each.
+        // A delivery report lists only paths; an implementation also lists what was done to each.
         json::array paths;
         for (const TreeChange& change : changes) { paths.emplace_back(change.path); }
         facts["files_modified"] = std::move(paths);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task that a run of the controller works on. Its pieces (TaskRun, Watchdog, Acceptance, People) share this and nothing else
-// of one another.
+// The task of one run of the controller. Its parts (TaskRun, Watchdog, Acceptance, People) share this and nothing else.
 #pragma once
 
 #include <memory>
@@ -15,9 +14,9 @@ namespace agentforge::kernel {
 struct OpenTask {
     ControllerSetup& setup;
     TaskServices& services;
-    std::shared_ptr<TaskSession>
-        session;  ///< Never null. Another one once the watchdog gave up a thread: the old one stays with that thread.
-    std::shared_ptr<TaskWorkspace> task_workspace = {};  ///< Null before `open_workspace`, and again once a thread was given up.
+    /// Never null. Replaced when the watchdog gives up a thread: the old session stays with that thread.
+    std::shared_ptr<TaskSession> session;
+    std::shared_ptr<TaskWorkspace> task_workspace = {};  ///< Null before `open_workspace`, and again after a thread was given up.
 
     [[nodiscard]] const TaskState& state() const { return session->state(); }
     [[nodiscard]] const std::string& stage_name() const { return state().stage().name; }

@@ -10,7 +10,8 @@
 namespace agentforge::kernel {
 namespace {
 
-constexpr std::string_view after_step_line = "after the step";  ///< The second line of a request to pause; without it, at once.
+/// Second line of a pause request. Without it, the task pauses at once.
+constexpr std::string_view after_step_line = "after the step";
 
 std::filesystem::path abort_request_file(const TaskPaths& paths) { return paths.root / "abort.request"; }
 std::filesystem::path pause_request_file(const TaskPaths& paths) { return paths.root / "pause.request"; }

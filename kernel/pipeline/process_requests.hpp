@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other agentforge processes ask of the one that runs a task: to end it, or to pause it. Each request is a file in the
-// task's folder.
+// Requests from other agentforge processes to the one that runs a task: to end it, or to pause it. Each is a file in the task's
+// folder.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@
 
 namespace agentforge::kernel {
 
-/// Errors: `io`.
+/// Write, find and remove a request to end the task. Errors: `io`.
 [[nodiscard]] Result<void> request_abort(const TaskPaths& paths, std::string_view reason);
 [[nodiscard]] bool abort_requested(const TaskPaths& paths);
 void remove_abort_request(const TaskPaths& paths);
 
-/// Takes the request to pause away and returns its reason; nothing where there is none.
+/// Removes the pause request and returns its reason, or nothing if there is none.
 [[nodiscard]] std::optional<std::string> take_pause_request(const TaskPaths& paths);
 void remove_pause_request(const TaskPaths& paths);
 
-/// Passes requests on to the code that runs: cancels it at once, or at the end of its step where the request says so.
+/// Forwards requests to the running code: cancels it at once, or at the end of its step if the request says so.
 void heed_requests(const TaskPaths& paths, CancelToken& cancel);
 
 }  // namespace agentforge::kernel

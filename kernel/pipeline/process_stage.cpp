@@ -13,10 +13,10 @@
 namespace agentforge::kernel {
 namespace {
 
-constexpr std::chrono::hours no_deadline_of_its_own{24 *
-                                                    365};  // The context's deadline moves while gates run; it is asked instead.
+// Long, because the context's deadline moves while gates run; the context is asked instead.
+constexpr std::chrono::hours no_deadline_of_its_own{24 * 365};
 
-/// Parameters of one request, each asked for by name and type; what nobody asked for is an error.
+/// Parameters of one request, read by name and type. A parameter that is not read is an error.
 class Params {
 public:
     explicit Params(const json::object& values) : values_(values) {}
@@ -88,7 +88,7 @@ public:
         if (value != nullptr && !value->is_array()) { wrong(name, "a list"); }
         return value == nullptr ? nullptr : value->if_array();
     }
-    /// Nothing was wrong and nothing was left.
+    /// Succeeds if all parameters were valid and read.
     [[nodiscard]] Result<void> good() const {
         if (error_) { return *error_; }
         for (const auto& [key, value] : values_) {
@@ -235,7 +235,7 @@ Result<json::value> run_agent(StageContext& context, Params& params) {
     return as_json(context.run_agent(run));
 }
 
-/// One question, one text: an agent run that ends with a plain answer.
+/// Asks one question and returns one text: an agent run that ends with a plain answer.
 Result<json::value> ask_model(StageContext& context, Params& params) {
     AgentRun run;
     run.role = params.text("role");
@@ -428,7 +428,7 @@ private:
                 "Report this to the plugin's author; `agentforge help docs/servers.md` has the protocol.", ErrorKind::invalid};
     }
 
-    /// What the process says of its own failure.
+    /// Returns the error that the process reported.
     [[nodiscard]] Error failed(const std::string& why) const {
         return {"AF-MCP-025",
                 "the stage `" + name_ + "` of plugin `" + plugin_ + "` failed: " + ellipsis(sanitize_utf8(why), 2000), where_,
@@ -491,7 +491,7 @@ Result<std::shared_ptr<Stage>> start_process_stage(const PluginManifest& manifes
                                                    const std::function<bool()>& cancelled) {
     AF_CHECK(check_pinned_files(manifest));
     ServerDefinition server = plugin_process(manifest);
-    server.writes = false;  // A stage writes through its host, where it is recorded.
+    server.writes = false;  // A stage writes through its host, which records the writes.
     AF_TRY(auto client, ServerClient::start(server, place, std::move(log), cancelled));
     auto stage = std::make_shared<ProcessStage>(manifest.id, server.where, name, std::move(config), std::move(client));
     AF_CHECK(stage->ask_info(cancelled));

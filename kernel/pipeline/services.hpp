@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a running task needs besides itself; owned by whoever runs it, outlives every run.
+// The services that a running task needs. Owned by the caller; must outlive every run.
 #pragma once
 
 #include <atomic>
@@ -28,11 +28,11 @@ namespace agentforge::kernel {
 
 struct PipelineTemplate;
 
-/// A repository that the user has given a name.
+/// A repository that the user has named.
 struct OtherRepository {
     std::filesystem::path path;
-    std::string default_branch;  ///< Empty: what its HEAD stands on.
-    std::string contracts_path;  ///< The folder of what it offers to others; empty: anywhere.
+    std::string default_branch;  ///< Empty: the branch of its HEAD.
+    std::string contracts_path;  ///< The folder of the contracts that it offers to others. Empty: anywhere.
 };
 /// Errors: `not_found` AF-CONF-073 no repository has that name.
 using FindRepository = std::function<Result<OtherRepository>(const std::string& name)>;
@@ -44,36 +44,36 @@ struct TaskServices {
     EventSink& events;
     CancelToken& cancel;
     Clock& clock;
-    /// The model a role talks to; made once per role and kept by the provider.
+    /// Returns the model of a role. Created once per role and owned by the provider.
     std::function<Result<ModelClient*>(const AgentDefinition&)> model;
     TokenBudget budget;
     std::uint64_t max_output_tokens = 4096;
-    bool agents_md = true;                           ///< Whether agents are shown the repository's AGENTS.md.
-    std::map<std::string, std::string> environment;  ///< The whole one; children get the allow-listed part.
-    const ServerSet* servers = nullptr;              ///< Tool servers that are declared; null: none.
-    ExecHelper exec_helper = {};                     ///< agentforge-exec, for servers and plugins that are processes.
-    const Redactor& redactor = nothing_hidden();     ///< Hides secrets in all that is journaled, shown and sent.
-    std::chrono::milliseconds hang_grace{5'000};     ///< How long after its deadline a plugin's call may still return.
-    std::chrono::milliseconds model_limit{
-        0};  ///< How long one model call may take (`llm.timeout_seconds`); 0: as long as its stage.
-    std::function<std::uint64_t(const std::string& role)> output_limit = {};  ///< In place of max_output_tokens, by role.
-    TaskLimits limits = {};                                                   ///< As the settings have them now.
+    bool agents_md = true;                           ///< Show the repository's AGENTS.md to agents.
+    std::map<std::string, std::string> environment;  ///< The complete environment. Child processes get the allow-listed part.
+    const ServerSet* servers = nullptr;              ///< Declared tool servers. Null: none.
+    ExecHelper exec_helper = {};                     ///< agentforge-exec, for servers and plugin processes.
+    const Redactor& redactor = nothing_hidden();     ///< Hides secrets in everything that is journaled, shown and sent.
+    std::chrono::milliseconds hang_grace{5'000};     ///< How long a plugin's call may take to return after its deadline.
+    /// Limit of one model call (`llm.timeout_seconds`). 0: as long as its stage.
+    std::chrono::milliseconds model_limit{0};
+    std::function<std::uint64_t(const std::string& role)> output_limit = {};  ///< Replaces max_output_tokens, by role.
+    TaskLimits limits = {};                                                   ///< The current settings.
     const PriceTable* prices = nullptr;                                       ///< Null: nothing has a price.
-    std::function<std::string(const AgentDefinition&)> model_name =
-        {};  ///< The model that is configured for a role; unset: none is named.
-    std::function<bool(const AgentDefinition&)> agentic =
-        {};  ///< Whether the role's model works in the workspace itself (`llm.mode`); empty: none does.
-    /// Id, version and hash of each plugin that a pipeline uses; for the journal. Unset: nothing is recorded of them.
+    /// Returns the model configured for a role. May be empty.
+    std::function<std::string(const AgentDefinition&)> model_name = {};
+    /// True if the role's model works in the workspace itself (`llm.mode`). Empty: none does.
+    std::function<bool(const AgentDefinition&)> agentic = {};
+    /// Returns id, version and hash of each plugin that a pipeline uses, for the journal. Empty: not recorded.
     std::function<json::array(const PipelineTemplate&)> plugins_of = {};
-    DeliverySettings delivery = {};  ///< How the verified tree leaves the task.
-    std::vector<std::string> outdated_tests =
-        {};  ///< `gates.outdated_tests`: existing tests, or their files, that may change without a person's approval.
-    FindRepository other_repository = {};  ///< Empty: no other is known.
+    DeliverySettings delivery = {};  ///< How the verified tree is delivered.
+    /// `gates.outdated_tests`: existing tests, or their files, that may change without a person's approval.
+    std::vector<std::string> outdated_tests = {};
+    FindRepository other_repository = {};  ///< Empty: no other repository is known.
     bool ask_about_suspicions = false;     ///< `gates.unattended: strict`: a person must approve suspicious work.
 };
 
-/// A stage's clock (FR-063): it counts agent time. While a gate measures it stands still, so that a long test suite does not
-/// use up the stage's time, neither afterwards nor while it runs. One thread runs it, another may read `deadline`.
+/// A stage's clock: counts agent time. It stands still while a gate measures, so a long test suite does not use up the stage's
+/// time. One thread runs it; another may read `deadline`.
 class StageClock {
 public:
     StageClock(const Clock& clock, std::chrono::milliseconds limit) : clock_(clock), start_(clock.steady()), limit_(limit) {}
@@ -83,7 +83,7 @@ public:
         return start_ + limit_ + std::chrono::milliseconds(excluded_ms_.load() + paused);
     }
     [[nodiscard]] bool expired() const { return clock_.steady() >= deadline(); }
-    /// Stops a clock for as long as it lives. Not nested.
+    /// Stops a clock during its lifetime. Not nested.
     class Pause {
     public:
         explicit Pause(StageClock& clock) : clock_(clock) { clock_.paused_since_ms_ = clock_.elapsed().count(); }
@@ -111,7 +111,7 @@ private:
     std::atomic<std::int64_t> paused_since_ms_{running};
 };
 
-/// The part of every context that is the same: cancel, deadline, log, progress, recorded time.
+/// The common part of every context: cancel, deadline, log, progress, recorded time.
 class KernelCallContext final : public CallContext {
 public:
     KernelCallContext(TaskServices& services, const StageClock& clock, std::string stage,
@@ -132,8 +132,8 @@ private:
     std::chrono::system_clock::time_point recorded_;
 };
 
-/// Errors that neither a stage nor an agent can do anything about: the call that met one is made again when the task resumes.
-/// Every other error is an answer, and the stage gets the same one again.
+/// True for an error that neither a stage nor an agent can handle: the call is repeated when the task resumes. Any other error is
+/// an answer, and the stage gets the same one again.
 [[nodiscard]] bool ends_the_visit(const Error& error);
 
 }  // namespace agentforge::kernel

@@ -22,21 +22,21 @@ bool is_any_of(const records::Body& body) {
     return (std::holds_alternative<T>(body) || ...);
 }
 
-/// Records of host calls and answers say nothing that the projections show, and a gate is followed by the step or stage that
-/// asked for it: half of the records in the demo.
+/// Records of host calls and answers change nothing that the projections show, and a gate is followed by the step or stage that
+/// ran it. These are half of the records in the demo.
 bool is_shown(const records::Body& body) {
     return !is_any_of<records::CallStarted, records::CallFinished, records::Answer, records::Gate, records::Note,
                       records::Plugins>(body);
 }
 
-/// How far the projections may be behind. Each costs two new files, and where a model answers from memory records follow one
-/// another within milliseconds.
+/// The longest time that the projections may lag. Each update writes two new files, and if a model replays its answers, records
+/// follow within milliseconds.
 constexpr std::chrono::milliseconds projection_interval{100};
 
-/// A value up to this size stands in the record itself: a blob of its own costs a sync of its own.
+/// A value up to this size is stored in the record itself, because each blob costs a sync.
 constexpr std::size_t largest_inside = 4096;
 
-/// The chain covers task.yaml, which holds the settings in force and is never changed.
+/// The chain covers task.yaml, which holds the settings in force and never changes.
 Result<json::object> header_of(const TaskPaths& paths, const json::object& task, Clock& clock) {
     AF_TRY(const std::string file, read_file(paths.task()));
     return json::object{{"task_id", task.at("task_id")},
@@ -46,7 +46,7 @@ Result<json::object> header_of(const TaskPaths& paths, const json::object& task,
                         {"task_sha256", sha256(file)}};
 }
 
-/// The number in a name such as `step_012.patch`.
+/// Returns the number in a name such as `step_012.patch`.
 std::optional<std::uint64_t> number_in(std::string_view name, std::string_view before) {
     if (!name.starts_with(before) || !name.ends_with(".patch")) { return std::nullopt; }
     std::uint64_t number = 0;
@@ -54,7 +54,7 @@ std::optional<std::uint64_t> number_in(std::string_view name, std::string_view b
     return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-/// The patches that records up to step `steps`, record `seq`, name: hard links, so that they outlive the other task's folder.
+/// Hard-links the patches that the records up to step `steps`, record `seq`, name, so they outlive the other task's folder.
 Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std::uint64_t steps, Sequence seq) {
     AF_CHECK(make_directories(child.snapshots()));
     std::error_code error;
@@ -99,9 +99,9 @@ Result<std::unique_ptr<TaskSession>> TaskSession::make(
     const std::string task_id(task.at("task_id").as_string());
     AF_TRY(const TaskPaths paths, store.create(task_id, task));
     auto session = begin(paths);
-    // Nobody knows of it yet, and without its first record it could never go on.
+    // The task is not visible yet, and could never continue without its first record.
     if (!session.ok()) {
-        const std::filesystem::path away = store.root() / (".removed-" + task_id);  // At once: nobody lists half a task.
+        const std::filesystem::path away = store.root() / (".removed-" + task_id);  // Atomic: no listing shows half a task.
         std::error_code error;
         std::filesystem::rename(paths.root, away, error);
         std::filesystem::remove_all(away, error);
@@ -201,8 +201,8 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
         AF_CHECK(session->record(records::Recovered{recovery.torn_file, recovery.torn_bytes}));
     }
-    session->projection_due_ = true;  // A process that was killed, or a power cut, may have left them behind or torn. Where no
-                                      // record follows, written at the end.
+    // A killed process or a power cut may have left them outdated or torn. If no record follows, they are written at the end.
+    session->projection_due_ = true;
     return session;
 }
 
@@ -223,7 +223,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     RecordObserver* const observer = store_.observer();
     std::optional<StageState> left;
     if (observer != nullptr && !state_.stages.empty()) { left = state_.stage(); }
-    AF_TRY(records::AnyRecord typed, fold_and_read(state_, body));  // What the state refuses is not written.
+    AF_TRY(records::AnyRecord typed, fold_and_read(state_, body));  // A record that the state refuses is not written.
     auto written = write(std::move(body));
     if (!written.ok()) {
         fold_again();
@@ -235,7 +235,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, typed); }
     memory_.add(typed);
     if (state_.pipeline.stages.size() != stages) { template_text_.clear(); }  // Stages were added.
-    // In a short journal a step is found as fast without an index.
+    // In a short journal, an index would not find a step faster.
     if (std::holds_alternative<records::Step>(record) && state_.seq >= records_between_snapshots) {
         steps_.note(state_.steps, written->at);
     }
@@ -263,14 +263,15 @@ records::Envelope TaskSession::envelope_of(const records::Body& record, const Re
 }
 
 Result<Record> TaskSession::write(json::object body) {
-    AF_CHECK(blobs_.sync());  // A record names only what is on disk.
+    AF_CHECK(blobs_.sync());  // A record refers only to data that is on disk.
     return journal_.append(std::move(body));
 }
 
-/// After a record that was folded and could not be written. The pipeline stays where it is: others hold references into it.
+/// Called after a record was folded but could not be written. The pipeline keeps its address, because others hold references to
+/// it.
 void TaskSession::fold_again() {
     auto before = fold_journal(paths_.journal());
-    if (!before.ok()) { return; }  // The journal is gone; what could not be written says so.
+    if (!before.ok()) { return; }  // The journal is gone; the write error reports it.
     if (before->pipeline == state_.pipeline) { std::swap(before->pipeline, state_.pipeline); }
     state_ = std::move(*before);
 }
@@ -285,7 +286,7 @@ bool TaskSession::has_projector() {
     if (projector_.joinable()) { return true; }
     try {
         projector_ = std::jthread([this](const std::stop_token& stop) { project_when_due(stop); });
-    } catch (const std::system_error&) {}  // The machine has no thread left.
+    } catch (const std::system_error&) {}  // No thread is available.
     return projector_.joinable();
 }
 
@@ -294,7 +295,7 @@ TaskSession::~TaskSession() {
         projector_.request_stop();
         projector_.join();
     }
-    if (projection_due_ && !given_up_) { (void)project().ok(); }  // Made anew at the next `open` where it fails.
+    if (projection_due_ && !given_up_) { (void)project().ok(); }  // If this fails, the next `open` writes them.
 }
 
 void TaskSession::project_when_due(const std::stop_token& stop) {
@@ -452,7 +453,7 @@ Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_
     if (!state.ok()) {
         if (state.error().kind != ErrorKind::corrupt) {
             AF_CHECK(store.load(task_id));
-        }  // It says that there is no such task, and which was probably meant.
+        }  // Its error says that there is no such task, and suggests the nearest one.
         return state.error();
     }
     if (state->task_id.empty()) { return no_records(task_id, store.paths(task_id)); }

@@ -15,7 +15,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Trees to read; nothing is ever checked out.
+/// Gives access to trees without checking them out.
 class TreesToRead final : public TreeCheckout {
 public:
     explicit TreesToRead(const Repository& repository) : repository_(repository) {}
@@ -42,7 +42,7 @@ private:
 
 namespace {
 
-/// The user's checkout as the one tree there is.
+/// Presents the user's checkout as the only tree.
 class CheckoutAsItLies final : public TreeCheckout {
 public:
     CheckoutAsItLies(std::filesystem::path root, std::vector<std::string> files)
@@ -87,7 +87,7 @@ struct GateReader {
     GateRunner::Options gates;
 };
 
-/// `tree` empty: HEAD's.
+/// `tree` empty: HEAD's tree.
 Result<GateReader> gate_reader_of(const GitTaskWorkspaceOptions& options, const std::string& tree) {
     AF_TRY(Repository repository, Repository::open(options.repository));
     GateReader reader{std::move(repository), tree, gate_options(options)};

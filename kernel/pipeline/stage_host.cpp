@@ -25,7 +25,8 @@ Error not_here(std::string_view what) {
                  "name an agent for the stage in the pipeline template", ErrorKind::denied};
 }
 
-/// A stage that works through a plan says so in the state of its agent run: `plan_step: {number, of, title, attempt}`.
+/// Returns the plan's current step, which the stage puts into the state of its agent run: `plan_step: {number, of, title,
+/// attempt}`.
 std::optional<records::PlanStep> plan_step_of(const json::object& run_state) {
     const json::value* said = run_state.if_contains("plan_step");
     if (said == nullptr || !said->is_object()) { return std::nullopt; }
@@ -63,7 +64,7 @@ public:
     Result<void> open() {
         AF_TRY(const auto recorded, parse_time(session_.state().stage().started_at));
         context_ = std::make_unique<KernelCallContext>(services_, clock_, stage_, recorded);
-        known_ = session_.state().resumption.calls;  // As they were before the interruption: this visit adds its own.
+        known_ = session_.state().resumption.calls;  // The calls before the interruption. This visit adds its own.
         AF_CHECK(read_input());
         const StageTemplate& stage = session_.state().stage_template();
         if (!stage.agent.empty()) {
@@ -79,7 +80,7 @@ public:
         return {};
     }
 
-    /// Answers from the journal, or does it and journals the answer.
+    /// Answers from the journal, or runs the call and journals the answer.
     Result<json::value> durable(std::string_view name, const json::object& input, const std::function<Result<json::value>()>& run,
                                 const std::optional<records::PlanStep>& plan_step = {}) {
         if (fatal_) { return *fatal_; }
@@ -102,7 +103,7 @@ public:
         }
         written_.reset();
         Result<json::value> result = run();
-        // What the stage is told is what the journal holds, so that it does the same after a crash.
+        // The stage gets exactly what the journal holds, so it does the same after a crash.
         if (result.ok()) {
             services_.redactor.redact(*result);
         } else {
@@ -128,7 +129,7 @@ public:
         return result;
     }
 
-    /// Writes of the stage itself: part of the record of the call that made them, so that a crash leaves both or neither.
+    /// Adds the stage's own writes to the record of the call that made them, so a crash leaves both or neither.
     Result<void> snapshot(const std::vector<Change>& changes) {
         if (changes.empty()) { return {}; }
         std::vector<std::string> paths;
@@ -139,7 +140,7 @@ public:
         return {};
     }
 
-    /// Makes the workspace what the journal says it is.
+    /// Resets the workspace to the journal's tree.
     void take_back_unrecorded() {
         const std::string tree = session_.state().tree;
         const auto done = [&]() -> Result<void> {
@@ -155,7 +156,7 @@ public:
         static_cast<void>(keep(done));
     }
 
-    /// What the kernel did for the stage without being called by it.
+    /// Takes the outcome of work that the kernel did for the stage without a call.
     Result<void> outside(Result<void> done) {
         if (done.ok()) { return done; }
         return remember(done.error());
@@ -169,8 +170,8 @@ public:
     const StageInput& input() const { return input_; }
     RoleWorkspace* files() { return files_.get(); }
     unsigned next_run() { return ++runs_; }
-    /// The first call that this visit made before an interruption and has not made this time: to be asked once the stage has
-    /// returned.
+    /// Returns an error for the first call that this visit made before an interruption and has not repeated. Ask once the stage
+    /// has returned.
     std::optional<Error> left_out() const {
         const auto known = known_.upper_bound(count_);
         if (known == known_.end()) { return std::nullopt; }
@@ -200,7 +201,7 @@ private:
         input_.goal_type = state.goal_type;
         AF_TRY(auto artifacts, session_.artifacts());
         AF_TRY(auto by_contract, session_.artifacts_by_contract());
-        artifacts.merge(std::move(by_contract));  // A stage's own name wins.
+        artifacts.merge(std::move(by_contract));  // The stage's own names take precedence.
         input_.artifacts = as_shown(state, std::move(artifacts));
         input_.completed_stages = state.completed_stages();
         input_.input_artifact = {{"original_request", state.request}};
@@ -285,7 +286,7 @@ private:
     unsigned runs_ = 0;
     std::atomic<bool> abandoned_{false};
     std::optional<Error> fatal_;
-    std::optional<std::pair<std::string, json::array>> written_;  ///< Tree and changes of the call that is being made.
+    std::optional<std::pair<std::string, json::array>> written_;  ///< Tree and changes of the current call.
 };
 
 // ---------------------------------------------------------------------------------- durable workspace --
@@ -395,7 +396,7 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, TaskWo
 
 Result<void> StageHost::measure_before() {
     AF_CHECK(calls_->outside(put_work_back(calls_->session(), calls_->task_workspace())));
-    // A suite that cannot be measured stops the task before its first model call, not before the stage that is judged by it.
+    // A suite that cannot be measured stops the task before its first model call, not only before the stage that is judged by it.
     const TaskState& state = calls_->session().state();
     if (!will_need_baseline(state)) { return {}; }
     const StageClock::Pause measuring(calls_->clock());
@@ -433,7 +434,7 @@ Workspace& StageHost::workspace() noexcept { return *workspace_; }
 
 Result<AgentOutcome> StageHost::run_agent(const AgentRun& given) {
     AgentRun run = given;
-    // Why the stage is in this pipeline is for its agents, too.
+    // Tells the agents why the stage is in this pipeline.
     if (const std::string& purpose = calls_->session().state().stage_template().purpose; !purpose.empty()) {
         run.state["purpose_of_this_stage"] = purpose;
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host as a running stage sees it. Each call that does something is a durable unit: journaled
-// with its place (stage, visit, call index) and the hash of its input; after a crash `execute` is
-// entered again and finished calls answer from the journal.
+// The host of a running stage. Each call with an effect is durable: journaled with its place (stage, visit, call index) and the
+// hash of its input. After a crash `execute` runs again, and finished calls are answered from the journal.
 #pragma once
 
 #include <atomic>
@@ -17,29 +16,29 @@ namespace agentforge::kernel {
 
 class StageHost final : public StageContext {
 public:
-    /// For the stage that the task's state stands on, in its current visit.
+    /// Makes the host of the current stage, in its current visit.
     [[nodiscard]] static Result<std::unique_ptr<StageHost>> enter(TaskSession& session, TaskWorkspace& task_workspace,
                                                                   TaskServices& services);
     ~StageHost();
 
     /// Measures the suite on the user's commit before the stage begins, if this stage or a later one is judged against it.
-    /// Journaled once per task; the stage's clock is stopped meanwhile.
+    /// Journaled once per task. The stage's clock is stopped meanwhile.
     [[nodiscard]] Result<void> measure_before();
-    /// From now on every call fails as cancelled: the stage's time is over and nobody listens any more.
+    /// From now on every call fails as cancelled: the stage's time is over.
     void abandon() noexcept;
-    /// Ends the tool servers of this visit; on the thread that ran the stage. What one wrote after its last call is taken back:
-    /// no step records it.
+    /// Ends the tool servers of this visit. Call on the thread that ran the stage. Reverts what a server wrote after its last
+    /// call, because no step records it.
     void end_servers();
-    /// Where a stage that is a process runs.
+    /// Returns the sandbox of a stage process.
     [[nodiscard]] ServerPlace process_place();
     [[nodiscard]] StageClock& stage_clock() noexcept;
-    /// An error that must end the visit whatever the stage returns: the journal could not be written, a replayed call does
-    /// not match, the model cannot be reached. Empty where there is none.
+    /// Returns an error that must end the visit whatever the stage returns: the journal could not be written, a replayed call
+    /// does not match, the model cannot be reached. Empty if there is none.
     [[nodiscard]] std::optional<Error> fatal() const;
-    /// AF-ORCH-029 where the stage, entered again, has returned without a call that it made before the interruption.
+    /// Returns AF-ORCH-029 if the stage, entered again, returned without a call that it made before the interruption.
     [[nodiscard]] std::optional<Error> left_out() const;
-    /// What the agent of `run_contract` asked a person, whose answer can only be an error there (AF-ORCH-004). A stage that fails
-    /// with that error asks.
+    /// Returns the question of an agent in `run_contract`, where it can only be an error (AF-ORCH-004). A stage that fails with
+    /// that error asks the question.
     [[nodiscard]] const std::optional<EscalationRequest>& asked() const noexcept { return asked_; }
 
     [[nodiscard]] bool cancelled() const noexcept override;

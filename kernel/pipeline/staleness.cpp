@@ -16,7 +16,8 @@ bool in_path(char c) {
            static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Not as a part of a longer path or name; `./src/a.py` is the same file, and a full stop after it ends a sentence.
+/// True if the path is not part of a longer path or name. `./src/a.py` is the same file, and a full stop after it ends a
+/// sentence.
 bool stands_alone(std::string_view text, std::size_t at, std::size_t size) {
     if (at > 0) {
         const bool here = at >= 2 && text.substr(at - 2, 2) == "./" && (at == 2 || !in_path(text[at - 3]));
@@ -44,7 +45,7 @@ bool value_names(const json::value& value, std::string_view path) {
         return std::ranges::any_of(*list, [&](const json::value& each) { return value_names(each, path); });
     }
     const json::object* object = value.if_object();
-    // Keys too: file_notes is a map from paths to words.
+    // Checks keys too: file_notes maps paths to text.
     return object != nullptr && std::ranges::any_of(*object, [&](const auto& field) {
                return text_names(field.key(), path) || value_names(field.value(), path);
            });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an artifact still tells of the code as it is (North Star 13.8): which of the files that it names were changed since it
-// was made, and by which commits.
+// Whether an artifact still matches the code: which of the files that it names have changed since it was made, and in which
+// commits.
 #pragma once
 
 #include <map>
@@ -18,36 +18,37 @@ namespace agentforge::kernel {
 
 struct StaleFile {
     std::string path;
-    char change = 'M';                  ///< As in TreeChange: what became of it since.
-    std::vector<std::string> named_by;  ///< The artifacts, by the names they were given under.
-    bool uncommitted = false;           ///< As the checkout has it, no commit has it.
-    std::vector<CommitLine>
-        commits;  ///< That changed it, the newest first; empty where none of them is found (a base with uncommitted changes).
+    char change = 'M';                  ///< Kind of the change, as in TreeChange.
+    std::vector<std::string> named_by;  ///< The artifacts that name it.
+    bool uncommitted = false;           ///< The change is in the checkout, but in no commit.
+    /// The commits that changed it, newest first. Empty if none is found (a base with uncommitted changes).
+    std::vector<CommitLine> commits;
     bool operator==(const StaleFile&) const = default;
 };
 
 struct Staleness {
     std::string base;  ///< The commit that the artifacts were made on.
-    std::string head;  ///< The commit that it was compared with.
+    std::string head;  ///< The commit compared with it.
     std::string head_tree;
-    bool uncommitted_base = false;  ///< `base` holds what a user had not committed: it is no part of a branch.
-    std::vector<StaleFile> files;   ///< By path.
+    bool uncommitted_base = false;  ///< `base` contains uncommitted changes of a user, so it is on no branch.
+    std::vector<StaleFile> files;   ///< Sorted by path.
     [[nodiscard]] bool stale() const noexcept { return !files.empty(); }
 };
 
-/// Whether a text of the artifact, at whatever place, names the path: as a word of its own, or a folder above it (`src/auth/`,
-/// with the slash) as a whole text.
+/// True if any text of the artifact names the path: as a separate word, or as a parent folder that is the whole text
+/// (`src/auth/`, with the slash).
 [[nodiscard]] bool names_path(const json::object& artifact, std::string_view path);
 
-/// `artifacts`: by any names, a stage's or a contract's. `base`, `head`: commits. `checkout`: the uncommitted changes of the
-/// checkout lie on `head`. Nothing is touched. Errors: AF-GIT-….
+/// Finds the files that the artifacts name and that differ between the two commits. `artifacts`: by any names, stages' or
+/// contracts'. `base`, `head`: commits. `checkout`: compares the uncommitted changes on
+/// `head` too. Changes nothing. Errors: AF-GIT-….
 [[nodiscard]] Result<Staleness> measure_staleness(const Repository& repository,
                                                   const std::map<std::string, json::object, std::less<>>& artifacts,
                                                   const std::string& base, const std::string& head, bool checkout = false);
 
-/// As a record keeps it: `path`, `change`, `named_by`, `commits` (`id subject`).
+/// In the form of the record: `path`, `change`, `named_by`, `commits` (`id subject`).
 [[nodiscard]] json::array to_json(const std::vector<StaleFile>& files);
-/// "src/a.py (in specification): 1f2e3d4c Rename the parser, and 2 more", a line each.
+/// Returns lines such as "src/a.py (in specification): 1f2e3d4c Rename the parser, and 2 more".
 [[nodiscard]] std::vector<std::string> describe(const std::vector<StaleFile>& files);
 
 }  // namespace agentforge::kernel

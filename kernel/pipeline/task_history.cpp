@@ -8,7 +8,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t most_reason_bytes = 600;
-constexpr std::size_t most_change_bytes = 12'000;  // About 3,000 tokens of the 4,000 that the state of a run has.
+constexpr std::size_t most_change_bytes = 12'000;  // About 3,000 of the 4,000 tokens for the state of a run.
 
 json::object told_stage(const StageState& stage) {
     json::object told{{"stage", stage.name}, {"status", to_string(stage.status)}, {"visits", stage.visits}};

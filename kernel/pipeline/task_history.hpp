@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent sees of its task besides what its stage tells it (`context_strategy` of the template; Task 012, FR-040 to
-// FR-046).
+// What an agent sees of its task beyond its stage's own input (`context_strategy` of the template).
 #pragma once
 
 #include "pipeline/session.hpp"
@@ -8,19 +7,19 @@
 
 namespace agentforge::kernel {
 
-/// How the task went so far: `stages` (entered ones, with what they cost in visits), `sent_back` (each way back and its reason),
+/// Returns the task's course so far: `stages` (those entered, with their visits), `sent_back` (each way back and its reason),
 /// `gates` (the newest verdict of each).
 [[nodiscard]] json::object task_history(const TaskState& state);
 
-/// Everything that people said: the request first, then answers, feedback and guidance in their order.
+/// Returns everything that people said: the request first, then answers, feedback and guidance in order.
 [[nodiscard]] Result<json::array> conversation(const TaskSession& session);
 
-/// Adds to an agent run's state what the current stage's strategy says:
+/// Adds the parts of the current stage's strategy to an agent run's state:
 ///   full      `conversation` and `task_history`
-///   summary   `task_history` and `change`, the patch of all that the task has changed, shortened
-///   minimal   nothing; the artifact of the stage before is taken out: the stage shows what counts
+///   summary   `task_history` and `change`, the patch of everything that the task has changed, shortened
+///   minimal   nothing, and the previous stage's artifact is removed: the stage itself selects its input
 ///   focused   nothing
-/// The context's budget bounds all of it afterwards.
+/// The context's budget then limits all of it.
 [[nodiscard]] Result<void> add_context(json::object& run_state, const TaskSession& session, TaskTrees& trees);
 
 }  // namespace agentforge::kernel

@@ -85,7 +85,7 @@ Result<void> TaskRun::check_heard() const {
 }
 
 Result<void> TaskRun::begin_or_resume() {
-    remove_pause_request(task_.session->paths());  // Of a process that ended before it was heard.
+    remove_pause_request(task_.session->paths());  // A request to a process that ended before it saw it.
     if (task_.state().status == TaskStatus::completed || task_.state().status == TaskStatus::aborted) { return {}; }
     if (task_.state().status == TaskStatus::pending) {
         AF_CHECK(task_.session->record(records::TaskStarted{guidance()}));
@@ -101,7 +101,7 @@ Result<void> TaskRun::begin_or_resume() {
     return {};
 }
 
-/// The limits and prices in force are part of the task's history.
+/// Records the limits and prices in force, as part of the task's history.
 Result<void> TaskRun::settle_costing() {
     if (is_terminal(task_.state().status)) { return {}; }
     json::object in_force = costing_in_force(task_.state(), task_.services);
@@ -109,7 +109,7 @@ Result<void> TaskRun::settle_costing() {
     return task_.session->record(records::Costing{std::move(in_force)});
 }
 
-/// Which plugins the task is run with, by id, version and hash, is part of its history too.
+/// Records the plugins that the task runs with, by id, version and hash, as part of its history too.
 Result<void> TaskRun::settle_plugins() {
     if (!task_.services.plugins_of || is_terminal(task_.state().status)) { return {}; }
     json::array in_use = task_.services.plugins_of(task_.state().pipeline);
@@ -156,8 +156,7 @@ TaskRun::Step TaskRun::heed_stops() {
 
 bool TaskRun::asked_to_abort() const { return !is_terminal(task_.state().status) && abort_requested(task_.session->paths()); }
 
-/// What is done once the task has ended. It has, whatever becomes of its workspace: a folder that stays is named, not an end that
-/// is undone.
+/// Cleans up after the task has ended. Errors are only reported: a folder that cannot be removed does not undo the end.
 void TaskRun::end() {
     const TaskStatus status = task_.state().status;
     if (!is_terminal(status)) { return; }
@@ -185,7 +184,7 @@ TaskRun::Step TaskRun::apply(const effect::StartStage&) {
     return true;
 }
 
-/// What the specification depends on costs no process: the task rests, and `resume` looks again.
+/// Waiting for a dependency needs no process: the task pauses, and `resume` checks again.
 TaskRun::Step TaskRun::wait_for_dependency(const Error& error) {
     if (error.code.starts_with("AF-JRNL-")) { return error; }
     if (error.code == "AF-DEP-003") { return went_on(task_.session->record(records::TaskFailed{error.code, error.message})); }
@@ -257,7 +256,7 @@ PipelineResult result_of(const TaskState& state) {
     if (result.success && !state.delivery.empty()) { result.deliverable = delivered_facts(state); }
     if (!state.error.empty()) {
         const char* without_code = state.status == TaskStatus::aborted ? "AF-ORCH-007" : "AF-ORCH-001";
-        // What the failed stage's own error said to do: the task's error has its message only.
+        // The task's error has only the message of the failed stage's error; this adds the remedy.
         const std::string& remedy = state.resumption.remedy;
         const std::string first = state.status != TaskStatus::failed || remedy.empty() ? "" : remedy + "; ";
         result.error = Error{state.error_code.empty() ? without_code : state.error_code, state.error, "task " + state.task_id,
@@ -282,7 +281,7 @@ PipelineResult TaskRun::report() {
             result.deliverable = std::move(*artifact);
         }
         if (result.deliverable && task_.state().delivery.contains("replaces")) {
-            // Rebased since it was handed in: where the change is now.
+            // The change was rebased since. Says where it is now.
             for (auto& fact : delivered_facts(task_.state())) { (*result.deliverable)[fact.key()] = std::move(fact.value()); }
         }
     }
@@ -299,8 +298,8 @@ ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
     if (result.exit_code == ExitCode::cycle_limit || result.exit_code == ExitCode::person_needed) { return result.exit_code; }
     if (paused_by_->code.starts_with("AF-DEP-") || paused_by_->code == "AF-SET-001") {
         return ExitCode::person_needed;
-    }                                                                                  // Who resumes it once that is there.
-    if (paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }  // Who may raise the limit.
+    }  // A person resumes the task once the dependency exists.
+    if (paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }  // A person may raise the limit.
     return result.status == TaskStatus::aborted ? ExitCode::cancelled : ExitCode::failed;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process's time with one task: asks the machine for the next effect, does it, and asks again, until the task ends, pauses or
-// waits for a person.
+// One process's run of one task: asks the machine for the next effect, performs it, and asks again, until the task ends, pauses
+// or waits for a person.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace agentforge::kernel {
 
 class TaskRun {
 public:
-    /// `guidance`: what the person who resumes the task says to the model; empty: nothing.
+    /// `guidance`: what the person who resumes the task says to the model. Empty: nothing.
     TaskRun(ControllerSetup& setup, std::unique_ptr<TaskSession> session, std::string_view guidance = {});
 
     /// Drives the task until it ends, pauses or is asked to stop.
@@ -27,8 +27,8 @@ public:
     [[nodiscard]] Result<void> close();
 
 private:
-    using Step = Result<bool>;  ///< Whether the loop goes on.
-    /// The loop goes on, unless what was done failed.
+    using Step = Result<bool>;  ///< True if the loop continues.
+    /// Returns true, or the error.
     [[nodiscard]] static Step went_on(Result<void> done);
 
     // Before the first effect.
@@ -43,12 +43,12 @@ private:
 
     // The loop.
     [[nodiscard]] Result<void> loop();
-    /// False where the task was stopped: it is not to go on.
+    /// Returns false if the task was asked to stop.
     [[nodiscard]] Step heed_stops();
     [[nodiscard]] bool asked_to_abort() const;
     void end();
 
-    // One effect of the machine each.
+    // Each performs one effect of the machine.
     Step apply(const effect::StartStage& start);
     Step apply(const effect::RunStage& run);
     Step apply(const effect::SkipStage& skip);
@@ -64,7 +64,7 @@ private:
     Step apply(const effect::FailTask& failure);
     Step apply(const effect::Rest& rest);
 
-    // What a visit of a stage came to (task_visit.cpp).
+    // Handle the result of a stage's visit (task_visit.cpp).
     [[nodiscard]] Result<std::shared_ptr<StageHost>> enter_stage();
     [[nodiscard]] Result<std::shared_ptr<Stage>> load_stage(StageHost& host);
     Step adopt();
@@ -82,7 +82,7 @@ private:
     Step wait_for_dependency(const Error& error);
     [[nodiscard]] Result<void> end_with_all_tests();
 
-    // What the run came to.
+    // The result of the run.
     [[nodiscard]] PipelineResult report();
     [[nodiscard]] ExitCode exit_code_of_pause(const PipelineResult& result) const;
 
@@ -92,10 +92,10 @@ private:
     People people_{task_, acceptance_};
     std::string guidance_;
     std::optional<Error> paused_by_;
-    std::optional<std::string> ended_in_;  ///< The plugin call in which the process before died.
+    std::optional<std::string> ended_in_;  ///< The plugin call in which the previous process died.
 };
 
-/// Keeps an ended task in the repository itself; what hinders it is a warning.
+/// Archives an ended task in the repository. Failures are warnings.
 void keep_in_repository(const ControllerSetup& setup, const TaskSession& session);
 
 }  // namespace agentforge::kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A visit of a stage: its code is loaded and run, and what it returns becomes an artifact, a question, a cycle or a failure.
-// Reviews run the same way.
+// A visit of a stage: loads and runs its code, and turns its result into an artifact, a question, a cycle or a failure. Reviews
+// run the same way.
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/entry/adopted_tests.hpp"
@@ -68,7 +68,7 @@ TaskRun::Step TaskRun::apply(const effect::ReviewStage& review) {
     return broken ? went_on(people_.ask(EscalationCause::review, *broken, {})) : Step(true);
 }
 
-/// Tests from outside take the place of this stage's. No attempt makes them others: if they do not hold, the task has failed.
+/// Uses imported tests in place of this stage's. Another attempt could not change them, so the task fails if they are not valid.
 TaskRun::Step TaskRun::adopt() {
     const auto given_up = [&](const Error& error) {
         return went_on(task_.session->record(records::TaskFailed{error.code, error.message}));
@@ -82,7 +82,7 @@ TaskRun::Step TaskRun::adopt() {
                           "correct them and start the task anew", ErrorKind::invalid});
 }
 
-/// The stage that a result goes back to, where its artifact is the user's: nobody here can do it again.
+/// Returns the stage that a result goes back to, if its artifact was imported: no stage of this task can redo it.
 std::optional<std::size_t> TaskRun::imported_target(const StageResult& result) const {
     const auto meant = result.artifact && hand_back_of(*result.artifact) != nullptr
                            ? stage_handed_back_to(task_.state(), result.cycle_to)
@@ -95,7 +95,7 @@ std::optional<std::size_t> TaskRun::imported_target(const StageResult& result) c
     return std::nullopt;
 }
 
-/// What the user brought is theirs to correct: they are asked, with the evidence.
+/// Asks the user to correct what they imported, with the evidence.
 TaskRun::Step TaskRun::ask_about_import(const StageResult& result, std::size_t stage, std::uint64_t spent) {
     std::string reason = result.cycle_reason;
     if (const json::object* claim = result.artifact ? hand_back_of(*result.artifact) : nullptr) {
@@ -118,7 +118,7 @@ Result<std::shared_ptr<StageHost>> TaskRun::enter_stage() {
     return std::shared_ptr<StageHost>(std::move(host));
 }
 
-/// The stage's code: from a library, or a process that runs as long as this visit.
+/// Loads the stage's code: from a library, or as a process that runs as long as this visit.
 Result<std::shared_ptr<Stage>> TaskRun::load_stage(StageHost& host) {
     const std::string& executor = task_.state().stage_template().executor;
     const json::object settings = plugin_settings(task_.state().stage_template().config);
@@ -160,18 +160,18 @@ TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
         return request_cycle(result, task_.state().pipeline.stages[*target].name, spent);
     }
     if (!result.success() || !result.artifact) {
-        // It stopped because it was asked to: that is no failure of the stage.
+        // The stage stopped because it was asked to. This is not a failure.
         if (result.error && result.error->kind == ErrorKind::cancelled && task_.services.cancel.requested()) { return true; }
         const Error unexplained{"AF-ORCH-001", "stage `" + task_.stage_name() + "` failed without saying why", "",
                                 "report this to its author", ErrorKind::internal};
         return fail_stage(result.error ? *result.error : unexplained, spent, result.artifact);
     }
     json::object artifact = *result.artifact;
-    task_.services.redactor.redact(artifact);  // It becomes a file, too.
+    task_.services.redactor.redact(artifact);  // It is also written to a file.
     return went_on(acceptance_.accept(std::move(artifact), spent));
 }
 
-/// A stage says where to by an earlier stage's name, or by the contract of what is to be done again: the first stage that has it.
+/// Finds the stage to go back to. The result names it, or the contract to redo: then it is the first stage with that contract.
 std::optional<std::size_t> TaskRun::cycle_target(const StageResult& result) const {
     if (result.artifact && hand_back_of(*result.artifact) != nullptr) {
         return stage_handed_back_to(task_.state(), result.cycle_to);
@@ -189,7 +189,7 @@ std::optional<std::size_t> TaskRun::cycle_target(const StageResult& result) cons
 TaskRun::Step TaskRun::request_cycle(const StageResult& result, const std::string& to, std::uint64_t spent) {
     records::CycleRequested requested{task_.stage_name(), to, result.cycle_reason, spent};
     if (const json::object* claim = result.artifact ? hand_back_of(*result.artifact) : nullptr) {
-        // Whoever says so, the stage or its agent: what is not shown by what was measured is not handed back.
+        // A hand-back by the stage or its agent counts only with measured evidence.
         auto evidence = hand_back_evidence(*task_.session, *task_.task_workspace, *claim, task_.state().tree);
         if (!evidence.ok()) { return fail_stage(evidence.error(), spent); }
         AF_TRY(const std::string patch, save_handed_back());
@@ -203,7 +203,7 @@ TaskRun::Step TaskRun::request_cycle(const StageResult& result, const std::strin
     return true;
 }
 
-/// The work so far, for a person; the pipeline itself goes on with its tree.
+/// Saves the work so far for a person. The pipeline itself continues with its tree.
 Result<std::string> TaskRun::save_handed_back() {
     AF_TRY(const std::string patch, task_.task_workspace->whole_patch(task_.state().red_tree, task_.state().tree));
     const std::filesystem::path file =
@@ -218,7 +218,7 @@ TaskRun::Step TaskRun::fail_stage(const Error& error, std::uint64_t spent, const
     if (partial) { AF_TRY(failed.partial_blob, task_.session->put(*partial)); }
     AF_CHECK(task_.session->record(failed));
     if (watchdog_.gave_up()) {
-        // The abandoned thread may still hold the plugin's locks: no further work in this process.
+        // The abandoned thread may still hold the plugin's locks, so this process does no more work.
         AF_CHECK(task_.session->record(records::TaskPaused{error.message, true}));
         paused_by_ = error;
         return false;
@@ -226,7 +226,7 @@ TaskRun::Step TaskRun::fail_stage(const Error& error, std::uint64_t spent, const
     return true;
 }
 
-/// An agent's action waits for a person: whatever its stage made of that, the visit is entered again once it is decided.
+/// An agent's action waits for a person. Whatever the stage returned, the visit is entered again after the decision.
 TaskRun::Step TaskRun::leave_for_person(const std::optional<Error>& error) {
     if (!watchdog_.gave_up()) { return true; }
     AF_CHECK(task_.session->record(records::TaskPaused{error ? error->message : "a plugin was given up", true}));
@@ -234,7 +234,7 @@ TaskRun::Step TaskRun::leave_for_person(const std::optional<Error>& error) {
     return false;
 }
 
-/// A visit that cannot go on for a reason outside the stage: what it did stays, and `resume` goes on inside it.
+/// Ends a visit for a reason outside the stage. Its finished calls are kept, and `resume` continues inside the visit.
 TaskRun::Step TaskRun::end_visit(const Error& error, std::uint64_t spent) {
     if (error.code.starts_with("AF-JRNL-")) { return error; }
     if (pauses_task(error)) { return pause(error); }

@@ -7,7 +7,7 @@
 namespace agentforge::kernel {
 namespace {
 
-/// Whether the thread that makes these calls is to be given up: its own deadline has passed, or that of the model call it is in.
+/// Decides when to give up the thread that makes these calls: when its own deadline or that of its current model call has passed.
 class CallDeadline {
 public:
     CallDeadline(TaskServices& services, const CallWatch& watch) : services_(services), watch_(watch) {}
@@ -24,7 +24,7 @@ public:
         model_ = now >= since_ + services_.model_limit + services_.hang_grace;
         return model_;
     }
-    /// ` by its deadline of 300 s and was given up: the tool `x` of plugin `y` hung in call()`
+    /// Returns text such as ` by its deadline of 300 s and was given up: the tool `x` of plugin `y` hung in call()`.
     [[nodiscard]] std::string words(std::chrono::milliseconds limit) const {
         const std::string seconds = std::to_string((model_ ? services_.model_limit : limit).count() / 1000) + " s";
         return (model_ ? " within the " + seconds + " that one model call may take and was given up"
@@ -32,7 +32,7 @@ public:
                culprit_;
     }
     [[nodiscard]] std::string where(std::string otherwise) const { return whom_.empty() ? std::move(otherwise) : whom_; }
-    /// To be called where it was given up: what it hangs in.
+    /// Notes which call hangs. Call it when giving up.
     void note() {
         culprit_ = watch_.culprit();
         if (const auto seen = watch_.now()) { whom_ = seen->whom; }
@@ -58,7 +58,7 @@ Error given_up(const std::string& what, const CallDeadline& patience, std::chron
 }  // namespace
 
 Result<void> Watchdog::go_on_without_thread() {
-    task_.services.cancel.request();  // For what the thread may be waiting in.
+    task_.services.cancel.request();  // Ends waits of the thread.
     gave_up_ = true;
     task_.task_workspace.reset();
     AF_TRY(task_.session, task_.session->take_over());
@@ -68,7 +68,7 @@ Result<void> Watchdog::go_on_without_thread() {
 Result<StageResult> Watchdog::run_stage(const std::shared_ptr<Stage>& plugin, const std::shared_ptr<StageHost>& host) {
     const auto result = std::make_shared<std::optional<StageResult>>();
     const auto watch = std::make_shared<CallWatch>();
-    // Until it returns the state belongs to the worker.
+    // Until the thread returns, the state belongs to it.
     const std::string name = task_.stage_name();
     const std::string executor = task_.state().stage_template().executor;
     CallDeadline patience(task_.services, *watch);

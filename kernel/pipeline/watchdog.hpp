@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watchdog over plugins that hang: runs their code on a thread of its own and gives it up at its deadline.
+// The watchdog for plugins that hang: runs their code on a separate thread and gives it up at its deadline.
 //
-// The thread owns a share of all that it uses. Given up, it keeps its session and workspace, can record nothing any more, and the
-// task goes on with a session of its own.
+// The thread shares ownership of everything it uses. A given-up thread keeps its session and workspace but can record nothing
+// more; the task continues with a new session.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,12 @@ class Watchdog {
 public:
     explicit Watchdog(OpenTask& task) : task_(task) {}
 
-    /// The stage's result; AF-ORCH-002 as its error where it was given up.
+    /// Returns the stage's result; its error is AF-ORCH-002 if the thread was given up.
     [[nodiscard]] Result<StageResult> run_stage(const std::shared_ptr<Stage>& plugin, const std::shared_ptr<StageHost>& host);
-    /// A review runs an agent, whose model may hang as well. Errors: AF-ORCH-002 where it was given up.
+    /// Runs a review on the thread, because its agent's model may hang as well. Errors: AF-ORCH-002 the thread was given up.
     [[nodiscard]] Result<AgentOutcome> run_review(const AgentRun& run, const std::shared_ptr<StageClock>& clock);
 
-    /// Whether a thread was given up. It may still hold its plugin's locks: this process does no more work on the task.
+    /// True if a thread was given up. It may still hold its plugin's locks, so this process does no more work on the task.
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
 private:

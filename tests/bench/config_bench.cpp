@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading what ships as data: the YAML alone, and all of it as contracts, agents, pipelines and settings.
+// Reads the shipped data: the YAML alone, and all of it as contracts, agents, pipelines and settings.
 #include "base/files.hpp"
 #include "base/yaml.hpp"
 #include "bench/figures.hpp"

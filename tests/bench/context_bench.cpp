@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context of step 500 costs what that of step 20 costs: it is bounded, however long a run has been.
+// The context of step 500 costs the same as that of step 20: it is bounded, however long the run.
 #include "agent/context.hpp"
 
 #include "bench/figures.hpp"

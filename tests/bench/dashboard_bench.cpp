@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dashboard over its UNIX socket: a record until it is an event at the client, a thousand tasks, a step of a million, memory,
-// and what it takes while nothing happens.
+// The dashboard over its UNIX socket: the time from a record to its event at the client, a thousand tasks, one of a million
+// steps, memory, and the cost of an idle dashboard.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -48,7 +48,7 @@ struct Kept {
     }
 };
 
-/// Writes a journal without waiting for the disk: what is measured is who reads it.
+/// Writes a journal without syncing: only its readers are measured.
 class Writer {
 public:
     Writer(const fs::path& agentforge, const Kept& kept, const std::string& task_id)
@@ -101,7 +101,7 @@ std::string id_of(std::uint64_t number) {
     return text;
 }
 
-/// A task in GREEN and steps that say as little as a step may.
+/// A task in GREEN with the smallest possible steps.
 class LongTask {
 public:
     LongTask(const fs::path& agentforge, std::uint64_t number)
@@ -135,7 +135,7 @@ private:
     std::string rest_;
 };
 
-/// `agentforge dashboard --socket`, until it goes.
+/// Runs `agentforge dashboard --socket` until it is destroyed.
 class Running {
 public:
     explicit Running(const fs::path& repository) : socket_((repository / "d.sock").string()) {
@@ -168,7 +168,7 @@ public:
         }
         return 0;
     }
-    /// Processor time of all its threads.
+    /// Returns the processor time of all its threads.
     [[nodiscard]] double milliseconds() const {
         double sum = 0;
         for (const auto& thread : fs::directory_iterator("/proc/" + std::to_string(child_) + "/task")) {
@@ -205,7 +205,7 @@ public:
             give_up("the dashboard does not listen");
         }
     }
-    /// The body of the next response, which says how long it is.
+    /// Returns the body of the next response, which states its length.
     std::string body() {
         const std::string head = until("\r\n\r\n");
         const std::size_t at = head.find("Content-Length: ");

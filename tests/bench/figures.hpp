@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a benchmark reports: a figure beside its floor, both measured in the same run, interleaved.
+// The result of a benchmark: a figure and its floor, both measured in the same run, interleaved.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace agentforge::bench {
 
-/// Values of one quantity; the median is what counts, because other programs disturb single ones.
+/// Values of one quantity. The median counts, because other programs disturb single values.
 class Samples {
 public:
     void add(double value) { values_.push_back(value); }
@@ -23,33 +23,33 @@ private:
     std::vector<double> values_;
 };
 
-/// Microseconds that `work` takes.
+/// Returns the microseconds that `work` takes.
 [[nodiscard]] double microseconds(const std::function<void()>& work);
-/// The same of this thread's processor time.
+/// The same in processor time of this thread.
 [[nodiscard]] double cpu_microseconds(const std::function<void()>& work);
 
-/// What is wished of a figure. Never a test: a table says whether it is met.
+/// The target of a figure. Never a test: a table says whether it is met.
 struct Aim {
     enum class Of : unsigned char { none = 1, value, ratio, difference };
     Of of = Of::none;
-    double at_most = 0;  ///< In the figure's unit, or times the floor.
+    double at_most = 0;  ///< In the figure's unit, or as a multiple of the floor.
 };
 
-/// One line of the table.
+/// One row of the table.
 struct Figure {
     std::string name;
-    std::string unit;  ///< µs, ms, MB
+    std::string unit;  ///< µs, ms or MB.
     double measured = 0;
     double floor = 0;
-    std::string floor_is;  ///< What the floor is, in a few words.
+    std::string floor_is;  ///< A short description of the floor.
     Aim aim;
 };
 
-/// Puts a figure into the table and into Google Benchmark's own output, with everything else it is told.
+/// Adds a figure to the table and to Google Benchmark's own output.
 void report(benchmark::State& state, const Figure& figure);
-/// The table of all figures reported so far, in Markdown.
+/// Returns the table of all figures so far, in Markdown.
 [[nodiscard]] std::string table();
-/// Whether any aim was missed.
+/// True if any aim was missed.
 [[nodiscard]] bool any_missed();
 
 }  // namespace agentforge::bench

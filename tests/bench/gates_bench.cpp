@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo's tests gate, confined and not.
+// The demo's tests gate, confined and unconfined.
 #include <filesystem>
 
 #include "bench/figures.hpp"
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 enum class Mode : unsigned char { unconfined, landlock, full };
 
-/// Runs what the gates ask for in the mode that the benchmark is about.
+/// Runs the gates' commands in the benchmark's mode.
 class RunnerInMode final : public ProcessRunner {
 public:
     RunnerInMode() : runner_(make_process_runner({must(ProductPaths::find_for("", program())).exec_helper, {"metadata"}})) {}
@@ -39,7 +39,7 @@ private:
     std::unique_ptr<ProcessRunner> runner_;
 };
 
-/// Milliseconds of one run of the gate. `turn` keeps the report of an earlier run from being used.
+/// Returns the milliseconds of one run of the gate. `turn` prevents the report of an earlier run from being reused.
 double milliseconds_of(GateRunner& gates, const std::string& tree, int turn) {
     return microseconds([&] {
                const GateReport report = must(gates.run({{"tests", {}, {{"run", turn}}}, tree}, {}));
@@ -68,8 +68,7 @@ void gate_of_the_demo(benchmark::State& state, Mode mode, const char* name) {
     milliseconds_of(gates, tree, turn++);
     Samples confined;
     Samples unconfined;
-    // Which comes first changes, so that neither gains by what the other left in the caches, nor from a machine that gets slower
-    // meanwhile.
+    // The order alternates, so neither gains from warm caches or from a machine that gets slower.
     for (auto _ : state) {
         double spent = 0;
         const bool confined_first = turn % 4 >= 2;

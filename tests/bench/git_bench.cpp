@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task's worktree of 2,000 files: made, recorded as a tree, recorded again after one write.
+// A task's worktree of 2,000 files: created, recorded as a tree, recorded again after one write.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ std::string text_of(int file) {
     return text;
 }
 
-/// What a checkout cannot do without.
+/// The minimum work of a checkout.
 void write_files(const fs::path& folder) {
     for (int package = 0; package < 40; ++package) { fs::create_directories(folder / ("package_" + std::to_string(package))); }
     for (int file = 0; file < file_count; ++file) {
@@ -38,7 +38,7 @@ void write_files(const fs::path& folder) {
     }
 }
 
-/// What a snapshot of an unchanged worktree cannot do without.
+/// The minimum work of a snapshot of an unchanged worktree.
 void stat_files(const fs::path& folder) {
     struct stat status {};
     for (int file = 0; file < file_count; ++file) {

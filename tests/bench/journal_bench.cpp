@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One append to the journal against the bare pair it cannot do without: write and fdatasync of the same bytes.
+// One append to the journal, compared with its minimum: a write and an fdatasync of the same bytes.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace kernel;
 
-/// A record like the one of an agent's step.
+/// Returns a record like that of an agent's step.
 json::object step_record(int step) {
     return {{"step", step},
             {"type", "step"},
@@ -75,7 +75,7 @@ void journal_append(benchmark::State& state) {
         } else {
             append();
             pair();
-        }  // Neither always follows the other.
+        }  // Alternates the order.
         state.SetIterationTime(ours.median() / 1e6);
     }
     report(state,
@@ -83,11 +83,11 @@ void journal_append(benchmark::State& state) {
 }
 BENCHMARK(journal_append)->Iterations(600)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
-/// Neither writes nor syncs: what is left is our own work.
+/// Neither writes nor syncs, so only our own work is measured.
 class NoDisk final : public JournalDisk {
 public:
     long write(int descriptor, const char*, std::size_t count) override {
-        // The size is looked at before each append.
+        // Each append checks the size.
         size_ += static_cast<off_t>(count);
         return ::ftruncate(descriptor, start_ + size_) == 0 ? static_cast<long>(count) : -1;
     }
@@ -125,7 +125,7 @@ void journal_append_cpu(benchmark::State& state) {
 }
 BENCHMARK(journal_append_cpu)->Iterations(3000)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
-/// The same with the real disk: all of the process's time, the bare pair's taken off.
+/// The same with the real disk: the process's total time minus that of the bare write and sync.
 void journal_append_process_cpu(benchmark::State& state) {
     constexpr int batch = 100;
     const WorkFolder folder("journal-process-cpu");

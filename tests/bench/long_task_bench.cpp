@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A long task: processor time and memory of a step at record 100,000 beside those at record 100. A step here is what the kernel
-// does around a model's answer: two records with the step's bodies, folded and projected. What a run of 2,000 steps costs through
-// the whole program is in steps_bench.cpp.
+// A long task: processor time and memory of a step at record 100,000, compared with record 100. A step here is the kernel's work
+// around a model's answer: two records with the step's bodies, folded and projected. steps_bench.cpp measures a run of 2,000
+// steps through the whole program.
 #include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -149,7 +149,7 @@ void step_of_a_long_task(benchmark::State& state) {
 }
 BENCHMARK(step_of_a_long_task)->Iterations(1)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
-/// What nobody can open a journal without: each of its bytes is read.
+/// The minimum work of opening a journal: each of its bytes is read.
 double reading_ms(const std::filesystem::path& file) {
     return microseconds([&] {
                const FileDescriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
@@ -181,7 +181,7 @@ void open_of_a_long_task(benchmark::State& state) {
             std::filesystem::remove(task.paths().root / ".fold");
             whole.add(microseconds([&] { task.open_again(); }) / 1e3);
         }
-        (void)spawn_once(status);  // It leaves what the next one begins with.
+        (void)spawn_once(status);  // It leaves the cache that the next one uses.
         shown = spawn_in_turns(rounds, status, {"true"}).first;
         state.SetIterationTime(opening.median() / 1e3);
     }

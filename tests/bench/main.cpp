@@ -11,7 +11,7 @@
 #include "bench/plugins_bench.hpp"
 
 int main(int argc, char** argv) {
-    // Nothing of the user's configuration is measured.
+    // Excludes the user's configuration.
     ::setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
     ::setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
     for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"}) { ::unsetenv(name); }

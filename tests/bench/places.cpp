@@ -23,16 +23,16 @@ void give_up(const std::string& why) {
 
 namespace {
 
-/// Asks the file system to place each folder made in this one for itself, as the unrelated trees they stand for are (ext4: chattr
-/// +T). Without it a run pays for the runs before: an ext4 without a journal passes over the inodes freed near by in the last
-/// minutes before it finds one for a new file.
+/// Asks the file system to place each folder in this one separately, as the unrelated trees that they represent would be (ext4:
+/// chattr +T). Otherwise a run pays for earlier runs: to find an inode for a new file, an ext4 without a journal skips those
+/// freed nearby in the last minutes.
 void place_folders_apart(const fs::path& folder) {
     const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) { give_up("cannot open " + folder.string()); }
     int flags = 0;
     if (::ioctl(descriptor, FS_IOC_GETFLAGS, &flags) == 0) {
         flags |= FS_TOPDIR_FL;
-        ::ioctl(descriptor, FS_IOC_SETFLAGS, &flags);  // Other file systems may not know it: then nothing changes.
+        ::ioctl(descriptor, FS_IOC_SETFLAGS, &flags);  // Has no effect on file systems that do not know the flag.
     }
     ::close(descriptor);
 }

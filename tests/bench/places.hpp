@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where benchmarks work, and small things they all need.
+// Folders for benchmarks, and shared helper functions.
 #pragma once
 
 #include <cstdlib>
@@ -13,8 +13,8 @@
 
 namespace agentforge::bench {
 
-/// A folder on the disk that is measured: below $BENCH_DIRECTORY, else the build folder (/tmp may be memory).
-/// Removed with all in it when the object goes.
+/// A folder on the measured disk: below $BENCH_DIRECTORY, else the build folder (/tmp may be memory). Its destructor removes it
+/// with all contents.
 class WorkFolder {
 public:
     explicit WorkFolder(std::string_view name);
@@ -27,7 +27,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// A benchmark that cannot do its work has nothing to report: the program ends and says why.
+/// Ends the program with a message: a benchmark that cannot do its work has nothing to report.
 [[noreturn]] void give_up(const std::string& why);
 template <class T>
 T must(Result<T> result) {
@@ -38,23 +38,23 @@ inline void must(const Result<void>& result) {
     if (!result.ok()) { give_up(result.error().to_string()); }
 }
 
-/// What a shell command prints; a failure ends the program.
+/// Returns the output of a shell command. A failure ends the program.
 std::string shell(const std::string& command);
 void write_text(const std::filesystem::path& file, std::string_view bytes);
-/// A git repository with one commit of the files of `from`.
+/// Makes a git repository with one commit of the files of `from`.
 void make_repository(const std::filesystem::path& folder, const std::filesystem::path& from);
 
-/// One program started again and again by the small helper.
+/// The cost of one program, started repeatedly by the small helper.
 struct Spawned {
     double milliseconds = 0;      ///< From before the start until it was waited for; the median.
-    double cpu_milliseconds = 0;  ///< Processor time; the median. What others do on the machine changes it least.
+    double cpu_milliseconds = 0;  ///< Processor time; the median. Other programs on the machine affect it least.
     double megabytes = 0;         ///< Largest resident size; the median.
 };
-/// Runs `a` and `b` in turns, `rounds` times each, output to /dev/null.
+/// Runs `a` and `b` alternately, `rounds` times each, with output to /dev/null.
 [[nodiscard]] std::pair<Spawned, Spawned> spawn_in_turns(unsigned rounds, const std::vector<std::string>& a,
                                                          const std::vector<std::string>& b);
 
-/// Runs a program once, without a run before it.
+/// Runs a program once, without a warm-up.
 [[nodiscard]] Spawned spawn_once(const std::vector<std::string>& words);
 
 /// The program under test.

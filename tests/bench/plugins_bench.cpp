@@ -16,7 +16,7 @@ namespace {
 
 using namespace kernel;
 
-/// Some need settings to be made at all.
+/// Returns the settings that some plugins need.
 json::object settings_of(std::string_view plugin) {
     if (plugin == "replay") { return {{"transcript", source_folder() + "/examples/transcripts/slugify.yaml"}}; }
     if (plugin == "prompt") { return {{"prompt", "Find out what the change touches."}}; }
@@ -54,7 +54,7 @@ std::vector<std::string> shipped_libraries() {
     return files;
 }
 
-/// Has the system read a file from the disk the next time; what others have mapped stays.
+/// Drops a file from the page cache, so the next read is from disk. Pages that other processes have mapped stay.
 void forget(const std::string& file) {
     const int handle = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (handle < 0) { give_up(file + " cannot be opened"); }
@@ -62,7 +62,7 @@ void forget(const std::string& file) {
     ::close(handle);
 }
 
-/// Each time in a new process. The files are in memory, or (`from_disk`) not.
+/// Loads plugins in a new process each time. With `from_disk`, the files are not in memory.
 void load_plugins(benchmark::State& state) {
     const bool from_disk = state.range(0) != 0;
     const std::vector<std::string> files = shipped_libraries();
@@ -91,8 +91,8 @@ void load_plugins(benchmark::State& state) {
 }
 BENCHMARK(load_plugins)->Arg(0)->Arg(1)->Iterations(21)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-/// Calls on objects that do nothing: of a loaded plugin as the host calls it, and of this program. In turns, so that what else
-/// the machine does meets both.
+/// Calls objects that do nothing: of a loaded plugin as the host calls it, and of this program. Alternates between them, so other
+/// load affects both.
 template <class Call>
 void measure_calls(benchmark::State& state, const std::string& name, Call&& call) {
     constexpr int calls = 20'000;
@@ -118,7 +118,7 @@ PluginRegistry nothing_plugin() {
     return PluginRegistry::discover(search);
 }
 
-/// A context is only passed on, never used.
+/// Returns a context that is only passed on, never used.
 template <class Context>
 Context& no_context() {
     alignas(std::max_align_t) static unsigned char place[64];
@@ -136,7 +136,7 @@ void call_tool(benchmark::State& state) {
 }
 BENCHMARK(call_tool)->Iterations(101)->UseManualTime()->Unit(benchmark::kNanosecond);
 
-/// Nothing goes in and nothing comes out: the call is all there is.
+/// Measures the bare call: no input, no output.
 void call_stage(benchmark::State& state) {
     PluginRegistry plugins = nothing_plugin();
     const std::shared_ptr<Stage> loaded = must(plugins.stage("bench_nothing"));

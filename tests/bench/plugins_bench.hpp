@@ -5,9 +5,9 @@
 
 namespace agentforge::bench {
 
-/// A library stays loaded once it is, so each load is measured in a process of its own: this program, started again.
-/// `plugins`: finds and loads all shipped plugins and makes one object of each; `libraries`: opens the same files and no more.
-/// Prints microseconds. Returns the exit code.
+/// Measures one load in a new process of this program, because a loaded library stays loaded. `plugins`: finds and loads all
+/// shipped plugins and makes one object of each. `libraries`: only opens the same files. Prints microseconds. Returns the exit
+/// code.
 [[nodiscard]] int run_child(std::string_view what);
 
 }  // namespace agentforge::bench

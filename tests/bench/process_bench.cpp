@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting a subprocess, confined and not, against posix_spawn of the same program.
+// Starts a subprocess, confined and unconfined, compared with posix_spawn of the same program.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ ProcessRequest request_for(std::vector<std::string> argv, const WorkFolder& fold
     return request;
 }
 
-/// Milliseconds of one run, which must succeed in the mode that was asked for.
+/// Returns the milliseconds of one run, which must succeed in the requested mode.
 double milliseconds_of(ProcessRunner& runner, const ProcessRequest& request, How how) {
     return microseconds([&] {
                const ProcessOutcome outcome = must(runner.run(request, {}));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program as a whole process: each command that only reads, and `agentforge status` with a thousand and with ten thousand
-// tasks.
+// The program as a whole process: each read-only command, and `agentforge status` with a thousand and with ten thousand tasks.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -50,7 +49,7 @@ void start_up(benchmark::State& state) {
 }
 BENCHMARK(start_up)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-/// What a listing cannot do without: open, read and close each state.yaml.
+/// The minimum work of a listing: open, read and close each state.yaml.
 double read_all(const std::filesystem::path& tasks) {
     return microseconds([&] {
         std::size_t bytes = 0;
@@ -68,7 +67,7 @@ double read_all(const std::filesystem::path& tasks) {
     });
 }
 
-/// Each command that only reads, in a project with one task that has gone through all eight stages.
+/// Runs each read-only command in a project with one task that has completed all eight stages.
 void start_up_of_commands(benchmark::State& state) {
     const WorkFolder folder("commands");
     const auto repository = folder.path() / "repository";
@@ -128,8 +127,7 @@ void start_up_of_commands(benchmark::State& state) {
 }
 BENCHMARK(start_up_of_commands)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-/// Tasks that have each gone through all eight stages, as such a task left its projection; of its journal the record that the
-/// projection ends with.
+/// Makes tasks that have completed all eight stages, with their projections. Each journal has only its last record.
 void make_tasks(const std::filesystem::path& tasks, int count) {
     TaskState finished = finished_task();
     for (int index = 0; index < count; ++index) {
@@ -170,7 +168,7 @@ void status_of_a_thousand(benchmark::State& state) {
 }
 BENCHMARK(status_of_a_thousand)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-/// The first listing reads them all and keeps what it read for the others.
+/// The first listing reads them all and keeps the result for the others.
 void status_of_ten_thousand(benchmark::State& state) {
     const WorkFolder folder("status-all");
     const auto repository = folder.path() / "repository";

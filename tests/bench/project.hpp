@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product as the program puts it together, for benchmarks that run inside this process.
+// The product assembled as in the program, for benchmarks that run inside this process.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace agentforge::bench {
 
-/// Everything shipped, read from the source and the build tree.
+/// All shipped parts, read from the source and the build tree.
 struct Product {
     kernel::ProductPaths paths;
     kernel::Settings settings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hiding secrets costs where there are none, which is nearly everywhere: a prompt's bytes are looked at once.
+// The cost of hiding secrets in text without any, the usual case: a prompt's bytes are searched once.
 #include "secrets/redactor.hpp"
 
 #include "base/hash.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace kernel;
 
-/// `line`: what each line of the text is, with its number behind it.
+/// `line`: repeated in the text, with a number appended.
 void redact(benchmark::State& state, const char* name, const std::string& line) {
     std::vector<Secret> known;
     for (int i = 0; i < 10; ++i) {
@@ -38,7 +38,7 @@ void redact(benchmark::State& state, const char* name, const std::string& line) 
 void redact_a_prompt(benchmark::State& state) {
     redact(state, "looking for secrets in a prompt of 32 KiB", "    return words(text)[");
 }
-/// The dearest there is: a view of its own for every line.
+/// The most expensive case: each line is decoded separately.
 void redact_escapes(benchmark::State& state) {
     redact(state, "looking for secrets in 32 KiB with an escape in every line", "    return words(\"%s\\n\")[");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tool call over standard input and output, against one round trip through two bare pipes.
+// A tool call over standard input and output, compared with one round trip through two bare pipes.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace kernel;
 
-/// `cat` between two pipes: what any exchange of one line with another process costs.
+/// `cat` between two pipes: the cost of exchanging one line with another process.
 class Echo {
 public:
     Echo() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // agentforge-bench-spawn ROUNDS|once PROGRAM [ARGUMENT…] -- PROGRAM [ARGUMENT…]
-// Starts the two programs in turns and prints for each round: nanoseconds, nanoseconds of processor time
-// and resident KiB of the first, then of the second. `once`: one round, without the one that warms the page cache.
-// Small and static: the largest resident size of a child counts that of the program that started it until the exec.
+// Starts the two programs alternately and prints for each round: nanoseconds, nanoseconds of processor time and resident KiB of
+// the first, then of the second. `once`: one round, without the warm-up.
+// Small and static, because the largest resident size of a child includes its parent's until the exec.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     const bool once = std::strcmp(argv[1], "once") == 0;
     const int rounds = once ? 1 : std::atoi(argv[1]);
-    for (int round = once ? 0 : -1; round < rounds; ++round) {  // The first warms the page cache.
+    for (int round = once ? 0 : -1; round < rounds; ++round) {  // The first round warms the page cache.
         if (!run(argv + 2, actions, round >= 0) || !run(argv + separator + 1, actions, round >= 0)) { return 1; }
         std::printf("\n");
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of 50 and of 500 steps: the program itself against a scripted server over HTTP, one trivial tool call a step, in a small
-// repository, in one of 50,000 files and in one with 2 GiB of history. A step is what passes between an answer and the next
-// request; its floor is one bare exchange with such a server, one posix_spawn and one write with fdatasync, measured in turns
-// with the steps: while the program waits for its answer. And what the live view costs: the program on a terminal of its own,
-// while the model lets it wait, and beside a run that shows nothing.
+// Runs of 50 and of 500 steps: the program against a scripted server over HTTP, with one trivial tool call a step, in a small
+// repository, in one of 50,000 files and in one with 2 GiB of history. A step is the time from an answer to the next request.
+// Its floor is one bare exchange with such a server, one posix_spawn and one write with fdatasync, measured alternately with the
+// steps, while the program waits for its answer. Also measures the live view: the program on its own terminal, while it waits
+// for the model, and compared with a run that shows nothing.
 #include <fcntl.h>
 #include <pty.h>
 #include <spawn.h>
@@ -30,17 +30,17 @@ namespace fs = std::filesystem;
 constexpr unsigned few = 50;
 constexpr unsigned many = 500;
 constexpr unsigned very_many = 2000;
-constexpr std::size_t request_bytes = 7000;  ///< What a step asks, about.
-constexpr std::size_t record_bytes = 3000;   ///< What a step writes into its journal, about.
+constexpr std::size_t request_bytes = 7000;  ///< Approximate size of a step's request.
+constexpr std::size_t record_bytes = 3000;   ///< Approximate size of a step in the journal.
 
-/// A prompt's bytes as a server with a cache charges them: those of the request before count 0.1, new ones are written into the
-/// cache at 1.25.
+/// Returns a prompt's bytes as a server with a cache charges them: those of the previous request count 0.1, and new ones are
+/// written to the cache at 1.25.
 double equivalents(std::size_t bytes, std::size_t same) {
     return (0.1 * static_cast<double>(same)) + (1.25 * static_cast<double>(bytes - same));
 }
 
-/// The same of a whole conversation, which grows by as much every turn. Claude Code 2.1.197 with the same scripted model, bytes
-/// of the first and the last prompt: 77 k and 92 k over 50 turns, 77 k and 235 k over 500.
+/// The same for a whole conversation, which grows by the same amount every turn. Claude Code 2.1.197 with the same scripted
+/// model, bytes of the first and the last prompt: 77 k and 92 k over 50 turns, 77 k and 235 k over 500.
 double equivalents_of_claude_code(unsigned steps) {
     const std::size_t first = 77'000;
     const std::size_t last = steps <= few ? 92'000 : 235'000;
@@ -52,7 +52,7 @@ double equivalents_of_claude_code(unsigned steps) {
     return sum;
 }
 
-/// A pipeline of the one stage, with room for all steps.
+/// A pipeline with this one stage and room for all steps.
 constexpr const char* pipeline_text = R"(pipeline:
   name: steps
   description: One stage of many steps
@@ -64,7 +64,7 @@ constexpr const char* pipeline_text = R"(pipeline:
       timeout_seconds: 3600
 )";
 
-/// The artifact that the demo's transcript hands in.
+/// Returns the artifact that the demo's transcript hands in.
 json::object artifact() {
     const auto transcript = must(kernel::load_yaml(source_folder() + "/examples/transcripts/slugify.yaml"));
     for (const json::value& entry : transcript.value.at("entries").get_array()) {
@@ -83,7 +83,7 @@ fs::path repository_of(const fs::path& folder, unsigned files, const std::string
     return repository;
 }
 
-/// What lies below a folder takes on the disk.
+/// Returns the disk usage of a folder.
 double megabytes_below(const fs::path& folder) {
     std::error_code error;
     if (!fs::exists(folder, error)) { return 0; }
@@ -93,7 +93,7 @@ double megabytes_below(const fs::path& folder) {
     return kibibytes / 1024;
 }
 
-/// As many files as the repository has, written one after the other: the floor of a worktree.
+/// Writes as many files as the repository has, one after the other: the floor of a worktree.
 double milliseconds_to_write(const fs::path& folder, unsigned files) {
     const auto begun = std::chrono::steady_clock::now();
     for (unsigned file = 1; file < files; ++file) {
@@ -108,7 +108,7 @@ double milliseconds_to_write(const fs::path& folder, unsigned files) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
 }
 
-/// A bare exchange, a spawned process, a durable write: what a step cannot do without.
+/// The minimum of a step: a bare exchange, a spawned process, a durable write.
 class Floor {
 public:
     explicit Floor(const fs::path& folder)
@@ -150,7 +150,7 @@ private:
     Samples samples_;
 };
 
-/// Processor time so far of the program that works in the repository; 10 ms fine.
+/// Returns the processor time so far of the program that works in the repository, to 10 ms.
 double cpu_milliseconds_of(const fs::path& repository) {
     const std::string mark = "-C" + std::string(1, '\0') + repository.string() + std::string(1, '\0');
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -173,15 +173,15 @@ double cpu_milliseconds_of(const fs::path& repository) {
 struct Run {
     double step_milliseconds = 0;
     double floor_milliseconds = 0;
-    double cpu_milliseconds = 0;    ///< Of a step.
+    double cpu_milliseconds = 0;    ///< For each step.
     double start_milliseconds = 0;  ///< Until the first request: worktrees, journal, plugins.
     double megabytes = 0;
-    double disk_megabytes = 0;  ///< Worktree, git's record of it and the journal, when the first request came.
+    double disk_megabytes = 0;  ///< Disk usage of worktree, git's record of it and the journal, at the first request.
     std::size_t first_bytes = 0;
     std::size_t fifth_bytes = 0;
-    std::size_t last_bytes = 0;   ///< Of the last step before `complete`.
-    double equivalent_bytes = 0;  ///< Of all requests.
-    double same_permille = 0;     ///< Of all bytes, those that stood at the beginning of the request before.
+    std::size_t last_bytes = 0;   ///< For the last step before `complete`.
+    double equivalent_bytes = 0;  ///< For all requests.
+    double same_permille = 0;     ///< The share of all bytes that repeat the beginning of the previous request.
 };
 
 std::vector<std::string> start_with(const fs::path& repository, const StepsServer& server) {
@@ -219,7 +219,7 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     };
     StepsServer server(steps, "read_file", {{"path", "note.txt"}}, artifact(), between);
     const auto begun = std::chrono::steady_clock::now();
-    // Not warmed: a run of hundreds of steps warms itself.
+    // Needs no warm-up: a run of hundreds of steps warms itself.
     const auto spent = spawn_once(start_with(repository, server));
     const std::vector<Asked> asked = server.take();
     if (asked.size() != steps + 1) {
@@ -249,7 +249,7 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     return made;
 }
 
-/// Processor time of a step must not grow with the steps before it.
+/// Processor time of a step must not grow with the number of earlier steps.
 void steps_of_a_long_run(benchmark::State& state) {
     constexpr unsigned counted = 400;
     const WorkFolder folder("long-run");
@@ -330,7 +330,7 @@ BENCHMARK(steps_in_a_small_repository)->Iterations(1)->UseManualTime()->Unit(ben
 BENCHMARK(steps_with_a_long_history)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(steps_in_a_large_repository)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
-/// Processor time so far of all threads of a process, to the nanosecond.
+/// Returns the processor time so far of all threads of a process, to the nanosecond.
 double thread_milliseconds_of(pid_t process) {
     double sum = 0;
     for (const auto& thread : fs::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
@@ -342,19 +342,19 @@ double thread_milliseconds_of(pid_t process) {
 }
 
 struct Watched {
-    double waiting_milliseconds = 0;  ///< Processor time while it waited for its first answer.
+    double waiting_milliseconds = 0;  ///< Processor time while it waited for the first answer.
     double all_milliseconds = 0;
     std::size_t shown_bytes = 0;
 };
 
-/// A run on a terminal of 100 columns; the first answer comes after `wait`.
+/// Runs on a terminal of 100 columns. The first answer comes after `wait`.
 Watched run_on_a_terminal(const fs::path& repository, unsigned steps, std::chrono::milliseconds wait, bool quiet) {
     Watched made;
     std::atomic<pid_t> child{0};
     unsigned requests = 0;
     const auto between = [&] {
         if (requests++ != 0) { return; }
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // What it shows first is not waiting.
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));  // Excludes the first output from the waiting time.
         const double before = thread_milliseconds_of(child);
         std::this_thread::sleep_for(wait);
         made.waiting_milliseconds = thread_milliseconds_of(child) - before;

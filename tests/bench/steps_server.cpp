@@ -37,12 +37,12 @@ void without_delay(int descriptor) {
 void send_all(int descriptor, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t sent = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        if (sent <= 0) { return; }  // The other end went; the next read says so.
+        if (sent <= 0) { return; }  // The client has left; the next read reports it.
         bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
 }
 
-/// A streamed answer of one tool call, in one chunk.
+/// Makes a streamed answer with one tool call, in one chunk.
 std::string response(const std::string& tool, const json::object& arguments) {
     const auto event = [](const json::object& data) { return "data: " + json::serialize(data) + "\n\n"; };
     const auto chunk = [&](json::object delta, const json::value& reason) {
@@ -66,7 +66,7 @@ std::string response(const std::string& tool, const json::object& arguments) {
            std::string(size.data(), end) + "\r\n" + events + "\r\n0\r\n\r\n";
 }
 
-/// Bytes of the whole request at the start of `got`; 0 where it has not come whole.
+/// Returns the size of the complete request at the start of `got`, or 0 if it is incomplete.
 std::size_t request_size(const std::string& got, std::size_t& body) {
     const std::size_t head = got.find(header_end);
     if (head == std::string::npos) { return 0; }

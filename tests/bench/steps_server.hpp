@@ -18,8 +18,8 @@ namespace agentforge::bench {
 struct Asked {
     std::chrono::steady_clock::time_point at;        ///< When the whole request was read.
     std::chrono::steady_clock::time_point answered;  ///< When its answer began to be sent.
-    std::size_t bytes = 0;                           ///< Of its body: prompt, tools and what stands around them.
-    std::size_t same = 0;                            ///< Of these, from the first on, those of the request before.
+    std::size_t bytes = 0;                           ///< Size of its body: prompt, tools and the rest.
+    std::size_t same = 0;                            ///< Bytes at the start of the body that equal those of the previous request.
 };
 
 /// Calls `between` for each request, before it is answered. Answers the first `steps` requests of every `steps + 1` with a call
@@ -34,7 +34,7 @@ public:
 
     [[nodiscard]] std::string base_url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/v1"; }
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    /// What was asked since it was last called.
+    /// Returns the requests since the last call.
     [[nodiscard]] std::vector<Asked> take();
 
 private:
@@ -43,13 +43,13 @@ private:
         std::string got;
     };
     void serve();
-    /// False where the connection ended.
+    /// False if the connection ended.
     bool read_from(Connection& connection);
 
     unsigned steps_;
     std::function<void()> between_;
-    std::string call_;  ///< The response whose answer is the tool call.
-    std::string done_;  ///< The one that ends the run.
+    std::string call_;  ///< The response with the tool call.
+    std::string done_;  ///< The response that ends the run.
     int listener_ = -1;
     int stop_[2] = {-1, -1};
     std::uint16_t port_ = 0;
@@ -60,7 +60,7 @@ private:
     std::thread thread_;
 };
 
-/// One request on a connection that stays open, as bare as it can be: the floor of a step's exchange.
+/// Makes one minimal request on a connection that stays open: the floor of a step's exchange.
 class BareClient {
 public:
     BareClient(std::uint16_t port, std::size_t body_bytes);

@@ -22,7 +22,7 @@ int timed(long call, int descriptor) {
 
 }  // namespace
 
-// A program's own symbols come before those of the libraries it links: libgit2 calls these, too.
+// A program's own symbols come before those of the libraries that it links, so libgit2 calls these too.
 extern "C" {
 __attribute__((visibility("default"))) int fsync(int descriptor) { return timed(SYS_fsync, descriptor); }
 __attribute__((visibility("default"))) int fdatasync(int descriptor) { return timed(SYS_fdatasync, descriptor); }

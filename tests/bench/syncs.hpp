@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts and times every fsync and fdatasync of this program, libraries included: the floor of whatever must be durable.
+// Counts and times every fsync and fdatasync of this program, libraries included: the floor of durable operations.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real controller, stage and tool plugins, journal, git worktrees and commit, on examples/textkit. The model is the
-// `replay` backend; each gate answers at once what the same gate measured in a run before, which is not timed.
+// The real controller, stage and tool plugins, journal, git worktrees and commit, on examples/textkit. The model is the `replay`
+// backend. Each gate returns at once the result that it measured in an earlier, untimed run.
 #include "bench/task_run.hpp"
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 using namespace kernel;
 namespace fs = std::filesystem;
 
-/// What the gates said, in the order they were asked; a second run of the same transcript asks the same.
+/// The gates' reports in call order. A second run of the same transcript makes the same calls.
 struct Answers {
     std::vector<GateReport> reports;
     std::vector<std::vector<std::pair<std::string, std::string>>> skeletons;
@@ -125,17 +125,17 @@ private:
     Answers& answers_;
 };
 
-/// All threads: each stage runs on one of its own.
+/// Counts all threads, because each stage runs on its own.
 double process_cpu_milliseconds() {
     timespec now{};
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-/// Runs one task after the other, each in a repository of its own.
+/// Runs tasks one after the other, each in its own repository.
 class TaskRuns {
 public:
-    /// `transcript` is written into the folder that it is given.
+    /// `transcript` writes the transcript into the given folder.
     TaskRuns(std::string pipeline, const std::function<fs::path(const fs::path& folder)>& transcript)
         : folder_("task-" + pipeline),
           product_(open_product()),
@@ -157,7 +157,7 @@ public:
     Spent run() {
         const fs::path repository = folder_.path() / ("repository-" + std::to_string(++number_));
         fs::copy(folder_.path() / "seed", repository, fs::copy_options::recursive);
-        ::sync();  // What the copy left unwritten is not this task's.
+        ::sync();  // Pending writes of the copy do not belong to this task.
         GitTaskWorkspaceOptions options;
         options.repository = repository.string();
         options.state_directory = (folder_.path() / "state").string();
@@ -167,7 +167,7 @@ public:
         options.gates.settings = product_->settings.section("gates");
         for (const char* key : {"language", "baseline_runs", "held_out", "unattended", "setup"}) {
             options.gates.settings.erase(key);
-        }  // Not the gates' own.
+        }  // Excludes the gates.
         options.gates.baseline_runs = product_->settings.integer("gates.baseline_runs");
         options.gates.setup = product_->settings.text("gates.setup");
         InstantTaskWorkspaces task_workspaces(make_git_task_workspaces(std::move(options), *processes_), answers_);
@@ -214,8 +214,8 @@ public:
         }
         state_ = must(controller.get_status(result->task_id));
         spent.records = state_->seq;
-        // The repository stays until all runs are done: a file system without a journal (ext4) looks for a new inode past all
-        // those freed in the last seconds, and a user's task does not follow the deletion of a hundred files.
+        // The repository stays until all runs are done. A file system without a journal (ext4) skips all inodes freed in the last
+        // seconds when it needs a new one, and a user's task does not follow the deletion of a hundred files.
         return spent;
     }
 
@@ -236,7 +236,7 @@ private:
 
 fs::path recorded_transcript(const fs::path&) { return source_folder() + "/examples/transcripts/slugify.yaml"; }
 
-/// One for all: the run that asks the real gates takes seconds.
+/// Shared by all: the run with the real gates takes seconds.
 TaskRuns& task_runs() {
     static TaskRuns runs("implement", recorded_transcript);
     return runs;
@@ -252,7 +252,7 @@ json::object answer(const char* stage, const char* role, unsigned run, unsigned 
     return {{"stage", stage}, {"role", role}, {"run", run}, {"step", step}, {"tool_calls", std::move(calls)}};
 }
 
-/// The recorded task as a plan of many steps: what GREEN edited is the first, and the others change nothing.
+/// Returns the recorded task as a plan of many steps: the first contains GREEN's edits, the others change nothing.
 fs::path loop_transcript(const fs::path& folder) {
     const auto recorded = must(load_yaml(recorded_transcript(folder).string())).value.as_object();
     json::object transcript = recorded;
@@ -332,7 +332,7 @@ void whole_task(benchmark::State& state) {
     report(state, {"… above its fsync calls", "ms", above.median(), 0, "–", {}});
     report(state, {"… its processor time", "ms", cpu.median(), 0, "–", {}});
 }
-/// A step of a long plan beside a step of the eight stages, everything that belongs to it included.
+/// Compares a step of a long plan with a step of the eight stages, with all work included.
 void steps_of_a_plan(benchmark::State& state) {
     static TaskRuns loop("loop", loop_transcript);
     TaskRuns& eight = task_runs();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tool call through the bridge: rights, arguments and paths are checked, the file is read through a held descriptor.
+// A tool call through the bridge: checks rights, arguments and paths, and reads the file through an open descriptor.
 #include "tools/bridge.hpp"
 
 #include "base/files.hpp"

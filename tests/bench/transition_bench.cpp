@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A durable stage transition: stage_started, artifact_accepted, stage_completed; each journaled, folded and projected.
+// A durable stage transition: stage_started, artifact_accepted, stage_completed, each journaled, folded and projected.
 #include "base/clock.hpp"
 #include "bench/figures.hpp"
 #include "bench/places.hpp"
@@ -52,7 +52,7 @@ void stage_transition(benchmark::State& state) {
     const WorkFolder folder("transition");
     const auto product = open_product();
     PipelineTemplate pipeline = must(product->pipelines.get("implement"));
-    for (StageTemplate& stage : pipeline.stages) { stage.reviewers.clear(); }  // A review is a model's run of its own.
+    for (StageTemplate& stage : pipeline.stages) { stage.reviewers.clear(); }  // A review is a separate run of a model.
     TaskStore store(folder.path() / ".agentforge");
     SystemClock clock;
     Samples ours;
@@ -62,7 +62,7 @@ void stage_transition(benchmark::State& state) {
     int number = 0;
     for (auto _ : state) {
         auto session = new_session(store, pipeline, clock, ++number);
-        for (int stage = 0; stage < 4; ++stage) {  // The first four of `implement` have no gate of their own.
+        for (int stage = 0; stage < 4; ++stage) {  // The first four stages of `implement` have no gate.
             const Syncs before = syncs_so_far();
             double spent = 0;
             cpu.add(cpu_microseconds([&] { spent = microseconds([&] { pass_stage(*session); }); }));
@@ -73,7 +73,7 @@ void stage_transition(benchmark::State& state) {
         }
         state.SetIterationTime(ours.median() / 1e3);
     }
-    // Median of the differences, not difference of the medians: the disk's time varies.
+    // The median of the differences, not the difference of the medians, because the disk's time varies.
     report(state, {"durable stage transition (3 records)",
                    "ms",
                    syncing.median() + above.median(),

@@ -7,7 +7,7 @@
 
 namespace agentforge::fuzz {
 
-/// Aborts where it does not hold: a fuzzer keeps the input, a test ends with the message.
+/// Aborts if the promise is broken: a fuzzer keeps the input, and a test ends with the message.
 inline void must(bool holds, const std::string& promise) {
     if (holds) { return; }
     std::fprintf(stderr, "not kept: %s\n", promise.c_str());

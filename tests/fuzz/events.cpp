@@ -9,7 +9,7 @@
 namespace agentforge::fuzz {
 namespace {
 
-constexpr std::size_t bound = 200;  // Small, so that it is met.
+constexpr std::size_t bound = 200;  // Small, so inputs reach it.
 
 struct Heard {
     std::vector<std::pair<std::string, std::string>> events;
@@ -19,7 +19,7 @@ struct Heard {
 
 class Listener {
 public:
-    /// False: an error came; nothing more is fed.
+    /// Returns false after an error; nothing more is fed.
     bool feed(std::string_view part) {
         const auto fed = reader_.feed(part, [this](const http::Event& event) -> Result<bool> {
             must(event.type.size() <= bound && event.data.size() <= bound, "an event is no longer than the bound");
@@ -48,7 +48,7 @@ void events(std::string_view bytes) {
     Listener single;
     for (std::size_t at = 0; at < bytes.size() && single.feed(bytes.substr(at, 1)); ++at) {}
     must(single.heard == whole.heard, "byte by byte gives the same events");
-    // Pieces of changing sizes, empty ones too.
+    // Pieces of varying sizes, including empty ones.
     Listener pieces;
     for (std::size_t at = 0, turn = step; at < bytes.size(); ++turn) {
         const std::size_t size = turn % 3 == 0 ? 0 : (turn * step) % 11 + 1;

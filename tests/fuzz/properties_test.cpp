@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fuzzers' promises on every run of the tests: the corpora, what lies near them, and patches of known outcome.
+// Checks the fuzzers' promises in every run of the tests: the corpora, mutations of them, and patches of known outcome.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,7 +25,7 @@ std::vector<std::string> corpus(const std::string& name) {
     return files;
 }
 
-/// The corpus, each file cut at each byte, and `rounds` of them with some bytes taken out, doubled, exchanged or put in.
+/// Tries the corpus, each file cut at each byte, and `rounds` mutations with some bytes removed, duplicated, swapped or inserted.
 template <class Target>
 void try_near(const std::string& name, Target&& target, int rounds, const std::vector<std::string>& pieces) {
     const auto seeds = corpus(name);
@@ -91,8 +91,8 @@ std::string text_of(const std::vector<std::string>& lines, const Form& form) {
     return text;
 }
 
-/// A patch with three lines of context, as a model writes it: quotation marks perhaps as ASCII, white space at line ends perhaps
-/// gone.
+/// A patch with three lines of context, as a model writes it: quotation marks may be ASCII, and white space at line ends may be
+/// missing.
 TEST(Fuzz, a_patch_gives_exactly_the_text_it_was_made_from) {
     std::mt19937 random(7);
     for (int round = 0; round < 3'000; ++round) {
@@ -104,7 +104,7 @@ TEST(Fuzz, a_patch_gives_exactly_the_text_it_was_made_from) {
                                                      (random() % 6 == 0 ? "  " : ""));
         }
         before.back() = "last “line”";
-        // Which lines go, and what comes in front of which.
+        // Which lines are removed, and which are inserted before which.
         std::vector<bool> gone(before.size());
         std::vector<std::string> added(before.size());
         bool any = false;
@@ -127,7 +127,7 @@ TEST(Fuzz, a_patch_gives_exactly_the_text_it_was_made_from) {
         };
         std::vector<std::string> after;
         std::string body;
-        std::size_t shown = 0;  // Lines up to here stand in the patch.
+        std::size_t shown = 0;  // The patch contains the lines up to here.
         const auto changed = [&](std::size_t i) { return i < before.size() && (gone[i] || !added[i].empty()); };
         for (std::size_t i = 0; i < before.size(); ++i) {
             if (!added[i].empty()) { after.push_back(added[i]); }

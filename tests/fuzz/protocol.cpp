@@ -40,7 +40,7 @@ bool is_name(std::string_view text) {
            std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-/// Whether the protocol can say the call: JSON can name what is no name, and a number where text is wanted.
+/// True if the protocol can express the call: JSON allows names that are not valid, and a number in place of text.
 bool can_be_written(const ToolCall& call) {
     const auto tool = std::find_if(tools().begin(), tools().end(), [&](const ToolSpec& spec) { return spec.name == call.name; });
     return is_name(call.name) && std::all_of(call.arguments.begin(), call.arguments.end(), [&](const auto& argument) {

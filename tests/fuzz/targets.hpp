@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzzers try: each takes any bytes, and aborts with a message where a promise does not hold.
+// The fuzz targets: each takes any bytes, and aborts with a message if a promise is broken.
 //
-// fuzz_events.cpp, fuzz_protocol.cpp and fuzz_patch.cpp hand them to libFuzzer (`scripts/fuzz`); properties_test.cpp gives them
-// the corpora, every split or mutation of those, and random bytes, as far as a second goes.
+// fuzz_events.cpp, fuzz_protocol.cpp and fuzz_patch.cpp pass them to libFuzzer (`scripts/fuzz`). properties_test.cpp runs them on
+// the corpora, on every split or mutation of those, and on random bytes, for about a second.
 #pragma once
 
 #include <string_view>
 
 namespace agentforge::fuzz {
 
-/// Server-sent events: however the bytes are cut, the same events or the same error come out, and no event is longer than the
-/// bound. The first byte says how they are cut.
+/// Server-sent events: however the bytes are split, the same events or the same error result, and no event exceeds the bound. The
+/// first byte decides the split.
 void events(std::string_view bytes);
 
-/// The text protocol: any text is an action or an AF-AGENT-02x error; an action that is written is read back the same.
-/// The first byte says whether the answer was cut off.
+/// The text protocol: any text is an action or an AF-AGENT-02x error, and a written action is read back unchanged. The first byte
+/// says whether the answer was cut off.
 void protocol(std::string_view bytes);
 
-/// Patches: any text is edits or AF-TOOL-050, and what is read can be put into a text or is refused with an AF-TOOL-04x error.
-/// The text to be patched stands before the first NUL, the patch after it.
+/// Patches: any text is edits or AF-TOOL-050, and edits apply to a text or are refused with an AF-TOOL-04x error. The text to
+/// patch comes before the first NUL, the patch after it.
 void patch(std::string_view bytes);
 
 }  // namespace agentforge::fuzz

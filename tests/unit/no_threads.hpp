@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine that has no thread left: while this object lives, every new std::thread throws std::system_error.
+// A machine without free threads: during this object's lifetime, every new std::thread throws std::system_error.
 #pragma once
 
 #include <pthread.h>
@@ -12,7 +12,7 @@ public:
         pthread_getattr_default_np(&before_);
         pthread_attr_t none;
         pthread_getattr_default_np(&none);
-        pthread_attr_setstacksize(&none, 1UL << 46U);  // More than there is room for.
+        pthread_attr_setstacksize(&none, 1UL << 46U);  // More than there is memory for.
         pthread_setattr_default_np(&none);
         pthread_attr_destroy(&none);
     }

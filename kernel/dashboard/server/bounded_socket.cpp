@@ -31,7 +31,7 @@ public:
         if (descriptor < 0) { error(); }
         client = address.ss_family == AF_UNIX ? Poco::Net::SocketAddress()
                                               : Poco::Net::SocketAddress(reinterpret_cast<sockaddr*>(&address), length);
-        return new BoundedSocketImpl(descriptor, limits_);  // NOLINT: counted by the socket that holds it.
+        return new BoundedSocketImpl(descriptor, limits_);  // NOLINT: reference-counted by the socket that holds it.
     }
 
 private:
@@ -39,7 +39,7 @@ private:
 };
 
 constexpr std::size_t most_head_bytes = 64UL << 10U;
-constexpr std::size_t most_line_bytes = 8000;  // Of what the parser behind this takes.
+constexpr std::size_t most_line_bytes = 8000;  // The limit of the parser that reads after this check.
 constexpr std::size_t most_name_bytes = 256;
 constexpr std::size_t most_lines = 100;
 
@@ -128,7 +128,7 @@ bool BoundedSocketImpl::take_head() {
     while (received_.find("\n\r\n") == std::string::npos && received_.find("\n\n") == std::string::npos &&
            received_.size() <= most_head_bytes) {
         const int count = receive_in_time(part.data(), static_cast<int>(part.size()), 0);
-        if (count <= 0) { break; }  // What there is is read as far as it goes.
+        if (count <= 0) { break; }  // Reads what has arrived, and no more.
         received_.append(part.data(), static_cast<std::size_t>(count));
     }
     has_head_ = true;

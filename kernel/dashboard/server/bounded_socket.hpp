@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sockets whose requests must be whole in time, however slowly their bytes come.
+// Sockets that limit the time of a whole request, however slowly its bytes arrive.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace agentforge::kernel {
 
-/// The whole answer, head and body, that refuses a request.
+/// Returns the complete answer, head and body, that refuses a request.
 using Refusal = std::function<std::string(int status, const Error& problem)>;
 
 struct SocketLimits {
@@ -27,41 +27,41 @@ struct SocketLimits {
     std::shared_ptr<Refusal> refusal;  ///< Set before the first connection is accepted.
 };
 
-/// What is wrong with the head of a request, so that no reader can be sure where it ends: a line or all of it is too long, there
-/// are too many lines, or the length of the body is no number.
+/// Why the head of a request is refused: a line or the whole head is too long, there are too many lines, or the length of the
+/// body is not a number. Otherwise two parsers might disagree on where the request ends.
 struct UnreadableHead {
     int status = 400;
     Error problem;
 };
 [[nodiscard]] std::optional<UnreadableHead> unreadable_head(std::string_view head);
 
-/// A connection. From the first byte that is received after `begin_request` on, all bytes of the request must come within the
-/// request's time, and from the first byte that is sent on, the client must take the answer within the answer's. The head of each
-/// request is looked at before anybody reads it: one that cannot be read is answered with a problem document, and the connection
-/// has nothing more to read.
+/// A connection. All bytes of a request must arrive within the request time, counted from the first byte received after
+/// `begin_request`. The client must take the answer within the answer time, counted from the first byte sent. The head of each
+/// request is checked before the parser sees it. A head that cannot be read is answered with a problem document, and nothing more
+/// is read from the connection.
 class BoundedSocketImpl final : public Poco::Net::StreamSocketImpl {
 public:
     BoundedSocketImpl(poco_socket_t descriptor, const SocketLimits& limits);
     int receiveBytes(void* buffer, int length, int flags) override;
     int sendBytes(const void* buffer, int length, int flags) override;
     bool poll(const Poco::Timespan& timeout, int mode) override;
-    /// What was received before belongs to a request that is answered.
+    /// Call when the previous request is answered.
     void begin_request() noexcept { began_ = answering_ = has_head_ = false; }
-    /// Takes what the client still sends of a refused request. If the connection were closed before, the client would find it
-    /// broken and not read the refusal.
+    /// Reads and discards the rest of a refused request. Closing the connection earlier would reset it before the client reads
+    /// the refusal.
     void drain() const;
-    /// The rest is no request: a WebSocket, or a stream of events.
+    /// Lifts the limits: the rest is not a request but a WebSocket or a stream of events.
     void end_requests() noexcept { bounded_ = false; }
 
 private:
     int receive_in_time(void* buffer, int length, int flags);
-    /// Takes the head, and what came with it. False: it was refused, or the client has left.
+    /// Reads the head, and the bytes that arrived with it. False if it was refused or the client has left.
     bool take_head();
     void refuse(const UnreadableHead& head);
     int take_from_received(void* buffer, int length);
 
     SocketLimits limits_;
-    std::string received_;  ///< Not yet handed on.
+    std::string received_;  ///< Received, but not yet passed on.
     bool has_head_ = false;
     bool refused_ = false;
     std::chrono::steady_clock::time_point deadline_{};
@@ -71,7 +71,7 @@ private:
     bool bounded_ = true;
 };
 
-/// Accepts such connections.
+/// Accepts connections with these limits.
 class BoundedServerSocket final : public Poco::Net::ServerSocket {
 public:
     explicit BoundedServerSocket(const SocketLimits& limits);

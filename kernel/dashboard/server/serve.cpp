@@ -38,7 +38,7 @@ constexpr int most_frame_bytes = 4096;
 
 Poco::Timespan span(std::chrono::milliseconds time) { return {static_cast<Poco::Timespan::TimeDiff>(time.count() * 1000)}; }
 
-/// Waits until one of both is readable. False: the time is over.
+/// Waits until either descriptor is readable. Returns false on timeout.
 bool wait_for(int one, int other, int milliseconds) {
     std::array<pollfd, 2> watched{pollfd{one, POLLIN, 0}, pollfd{other, POLLIN, 0}};
     return ::poll(watched.data(), watched.size(), milliseconds) > 0;
@@ -49,9 +49,9 @@ public:
     Handler(HttpApplication& application, const ServerSettings& settings) : application_(application), settings_(settings) {}
 
     void handleRequest(Net::HTTPServerRequest& request, Net::HTTPServerResponse& response) override {
-        // The page and its tools speak to one connection after another; a failing one ends by itself.
+        // A failing connection ends alone; the page and its tools open others.
         HttpRequest asked;
-        response.setVersion(Net::HTTPMessage::HTTP_1_1);  // Else it repeats the client's word.
+        response.setVersion(Net::HTTPMessage::HTTP_1_1);  // The default is to repeat the client's version.
         if (const auto refused = read(request, asked)) {
             response.setKeepAlive(false);
             send(application_.refuse(refused->status, refused->problem), response, false);
@@ -76,7 +76,7 @@ private:
         return {status, Error{"AF-DASH-040", what, where, remedy, ErrorKind::invalid}};
     }
 
-    /// What is wrong with it; nothing: it was read.
+    /// Returns what is wrong with the request, or nothing if it was read.
     std::optional<UnreadableHead> read(Net::HTTPServerRequest& request, HttpRequest& asked) const {
         asked.only_head = request.getMethod() == Net::HTTPRequest::HTTP_HEAD;
         asked.method = asked.only_head ? "GET" : request.getMethod();
@@ -110,7 +110,7 @@ private:
     }
 
     std::optional<UnreadableHead> read_body(Net::HTTPServerRequest& request, HttpRequest& asked) const {
-        // One way to say where a body ends: with two, two readers may see two requests.
+        // Allows only one way to say where a body ends: with two, two parsers may see different requests.
         if (asked.headers.contains("transfer-encoding")) {
             return unreadable("The request's body does not say its length", "Transfer-Encoding", "send `Content-Length`",
                               Net::HTTPResponse::HTTP_LENGTH_REQUIRED);
@@ -163,10 +163,11 @@ private:
         out.flush();
         if (!out.good()) {
             response.setKeepAlive(false);
-        }  // The client does not read; what it asks next it would not read either.
+        }  // The client does not read, so it would not read the answer to another request either.
     }
 
-    /// Server-sent events. A client that does not receive within the send time is dropped by the failing write.
+    /// Sends server-sent events. If the client does not receive within the send time, the write fails and the client is
+    /// disconnected.
     static void stream(Net::HTTPServerRequest& request, Net::HTTPServerResponse& response, HttpResponse& answer) {
         send_head(answer, response);
         response.setKeepAlive(false);
@@ -188,7 +189,7 @@ private:
         }
     }
 
-    /// The client closed the connection, or says something where it has nothing to say.
+    /// True if the client closed the connection, or sent something where it must not.
     static bool has_left(int socket) {
         char byte = 0;
         const ssize_t count = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -196,7 +197,7 @@ private:
     }
 
     void speak_web_socket(Net::HTTPServerRequest& request, Net::HTTPServerResponse& response, EventSource& events) const {
-        BoundedSocketImpl* const socket = socket_of(request);  // The WebSocket takes it over.
+        BoundedSocketImpl* const socket = socket_of(request);  // The WebSocket takes ownership.
         std::unique_ptr<Net::WebSocket> opened;
         try {
             if (!is_key(request.get("Sec-WebSocket-Key", ""))) { throw Net::WebSocketException("no key"); }
@@ -243,14 +244,15 @@ private:
         web_socket.sendFrame(frame.data(), static_cast<int>(frame.size()), Net::WebSocket::FRAME_TEXT);
     }
 
-    /// 16 bytes in base64.
+    /// True if the key is 16 bytes in base64.
     static bool is_key(const std::string& key) {
         constexpr std::size_t length = 24;
         constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         return key.size() == length && key.ends_with("==") && key.find_first_not_of(letters) == length - 2;
     }
 
-    /// A client may only ping, answer a ping, or close. Anything else: the code to close the connection with.
+    /// Reads a frame. A client may only ping, answer a ping, or close. Returns the code to close the connection with for anything
+    /// else.
     static std::optional<Poco::UInt16> receive(Net::WebSocket& web_socket) {
         constexpr int most_control_bytes = 125;
         constexpr int mask = 0x80;
@@ -296,7 +298,7 @@ private:
     const ServerSettings& settings_;
 };
 
-/// An answer as it goes over the line, for a request that nobody has read.
+/// Writes an answer as HTTP text, for a request that was not parsed.
 std::string whole_answer(const HttpResponse& answer) {
     std::string text = "HTTP/1.1 " + std::to_string(answer.status) + " " +
                        Net::HTTPResponse::getReasonForStatus(static_cast<Net::HTTPResponse::HTTPStatus>(answer.status)) + "\r\n";
@@ -304,7 +306,7 @@ std::string whole_answer(const HttpResponse& answer) {
     return text + "Connection: close\r\nContent-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n" + answer.body;
 }
 
-/// A socket that nobody listens on any more is removed; nothing else is.
+/// Removes a socket that no process listens on. Removes nothing else.
 Result<void> clear_place(const std::string& path) {
     struct stat status {};
     sockaddr_un address{};
@@ -346,7 +348,7 @@ public:
 
 private:
     [[nodiscard]] Net::HTTPServerParams* parameters() const {
-        auto* const parameters = new Net::HTTPServerParams;  // NOLINT: the server counts it.
+        auto* const parameters = new Net::HTTPServerParams;  // NOLINT: reference-counted by the server.
         parameters->setMaxThreads(static_cast<int>(settings_.most_connections));
         parameters->setMaxQueued(static_cast<int>(settings_.most_connections));
         parameters->setKeepAlive(true);

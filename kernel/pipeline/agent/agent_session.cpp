@@ -47,15 +47,15 @@ std::vector<std::string> paths_of(const std::vector<Change>& changes) {
     return paths;
 }
 
-/// What a command that works by itself changed: its action does not say.
+/// Lists the files that an agentic command changed; its action does not name them.
 json::array told_files(const std::vector<Change>& changes) {
     json::array files;
     for (const std::string& path : paths_of(changes)) { files.emplace_back(path); }
     return files;
 }
 
-/// The top-level entries of the workspace that the role may write, for confinement: Landlock knows folders, not globs.
-/// What a pattern forbids inside them is found afterwards, by comparing the trees.
+/// Returns the top-level entries of the workspace that the role may write, for confinement: Landlock knows folders, not globs.
+/// Writes that a pattern forbids inside them are found afterwards, by comparing the trees.
 std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::string& root) {
     if (workspace.check_write("agentforge-probe").ok()) { return {root}; }
     std::vector<std::string> writable;
@@ -70,14 +70,14 @@ std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::s
     return writable;
 }
 
-/// The file that got a placeholder of a secret since `tree` though it had none like it, or empty: a program was told the
-/// placeholder and wrote it, and the file would hold that in place of the secret.
+/// Returns the first file that contains a secret's placeholder that it did not contain at `tree`, or empty. A program that was
+/// shown the placeholder wrote it, and the file would hold it in place of the secret.
 Result<std::string> file_with_new_placeholder(TaskWorkspace& task_workspace, const std::string& tree, const std::string& after) {
     AF_TRY(const std::string patch, task_workspace.patch(tree, after));
     if (!may_hold_placeholder(patch)) { return std::string(); }
     std::string file;
     std::set<std::string, std::less<>> had;
-    std::vector<std::pair<std::string, std::string>> got;  // File and placeholder.
+    std::vector<std::pair<std::string, std::string>> got;  // Pairs of file and placeholder.
     for (std::size_t begin = 0; begin < patch.size();) {
         const std::size_t end = std::min(patch.find('\n', begin), patch.size());
         const std::string_view line = std::string_view(patch).substr(begin, end - begin);
@@ -98,8 +98,8 @@ Result<std::string> file_with_new_placeholder(TaskWorkspace& task_workspace, con
     return std::string();
 }
 
-/// What was written since `tree`, by whatever program: what the role may not write takes it all back and is recorded. Returns
-/// what it wrote where it may. `now`: the tree after it.
+/// Checks everything written since `tree`, by any program. Takes back and records writes that the role may not make. Returns the
+/// allowed ones. `now`: set to the tree after them.
 Result<std::vector<Change>> settle_writes(TaskSession& session, TaskWorkspace& task_workspace, RoleWorkspace& workspace,
                                           const RecordAgent& who, const std::string& tree, std::string* now = nullptr) {
     AF_TRY(const std::string after, task_workspace.snapshot({}));
@@ -109,7 +109,7 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, TaskWorkspace& t
     for (std::string& path : task_workspace.unrecordable()) { forbidden.emplace_back(std::move(path)); }
     std::vector<Change> kept;
     for (const TreeChange& change : changes) {
-        // A file that went to another name is gone from the old one, which must be the role's to write as well.
+        // A rename removes the file from its old path, which the role must be allowed to write too.
         if (!change.old_path.empty() && !workspace.check_write(change.old_path).ok()) {
             forbidden.emplace_back(change.old_path);
         } else if (workspace.check_write(change.path).ok()) {
@@ -153,8 +153,8 @@ ProcessResult result_of(const ProcessOutcome& outcome, const Redactor& redactor)
     return result;
 }
 
-/// Runs a program with the role's rights. What it wrote where the role may not is put back and recorded: path rules bind
-/// writes by whatever tool. Returns what it wrote where it may.
+/// Runs a program with the role's rights. Takes back and records writes that the role may not make: path rules bind every tool.
+/// Returns the allowed writes.
 Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& session, TaskWorkspace& task_workspace,
                                                                    TaskServices& services, RoleWorkspace& workspace,
                                                                    const RecordAgent& who, const std::string& tree,
@@ -177,10 +177,10 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
     return std::pair{result_of(outcome, services.redactor), std::move(kept)};
 }
 
-constexpr unsigned most_same_refusals = 4;  ///< Artifacts handed in with the same tests failing.
-constexpr unsigned most_refusals = 8;       ///< Artifacts handed in, and no failure less.
-constexpr unsigned most_edits = 24;         ///< Edits, and no failure less.
-constexpr std::uint64_t most_steps = 60;    ///< Steps without any of that, or half again as many as one run may have.
+constexpr unsigned most_same_refusals = 4;  ///< Artifacts handed in while the same tests fail.
+constexpr unsigned most_refusals = 8;       ///< Artifacts handed in without fewer failures.
+constexpr unsigned most_edits = 24;         ///< Edits without fewer failures.
+constexpr std::uint64_t most_steps = 60;    ///< Steps without any of these; more in a stage whose runs may have more than 40.
 
 class AgentSession final : public StepHost, public AgenticPlace {
 public:
@@ -203,7 +203,7 @@ public:
 
     Result<void> open() {
         AF_TRY(const auto locked, locked_tests(session_));
-        // Who reviews an artifact changes nothing, whatever the role may write elsewhere: what was measured stays as it is.
+        // A reviewer changes nothing, whatever its role may write elsewhere: the measured tree must stay.
         AF_TRY(auto symbols, task_workspace_.path_symbols(session_.state().base_tree));
         AF_TRY(auto specified, specified_files(session_));
         AF_TRY(RolePaths rules, !writes_ ? RolePaths::make(agent_.role, {{"review", "!*"}})
@@ -219,7 +219,8 @@ public:
         return {};
     }
 
-    /// None of the role's tools writes: neither does a program that one of them starts. Before the workspace is used.
+    /// Forbids all writes, for a role none of whose tools writes: a program that one of them starts may not write either. Call
+    /// before the workspace is used.
     [[nodiscard]] Result<void> forbid_writes() {
         AF_TRY(RolePaths rules, RolePaths::make(agent_.role, {{"reading", "!*"}}));
         return open_workspace(std::move(rules));
@@ -261,7 +262,7 @@ public:
         const auto body = session_.kept(*answer);
         if (!body.ok() || !body->is_object()) { return std::nullopt; }
         Completion completion = completion_from_json(body->get_object());
-        // What the command of an agentic call did to the files belongs to its answer.
+        // The answer of an agentic call includes the changes that its command made to files.
         if (const std::string tree = text_field(completion.diagnostics, "workspace_tree"); !tree.empty()) {
             if (auto adopted = adopt(tree); !adopted.ok()) { broken_ = adopted.error(); }
         }
@@ -270,8 +271,7 @@ public:
 
     [[nodiscard]] Result<void> before_call(unsigned step, const CompletionRequest& request) override {
         const NextCall call = at_most(session_.state(), services_, model_, request, offline_);
-        // The process before died while it ran: what it may have asked and never wrote down is counted, at the most it can have
-        // been.
+        // The previous process died during this call. Counts the most that the unrecorded call may have used.
         if (session_.state().died_running) {
             AF_CHECK(lose(step, call, request, "the process ended while the call may have been under way"));
         }
@@ -285,12 +285,12 @@ public:
     }
 
     [[nodiscard]] Error call_failed(unsigned step, const CompletionRequest& request, Error error) override {
-        // An attempt that may be repeated is counted with its own record.
+        // A failed attempt that may be retried is counted by its own record.
         if (may_have_cost(error) && !(attempts_recorded_ && error.kind == ErrorKind::transient)) {
             const auto lost = lose(step, at_most(session_.state(), services_, model_, request, offline_), request, error.code);
             if (!lost.ok()) { return lost.error(); }
         }
-        // The time that the call was given was the task's, not the stage's.
+        // The task's time limit ended the call, not the stage's.
         if (error.kind == ErrorKind::timeout) {
             if (auto reached = out_of_time(session_.state(), services_)) { return std::move(*reached); }
         }
@@ -338,14 +338,13 @@ public:
                                       .code = error.code,
                                       .message = error.message,
                                       .where = error.where};
-        // The model may have begun, and what it did is paid for.
+        // The model may have begun; its work must be paid for.
         if (may_have_cost(error)) { failed.usage = asked_.to_json(); }
         attempts_recorded_ = true;
         return session_.record(failed, &who_);
     }
 
-    /// What a person is shown is hashed, and the decision found by that hash: it stands for this action at this step and no
-    /// other.
+    /// The decision is found by the hash of what the person was shown, so it holds for this action at this step only.
     [[nodiscard]] Result<ActionVerdict> permit(unsigned step, const ToolCall& action) override {
         ActionVerdict verdict;
         if (!session_.state().interactive) { return verdict; }
@@ -358,7 +357,7 @@ public:
                            {"step", step},
                            {"tool", action.name},
                            {"arguments", action.arguments}};
-        services_.redactor.redact(shown);  // As the journal has it, before and after a crash.
+        services_.redactor.redact(shown);  // As in the journal, so the text is the same before and after a crash.
         const std::string hash = hash_of(shown);
         if (const Resumption::Decision* const decided = find(session_.state().resumption.decisions, hash)) {
             verdict.kind = decided->decision == "approved" ? ActionVerdict::Kind::go
@@ -420,7 +419,7 @@ public:
                 }
                 return;
             }
-            if (!report->passed && check.must_pass) { return; }  // Nothing after it would mean anything.
+            if (!report->passed && check.must_pass) { return; }  // The checks after it would be meaningless.
         }
     }
 
@@ -479,8 +478,8 @@ public:
         return {};
     }
 
-    /// A model that hands in or changes files again and again, and no gate finds fewer failures than ever before, goes round in
-    /// circles, by whatever way it takes. Attempts before this one count too.
+    /// Detects loops: the model keeps handing in or changing files, and no gate finds fewer failures than the fewest so far.
+    /// Earlier attempts count too.
     [[nodiscard]] Result<void> makes_progress() override {
         const StageState& stage = session_.state().stage();
         const Effort& effort = stage.effort;
@@ -566,14 +565,14 @@ public:
 
     // ---------------------------------------------------------------------------- tool servers --
 
-    /// The rights of the role, as run_process gives them.
+    /// Returns the sandbox of a server: the role's rights, as for run_process.
     [[nodiscard]] ServerPlace server_place() {
         ServerPlace place = stage_process_place(task_workspace_, services_);
         place.writable = writable_entries(*workspace_, task_workspace_.root());
         return place;
     }
 
-    /// Judges and records what a server's call wrote.
+    /// Checks and records what a server's call wrote.
     [[nodiscard]] Result<void> settle_server() {
         AF_TRY(const auto kept, settle_writes(session_, task_workspace_, *workspace_, who_, tree_));
         process_changes_.insert(process_changes_.end(), kept.begin(), kept.end());
@@ -608,7 +607,7 @@ public:
         request.input = command.input;
         request.timeout = command.timeout;
         request.max_output_bytes = command.max_output_bytes;
-        request.confinement.network = Network::full;  // Its model's server.
+        request.confinement.network = Network::full;  // To reach its model's server.
         request.confinement.readable = program_folders(services_.environment);
         request.confinement.readable.push_back(task_workspace_.root());
         request.confinement.readable.push_back(task_workspace_.scratch() + "/inputs");
@@ -648,7 +647,7 @@ public:
 
     // -------------------------------------------------------------------------- pinned tools --
 
-    /// The first time that a task sees a tool, its description and schema are recorded; from then on they must be these.
+    /// Records the description and schema of a tool when the task first sees it. From then on they must not change.
     [[nodiscard]] Result<std::optional<std::string>> pin(const std::string& name, const ListedTool& tool) {
         if (const std::string* const pinned = find(session_.state().resumption.pinned_tools, name)) {
             return *pinned == tool.hash ? std::optional<std::string>() : std::optional(*pinned);
@@ -658,8 +657,8 @@ public:
         return std::optional<std::string>();
     }
 
-    /// What this task's finished runs with the same model found about its counting, so that a run need not find it again at the
-    /// cost of a context over the budget. The records before this run's own do not change, so a resumed run begins with the same.
+    /// Returns the token calibration that this task's finished runs found for the same model. A run then need not find it again
+    /// by exceeding the budget. The records before this run's own do not change, so a resumed run begins with the same value.
     [[nodiscard]] unsigned calibration(const ModelClient* model) {
         const Resumption& resumption = session_.state().resumption;
         unsigned most = 1000;
@@ -693,7 +692,7 @@ private:
         return {};
     }
 
-    /// With what was measured last and did not pass.
+    /// Includes the newest gate that did not pass.
     [[nodiscard]] Error no_progress(const std::string& how) const {
         const GateState* newest = nullptr;
         for (const auto& [name, gate] : session_.state().gates) {
@@ -705,7 +704,7 @@ private:
                      "", "Say what the agent should do differently.", ErrorKind::invalid};
     }
 
-    /// After a crash: the files as the journaled answer left them.
+    /// After a crash, restores the files as the journaled answer left them.
     Result<void> adopt(const std::string& tree) {
         AF_CHECK(task_workspace_.restore(tree));
         AF_TRY(const auto changes, task_workspace_.diff(session_.state().tree, tree));
@@ -732,7 +731,7 @@ private:
             &who_);
     }
 
-    /// This run as the journal has it; null before its first record.
+    /// Returns the journal's state of this run, or null before its first record.
     [[nodiscard]] const RunState* my_run() const {
         if (visit_ != session_.state().stage().visits) { return nullptr; }
         return find(session_.state().resumption.runs, RunPlace{number_, who_.role, who_.mode});
@@ -749,8 +748,8 @@ private:
         return measure(session_, task_workspace_, services_.events, request, tree_, candidate, stop());
     }
 
-    /// What no action of a model mends is none of its business: the task waits for whoever can. That nothing is written in any
-    /// language yet it can mend.
+    /// If no action of a model can fix the cause, the task waits for a person. A missing first source file is not such a cause:
+    /// the model can write it.
     Result<GateReport> measured_for_action(const GateRequest& request, const json::object* candidate) {
         auto report = measured(request, candidate);
         if (!report.ok() && ends_the_visit(report.error()) && report.error().code != "AF-GATE-002") {
@@ -759,8 +758,7 @@ private:
         return report;
     }
 
-    /// What is declared wrongly is the model's to mend, now; that a toolchain or a dependency is missing is said where tests need
-    /// it.
+    /// A wrong declaration is the model's to fix, now. A missing toolchain or dependency is reported later, when tests need it.
     Result<void> try_interfaces(const json::object& specification) {
         const StageClock::Pause measuring(clock_);
         auto tried = task_workspace_.try_specification(tree_, specification, stop());
@@ -768,7 +766,7 @@ private:
         return std::move(tried).error();
     }
 
-    /// What the model says of a test counts where the gate's run on this very tree shows it.
+    /// The model's claim about a test counts only if the gate's run on this exact tree confirms it.
     Result<void> hand_back(const json::object& claim) {
         GateRequest request;
         request.gate = hand_back_gate(session_.state().stage_template());
@@ -814,25 +812,25 @@ private:
     bool writes_;
     std::string agentic_scratch_;
     RecordAgent who_;
-    std::string model_;  ///< As configured; the answer may name another.
+    std::string model_;  ///< The configured name. The answer may name another.
     bool offline_ = false;
-    CallUsage asked_;                 ///< The most that the call under way may use.
-    bool attempts_recorded_ = false;  ///< Of that call.
+    CallUsage asked_;                 ///< The most that the current call may use.
+    bool attempts_recorded_ = false;  ///< Whether that call's attempts have records.
     std::unique_ptr<RoleWorkspace> workspace_;
-    std::map<std::string, json::object, std::less<>> artifacts_;  ///< As a stage is given them.
+    std::map<std::string, json::object, std::less<>> artifacts_;  ///< In the form that a stage receives.
     std::map<std::string, json::object, std::less<>> by_contract_;
     std::string tree_;
-    std::vector<Change> process_changes_;  ///< By subprocesses, within the role's rights.
+    std::vector<Change> process_changes_;  ///< Changes by subprocesses, within the role's rights.
     std::optional<json::object> accepted_;
     std::optional<EscalationRequest> escalation_;
-    /// Why the step's action could not be measured. The step is not recorded, and its action done anew, without asking the model,
-    /// when the task resumes; one that changed files is recorded first, since they may be what is to be looked at (a lockfile,
-    /// for `agentforge setup TASK`).
+    /// Why the step's action could not be measured. The step is not recorded; its action is repeated on resume, without asking
+    /// the model. An action that changed files is recorded first, because a person may have to look at them (a lockfile, for
+    /// `agentforge setup TASK`).
     std::optional<Error> unmeasurable_;
-    std::optional<Error> broken_;  ///< Met where the interface has no way to say so; the next step_finished says it.
+    std::optional<Error> broken_;  ///< An error in a function that cannot return one. The next step_finished returns it.
 };
 
-/// What the specification says must hold, requirement by requirement; none where there is no specification yet, or the stage
+/// Returns the specification's criteria, requirement by requirement. Empty if there is no specification yet, or if the stage
 /// writes it.
 std::vector<std::string> specified_criteria(const std::map<std::string, json::object, std::less<>>& artifacts,
                                             const StageTemplate& stage) {
@@ -862,7 +860,7 @@ std::vector<std::string> specified_criteria(const std::map<std::string, json::ob
     return criteria;
 }
 
-/// What the prompt says of a run whoever's task it is.
+/// Returns the parts of the prompt that are the same for every task.
 RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, const std::string& stage,
                  const std::optional<Contract>& contract, const std::string& gate, const std::string& request) {
     RunSpec spec;
@@ -877,8 +875,8 @@ RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, con
     return spec;
 }
 
-/// The AGENTS.md of the commit that the task started from: what an agent writes into the file does not change what agents are
-/// told.
+/// Returns AGENTS.md from the commit that the task started from: an agent that writes the file does not change its own
+/// instructions.
 Result<std::string> agents_md_of(const TaskServices& services, TaskWorkspace& task_workspace, const TaskState& state) {
     constexpr std::size_t most_bytes = 256UL << 10U;
     if (!services.agents_md) { return std::string(); }
@@ -888,8 +886,8 @@ Result<std::string> agents_md_of(const TaskServices& services, TaskWorkspace& ta
     return sanitize_utf8(shown.size() > most_bytes ? head_and_tail(shown, most_bytes) : shown);
 }
 
-/// Whether the role has a tool that writes; path rules alone would let a role write that has none. A server's counts as one where
-/// the server may write.
+/// True if the role has a tool that writes: path rules alone would let a role without one write. A server's tool counts if the
+/// server may write.
 bool has_writing_tool(const TaskServices& services, const AgentDefinition& agent) {
     return std::any_of(agent.allowed_tools.begin(), agent.allowed_tools.end(), [&services](const std::string& name) {
         if (!services.plugins.has(PluginKind::tool, name)) {
@@ -902,7 +900,7 @@ bool has_writing_tool(const TaskServices& services, const AgentDefinition& agent
     });
 }
 
-/// A command that works agentically has tools of its own; what is left are the actions that end its work.
+/// Keeps only the actions that end the work: a command that works agentically has tools of its own.
 void keep_final_tools(const TaskServices& services, AgentDefinition& agent) {
     std::erase_if(agent.allowed_tools, [&services](const std::string& name) {
         if (!services.plugins.has(PluginKind::tool, name)) { return true; }
@@ -981,7 +979,7 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
                          "` works agentically: its command acts before anybody could be asked",
                      "llm.mode", "set `llm.mode: plain` for the role, then resume", ErrorKind::unavailable};
     }
-    // Who reviews changes nothing. Agentically, neither does who has no tool that writes, nor whose outcome is a text.
+    // A reviewer never writes. In agentic mode, neither does a role without a writing tool, or one whose result is a text.
     const bool writes = !review && (!agentic || (!run.text_answer && has_writing_tool(services, agent)));
     AgentSession host(session, task_workspace, services, clock, context, agent, contract, gate, number, review, writes);
     AF_CHECK(host.open());
@@ -1004,8 +1002,7 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
     spec.run = run;
     spec.run.role = role;
     spec.place = RequestPlace{state.task_id, stage.name, role, host.visit(), number, 1};
-    // Said by a person when the task went on; every step of the stage whose model heard it first is told, as steps remember
-    // nothing.
+    // A person's guidance at resume. Steps have no memory, so every step of the first stage that hears it gets it.
     if (const std::string& guidance = session.state().resumption.guidance; !guidance.empty()) {
         spec.run.state["guidance"] = guidance;
     }
@@ -1018,7 +1015,7 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
         if (const json::value* text = spec.run.state.if_contains("feedback");
             text != nullptr && *text == json::value(*state.feedback)) {
             spec.run.state.erase("feedback");
-        }  // It is inside.
+        }  // The path is inside.
         spec.run.state["iteration_context"] = std::move(iteration);
     }
     AF_TRY(std::string handed_back, hand_back_note(session, task_workspace));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One agent run inside a task: makes its steps durable, its writes recorded, its `complete` verified.
+// One agent run inside a task: makes its steps durable, records its writes, verifies its `complete`.
 #pragma once
 
 #include <memory>
@@ -15,25 +15,25 @@
 
 namespace agentforge::kernel {
 
-/// Runs `run` for the current stage of the session's task as its `number`-th agent run of this visit.
-/// `review` marks a reviewer's run; servers of the role's tools are taken from `servers`, which lives as long as the stage's
-/// visit. Errors: AF-AGENT-…, AF-LLM-…, AF-ORCH-…; cancelled; timeout AF-ORCH-002.
+/// Runs `run` for the current stage of the session's task, as the `number`-th agent run of this visit. `review` marks a
+/// reviewer's run. Servers of the role's tools come from `servers`, which lives as long as the stage's visit. Errors: AF-AGENT-…,
+/// AF-LLM-…, AF-ORCH-…; cancelled; timeout AF-ORCH-002.
 [[nodiscard]] Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services,
                                             StageClock& clock, const AgentRun& run, unsigned number, bool review,
                                             ServerPool& servers);
 
-/// Whether system prompt and tools of the stage's agent and reviewers leave a context its room, so that a task that could not be
-/// done is not begun. Tools of servers and of plugins that are not the product's are not known before they run, and not counted.
-/// Errors: AF-AGENT-013, and of the agents, contracts and models.
+/// Checks that the system prompt and the tools of the stage's agent and reviewers leave room in the context, before a task that
+/// cannot succeed begins. Does not count tools of servers and of plugins from elsewhere: they are unknown until they run. Errors:
+/// AF-AGENT-013, and those of the agents, contracts and models.
 [[nodiscard]] Result<void> check_prompts_fit(const TaskServices& services, const StageTemplate& stage,
                                              const std::string& request);
 
-/// Where a plugin's process runs that is a stage: it reads the workspace and writes scratch only, since a stage's writes are
+/// Returns the sandbox of a stage plugin's process: it reads the workspace and writes only scratch, because a stage writes by
 /// calls of its host.
 [[nodiscard]] ServerPlace stage_process_place(TaskWorkspace& task_workspace, const TaskServices& services);
 
-/// Runs a program with a role's rights. Returns what it did and the files it wrote; a write beyond the role's rights is
-/// taken back, recorded as `violation` and an Error AF-ORCH-026.
+/// Runs a program with a role's rights. Returns its result and the files it wrote. A write beyond the role's rights is taken
+/// back, recorded as `violation`, and returned as Error AF-ORCH-026.
 [[nodiscard]] Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSession& session,
                                                                                         TaskWorkspace& task_workspace,
                                                                                         TaskServices& services,

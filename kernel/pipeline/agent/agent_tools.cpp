@@ -13,12 +13,12 @@ using Tools = std::map<std::string, std::shared_ptr<Tool>, std::less<>>;
 
 bool is_glob(std::string_view name) noexcept { return name.ends_with("__*"); }
 
-/// Whether an entry of a list covers a tool.
+/// True if a list's entry matches a tool.
 bool covers(const std::string& entry, std::string_view tool) {
     return entry == tool || (is_glob(entry) && prefix_of(entry) == prefix_of(tool));
 }
 
-/// The plugin process that provides a tool, or null.
+/// Returns the plugin process that provides a tool, or null.
 const PluginManifest* process_of(const PluginRegistry& plugins, const std::string& tool) {
     const PluginManifest* const owner = plugins.owner(PluginKind::tool, tool);
     return owner != nullptr && !owner->command.empty() ? owner : nullptr;
@@ -38,7 +38,7 @@ public:
                 if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) { allowed.push_back(name); }
             }
         }
-        // What a pattern forbids is written out, so that a call of it is refused by its name.
+        // Expands patterns of forbidden tools, so that a call of one is refused by name.
         std::vector<std::string> forbidden;
         for (const std::string& entry : agent_.forbidden_tools) {
             if (!is_glob(entry)) {
@@ -90,7 +90,7 @@ private:
         return wanted;
     }
 
-    /// All tools of the server that the role lists, once.
+    /// Loads all tools of the server that the role lists, once.
     Result<std::vector<std::string>> load_server(const ServerDefinition& server) {
         if (const auto known = loaded_.find(server.prefix); known != loaded_.end()) { return known->second; }
         ServerOffer offer = offer_;
@@ -115,7 +115,7 @@ private:
         if (!processes_.insert(manifest.id).second) { return {}; }
         AF_CHECK(check_pinned_files(manifest));
         ServerOffer offer = offer_;
-        offer.pin = nullptr;  // An installed plugin is the user's choice; its manifest says what it is.
+        offer.pin = nullptr;  // The user chose to install the plugin; its manifest describes the tools.
         offer.prefixed = false;
         offer.trust_hints = true;
         std::set<std::string> offered;
@@ -151,8 +151,8 @@ private:
     const ServerOffer& offer_;
     const std::function<bool()>& cancelled_;
     Tools tools_;
-    std::map<std::string, std::vector<std::string>> loaded_;  ///< By prefix: what the role may use.
-    std::map<std::string, std::vector<std::string>> every_;   ///< By prefix: what there is, for messages.
+    std::map<std::string, std::vector<std::string>> loaded_;  ///< By prefix: the tools that the role may use.
+    std::map<std::string, std::vector<std::string>> every_;   ///< By prefix: all tools of the server, for messages.
     std::set<std::string> processes_;
 };
 
@@ -171,7 +171,7 @@ std::vector<ToolSpec> shipped_tools_of(const TaskServices& services, const Agent
         const PluginManifest* const owner = services.plugins.owner(PluginKind::tool, name);
         if (owner == nullptr || owner->source != PluginSource::product || !owner->command.empty()) { continue; }
         const auto tool = services.plugins.tool(name);
-        if (!tool.ok()) { continue; }  // The run says why.
+        if (!tool.ok()) { continue; }  // The run reports the error.
         specs.push_back((*tool)->spec());
         if (has(specs.back().effects, ToolEffect::completes)) { specs.back().parameters = completion_schema; }
     }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t most_artifact_bytes = 1UL << 20U;
 
-/// The loop's context for the backend, with a workspace to work in.
+/// Adds a workspace to the loop's context, for the backend.
 class Context final : public ObservedAgenticContext, public ModelCall {
 public:
     Context(CallContext& outer, AgenticPlace& place, const Redactor& redactor)
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] const std::string& workspace() const noexcept override { return place_.workspace(); }
     [[nodiscard]] const std::string& scratch() const noexcept override { return place_.scratch(); }
     [[nodiscard]] Result<AgenticOutcome> run_command(const AgenticCommand& command) override {
-        // A first attempt that failed may have written: each begins with what was recorded.
+        // A failed attempt may have written files. Each attempt begins with the recorded tree.
         if (ran_) { AF_CHECK(place_.take_back()); }
         ran_ = true;
         std::error_code none;
@@ -114,7 +114,7 @@ Result<std::optional<json::object>> collect_artifact(const std::string& scratch)
     std::error_code none;
     const auto status = std::filesystem::symlink_status(file, none);
     if (!std::filesystem::exists(status)) { return std::optional<json::object>(); }
-    // A link would have the kernel read, with its own rights, what the command may not.
+    // Through a link, the kernel would read with its own rights what the command may not.
     if (!std::filesystem::is_regular_file(status)) { return broken("is not a regular file"); }
     const auto text = read_file(file, most_artifact_bytes);
     if (!text.ok()) { return broken("cannot be read: " + text.error().message); }

@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::uint64_t most_recorded_bytes = 16UL << 20U;  ///< Of one call; a transcript may have four times as many.
+constexpr std::uint64_t most_recorded_bytes = 16UL << 20U;  ///< For one call. A transcript may have four times as many.
 
 std::string base64_of(const std::string& bytes) {
     std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
@@ -22,7 +22,7 @@ std::string base64_of(const std::string& bytes) {
     return text;
 }
 
-/// Whether a YAML block gives it back byte for byte and a person can read it.
+/// True if YAML reproduces the bytes exactly and a person can read them.
 bool is_plain_text(const std::string& bytes) {
     for (const char c : bytes) {
         const auto byte = static_cast<unsigned char>(c);

@@ -19,7 +19,7 @@ namespace {
 
 char lower_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Lower case, and one sign for what joins the parts of an id.
+/// Converts to lower case, with one separator between the parts of an id.
 std::string as_id(std::string_view text) {
     std::string out;
     for (const char c : text) { out += c == '-' || c == ' ' ? '_' : lower_letter(c); }
@@ -31,7 +31,7 @@ struct KnownRequirement {
     std::string id;
 };
 
-/// How a test may name a requirement: its id, with or without a sign in between, or one of its test cases.
+/// Lists the names that a test may use for a requirement: its id, with or without a separator, or one of its test cases.
 std::vector<KnownRequirement> known_requirements(const json::object& specification) {
     std::vector<KnownRequirement> known;
     const auto each = [&](std::string_view list, const auto& take) {
@@ -59,7 +59,7 @@ std::vector<KnownRequirement> known_requirements(const json::object& specificati
 
 bool in_an_id(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-/// The requirement that a text names first.
+/// Returns the requirement that a text names first.
 std::string requirement_in(const std::string& text, const std::vector<KnownRequirement>& known) {
     const std::string plain = as_id(text);
     std::size_t first = std::string::npos;
@@ -67,7 +67,7 @@ std::string requirement_in(const std::string& text, const std::vector<KnownRequi
     for (const KnownRequirement& one : known) {
         for (std::size_t at = plain.find(one.spelled); at != std::string::npos; at = plain.find(one.spelled, at + 1)) {
             const std::size_t end = at + one.spelled.size();
-            // A number that goes on is another one; letters before it make another word.
+            // A digit or letter next to the id makes it another word.
             const bool whole = (at == 0 || !in_an_id(plain[at - 1])) && (end == plain.size() || !in_an_id(plain[end]));
             if (!whole || at >= first) { continue; }
             first = at;
@@ -77,7 +77,7 @@ std::string requirement_in(const std::string& text, const std::vector<KnownRequi
     return found;
 }
 
-/// The test's own word in the file: what stands after the last separator of its name.
+/// Returns the test's own name in the file: the part after the last separator.
 std::string last_word(const std::string& name) {
     std::string text = name.substr(0, name.find('['));
     for (const std::string_view separator : {"::", ".", "/", " > "}) {
@@ -88,7 +88,7 @@ std::string last_word(const std::string& name) {
     return text;
 }
 
-/// A comment, a decorator or an attribute: it belongs to what follows.
+/// True for a comment, a decorator or an attribute: it belongs to the line below.
 bool leads_to_next_line(const std::string& line) {
     const std::size_t at = line.find_first_not_of(" \t\r");
     return at != std::string::npos && std::string_view("#/*@[").find(line[at]) != std::string_view::npos;
@@ -104,7 +104,7 @@ std::vector<std::string> lines_of_test_file(std::string_view text) {
     return lines;
 }
 
-/// The line where each test begins; those that are found nowhere are left out.
+/// Returns the line where each test begins. Omits tests that are not found.
 std::map<std::size_t, std::size_t> beginnings(const std::vector<std::string>& lines, const std::vector<std::string>& names) {
     std::map<std::size_t, std::size_t> found;
     for (std::size_t test = 0; test < names.size(); ++test) {
@@ -140,7 +140,7 @@ Error not_as_they_must(std::string message, std::string remedy) {
     return Error{"AF-EXT-008", std::move(message), "", std::move(remedy), ErrorKind::invalid};
 }
 
-/// Writes files as the kernel: no role's rules apply, protected places stay closed. Records the tree.
+/// Writes files as the kernel: no role's rules apply, but protected places stay closed. Records the tree.
 Result<void> put_into_workspace(TaskSession& session, TaskWorkspace& task_workspace,
                                 const std::vector<std::pair<std::string, std::string>>& files, const std::string& reason) {
     AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
@@ -167,7 +167,7 @@ Result<void> declare_interfaces(TaskSession& session, TaskWorkspace& task_worksp
     return put_into_workspace(session, task_workspace, files, "the specified interfaces were declared");
 }
 
-/// What is known of one file of the import.
+/// The tests of one imported file.
 struct FoundTests {
     std::vector<std::string> names;
     bool fails = false;
@@ -185,7 +185,7 @@ std::map<std::string, FoundTests> found_tests(const GateReport& report) {
     return found;
 }
 
-/// The tests that there are, by running those files.
+/// Finds the tests by running those files.
 Result<std::map<std::string, FoundTests>> discover(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events,
                                                    std::vector<std::string> paths, const Stop& stop) {
     AF_TRY(const GateBaseline baseline, gate_baseline(session, gate_name::tests, nullptr));

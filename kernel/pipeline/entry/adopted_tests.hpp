@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests from outside, in the place of those that a model would have written (North Star 13.9). The kernel does the stage's work:
-// it declares the specified interfaces, puts the files into the workspace, finds out which tests there are and which requirement
-// each checks, and has the stage's own gate judge them.
+// Imported tests, used instead of tests that a model would write. The kernel does the stage's work: it declares the specified
+// interfaces, puts the files into the workspace, finds out which tests there are and which requirement each checks, and runs the
+// stage's own gate on them.
 #pragma once
 
 #include <string>
@@ -15,22 +15,22 @@
 
 namespace agentforge::kernel {
 
-/// What the stage hands in, measured: the gate has passed on the recorded tree. Calling it again after a crash does the same.
-/// Errors: AF-EXT-008 the tests do not fail as they must, or are none; AF-EXT-009 what a test checks is not known; AF-GATE-…;
+/// Returns the stage's artifact, measured: the gate has passed on the recorded tree. Can be repeated after a crash. Errors:
+/// AF-EXT-008 the tests do not fail as they should, or there are none; AF-EXT-009 a test's requirement is not known; AF-GATE-…;
 /// cancelled.
 [[nodiscard]] Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events,
                                                const Stop& stop);
 
-/// A test of a file and the requirement that it checks, as far as the file says so.
+/// A test of a file and the requirement that it checks, if the file names one.
 struct TracedTest {
     std::string name;
-    std::string requirement;  ///< Empty: not said.
-    bool guard = false;       ///< `REQ-001 (guard)`: it passes before the change, too.
+    std::string requirement;  ///< Empty: not named.
+    bool guard = false;       ///< `REQ-001 (guard)`: it also passes before the change.
 };
 
-/// Which requirement each test of a file checks: the one that its name, its own lines or a comment right above them names
+/// Finds which requirement each test of a file checks: the one that its name, its own lines or a comment right above them names
 /// (`REQ-001`, `req_001`, the id of one of the specification's test cases), else the one named before the first test, else the
-/// only one that the specification has.
+/// specification's only one.
 [[nodiscard]] std::vector<TracedTest> trace_tests(std::string_view file, const std::vector<std::string>& names,
                                                   const json::object& specification);
 

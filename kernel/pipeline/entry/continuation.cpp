@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t most_reason_bytes = 2000;
 
-/// The stage behind which a template goes on from what the task has: the one of the same name, else the last whose contract the
-/// task has produced.
+/// Returns the stage of a template after which it continues from the task's artifacts: the stage of the same name, else the last
+/// one whose contract the task has produced.
 std::optional<std::size_t> joint_in(const PipelineTemplate& next, const TaskState& state) {
     if (const auto same = next.index_of(state.stage().name)) { return same; }
     for (std::size_t index = next.stages.size(); index-- > 0;) {
@@ -38,7 +38,7 @@ std::string named_stages(const PipelineTemplate& pipeline, std::size_t from) {
     return names;
 }
 
-/// The template of the task, and behind its current stage those of `next` from `first` on.
+/// Appends the stages of `next` from `first` on to the task's template, after its current stage.
 PipelineTemplate joined_templates(const TaskState& state, const PipelineTemplate& next, std::size_t first) {
     PipelineTemplate longer = next;
     longer.stages.assign(state.pipeline.stages.begin(),
@@ -47,7 +47,7 @@ PipelineTemplate joined_templates(const TaskState& state, const PipelineTemplate
         if (!longer.index_of(next.stages[index].name)) { longer.stages.push_back(next.stages[index]); }
     }
     longer.supervised = state.pipeline.supervised;
-    longer.timeout = state.pipeline.timeout + next.timeout;  // Both count what the whole task has used.
+    longer.timeout = state.pipeline.timeout + next.timeout;  // Each counts what the whole task has used.
     return longer;
 }
 
@@ -81,7 +81,7 @@ Result<records::Extension> extension_of(const TaskState& state,
     }
     std::string exit = extend_to.empty() ? longer.exit_stage : extend_to;
     const auto index = longer.index_of(exit);
-    // Ended early, where the template ends before its last stage: to the end of what there is.
+    // The template's own end lies before the new stages, so the new end is the last stage.
     if (extend_to.empty() && (!index || *index < behind)) { exit = longer.stages.back().name; }
     if (!extend_to.empty() && (!index || *index < behind)) {
         std::vector<std::string> names;
@@ -174,7 +174,7 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
     AF_TRY(const auto artifacts, session->artifacts());
     AF_TRY(const Staleness measured, setup_.task_workspaces.staleness(state, artifacts));
     AF_TRY(continued.freshness, check_freshness(measured, id, setup_.services.redactor.redact(options.accept_stale)));
-    // Nothing was changed yet: what comes is made on the code as it is now.
+    // Nothing has changed yet, so the next stages start from the current code.
     if (state.tree == state.base_tree && state.red_tree.empty() && measured.head != state.base_commit &&
         !measured.uncommitted_base) {
         continued.base_commit = measured.head;

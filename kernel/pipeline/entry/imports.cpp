@@ -34,7 +34,7 @@ const ExternalArtifact* external_named(const PipelineTemplate& pipeline, std::st
     return nullptr;
 }
 
-/// What the task of an artifact that it has not yet can do for it.
+/// Returns how the task can get to an artifact that it does not have yet.
 std::string way_to_artifact(const TaskState& state, std::string_view contract) {
     const bool follows =
         std::any_of(state.pipeline.stages.begin() + static_cast<std::ptrdiff_t>(state.stage_index), state.pipeline.stages.end(),
@@ -53,7 +53,7 @@ std::string way_to_artifact(const TaskState& state, std::string_view contract) {
            (state.status == TaskStatus::completed ? "continue " : "resume ") + state.task_id + "`), or name another task";
 }
 
-/// A line for each field. A named rule that says again what the schema says of a place is left out.
+/// Writes one line for each field. Omits a named rule that repeats what the schema says of the same place.
 Error refused_artifact(const std::string& shown, const Contract& contract, const ContractVerdict& verdict,
                        const std::function<std::string(const std::string&)>& place) {
     const auto is_rule = [&](const ContractViolation& each) {
@@ -70,7 +70,7 @@ Error refused_artifact(const std::string& shown, const Contract& contract, const
                  ErrorKind::invalid};
 }
 
-/// What the user knows: neither the envelope nor what the kernel measures.
+/// Returns the part that the user wrote: without the envelope and the kernel's measurements.
 json::object without_kernels_part(const Contract& contract, json::object artifact) {
     artifact.erase("_artifact_meta");
     artifact.erase("_metadata");
@@ -107,7 +107,7 @@ Result<ImportedFile> read_test_file(const fs::path& file, std::string path) {
     return ImportedFile{std::move(path), std::move(content)};
 }
 
-/// Whether the template takes the artifact from there: `source: user_provided OR task_reference`; nothing said is both.
+/// True if the template accepts the artifact from this source: `source: user_provided OR task_reference`. No source means both.
 bool takes_from(const ExternalArtifact& external, std::string_view source) {
     if (external.source.empty()) { return true; }
     const auto words = SkipCondition::parse(external.source);
@@ -168,7 +168,7 @@ Result<std::size_t> known_stage(const PipelineTemplate& pipeline, const std::str
                  "", near.empty() ? "Name one of its stages" : "Did you mean `" + near + "`?", ErrorKind::not_found};
 }
 
-/// Each stage that is left to run has what it builds on, whatever conditions hold.
+/// Checks that each remaining stage has its inputs, whatever conditions hold.
 Result<void> check_provided(const PipelineTemplate& pipeline, const Entry& entry, std::size_t first, std::size_t last) {
     Beginning beginning;
     for (const Import& each : entry.imports) {
@@ -193,7 +193,7 @@ Result<void> check_provided(const PipelineTemplate& pipeline, const Entry& entry
                  ErrorKind::invalid};
 }
 
-/// Below the task's folder.
+/// Returns a path relative to the task's folder.
 fs::path file_of(const Import& import) { return fs::path("external_inputs") / (import.name + ".yaml"); }
 
 json::array manifest_of(TaskSession& session, const std::vector<ImportedFile>& files, Result<void>& stored) {
@@ -220,7 +220,7 @@ Result<std::vector<ImportedFile>> files_of_manifest(const json::value& manifest,
     return files;
 }
 
-/// A task that begins or ends at a stage runs it.
+/// Checks that the stages where a task begins and ends will run.
 Result<void> check_ends_by_itself(const PipelineTemplate& pipeline, const Entry& entry, const StageTemplate& last) {
     const auto is_left_out = [&](const std::string& name) {
         return std::ranges::find(entry.left_out, name) != entry.left_out.end();

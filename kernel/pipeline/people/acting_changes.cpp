@@ -55,7 +55,7 @@ Result<std::vector<std::string>> acting_changes(const TaskSession& session, Task
     if (changes.empty()) { return std::vector<std::string>(); }
     AF_TRY(const ActingLinks before, trees.acting_links(session.state().base_tree));
     AF_TRY(const ActingLinks now, trees.acting_links(tree));
-    std::map<std::string, std::string> paths;  // And the link that leads there.
+    std::map<std::string, std::string> paths;  // Each path with the link that leads to it.
     for (const TreeChange& change : changes) {
         for (const std::string& path : {change.path, change.old_path}) {
             const std::string_view link = before.leading_to(path).empty() ? now.leading_to(path) : before.leading_to(path);

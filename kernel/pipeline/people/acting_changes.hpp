@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of files that act later (tools/acting_files.hpp): the specification names them, and a person approves what they hold.
+// Changes of files that run or take effect later (tools/acting_files.hpp). The specification names these files, and a person
+// approves their contents.
 #pragma once
 
 #include <string>
@@ -10,20 +11,20 @@
 
 namespace agentforge::kernel {
 
-/// The files that the task's specification is to create or to modify; the only ones that roles may write although they act later.
+/// Returns the files that the task's specification creates or modifies. Of the files that act later, roles may write only these.
 [[nodiscard]] Result<std::vector<std::string>> specified_files(const TaskSession& session);
 
-/// What the task changed in files that act later, from its base to `tree`: a line for each, with the hash of what the file holds
-/// now.
+/// Returns the task's changes in files that act later, from its base to `tree`: one line each, with the hash of the file's new
+/// contents.
 [[nodiscard]] Result<std::vector<std::string>> acting_changes(const TaskSession& session, TaskTrees& trees,
                                                               const std::string& tree);
 
-/// Those of `lines` that no person has approved yet, at whatever stage: the record of an accepted artifact names them in
+/// Returns the lines that no person has approved yet, at any stage: the record of an accepted artifact names the approved ones in
 /// `acts_later`.
 [[nodiscard]] std::vector<std::string> not_yet_approved(const TaskSession& session, std::vector<std::string> lines);
 
-/// Whether measured `facts` name more to look at (`to_look_at`) than the lines of files that act later: these are asked about by
-/// their content, once.
+/// True if the measured `facts` list more in `to_look_at` than the lines of files that act later. A person is asked about each of
+/// those once, by content.
 [[nodiscard]] bool has_suspicions(const json::object& facts, const std::vector<std::string>& acting);
 
 }  // namespace agentforge::kernel

@@ -14,13 +14,13 @@
 namespace agentforge::kernel {
 namespace {
 
-/// What was written to a file of ours and read again is `value` still.
+/// True if the contents of one of our files, read again, still equal `value`.
 bool reads_as(const json::object& read, const json::value& value) {
     const auto written = parse_yaml(to_yaml(value), "what was shown", YamlLimits{64UL << 20U, 4'000'000, 200});
     return written.ok() && written->value == json::value(read);
 }
 
-/// Of a task that shows nothing: how something of it can be seen or decided.
+/// Returns how a person can see or decide about a task that shows nothing now.
 std::string way_to_see(const TaskState& state) {
     const std::string& id = state.task_id;
     const bool delivered = !state.commit.empty() || !state.delivery.empty();
@@ -49,7 +49,7 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
     if (!shown.is_object()) { return {}; }
     for (const std::string_view key : {"_artifact_meta", "_metadata"}) {
         shown.get_object().erase(key);
-    }  // The envelope's, and never shown.
+    }  // Part of the envelope, and never shown.
     const std::string& id = action ? state.action->id : state.approval->id;
     AF_TRY(const ApprovalRequest asked, setup.escalations.approval(id));
     if (!reads_as(asked.artifact, shown)) { return other(setup.escalations.directory() / (id + ".yaml")); }
@@ -78,10 +78,11 @@ Result<void> check_edited(const ControllerSetup& setup, const ApprovalRequest& r
                          (near.empty() ? "" : "; did you mean `" + near + "`?"),
                      "`agentforge agents show " + agent.role + "` lists its tools");
     }
-    if (!setup.services.plugins.has(PluginKind::tool, tool)) { return {}; }  // A server's: it says itself what it takes.
+    // A server's tool: the server checks its parameters itself.
+    if (!setup.services.plugins.has(PluginKind::tool, tool)) { return {}; }
     AF_TRY(const auto loaded, setup.services.plugins.tool(tool));
     const ToolSpec spec = loaded->spec();
-    if (has(spec.effects, ToolEffect::completes)) { return {}; }  // The contract judges it.
+    if (has(spec.effects, ToolEffect::completes)) { return {}; }  // The contract checks it.
     if (auto fits = check_arguments(tool, spec.parameters, edited.at("arguments").get_object()); !fits.ok()) {
         return wrong("does not fit its tool: " + fits.error().message, fits.error().remedy);
     }
@@ -143,11 +144,11 @@ Result<void> PipelineController::provide_feedback(std::string_view task_id, std:
 }
 
 Result<std::string> PipelineController::decide(std::string_view task_id, const PersonDecision& decision) {
-    AF_TRY(const TaskState state, read_task_state(setup_.store, task_id));  // The projection may be a record behind.
+    AF_TRY(const TaskState state, read_task_state(setup_.store, task_id));  // The projection may be one record behind.
     const bool action = state.waiting_for() == "action";
     const std::string id = action ? state.action->id : state.approval ? state.approval->id : std::string();
     if (!decision.id.empty() && decision.id != id) {
-        // Asked and answered: who comes second is told what the first said.
+        // If the question is already answered, tells the caller the first answer.
         AF_CHECK(setup_.escalations.approval(decision.id));
         AF_CHECK(setup_.escalations.check_unanswered(decision.id));
         return Error{

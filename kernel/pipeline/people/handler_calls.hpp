@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of escalation handlers. A handler may hang for as long as a person thinks, so each call has a thread of its own and can
+// Calls of escalation handlers. A handler may block for as long as a person thinks, so each call runs on its own thread and can
 // be given up.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace agentforge::kernel {
 
-/// A context that lets go of the run: a handler that was given up and comes back finds nobody.
+/// A context that can be detached from the run. A handler that was given up and returns later has no effect.
 class LooseContext final : public CallContext {
 public:
     LooseContext(KernelCallContext& inner, std::chrono::steady_clock::time_point deadline,
@@ -27,7 +27,7 @@ public:
         const std::lock_guard lock(mutex_);
         inner_ = nullptr;
     }
-    /// For when its answer is not needed any more.
+    /// Called when the handler's answer is no longer needed.
     void cancel() {
         const std::lock_guard lock(mutex_);
         cancelled_ = true;
@@ -59,9 +59,9 @@ class HandlerCalls {
 public:
     explicit HandlerCalls(OpenTask& task) : task_(task) {}
 
-    /// One call of a handler, on a thread of its own; `work` owns what it uses. A handler that does not return is given up and
-    /// not asked again: the question stays open, and every other way to answer it too. Where `answered` says so the call is
-    /// cancelled.
+    /// Calls a handler on its own thread. `work` owns everything it uses. A handler that does not return is given up and not
+    /// called again; the question stays open, and can be answered in every other way. The call is cancelled once `answered`
+    /// returns true.
     template <class T>
     Result<T> call(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds limit,
                    std::function<Result<T>(EscalationHandler&, CallContext&)> work, const std::function<bool()>& answered = {}) {
@@ -78,7 +78,7 @@ public:
                             heed_requests(paths, task_.services.cancel);
                             if (task_.services.cancel.step_ended() && !cancelled) {
                                 cancelled = now;
-                            }  // Who waits for a person is in no step.
+                            }  // Waiting for a person is not part of a step.
                             if (!cancelled && answered && answered()) {
                                 context->cancel();
                                 cancelled = now;
@@ -99,7 +99,7 @@ public:
                      ErrorKind::timeout};
     }
 
-    /// Whether a handler was given up: its thread may still run.
+    /// True if a handler was given up. Its thread may still run.
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
 private:

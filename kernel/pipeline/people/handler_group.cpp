@@ -21,7 +21,7 @@ constexpr milliseconds overview{50};
 constexpr std::chrono::seconds telling_time{10};
 constexpr const char* nobody = "deadline";
 
-/// The caller's context for several threads, with a deadline and a cancel of its own. One that is let go of finds nobody.
+/// The caller's context for several threads, with its own deadline and cancel. After it is detached, calls have no effect.
 class GroupContext final : public CallContext {
 public:
     GroupContext(CallContext& outer, std::optional<steady_clock::time_point> deadline)
@@ -57,7 +57,7 @@ private:
     std::chrono::system_clock::time_point now_;
 };
 
-/// What the threads of one call share; the last of them to end lets go of it.
+/// State that the threads of one call share. The last of them to end frees it.
 template <class T>
 struct Calls {
     std::mutex mutex;
@@ -103,16 +103,17 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
         auto one = [calls, context, work = call, index, handler = which[index]->handler,
                     refused = which[index]->refused]() mutable {
             Result<T> result = refused ? Result<T>(std::move(*refused)) : work(*handler, *context);
-            handler.reset();  // Let go before the end is seen, so that nothing ends on this thread unless it was left behind.
+            // Released before the end is signalled, so no handler is destroyed on this thread unless it was left behind.
+            handler.reset();
             work = nullptr;
             const std::lock_guard lock(calls->mutex);
             calls->results[index] = std::move(result);
             calls->changed.notify_all();
         };
         threads.push_back(try_thread(one));
-        if (!threads.back()) { one(); }  // The machine has no thread left: one after another.
+        if (!threads.back()) { one(); }  // No thread is available: call them one after another.
     }
-    std::optional<steady_clock::time_point> over;  // Since when nothing more is waited for.
+    std::optional<steady_clock::time_point> over;  // When waiting ended.
     auto looked = steady_clock::now();
     std::unique_lock lock(calls->mutex);
     for (;;) {
@@ -170,7 +171,7 @@ ProcessedDue HandlerGroup::tell(const std::string& id, const std::string& create
         held = ledger_.lock(id);
     }
     if (!held.ok()) { return problem(held.error()); }
-    if (!held->valid()) { return done; }  // Another process tells it.
+    if (!held->valid()) { return done; }  // Another process is notifying.
     Told told = ledger_.read(id);
     told.remind(created_at, options_.clock.now(), options_.reminders);
     std::vector<const GroupedHandler*> owing;
@@ -197,7 +198,7 @@ ProcessedDue HandlerGroup::tell(const std::string& id, const std::string& create
 
 namespace {
 
-/// The first one's, which names the others.
+/// Returns the first error, with the others appended to its message.
 Result<void> first_of(const std::vector<Error>& problems) {
     if (problems.empty()) { return {}; }
     Error error = problems.front();
@@ -315,7 +316,7 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
     };
     if (options_.store.answer_version(id)) {
         return done;
-    }  // Answered; or being so: what cannot be read is said where it is read.
+    }  // Answered, or being answered. Errors of reading are reported by the reader.
     const auto by = options_.store.answer_by(id);
     if (!by.ok()) { return problem(by.error()); }
     GroupContext leg(context, steady_clock::now() + telling_time);
@@ -324,7 +325,7 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
             done.settled = answer;
         } else if (written.error().code != "AF-ESC-004") {
             done.problems.push_back(written.error());
-        }  // Somebody answered in this moment.
+        }  // Another answer came first.
         return done;
     };
     if (id.starts_with("ESC-")) {

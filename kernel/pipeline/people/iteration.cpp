@@ -58,7 +58,7 @@ std::vector<std::string> parts_of(std::string_view location) {
     return parts;
 }
 
-/// A name may hold a dot itself (`files.src/a.py`): as many parts as fit are taken together.
+/// A name may contain a dot (`files.src/a.py`), so this tries to join as many parts as match.
 const json::value* look(const json::value& in, const std::vector<std::string>& parts, std::size_t at, std::string_view location) {
     if (at == parts.size()) { return &in; }
     if (const json::object* object = in.if_object()) {
@@ -97,7 +97,7 @@ json::object iteration_context(const TaskState& state) {
     }
     json::object feedback;
     if (!must.empty()) { feedback["must_address"] = must; }
-    // The text holds the lists, too, for stages that know only texts: it is not said twice.
+    // For stages that know only text, the text contains the lists too. They are not repeated.
     const std::string overall =
         must.empty() && should.empty()
             ? *state.feedback
@@ -123,7 +123,7 @@ const json::value* place_in(const json::object& artifact, std::string_view locat
     if (parts.empty()) { return nullptr; }
     const json::value* field = artifact.if_contains(parts.front());
     if (field != nullptr) { return look(*field, parts, 1, location); }
-    // A name alone, as `REQ-003`, is looked for in every list.
+    // Searches every list for a bare name such as `REQ-003`.
     for (const auto& [key, value] : artifact) {
         const json::array* list = value.if_array();
         const json::value* element = list == nullptr ? nullptr : element_of(*list, parts.front());
@@ -139,7 +139,7 @@ json::array answers_to(const json::array& issues, const json::object& before, co
         const json::value* was = issue.location.empty() ? nullptr : place_in(before, issue.location);
         const json::value* is = issue.location.empty() ? nullptr : place_in(after, issue.location);
         const bool same = was != nullptr && is != nullptr ? *was == *is : was == is;
-        // Without a place that either version has, only this can be seen: nothing at all was changed.
+        // If neither version has the place, all that is known is whether anything changed.
         const std::string_view result = was != nullptr || is != nullptr ? (same ? result_unchanged : result_changed)
                                         : before == after               ? result_unchanged
                                                                         : result_unmeasured;

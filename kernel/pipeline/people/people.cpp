@@ -8,12 +8,12 @@
 namespace agentforge::kernel {
 namespace {
 
-/// The agents could not do it: what a person says to the model is the answer.
+/// True if the agents failed at the work itself: a person's words to the model then answer the question.
 bool is_about_the_work(EscalationCause cause) {
     return cause == EscalationCause::attempts || cause == EscalationCause::cycle_limit;
 }
 
-/// An answer that cannot be read is none yet: it is corrected where it lies.
+/// An unreadable answer does not count yet; the person can correct it in place.
 bool is_unreadable(const Error& answer) { return answer.code.starts_with("AF-ESC-"); }
 
 template <class Question>
@@ -23,15 +23,15 @@ void set_deadline(Question& question, const AnswerBy& by) {
     question.at_deadline = by.then;
 }
 
-/// What a person's file, another terminal's command or another machine answered while a handler waits. An answer that cannot be
-/// read is named once and waited for on: a person who writes it in an editor corrects it.
+/// Watches for an answer by file, by another terminal's command or from another machine, while a handler waits. Reports an
+/// unreadable answer once and keeps waiting, because a person may still be editing it.
 class Elsewhere {
 public:
     Elsewhere(const EscalationStore& store, std::string id, std::function<void(const Error&)> warn)
         : store_(store), id_(std::move(id)), warn_(std::move(warn)) {}
     bool answered() {
         const auto version = store_.answer_version(id_);
-        const bool rests = version && version == seen_;  // Not while it is still being written.
+        const bool rests = version && version == seen_;  // False while it is being written.
         seen_ = version;
         if (!rests || version == refused_) { return false; }
         const auto readable = id_.starts_with("ESC-")   ? there(store_.resolution(id_))
@@ -107,13 +107,13 @@ Result<ApprovalRequest> People::shown_artifact(const std::string& id) const {
     request.stage = task_.stage_name();
     request.artifact = artifact ? *artifact : json::object();
     request.artifact_hash = task_.state().stage().artifact_hash;
-    request.created_at = task_.state().resumption.accepted_at;  // The same again when this is repeated after a crash.
+    request.created_at = task_.state().resumption.accepted_at;  // The same value if this is repeated after a crash.
     request.directory = task_.setup.escalations.directory().string();
     return request;
 }
 
 Result<void> People::request_approval() {
-    // Of every artifact another one, and of one that is shown again after the task's end.
+    // Different for each artifact, and for an artifact that is shown again after the task's end.
     const unsigned number = task_.state().stage().visits + task_.state().continuations;
     AF_TRY(const ApprovalRequest request,
            shown_artifact(EscalationStore::approval_id(task_.state().task_id, task_.stage_name(), number)));
@@ -137,7 +137,7 @@ Result<ApprovalRequest> People::shown_action(const std::string& id) const {
     request.stage = task_.stage_name();
     request.artifact = shown.is_object() ? shown.get_object() : json::object();
     request.artifact_hash = task_.state().action->hash;
-    request.created_at = task_.state().resumption.proposed_at;  // The same again when this is repeated after a crash.
+    request.created_at = task_.state().resumption.proposed_at;  // The same value if this is repeated after a crash.
     request.directory = task_.setup.escalations.directory().string();
     return request;
 }
@@ -152,7 +152,7 @@ Result<void> People::ask_action() {
     return task_.setup.present ? Result<void>() : notify_of_open();
 }
 
-/// Others are told once nobody at the terminal decides: not of everything that somebody there is looking at.
+/// Notifies others once the person at the terminal has left the question open, not of everything that they are looking at.
 Result<void> People::notify_of_open() {
     const bool action = task_.state().waiting_for() == "action";
     AF_TRY(const ApprovalRequest request,
@@ -197,7 +197,7 @@ bool People::asks_at_terminal() const {
     return task_.setup.present && (task_.state().interactive || iterating);
 }
 
-/// What the question itself cannot say: it is the artifact and nothing else.
+/// Shows what the question itself does not contain: it holds only the artifact.
 void People::tell_before_decision() {
     const StageClock clock(task_.services.clock, std::chrono::seconds(10));
     KernelCallContext context(task_.services, clock, task_.stage_name(), task_.services.clock.now());
@@ -260,12 +260,12 @@ void People::do_what_is_due() {
 void People::notify(std::function<Result<void>(EscalationHandler&, CallContext&)> call) {
     if (!task_.setup.handler) { return; }
     const Result<void> told = calls_.call<void>(task_.setup.handler, std::chrono::seconds(10), std::move(call));
-    // The record exists and `escalations list` shows it: a handler that fails to tell is named, and nothing is lost.
+    // The record exists and `escalations list` shows it, so a failed notification loses nothing and is only reported.
     if (!told.ok()) { task_.warn(told.error()); }
 }
 
 Result<void> People::wait() {
-    const bool others_wait = static_cast<bool>(task_.setup.present);  // A handler that hangs is gone afterwards.
+    const bool others_wait = static_cast<bool>(task_.setup.present);  // Read first: a handler that hangs is removed.
     const bool at_terminal = asks_at_terminal();
     if (waits_for_people()) { AF_CHECK(wait_for_answer()); }
     if (const auto collected = collect_answer({}); !collected.ok()) {
@@ -342,15 +342,14 @@ Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::
             const bool typed_wrong =
                 !taken.ok() && (taken.error().kind == ErrorKind::invalid || cannot_extend) && taken.error().code != "AF-ESC-005";
             if (!typed_wrong || task_.services.cancel.requested()) { return first_wins(taken); }
-            task_.warn(taken.error());  // What was typed cannot be done: who typed it is asked again.
+            task_.warn(taken.error());  // The typed answer cannot be carried out. Asks again.
             if (patience.count() == 0) { break; }
         }
     }
     return {};
 }
 
-/// A changed action comes as text in `feedback`; so does what an approval of an artifact says beyond yes: `exit`, `extend`,
-/// `extend STAGE`.
+/// A changed action comes as text in `feedback`. So do other approvals of an artifact: `exit`, `extend`, `extend STAGE`.
 Result<void> People::take_approval(const ApprovalRequest& request, const Approval& approval) {
     if (!approval.approved || !approval.feedback) { return task_.setup.escalations.decide(request.id, approval); }
     if (task_.state().waiting_for() != "action") {
@@ -392,12 +391,12 @@ const std::string& People::open_id() const {
                                              : none;
 }
 
-/// The handler could not ask: the question stays open, and every other way to answer it too.
+/// The handler could not ask. The question stays open, and can be answered in every other way.
 void People::unheard(const Error& error) const {
     if (error.kind != ErrorKind::cancelled) { task_.warn(error); }
 }
 
-/// Somebody else answered meanwhile: theirs counts, and who came second is told so.
+/// If another answer came first, it counts, and the second person is told.
 Result<void> People::first_wins(Result<void> written) const {
     if (!written.ok() && written.error().code == "AF-ESC-004") {
         task_.warn(written.error());

@@ -34,7 +34,7 @@ Result<std::vector<std::string>> changed_test_lines(const TaskSession& session) 
 }
 
 std::vector<std::string> not_allowed_beforehand(std::vector<std::string> lines, const std::vector<std::string>& allowed) {
-    std::vector<std::string> names;  // A line is about all cases of a test.
+    std::vector<std::string> names;  // One line covers all cases of a test.
     for (const std::string& each : allowed) { names.push_back(without_parameters(each)); }
     std::erase_if(lines, [&](const std::string& line) {
         TestOutcome test;

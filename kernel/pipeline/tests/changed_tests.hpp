@@ -12,15 +12,16 @@
 
 namespace agentforge::kernel {
 
-/// Ids of tests that passed before the task and may be changed: the specification calls them outdated (`outdated_tests`), or a
-/// later stage has handed them back to the stage that writes tests.
+/// Returns the ids of tests that passed before the task and may be changed: the specification calls them outdated
+/// (`outdated_tests`), or a later stage has handed them back to the stage that writes tests.
 [[nodiscard]] std::vector<std::string> outdated_tests(const TaskState& state, const json::object& specification,
                                                       const std::vector<TestOutcome>& base_tests);
 
-/// The changes of existing tests in the newest report of the gate `red`, a line each (gates/test_quality/outdated_tests.hpp).
+/// Returns the changes of existing tests in the newest report of the gate `red`, one line each
+/// (gates/test_quality/outdated_tests.hpp).
 [[nodiscard]] Result<std::vector<std::string>> changed_test_lines(const TaskSession& session);
 
-/// Those lines that are about none of the tests that the user has allowed to change (`gates.outdated_tests`).
+/// Returns the lines that are not about a test that the user allows to change (`gates.outdated_tests`).
 [[nodiscard]] std::vector<std::string> not_allowed_beforehand(std::vector<std::string> lines,
                                                               const std::vector<std::string>& allowed);
 

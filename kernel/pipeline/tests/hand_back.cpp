@@ -34,7 +34,7 @@ std::string joined(const std::vector<std::string>& texts) {
     return all;
 }
 
-/// As it is read aloud: white space and what quotes it aside.
+/// Collapses white space, and removes full stops at the end.
 std::string plain(std::string_view text) {
     std::string result;
     for (const char letter : text) {
@@ -85,7 +85,7 @@ struct Named {
     const TestOutcome* outcome = nullptr;
 };
 
-/// Whether what the compiler says is all about this file.
+/// True if the compiler's message is only about this file.
 bool is_only_about(std::string_view message, const std::string& file) {
     constexpr std::string_view built = "does not build: ";
     if (!message.starts_with(built)) { return false; }
@@ -104,7 +104,7 @@ struct BuildFault {
     std::string message;
 };
 
-/// The error that a compiler or type checker reported for a file, if the file itself causes it.
+/// Returns the error that a compiler or type checker reported for a file, if the file itself causes it.
 std::optional<BuildFault> build_fault(const GateReport& report, const std::string& file) {
     for (const Violation& each : report.violations) {
         if (each.contract == "types" && each.severity != "minor" && each.file == file) {
@@ -119,7 +119,7 @@ std::optional<BuildFault> build_fault(const GateReport& report, const std::strin
     return std::nullopt;
 }
 
-/// RED's tests in a run, by id. Tests of a file that does not build have the error of that file.
+/// Returns RED's tests in a run, by id. Tests of a file that does not build have that file's error.
 std::vector<Named> tests_of_red(const json::object& suite, const GateReport& report) {
     std::vector<std::string> problems;
     std::vector<Named> tests;
@@ -135,7 +135,8 @@ std::vector<Named> tests_of_red(const json::object& suite, const GateReport& rep
     return tests;
 }
 
-/// Tests that passed before the task and fail now: the specification may contradict them. They are of no requirement.
+/// Returns the tests that passed before the task and fail now. The specification may contradict them. They belong to no
+/// requirement.
 std::vector<Named> outdated_in(const GateReport& report, const std::vector<TestOutcome>& base_tests) {
     std::vector<Named> tests;
     for (const TestOutcome& test : report.tests) {
@@ -166,12 +167,12 @@ Result<std::vector<Named>> tests_of_red(const std::string& claimed, const std::v
                    "; they are " + ellipsis(all, 1000));
 }
 
-/// The gate blocks because of a test that passes: it proves nothing, and must be written again.
+/// True if the gate blocks because this test passes: it proves nothing and must be rewritten.
 bool proves_nothing(const Named& test, const GateReport& report) {
     return contains(fact_texts(report.facts, "tests_at_fault"), without_parameters(test.id));
 }
 
-/// The issue that the gate has with it.
+/// Returns the gate's issue about the test.
 std::string why_it_proves_nothing(const Named& test, const GateReport& report) {
     const auto named = std::ranges::find_if(report.blocking_issues, [&](const std::string& issue) {
         return issue.find(without_parameters(test.id)) != std::string::npos;
@@ -196,12 +197,12 @@ Result<void> must_fail(const Named& test, const GateReport& report) {
     return refused(test.id + " was not run (" + std::string(to_string(test.outcome->status)) + ")");
 }
 
-/// What else fails is the model's to mend first: a test is wrong only beside code that does all the rest.
+/// A test counts as wrong only if everything else passes. The model must first fix other failures.
 Result<void> nothing_else_fails(const GateReport& report, const std::vector<Named>& handed_back) {
     const auto before = fact_texts(report.facts, "failed_before");
     const auto flaky = fact_texts(report.facts, "flaky");
     std::vector<std::string> named;
-    std::vector<std::string> files;  // That do not build.
+    std::vector<std::string> files;  // Files that do not build.
     for (const Named& test : handed_back) {
         named.push_back(test.id);
         if (build_fault(report, test.outcome->file)) { files.push_back(test.outcome->file); }
@@ -214,7 +215,7 @@ Result<void> nothing_else_fails(const GateReport& report, const std::vector<Name
     }
     for (const TestOutcome& test : report.tests) {
         const bool was_not_run = test.id == test.file || test.status == TestStatus::not_collected;
-        if (was_not_run && !files.empty()) { continue; }  // One file that does not build takes others along.
+        if (was_not_run && !files.empty()) { continue; }  // A file that does not build can stop others from running.
         if (!has_failed(test) || contains(named, test.id) || contains(before, test.id) || contains(flaky, test.id)) { continue; }
         return refused(test.id + " fails too: " + ellipsis(first_line(test.message), 200), "make it pass, or name it as well");
     }
@@ -273,7 +274,7 @@ std::vector<std::string> faults_of_specification(const HandBack& hand_back, cons
     return faults;
 }
 
-/// Whether a declared test is among those that were handed back.
+/// True if a declared test was handed back.
 bool was_handed_back(const DeclaredTest& test, const std::vector<std::string>& ids) {
     std::vector<TestOutcome> outcomes;
     for (const std::string& id : ids) {

@@ -14,7 +14,7 @@ namespace {
 
 using FileEdits = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-/// Whether the current stage works without them: all that come after RED, up to the delivery.
+/// True if the current stage works without the held-out tests: all stages after RED up to the delivery.
 bool works_without(const TaskState& state) {
     const auto& stages = state.pipeline.stages;
     const auto red = std::ranges::find_if(stages, writes_tests);
@@ -22,7 +22,7 @@ bool works_without(const TaskState& state) {
            !makes_delivery(state.stage_template());
 }
 
-/// Whether the stage has asked its host for something in this visit: then what it was given stays as it is.
+/// True if the stage has made a call to its host in this visit. Its inputs must then stay the same.
 bool visit_has_begun(const TaskSession& session) { return !session.state().resumption.calls.empty(); }
 
 Result<std::string> tree_with(const TaskState& state, TaskTrees& trees, const std::string& tree,
@@ -41,7 +41,7 @@ Result<std::string> tree_without(TaskTrees& trees, const std::string& tree, cons
     return trees.edit(tree, edits);
 }
 
-/// Journals how it is from now on, and makes the workspace so.
+/// Journals the new state of the held-out tests and updates the workspace.
 Result<void> put(TaskSession& session, TaskTrees& trees, const HeldOutTests& held, const std::string& tree) {
     const TaskState& state = session.state();
     const bool moves = tree != state.tree;
@@ -108,7 +108,7 @@ Result<void> settle_held_out(TaskSession& session, TaskWorkspace& task_workspace
     std::string tree = state.tree;
     if (hides) {
         AF_TRY(tree, tree_without(task_workspace, tree, held.files));
-        // What RED's programs and gates left beside the workspace may hold them.
+        // Leftovers of RED's programs and gates beside the workspace may contain them.
         AF_CHECK(task_workspace.clear_scratch());
         held.hidden = true;
     }

@@ -11,7 +11,7 @@
 
 namespace agentforge::kernel {
 
-/// How often a held-out test may fail before it is shown, counting hand-ins of different trees.
+/// How often a held-out test may fail before it is shown. Counts hand-ins of different trees.
 inline constexpr unsigned held_out_attempts = 2;
 
 /// Call before a visit begins. Removes the held-out tests from the workspace or puts them back, depending on the stage, and
@@ -24,14 +24,14 @@ inline constexpr unsigned held_out_attempts = 2;
 
 /// Shows the files that failed too often. Returns whether there were any.
 [[nodiscard]] Result<bool> show_failed(TaskSession& session, TaskWorkspace& task_workspace);
-/// The files that `show_failed` would show.
+/// Returns the files that `show_failed` would show.
 [[nodiscard]] std::vector<std::string> failed_too_often(const TaskState& state);
 
 /// Adapts a gate's baseline to a workspace without the held-out tests.
 [[nodiscard]] Result<void> hold_out(const TaskState& state, TaskWorkspace& task_workspace, const std::string& tree,
                                     GateBaseline& baseline);
 
-/// The artifacts as the current stage may see them; they stay the same for a whole visit.
+/// Return the artifacts as the current stage may see them. They stay the same for a whole visit.
 [[nodiscard]] std::map<std::string, json::object, std::less<>> as_shown(
     const TaskState& state, std::map<std::string, json::object, std::less<>> artifacts);
 [[nodiscard]] json::object as_shown(const TaskState& state, const json::object& artifact);

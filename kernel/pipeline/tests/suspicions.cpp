@@ -9,7 +9,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// `file:line`, as the facts begin.
+/// Returns `file:line`, the beginning of each fact.
 std::string place_of(const std::string& told) { return told.substr(0, told.find(' ')); }
 
 }  // namespace

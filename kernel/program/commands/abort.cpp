@@ -16,7 +16,7 @@ std::string_view word(AbortOutcome outcome) {
         case AbortOutcome::asked_to_stop:
             return "asked_to_stop";
         case AbortOutcome::finished:
-            return "finished";  // It had ended before; what that left behind is gone now.
+            return "finished";  // The task had ended before. Its leftovers are removed now.
     }
     return "unknown";
 }

@@ -106,7 +106,7 @@ int show_agent(Program& program, const Definitions& all, const std::string& role
     return 0;
 }
 
-/// Tools that nobody provides; what a tool server offers is known only when it runs.
+/// Returns the tools that no plugin or server provides. A tool server's tools are known only when it runs.
 std::vector<Error> missing_tools(const PluginRegistry& plugins, const AgentDefinition& agent) {
     std::vector<Error> problems;
     for (const std::string& tool : agent.allowed_tools) {

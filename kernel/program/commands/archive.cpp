@@ -48,7 +48,7 @@ int list_archive(Program& program) {
     return 0;
 }
 
-/// The one archived task whose id begins or ends so.
+/// Returns the one archived task whose id begins or ends with `part`.
 Result<std::string> archived_id(const std::vector<ArchivedTask>& tasks, const std::string& part) {
     std::vector<std::string> found;
     for (const ArchivedTask& task : tasks) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows a task that another process runs as that process would show it on its own terminal.
+// Shows a task that another process runs, in the form that this process would show on its own terminal.
 #include <optional>
 #include <ostream>
 
@@ -13,14 +13,14 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Folds what is appended to the journal, and tells `progress` as the process that appends it tells its own.
+/// Folds the records appended to the journal, and passes them to `progress` as the writing process does.
 class Follower {
 public:
     Follower(const TaskPaths& paths, Progress& progress) : tail_(paths.journal()), progress_(progress) {}
 
     [[nodiscard]] const TaskState& state() const noexcept { return state_; }
 
-    /// `tells`: else what is read was there before.
+    /// `tells`: passes the records on. False for records written before this command.
     Result<void> read(bool tells) {
         const auto read = tail_.read([&](const Record& record, JournalOffset) -> Result<void> {
             const std::optional<StageState> left = state_.stages.empty() ? std::nullopt : std::optional(state_.stage());
@@ -64,11 +64,11 @@ int attach(Program& program, const std::string& name) {
     const TaskPaths paths = (*project)->tasks().paths(*id);
     Follower follower(paths, *progress);
     const JournalChange change(paths.journal());
-    auto holder = TaskLock::holder(paths);  // Asked first: what its process writes is read afterwards.
+    auto holder = TaskLock::holder(paths);  // Read before the journal, so that everything the process writes is seen.
     if (const auto read = follower.read(false); !read.ok()) { return program.fail(read.error()); }
     bool told = false;
     while (holder) {
-        // A task that is being made has no record yet.
+        // A task that is being created has no record yet.
         if (!told && !follower.state().task_id.empty()) { tell_attached(program, follower.state(), *holder); }
         told = !follower.state().task_id.empty();
         if (program.cancel->requested()) { return leave(program, *id); }

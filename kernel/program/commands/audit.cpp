@@ -25,12 +25,12 @@ struct AuditArguments {
     std::string output;
 };
 
-/// What a word names, opened: a task's folder, or an archive written to a folder of its own.
+/// The task that the argument names: its folder, or its archive, restored to a temporary folder.
 struct Subject {
     AuditPlace place;
     std::string what;
-    std::string commit;                            ///< Where it was named by one.
-    std::unique_ptr<TemporaryDirectory> restored;  ///< Holds the archive's files.
+    std::string commit;                            ///< Set if the argument was a commit.
+    std::unique_ptr<TemporaryDirectory> restored;  ///< Holds the restored files.
 };
 
 AuditPlace place_of_task(const ProjectPlace& place, const std::string& id) {
@@ -48,7 +48,7 @@ Result<Subject> open_archive(const ProjectPlace& place, const std::string& id) {
     return subject;
 }
 
-/// The archived task whose id begins or ends so; empty where there is none, or more than one.
+/// Returns the archived task whose id begins or ends with `name`. Empty if there is none, or more than one.
 Result<std::string> archived_task(const ProjectPlace& place, std::string name) {
     constexpr std::string_view refs = "refs/agentforge/archive/";
     if (name.starts_with(refs)) { name = name.substr(refs.size()); }
@@ -63,7 +63,7 @@ Result<std::string> archived_task(const ProjectPlace& place, std::string name) {
     return found;
 }
 
-/// The task's folder if it is here, else its archive. Nothing: neither is.
+/// Returns the task's folder if it exists, else its archive. Nothing if neither does.
 Result<std::optional<Subject>> open_task(const ProjectPlace& place, const std::string& id) {
     std::error_code error;
     if (fs::exists(TaskStore(place.agentforge).paths(id).journal(), error)) {
@@ -97,7 +97,7 @@ Result<Subject> open_commit(const ProjectPlace& place, const std::string& name) 
     return subject;
 }
 
-/// A task's id or enough of it, an archive (its id or ref), a commit, or a folder that is a task's.
+/// Opens a task's id or a unique part of it, an archive (its id or ref), a commit, or a task's folder.
 Result<Subject> open_subject(const ProjectPlace& place, const std::string& name) {
     std::error_code error;
     if (name.find('/') != std::string::npos && fs::exists(fs::path(name) / "actions.yaml", error)) {
@@ -118,7 +118,7 @@ Result<AuditVerdict> verify(const ProjectPlace& place, const Subject& subject, c
     return verdict;
 }
 
-/// Gives the subject that `name` names, and its verdict, to `use`.
+/// Calls `use` with the subject that `name` names, and its verdict.
 int with_verdict(Program& program, const std::string& name, const std::function<int(const Subject&, const AuditVerdict&)>& use) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
@@ -154,7 +154,7 @@ int run_verify(Program& program, const std::string& name) {
     });
 }
 
-/// The document in the form that was asked for.
+/// Returns the document in the requested form.
 Result<std::string> written(Program& program, const Document& document, const std::string& format) {
     if (format == "html") { return printable_lines(to_html(document)); }
     if (format == "json") { return to_json_pretty(to_json(document)); }

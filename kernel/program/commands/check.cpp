@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `agentforge check`: measures the checkout against the conformance checks. No model is asked, and nothing of the repository is
-// run.
+// `agentforge check`: runs the conformance checks on the checkout. Asks no model and runs nothing from the repository.
 #include <algorithm>
 #include <ostream>
 
@@ -29,7 +28,7 @@ struct CheckArguments {
     bool update_baseline = false;
 };
 
-/// Paths as the user wrote them, from the folder the command runs in, as they are called from the repository's root.
+/// Converts the user's paths, relative to the current folder, to paths relative to the repository's root.
 Result<std::vector<std::string>> from_root(const Program& program, const fs::path& root, const std::vector<std::string>& given) {
     std::vector<std::string> paths;
     std::error_code failure;
@@ -56,7 +55,7 @@ bool is_below_any(const std::string& file, const std::vector<std::string>& paths
            });
 }
 
-/// The baseline with what was measured now; what lies outside the paths stays as it was.
+/// Updates the baseline with the new results. Keeps entries outside the given paths.
 Result<std::size_t> update_baseline(const Project& project, const CheckRequest& request, const CheckResult& result) {
     std::vector<NamedViolation> all = result.violations;
     for (const NamedViolation& each : request.baseline) {
@@ -68,7 +67,7 @@ Result<std::size_t> update_baseline(const Project& project, const CheckRequest& 
     return count;
 }
 
-/// What `fix` reads. A repository that cannot be written is checked all the same.
+/// Writes the records that `fix` reads. If the repository cannot be written, the check still succeeds.
 void keep_records(Program& program, const Project& project, const CheckResult& result) {
     auto kept = prepare_project_folder(project.place(), false);
     if (kept.ok()) { kept = write_records(records_folder(project.place()), result.violations, result.gone); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How two tasks that were compared are told.
+// The output of a comparison of two tasks.
 #pragma once
 
 #include "program/program.hpp"
@@ -7,7 +7,7 @@
 
 namespace agentforge::kernel {
 
-/// For people, in lines. What tasks' texts hold cannot act on the terminal.
+/// Writes lines for people. Control characters in the tasks' texts cannot act on the terminal.
 void tell_comparison(std::ostream& out, const TaskComparison& comparison);
 
 }  // namespace agentforge::kernel

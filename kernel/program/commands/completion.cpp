@@ -21,7 +21,7 @@ struct CompletionArguments {
     std::string candidates;
 };
 
-constexpr std::size_t most_tasks = 200;  ///< The newest; nobody chooses among more.
+constexpr std::size_t most_tasks = 200;  ///< The newest; no one chooses among more.
 
 std::vector<std::string> task_ids(const ProjectPlace& place) {
     std::vector<std::string> names;
@@ -45,7 +45,7 @@ std::vector<std::string> archived_ids(const ProjectPlace& place) {
     return names;
 }
 
-/// What waits for a person; only questions, or approvals and actions, too.
+/// Returns the ids that wait for a person: only questions, or approvals and actions too.
 std::vector<std::string> waiting_ids(const ProjectPlace& place, bool only_questions) {
     std::vector<std::string> names;
     const TaskStore tasks(place.agentforge);
@@ -84,7 +84,7 @@ std::vector<std::string> backend_names(const Program& program) {
     return names;
 }
 
-/// Of what is to be chosen from; else empty.
+/// Returns the possible values of a setting that has a fixed choice; else empty.
 std::vector<std::string> setting_values(const Program& program, const SettingsSchema& schema, const std::string& name) {
     const auto segments = split_key(name);
     const SettingKey* key = segments.empty() ? nullptr : schema.find(segments);
@@ -93,7 +93,7 @@ std::vector<std::string> setting_values(const Program& program, const SettingsSc
     return segments.back() == "backend" ? backend_names(program) : key->values;
 }
 
-/// Empty where it cannot be known: a shell that completes says nothing of problems.
+/// Returns the candidates of a kind. Empty on errors: completion in a shell reports none.
 std::vector<std::string> candidates(const Program& program, const std::string& kind) {
     const auto place = ProjectPlace::find(program);
     const auto product = ProductPaths::find();
@@ -103,7 +103,7 @@ std::vector<std::string> candidates(const Program& program, const std::string& k
     if (kind == "escalations" || kind == "waiting") { return waiting_ids(*place, kind == "escalations"); }
     if (kind == "plugins") { return plugins_named(program, std::nullopt); }
     if (kind == "backends") { return backend_names(program); }
-    constexpr std::string_view values = "values:";  // With the setting's name behind it.
+    constexpr std::string_view values = "values:";  // Followed by the setting's name.
     if (kind == "settings" || kind == "assignments" || kind.starts_with(values)) {
         const auto schema = SettingsSchema::load(product->config + "/settings_schema.yaml");
         if (!schema.ok()) { return {}; }

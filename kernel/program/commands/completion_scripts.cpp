@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One idea for three shells: a table by command path, and what cannot be known beforehand (tasks, stages, …) is asked of the
-// program itself (`agentforge completion --candidates KIND`).
+// Completion for three shells: a table by command path. For candidates that change (tasks, stages, …) the shell asks the program
+// itself (`agentforge completion --candidates KIND`).
 #include <algorithm>
 #include <map>
 
@@ -10,7 +10,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// What stands for a value, and what the shell asks for: `files`, `folders`, or a kind of `--candidates`.
+/// Returns the source of each placeholder: `files`, `folders`, or a kind of `--candidates`.
 const std::map<std::string, std::string>& sources() {
     static const std::map<std::string, std::string> known{{"FILE", "files"},
                                                           {"DIR", "folders"},
@@ -35,7 +35,7 @@ std::string source_of(const GrammarOption& option) {
     return found == sources().end() ? "" : found->second;
 }
 
-/// In single quotes, for all three shells.
+/// Quotes with single quotes, for all three shells.
 std::string quoted(const std::string& text, bool fish = false) {
     std::string out = "'";
     for (const char c : text) {
@@ -85,7 +85,7 @@ std::string values_of(const GrammarOption& option) {
     return source.empty() ? "none" : source;
 }
 
-/// bash and zsh read the same tables, each by `case`.
+/// Writes the tables for bash and zsh, each as a `case`.
 std::string tables(const GrammarCommand& top, const std::string& prefix) {
     std::vector<const GrammarCommand*> all;
     collect(top, all);
@@ -122,7 +122,8 @@ std::string tables(const GrammarCommand& top, const std::string& prefix) {
     return subcommands + end + options + end + values + end + arguments + end;
 }
 
-// What was typed so far, word by word: the path of the command, how many arguments it has, and the flag that waits for its value.
+// Walks the words typed so far. Finds the path of the command, the number of its arguments, and the flag that waits for its
+// value.
 constexpr std::string_view walk =
     "    local place='' number=0 flag='' word seen\n"
     "    for word in \"${typed[@]}\"; do\n"
@@ -263,7 +264,7 @@ std::string fish_script(const GrammarCommand& top) {
     return script;
 }
 
-/// A command as `help` takes it: a word behind that one, with the flags of `help`.
+/// Returns a command as an argument of `help`, with the flags of `help`.
 GrammarCommand explained(const GrammarCommand& command, const GrammarCommand& help) {
     GrammarCommand out;
     out.name = help.name + " " + path_of(command);

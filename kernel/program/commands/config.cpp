@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config show, get, set: the settings in force, where each comes from, and one value at a time changed in a file.
+// config show, get, set: show the settings in force and the origin of each, and change one value in a file.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -55,7 +55,7 @@ Result<ConfigInForce> read_config(Program& program) {
     return config;
 }
 
-/// Keys in their order, with the JSON value of each.
+/// Lists the keys in order, with the JSON value of each.
 void flatten_settings(const json::value& value, std::vector<std::string>& segments,
                       std::vector<std::pair<std::string, json::value>>& leaves) {
     const auto* object = value.if_object();
@@ -70,8 +70,7 @@ void flatten_settings(const json::value& value, std::vector<std::string>& segmen
     }
 }
 
-/// What stands in a map of the user's own (headers, an environment) under a name that says so is not shown to whoever looks over
-/// a shoulder.
+/// True for values of the user's own maps (headers, an environment) whose names sound secret. They are not shown.
 bool is_secret_setting(const std::string& key) {
     if (!key.starts_with("mcp_servers.") && key.find(".settings.") == std::string::npos) { return false; }
     std::string last = key.substr(key.rfind('.') + 1);
@@ -89,23 +88,23 @@ std::string shown_value(const json::value& value) {
     return printable_lines(to_json_line(value));
 }
 
-/// Beside its key: a text of several lines is quoted.
+/// Returns a value for the line of its key. A text of several lines is quoted.
 std::string value_in_line(const json::value& value) {
     const std::string shown = shown_value(value);
     return shown.find('\n') == std::string::npos ? shown : printable_lines(to_json_line(value));
 }
 
-/// As a flag of that name would be answered.
+/// Returns the same error as for a flag of that name.
 Error no_such_setting(const ProductPaths& product, const std::string& key) {
     Settings::Sources only;
     only.flags.emplace_back(key, "");
     const auto refused = Settings::load(product.config, only);
-    Error error = refused.ok() ? Error{} : refused.error();  // It is never known: that was looked up before.
+    Error error = refused.ok() ? Error{} : refused.error();  // Never ok: the key was looked up before.
     error.where.clear();
     return error;
 }
 
-/// The schema's entry for a key, `*` standing for any one segment; null where there is none. A map's own keys belong to the map.
+/// Returns the schema's entry for a key, where `*` matches any one segment, or null. The keys of a map belong to the map.
 const json::object* known_setting(const Settings& settings, const std::vector<std::string>& segments) {
     for (const json::value& entry : settings.known()) {
         const json::object& object = entry.get_object();
@@ -205,14 +204,14 @@ int get_config(Program& program, const ConfigArguments& arguments) {
     return 0;
 }
 
-/// The value that a text stands for, checked against the schema as a flag's would be.
+/// Parses a value and checks it against the schema, as for a flag.
 Result<json::value> value_of_text(const ConfigInForce& config, const std::string& key, const std::string& text) {
     Settings::Sources only;
     only.flags.emplace_back(key, text);
     const auto segments = split_key(key);
     AF_TRY(const Settings none, Settings::load(config.product.config, {}));
     if (const json::object* known = segments.empty() ? nullptr : known_setting(none, segments)) {
-        // Inside a free map: the map with this value alone, as a flag would give it.
+        // Inside a free map: checks the map with this value alone, as for a flag.
         const auto of_map = split_key(std::string(known->at("key").as_string())).size();
         if (segments.size() == of_map && text.find_first_not_of(" \t\r\n") == std::string::npos && !known->contains("default")) {
             return Error{no_value, "the value for " + printable(key, 120) + " is empty", "",
@@ -237,7 +236,7 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
     json::value all = loaded->all();
     const json::value* value = &all;
     for (const std::string& segment : segments) { value = &value->as_object().at(segment); }
-    // What the schema cannot say: the forms of times, authors and branches, which a start would refuse.
+    // Checks what the schema cannot: the forms of times, authors and branches, which a start would refuse.
     const auto by_key = [](Error error) {
         if (error.where.starts_with("flag ")) { error.where.erase(0, 5); }
         return error;
@@ -250,7 +249,7 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
     return *value;
 }
 
-/// Keeps two commands from changing one file at once, as long as it lives; one that cannot be held is done without.
+/// Locks a folder for its lifetime, so two commands cannot change one file at once. If it cannot be locked, continues without.
 class FolderLock {
 public:
     explicit FolderLock(const std::filesystem::path& folder)
@@ -262,8 +261,8 @@ private:
     FileDescriptor folder_;
 };
 
-/// Replaces a file that a person keeps: where its name is a link (dotfiles often are) the file behind it, with the rights that it
-/// has.
+/// Replaces a file that a person maintains. If its name is a link (as dotfiles often are), replaces the target. Keeps its
+/// permissions.
 Result<void> replace_kept_file(const std::filesystem::path& file, std::string_view text) {
     std::error_code error;
     const auto target = std::filesystem::canonical(file, error);
@@ -272,7 +271,7 @@ Result<void> replace_kept_file(const std::filesystem::path& file, std::string_vi
     AF_CHECK(write_file_atomic(error ? file : target, text, Durability::synced, mode));
     if (!error) {
         ::chmod(target.c_str(), mode);
-    }  // The umask took some away. Where they cannot be given back the file has fewer, never more.
+    }  // The umask removed some permissions. If they cannot be restored, the file has fewer, never more.
     return {};
 }
 
@@ -317,8 +316,8 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     }
     std::string before;
     std::error_code missing;
-    // What is not there cannot be locked, and whoever comes first would be overwritten. With --unset there is nothing to take out
-    // of it then.
+    // A missing folder cannot be locked, so a concurrent command could be overwritten. With --unset there is then nothing to
+    // remove.
     if (!arguments.unset) {
         if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); }
     }
@@ -338,7 +337,7 @@ int set_config(Program& program, const ConfigArguments& arguments) {
         }
         if (const auto written = replace_kept_file(file, *after); !written.ok()) { return program.fail(written.error()); }
     }
-    // What is written need not be what holds: a higher layer may say otherwise, or a project may not be trusted.
+    // The written value may not be in force: a higher layer may override it, or the project may not be trusted.
     std::string remark;
     if (place.ok() && !arguments.unset) {
         const auto loaded = load_settings(program, config.place, config.product);
@@ -381,7 +380,7 @@ int migrate_config(Program& program) {
         files.push_back(std::filesystem::path(home->second) / ".agentforge" / "config.yaml");
     }
     if (place.ok()) { files.push_back(place->agentforge / "config" / "settings.yaml"); }
-    // First all are read, then all are written: a file that cannot be changed leaves the other one alone.
+    // Reads all files before it writes any: if one cannot be changed, none is.
     std::vector<std::pair<std::filesystem::path, Migration>> migrations;
     std::vector<FolderLock> alone;
     json::array told;
@@ -453,7 +452,7 @@ void add_config(CLI::App& app, Program& program) {
     add_option_function(
         *set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")
         ->type_name("VALUE")
-        ->may_be_empty();  // In place of a default.
+        ->may_be_empty();  // Replaces a default.
     add_flag(*set, "--user", arguments->user, "Into your own file instead, ~/.agentforge/config.yaml: for all projects");
     add_flag(*set, "--unset", arguments->unset, "Take it out of the file");
     add_flag(*set, "--json", program.json_output, "Answer as JSON");

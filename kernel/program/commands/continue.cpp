@@ -19,7 +19,7 @@ struct ContinueArguments {
     bool detach = false;
 };
 
-/// What can be done with a task that has not ended by itself.
+/// Returns how to continue a task that has not completed.
 std::string way_on(const TaskState& state) {
     const std::string& id = state.task_id;
     if (state.status == TaskStatus::aborted) { return "start a new task: an aborted one stays as it is"; }
@@ -37,7 +37,7 @@ Error not_now(const TaskState& state, const std::string& flag) {
                  "task " + id, way_on(state), ErrorKind::conflict};
 }
 
-/// What the stages that are to run miss is said before anything is recorded.
+/// Reports what the next stages lack, before anything is recorded.
 Result<void> check_can_go_on(Program& program, Project& project, const TaskState& state, const ContinueOptions& options) {
     if (options.revise) { return check_stages_ready(program, project, state.pipeline, state.stage().name, state.request); }
     AF_TRY(const records::Extension extension,

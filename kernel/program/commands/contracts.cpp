@@ -41,7 +41,7 @@ int list_contracts(Program& program, const Definitions& all) {
     return 0;
 }
 
-/// One line a property, indented below what holds it.
+/// Prints one line for each property, indented below its parent.
 void print_properties(std::ostream& out, const json::object& schema, const std::string& indent) {
     const json::value* items = schema.if_contains("items");
     if (items != nullptr && items->is_object()) { print_properties(out, items->get_object(), indent); }
@@ -97,7 +97,7 @@ int show_contract(Program& program, const Definitions& all, const std::string& n
 }
 
 std::vector<Error> problems_of_contract(const Definitions&, const std::string& file) {
-    if (file.empty()) { return {}; }  // Those in force were compiled to come here.
+    if (file.empty()) { return {}; }  // The definitions in force were compiled when they were loaded.
     const auto document = load_yaml(file);
     if (!document.ok()) { return {document.error()}; }
     const auto contract = compile_contract(*document);

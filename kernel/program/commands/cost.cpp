@@ -29,7 +29,6 @@ std::string shown_cost(const Spend& spend) {
     return spend.unpriced == spend.calls + spend.lost ? "unknown" : "at least " + money(spend.cost_microusd);
 }
 
-/// `model` is the field that is cut by; the models whose price is unknown are named where it is not.
 void show_groups(std::ostream& out, const char* title, const std::vector<Group>& groups) {
     out << fmt::format("\n  {:<28} {:>6} {:>9} {:>9} {:>9} {:>9}  {}\n", title, "calls", "input", "cached", "as tokens", "output",
                        "cost");
@@ -163,7 +162,8 @@ int show_cost(Program& program, const std::string& task) {
 }  // namespace
 
 bool answered_from_transcript(const TaskStore& store, const std::string& task_id) {
-    // Most tasks are not, and to parse the whole file takes longer than all else that a command does which tells of one task.
+    // Searches the text first: most tasks are not replays, and parsing the whole file takes longer than the rest of a command for
+    // one task.
     const auto text = read_file(store.paths(task_id).task());
     if (!text.ok() || text->find("backend: \"replay\"") == std::string::npos) { return false; }
     const auto task = store.load(task_id);

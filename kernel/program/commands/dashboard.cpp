@@ -28,7 +28,7 @@ struct DashboardArguments {
     std::uint64_t port = 8420;
     std::string socket;
     bool read_only = false;
-    std::string metrics_token;  ///< A file.
+    std::string metrics_token;  ///< Path of a file.
 };
 
 std::vector<std::filesystem::path> task_folders(const std::vector<KnownRepository>& repositories) {
@@ -82,8 +82,8 @@ void follow(const Program& program, Aggregator& tasks, SetWatch& sets, EventHub&
     constexpr std::chrono::milliseconds usual_wait{2000};  // Only for a process that ended without a word; a record is an event.
     constexpr std::chrono::milliseconds wait_after_change{200};  // A process often ends after its last record.
     constexpr std::chrono::milliseconds wait_without_events{500};
-    constexpr std::chrono::seconds between_whole_looks{
-        60};  // Of events nothing is missed as a rule: a look at all costs more than waiting for them.
+    // Events usually suffice: looking at everything costs more.
+    constexpr std::chrono::seconds between_whole_looks{60};
     constexpr std::chrono::seconds between_looks_without_events{10};
     RepositoryList list(program);
     auto watch = std::make_unique<ChangeWatch>(task_folders(tasks.every_repository()));
@@ -110,7 +110,7 @@ void follow(const Program& program, Aggregator& tasks, SetWatch& sets, EventHub&
     }
 }
 
-/// The first line of the user's file. Errors: AF-DASH-033.
+/// Returns the first line of the user's file. Errors: AF-DASH-033.
 Result<std::string> token_of(const std::filesystem::path& file) {
     const auto refused = [&file](const std::string& why) {
         return Error{"AF-DASH-033", "The token for /metrics cannot be used: " + why, file.string(),
@@ -149,8 +149,8 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
     }
     const auto listener = listen(settings);
     if (!listener.ok()) { return program.fail(listener.error()); }
-    ::signal(SIGPIPE, SIG_IGN);                // A client that went away is an error of its connection.
-    ::unsetenv(process::supervisor_variable);  // Tasks that are begun here outlive the dashboard.
+    ::signal(SIGPIPE, SIG_IGN);                // A client that left is an error of its connection only.
+    ::unsetenv(process::supervisor_variable);  // Tasks that are started here outlive the dashboard.
     program.environment.erase(process::supervisor_variable);
     SystemIdSource ids;
     Guard guard({(*listener)->port(), arguments.read_only, metrics_token}, ids);

@@ -13,14 +13,14 @@ namespace agentforge::kernel {
 namespace {
 
 struct DecisionArguments {
-    std::string what;  ///< A task, or what it asks for.
+    std::string what;  ///< A task's id, or the id of an item that waits.
     std::string feedback;
     std::optional<std::string> hash;
     std::string edited;  ///< A file, or `-`.
     std::string file;    ///< Structured feedback; `-` is standard input.
-    std::string reason;  ///< Of a rejection.
+    std::string reason;  ///< Reason of a rejection.
     bool exit = false;
-    bool revises = false;  ///< The command is there to say what to change.
+    bool revises = false;  ///< The command is `feedback`.
     bool edit = false;
     bool no_resume = false;
     bool approved = false;
@@ -32,13 +32,13 @@ bool names_a_question(std::string_view what) {
     return what.starts_with("APR-") || what.starts_with("ACT-") || what.starts_with("ESC-");
 }
 
-/// The changed action from a file, or from an editor on what was shown.
+/// Returns the changed action from a file, or from an editor on the proposed action.
 Result<std::optional<json::object>> changed(Program& program, const EscalationStore& store, const DecisionArguments& arguments) {
     std::string text;
     std::string source = arguments.edited;
     if (arguments.edit) {
         AF_TRY(const ApprovalRequest asked, store.approval(arguments.what));
-        AF_CHECK(store.check_unanswered(asked.id));  // Before somebody writes for nothing.
+        AF_CHECK(store.check_unanswered(asked.id));  // Before a person writes in vain.
         AF_TRY(text, edit_text(program, to_yaml(action_of(asked)), asked.id + ".yaml"));
         source = "the changed action";
     } else if (arguments.edited == "-") {
@@ -61,7 +61,7 @@ Result<std::optional<json::object>> changed(Program& program, const EscalationSt
     return std::optional(std::move(document.value.get_object()));
 }
 
-/// Structured feedback, which is about the artifact that the task shows.
+/// Reads structured feedback about the artifact that the task shows.
 Result<Feedback> feedback_from_file(Program& program, const ProjectPlace& place, const DecisionArguments& arguments) {
     std::string text;
     if (arguments.file == "-") {

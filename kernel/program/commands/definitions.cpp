@@ -32,7 +32,7 @@ namespace {
 
 int validate_definitions(Program& program, const DefinitionCommands& commands, const std::vector<std::string>& files) {
     const auto definitions = load_definitions(program);
-    // A definition in force that is broken: where no file is named, that is the answer.
+    // A definition in force is broken. If no file is named, the validation below reports it.
     if (!definitions.ok() && !files.empty()) { return program.fail(definitions.error()); }
     json::array told;
     bool valid = true;

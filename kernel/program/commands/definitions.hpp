@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agents, contracts and pipelines in force, and the three groups of commands that look at them.
+// The agents, contracts and pipelines in force, and the three groups of commands for them.
 #pragma once
 
 #include "config/agents.hpp"
@@ -17,32 +17,32 @@ struct Definitions {
     AgentSet agents;
     PipelineSet pipelines;
 
-    /// Whether a definition is the project's own, by the file that it came from.
+    /// True if the file that a definition came from is the project's own.
     [[nodiscard]] bool of_project(const std::string& source) const;
 };
 
-/// `shown`: the group that is only looked at (`agents`, `contracts` or `pipelines`); what it does not need is not read. Empty:
-/// all are read. Errors: AF-GIT-001 no repository; AF-CONT-…, AF-AGENT-…, AF-PIPE-…, AF-CONF-… of what is in force.
+/// `shown`: the only group that is shown (`agents`, `contracts` or `pipelines`); reads only what it needs. Empty: reads all.
+/// Errors: AF-GIT-001 no repository; AF-CONT-…, AF-AGENT-…, AF-PIPE-…, AF-CONF-… of the definitions in force.
 [[nodiscard]] Result<Definitions> load_definitions(const Program& program, std::string_view shown = {});
 
-/// What a command of these groups was given. A FILE of `validate` is looked at as if it lay in the project's folder.
+/// Arguments of these commands. `validate` checks a FILE as if it were in the project's folder.
 struct DefinitionArguments {
     std::string name;
     std::vector<std::string> files;
-    bool origin = false;  ///< Say where each part comes from.
+    bool origin = false;  ///< Show the origin of each part.
 };
 
-/// `list`, `show NAME` and `validate [FILE…]` below `group`. `metavar` is the name's place holder in the usage, `word` what one
-/// is called.
+/// `list`, `show NAME` and `validate [FILE…]` of `group`. `metavar`: the name's placeholder in the usage. `word`: the name of one
+/// definition.
 struct DefinitionCommands {
     std::function<int(const Definitions&)> list;
     std::function<int(const Definitions&, const std::string& name)> show;
-    /// Looks at one file; an empty one: at all in force. What is wrong with it; none: nothing.
+    /// Checks one file, or all in force if it is empty. Returns the problems.
     std::function<std::vector<Error>(const Definitions&, const std::string& file)> validate;
-    /// `show NAME --origin`; empty: there is no such flag.
+    /// `show NAME --origin`. Empty: there is no such flag.
     std::function<int(const Definitions&, const std::string& name)> origin = {};
 };
-/// The group, for commands of its own.
+/// Returns the group, to add further commands.
 Command add_definition_commands(CLI::App& app, Program& program, const std::string& group, const std::string& word,
                                 const std::string& metavar, const std::string& description, const std::string& example,
                                 DefinitionCommands commands);

@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    /// What is printed from here on goes beside the task's journal; the parent hears the task's id.
+    /// From here on, output goes to a file beside the task's journal. Sends the task's id to the parent.
     void leave(const std::string& task) {
         const auto place = ProjectPlace::find(program_);
         if (!place.ok()) { return; }
@@ -112,7 +112,7 @@ int detach(Program& program, const std::function<int()>& work) {
     ::close(ends[1]);
     const std::string task = read_to_end(ends[0]);
     ::close(ends[0]);
-    if (task.empty()) { return exit_code_of(child); }  // It has said itself what came in the way.
+    if (task.empty()) { return exit_code_of(child); }  // The child has printed its own error.
     const auto place = ProjectPlace::find(program);
     const std::string log = place.ok() ? (TaskStore(place->agentforge).paths(task).root / "detached.log").string() : "";
     if (program.json_output || program.stream_output) {

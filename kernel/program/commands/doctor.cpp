@@ -44,7 +44,7 @@ Check from(std::string name, const Result<T>& result, const std::string& good, V
     return {std::move(name), otherwise, result.error().to_string()};
 }
 
-/// `network namespace, landlock 7, …`: what is on, in words.
+/// Returns the confinement in force: `network namespace, landlock 7, …`.
 std::string confinement_text(const json::object& confinement) {
     std::string text;
     for (const auto& [key, value] : confinement) {
@@ -57,14 +57,14 @@ std::string confinement_text(const json::object& confinement) {
     return text;
 }
 
-/// A gap that the user accepted, and a share that the kernel lets only be watched, are told and no fault.
+/// Reports gaps that the user accepted, and the parts that the kernel can only monitor. They are not errors.
 Check check_confinement(const ExecHelper& helper, const std::string& folder) {
     const auto in_force = check_sandbox(helper, folder);
     if (!in_force.ok()) { return {"sandbox", Verdict::bad, in_force.error().to_string()}; }
     return {"sandbox", in_force->contains("open_gaps") ? Verdict::warning : Verdict::good, confinement_text(*in_force)};
 }
 
-/// Asked in no folder of the project's: rustup, yarn and others run what the files of the folder name.
+/// Runs outside the project's folders: rustup, yarn and others run what files in the current folder name.
 Check check_program(const ProductPaths& product, std::string name, const std::vector<std::string>& argv) {
     const auto processes = make_process_runner(product.exec_helper);
     ProcessRequest request;
@@ -78,7 +78,7 @@ Check check_program(const ProductPaths& product, std::string name, const std::ve
     return {std::move(name), outcome->exit_code == 0 ? Verdict::good : Verdict::warning, printable(said, 100)};
 }
 
-/// The model in use; where it is `auto`, or none is named, also all that could be.
+/// Checks the model in use. If it is `auto` or not named, also checks all candidates.
 std::vector<Check> check_model(Project& project, Program& program) {
     const ModelSettings settings = read_model_settings(project.settings(), "");
     std::vector<Check> checks;
@@ -119,7 +119,7 @@ Check check_secrets(const Project& project) {
             printable_lines(detail)};
 }
 
-/// Models of roles that are not the project's, each once.
+/// Checks the models of roles that differ from the project's, each once.
 std::vector<Check> check_models_of_roles(Project& project, Program& program) {
     std::vector<ModelSettings> seen{read_model_settings(project.settings(), "")};
     std::vector<Check> checks;
@@ -135,7 +135,7 @@ std::vector<Check> check_models_of_roles(Project& project, Program& program) {
     return checks;
 }
 
-/// What is found of a program that something needs; its version, where it says one.
+/// Reports a program that is needed, with its version if it prints one.
 Check check_tool(const ProductPaths& product, std::string name, const std::string& program, const std::string& use,
                  const std::string& install, const std::vector<std::string>& version, bool needed, bool found) {
     if (!found) {
@@ -151,14 +151,14 @@ Check check_tool(const ProductPaths& product, std::string name, const std::strin
     return check;
 }
 
-/// The project's tests, run as a task would run them before it asks a model.
+/// Runs the project's tests as a task would before it asks a model.
 Check check_suite(Program& program, Project& project) {
     const auto suite = measure_suite(program, project);
     if (!suite.ok()) { return {"tests", Verdict::bad, suite.error().to_string()}; }
     return {"tests", suite->passes ? Verdict::good : Verdict::warning, suite->text};
 }
 
-/// What gates and delivery need in this project: its languages, their programs, what their lockfiles name.
+/// Checks what gates and delivery need in this project: its languages, their programs, the dependencies in its lockfiles.
 std::vector<Check> check_measuring(Program& program, Project& project) {
     std::vector<Check> checks;
     const auto gates = check_gates(project);
@@ -196,7 +196,7 @@ std::vector<Check> check_measuring(Program& program, Project& project) {
     return checks;
 }
 
-/// What is wrong with those that were found, and what the default pipeline cannot have of them.
+/// Reports problems of the discovered plugins, and what the default pipeline lacks.
 Check check_the_plugins(Project& project) {
     std::vector<Error> problems = project.plugins().problems();
     const std::string name = project.settings().text("pipeline.default");

@@ -23,7 +23,8 @@ const ExternalArtifact& external_of(const PipelineTemplate& pipeline, const std:
     return found != pipeline.accepts_external.end() ? found->second : pipeline.requires_external.find(name)->second;
 }
 
-/// What an earlier task hands over: its specification, and what its template says it provides as far as this pipeline takes it.
+/// Returns the artifacts of an earlier task: its specification, and what its template provides, as far as this pipeline accepts
+/// it.
 Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTemplate& pipeline, const std::string& task,
                                               const std::string& accept_stale, bool include_uncommitted) {
     AF_TRY(const std::string id, project.tasks().resolve(task));
@@ -41,8 +42,7 @@ Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTe
         artifacts.emplace(contract, import.artifact);
         imports.push_back(std::move(import));
     }
-    // The new task begins on the commit that is checked out, whatever branch the other one was made on, or on the checkout
-    // itself.
+    // The new task starts from the current commit, whatever branch the other task was on, or from the checkout itself.
     AF_TRY(const Repository repository, Repository::open(project.place().root.string()));
     AF_TRY(const std::string head, repository.head_commit());
     AF_TRY(const Staleness staleness, measure_staleness(repository, artifacts, state.base_commit, head, include_uncommitted));

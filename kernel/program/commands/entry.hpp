@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a task begins: the options that give it artifacts from outside, skip stages and leave some out.
+// Where a task begins: the options that import artifacts, skip stages and leave some out.
 #pragma once
 
 #include <memory>
@@ -18,30 +18,30 @@ struct StartArguments;
 struct EntryArguments {
     std::string spec;          ///< A file.
     std::string tests;         ///< A folder or a file.
-    std::string task;          ///< Another task.
-    std::string accept_stale;  ///< Why its artifacts count though files that they name were changed since; empty: they do not.
+    std::string task;          ///< Another task's id.
+    std::string accept_stale;  ///< Why its artifacts count although files that they name have changed since. Empty: they do not.
     std::vector<std::string> others;  ///< `NAME=FILE`.
     std::string skip_to;
     std::vector<std::string> without;
 
-    /// Whether artifacts are given.
+    /// True if artifacts are imported.
     [[nodiscard]] bool gives_artifacts() const { return !spec.empty() || !tests.empty() || !task.empty() || !others.empty(); }
 };
 
 void add_entry_options(const Command& command, EntryArguments& arguments);
 
-/// Reads what is given and settles where the task begins. Errors: those of pipeline/entry/imports.hpp; AF-EXT-011 `--external`
+/// Reads the imports and decides where the task begins. Errors: those of pipeline/entry/imports.hpp; AF-EXT-011 `--external`
 /// without a name; AF-ORCH-055 and AF-ORCH-056 (check_freshness).
 [[nodiscard]] Result<Entry> entry_of_arguments(const Program& program, Project& project, const PipelineTemplate& pipeline,
                                                const StartArguments& arguments);
 
-/// What the specification that is given is about; empty where none is.
+/// Returns the title of the imported specification, or empty.
 [[nodiscard]] std::string title_of(const Entry& entry);
 
-/// Why a stage will not run, as far as it can be told before the task exists; empty: it will, or what decides is not known yet.
+/// Returns why a stage will not run, as far as known before the task exists. Empty: it will, or this is not known yet.
 [[nodiscard]] std::string why_skipped(const PipelineTemplate& pipeline, const Entry& entry, std::size_t stage);
-/// Why nobody will be shown what a stage hands in: it is skipped, or lies behind the end. Tests from outside are shown as the
-/// stage's own. Empty: it runs.
+/// Returns why a stage's artifact will not be shown: it is skipped, or comes after the end. Imported tests are shown like the
+/// stage's own. Empty: the stage runs.
 [[nodiscard]] std::string why_not_run(const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit,
                                       std::size_t stage);
 

@@ -24,10 +24,10 @@ std::string_view kind_of(PendingItem::Kind kind) {
     return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation";
 }
 
-/// What a task waits for by its state, where its file was lost or is damaged: it waits all the same.
+/// Adds what a task waits for according to its state, even if its file was lost or is damaged.
 void add_without_record(PendingList& pending, const TaskStore& tasks, const EscalationStore& store) {
     const auto listing = tasks.list();
-    if (!listing.ok()) { return; }  // `status` says why.
+    if (!listing.ok()) { return; }  // `status` reports the error.
     for (const TaskSummary& task : listing->tasks) {
         const auto listed = [&task](const PendingItem& item) { return item.task_id == task.task_id; };
         if (task.waiting_for.empty() || std::any_of(pending.items.begin(), pending.items.end(), listed)) { continue; }
@@ -55,7 +55,7 @@ void add_without_record(PendingList& pending, const TaskStore& tasks, const Esca
         };
         const auto why =
             item.kind == PendingItem::Kind::escalation ? failure(store.escalation(item.id)) : failure(store.approval(item.id));
-        if (!why) { continue; }  // It was answered.
+        if (!why) { continue; }  // The question was answered.
         if (why->kind == ErrorKind::not_found) { pending.problems.push_back(store.lost(item.id, item.task_id)); }
         const auto later = [&item](const PendingItem& other) { return item.created_at < other.created_at; };
         pending.items.insert(std::find_if(pending.items.begin(), pending.items.end(), later), std::move(item));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `agentforge fix`: a task whose test is a violation that `agentforge check` found.
+// `agentforge fix`: starts a task to fix a violation that `agentforge check` found. The violation serves as its test.
 #include <algorithm>
 #include <ostream>
 
@@ -28,7 +28,7 @@ std::string request_for(const NamedViolation& named) {
            (violation.fix_hint.empty() ? "" : " " + violation.fix_hint) + " Change nothing else that anybody could notice.";
 }
 
-/// The violation as it is in the files that the task begins with.
+/// Finds the violation in the files that the task starts from.
 Result<NamedViolation> look_for(Project& project, const Program& program, const NamedViolation& record, bool uncommitted) {
     const std::string& file = record.violation.file;
     AF_TRY(const FileCheck checked,
@@ -53,7 +53,7 @@ Result<NamedViolation> look_for(Project& project, const Program& program, const 
     return *found;
 }
 
-/// Writes the violation into each stage whose gate judges it.
+/// Writes the violation into each stage whose gate checks it.
 Result<void> put_into(PipelineTemplate& pipeline, const NamedViolation& named) {
     bool judged = false;
     for (StageTemplate& stage : pipeline.stages) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `agentforge history TASK`: the way that a task took through its stages: each visit and how it ended, and each way back with its
+// `agentforge history TASK`: shows a task's way through its stages: each visit and how it ended, and each way back with its
 // reason.
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ json::object to_json(const Resumption::PastCycle& cycle, std::size_t number) {
     return {{"number", number}, {"from", cycle.from}, {"to", cycle.to}, {"reason", cycle.reason}, {"time", cycle.time}};
 }
 
-/// One line of the way: what happened to which stage.
+/// One line of the way: an event of a stage.
 struct Waypoint {
     std::string time;
     std::string stage;
@@ -32,7 +32,7 @@ struct Waypoint {
     std::string detail;
 };
 
-/// Says the records that lead from stage to stage.
+/// Converts the records that move between stages.
 struct Waypoints {
     using Said = std::optional<Waypoint>;
     Said operator()(const records::StageStarted& started) const {

@@ -40,14 +40,14 @@ std::uint64_t number_of(const json::object& object, std::string_view key) {
 }
 
 std::string role_of(const records::Envelope& envelope) { return envelope.agent ? *envelope.agent->role : std::string(); }
-/// Of the record's time: `19:43:12.135`, or less of it.
+/// Returns the time of a record: `19:43:12.135`, or the first `length` characters.
 std::string time_of_day(const records::Envelope& envelope, std::size_t length) {
     constexpr std::size_t date = 11;
     const std::string time = envelope.timestamp.value_or("");
     return time.size() < date ? std::string() : time.substr(date, length);
 }
 
-/// Adds `name=value` where a record has a text of that name.
+/// Appends `name=value` if a record has a text field of that name.
 template <class T>
 void add_named(std::string& text, std::string_view name, const T& value) {
     if constexpr (std::is_convertible_v<const T&, std::string_view>) {
@@ -59,7 +59,7 @@ void add_named(std::string& text, std::string_view name, const T& value) {
     }
 }
 
-/// What a record says in one line.
+/// Writes a record in one line.
 struct Line {
     std::uint64_t step;
 
@@ -102,7 +102,7 @@ private:
     }
 };
 
-/// Whether the record tells of something that went wrong.
+/// True if the record reports a failure.
 struct Failure {
     bool operator()(const records::StageFailed&) const { return true; }
     bool operator()(const records::TaskFailed&) const { return true; }
@@ -142,7 +142,7 @@ Result<std::string> blob_text(const BlobStore& blobs, const std::string& hash) {
     return blobs.get(hash);
 }
 
-/// Whether `agentforge gc --blobs` took them: it takes the whole folder.
+/// True if `agentforge gc --blobs` removed them: it removes the whole folder.
 bool blobs_were_freed(const TaskPaths& paths) {
     std::error_code error;
     return !std::filesystem::exists(paths.blobs(), error) && !error;
@@ -198,7 +198,7 @@ int show_step(Program& program, const TaskPaths& paths, const TaskState& state, 
         return 0;
     }
     const bool everything = arguments.show.empty();
-    // One part sent into a file or a pipe comes as it is (a diff is for `git apply`); what people look at cannot act on their
+    // A single part sent to a file or pipe is not changed (a diff is for `git apply`). Output for people cannot act on the
     // terminal.
     const auto shown = [&](const std::string& text) {
         return everything || program.out_is_terminal ? printable_lines(text) : text;
@@ -237,7 +237,7 @@ int show_step(Program& program, const TaskPaths& paths, const TaskState& state, 
     return 0;
 }
 
-/// Each gate with its commands; those of one name, purpose and tree in one line.
+/// Shows each gate with its commands. Those with the same name, purpose and tree share a line.
 int show_gates(Program& program, const std::string& id, const std::vector<Record>& records) {
     json::array gates;
     for (const Record& record : records) {
@@ -286,7 +286,7 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
     Recovery recovery;
     const auto records = store.records(*id, &recovery);
     if (!records.ok()) { return program.fail(records.error()); }
-    const auto state = fold_all(*records);  // The hash chain may be intact although the records do not add up to a task.
+    const auto state = fold_all(*records);  // The hash chain can be intact although the records do not make a valid task.
     if (!state.ok() && arguments.gates) { return program.fail(state.error()); }
     if (arguments.gates) { return show_gates(program, *id, *records); }
     const int shown = show_journal(program, *id, *records, recovery);

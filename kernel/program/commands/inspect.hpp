@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `inspect` shows, for the commands that show the same.
+// Functions of `inspect` that other commands share.
 #pragma once
 
 #include <vector>
@@ -11,16 +11,15 @@
 
 namespace agentforge::kernel {
 
-/// What a record of a journal says in one line.
+/// Returns a journal's record in one line.
 [[nodiscard]] std::string record_line(const Record& record);
-/// The files that a step's command changed by itself, with commas; empty if there are none.
+/// Returns the files that a step's own command changed, with commas; empty if there are none.
 [[nodiscard]] std::string listed_files(const records::Step& step);
-/// The same with time and, where there is room, role, cut to the terminal's width behind `begin`; what tells of a failure is
-/// whole.
+/// The same with the time and, if there is room, the role, cut to the terminal's width after `begin`. A failure is shown in full.
 [[nodiscard]] std::string record_on_terminal(const Program& program, const Record& record, const std::string& begin);
-/// How long gates took, according to a journal.
+/// Returns how long gates took, according to a journal.
 [[nodiscard]] GateTime gate_time(const std::vector<Record>& records);
-/// One step with all that was sent and answered. Errors: AF-CLI-012 there is none of that number.
+/// Shows one step with everything that was sent and answered. Errors: AF-CLI-012 there is no step of that number.
 int inspect_step(Program& program, const std::string& task, std::uint64_t step);
 
 }  // namespace agentforge::kernel

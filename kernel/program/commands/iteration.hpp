@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which artifacts of a task a person is shown, to approve or revise them.
+// Which artifacts of a task are shown to a person, to approve or revise.
 #pragma once
 
 #include <set>
@@ -11,21 +11,21 @@
 
 namespace agentforge::kernel {
 
-/// Whether a person sits at this run's terminal and can be asked there.
+/// True if a person is at this run's terminal.
 [[nodiscard]] bool sits_at_terminal(const Program& program);
 
-/// The stages whose artifacts are shown: by --iterate, --iterate-at or --no-iterate, else by `pipeline.iterate`. `auto`, the
-/// default, never makes a person a gatekeeper: it shows the artifact that the task ends with, where its stage has `iterate:
-/// true`, somebody sits there, and no stage to end with was named: who says beforehand where the task ends has decided. Errors:
-/// AF-CLI-160 a named stage does not iterate, or is not reached; AF-CLI-161 no stage iterates.
+/// Returns the stages whose artifacts are shown: by --iterate, --iterate-at or --no-iterate, else by `pipeline.iterate`. `auto`,
+/// the default, never makes a task wait for a person who is not there: it shows the artifact that the task ends with if that
+/// stage has `iterate: true`, a person is at the terminal, and no stage to end with was named (naming one is a decision in
+/// advance). Errors: AF-CLI-160 a named stage does not iterate, or is not reached; AF-CLI-161 no stage iterates.
 [[nodiscard]] Result<std::set<std::string>> iterated_stages(const Program& program, const Project& project,
                                                             const PipelineTemplate& pipeline, const Entry& entry,
                                                             const StartArguments& arguments);
 
-/// How a task that has completed can go on, in commands: with its last artifact revised, with the stages that follow. Empty where
-/// it has delivered, or nothing follows.
+/// Returns commands that continue a completed task: revise its last artifact, or run the stages that follow. Empty if it has
+/// delivered, or nothing follows.
 [[nodiscard]] std::vector<std::string> ways_after_end(const TaskState& state, const std::string& id);
-/// How a person may decide on the artifact that a task shows, in commands with a remark.
+/// Returns commands, with remarks, to decide on the artifact that a task shows.
 [[nodiscard]] std::vector<std::string> ways_to_decide(const TaskState& state, const std::string& id);
 
 }  // namespace agentforge::kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task has done and does, record by record of its journal: the truth, whoever runs it and wherever that one's terminal is.
+// Shows the records of a task's journal: what it has done and does, whichever process runs it.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -39,7 +39,7 @@ void print_record(Program& program, const LogArguments& arguments, const Record&
     program.out << record_on_terminal(program, record, "") << "\n";
 }
 
-/// Reads the records that a journal grows by; a line that is not whole yet is left for the next time.
+/// Reads the records appended to a journal. Leaves an incomplete line for the next time.
 class Tail {
 public:
     Tail(const std::filesystem::path& file, Sequence seen) : file_(file), seen_(seen) {}
@@ -76,7 +76,7 @@ int follow(Program& program, const LogArguments& arguments, const TaskPaths& pat
     Tail tail(paths.journal(), seen);
     const JournalChange change(paths.journal());
     while (true) {
-        const bool running = TaskLock::holder(paths).has_value();  // Asked first: what is written after that is read below.
+        const bool running = TaskLock::holder(paths).has_value();  // Checked first: what is written after that is read below.
         const auto records = tail.more();
         if (!records.ok()) { return program.fail(records.error()); }
         for (const Record& record : *records) { print_record(program, arguments, record); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `agentforge metrics TASK`: what each stage of a task took: time, tokens and their share of the limit, retries, cycles, plan
-// steps (Task 012, FR-077 to FR-081).
+// `agentforge metrics TASK`: shows the usage of each stage of a task: time, tokens and their share of the limit, retries, cycles,
+// plan steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +23,7 @@ TaskLimits limits_of(const TaskState& state) {
     return limits != nullptr && limits->is_object() ? TaskLimits::from_json(limits->get_object()) : TaskLimits{};
 }
 
-/// The tokens that are the stage's own: a limit of its own, or its share of the task's. What earlier stages leave over comes on
-/// top.
+/// Returns the stage's own token limit, or its share of the task's. It may also use what earlier stages leave over.
 std::optional<std::uint64_t> own_tokens(const TaskLimits& limits, const StageTemplate& stage) {
     if (const auto own = limits.stages.find(stage.name); own != limits.stages.end() && own->second.tokens) {
         return own->second.tokens;

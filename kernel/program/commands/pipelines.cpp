@@ -91,7 +91,7 @@ int show_pipeline(Program& program, const Definitions& all, const std::string& n
     return 0;
 }
 
-/// Where each stage was written, and from where it takes what it does not say.
+/// Shows where each stage is defined, and where it takes its missing keys from.
 int show_origins(Program& program, const Definitions& all, const std::string& name) {
     const auto pipeline = all.pipelines.get(name);
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
@@ -114,7 +114,7 @@ int show_origins(Program& program, const Definitions& all, const std::string& na
     return 0;
 }
 
-/// Roles and plugins that a pipeline names and that there are not, and what its stages would lack.
+/// Returns roles and plugins that a pipeline names but that do not exist, and what its stages lack.
 std::vector<Error> missing_parts(const Definitions& all, const PluginRegistry& plugins, const PipelineTemplate& pipeline,
                                  const std::vector<StageOrigin>& origins) {
     std::vector<Error> problems;

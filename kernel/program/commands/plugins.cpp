@@ -39,7 +39,7 @@ std::vector<const PluginManifest*> plugins_in_use(const PluginRegistry& registry
                               plugin.state == PluginState::not_trusted;
         if (plugin.source != PluginSource::product && !left_out) { used.push_back(&plugin); }
     }
-    // A version that the lock there is keeps out may be here beside the one that it names: the newest is what is locked.
+    // A version that the old lock excludes may exist beside the locked one: the newest is locked.
     std::erase_if(used, [&](const PluginManifest* one) {
         return std::ranges::any_of(used, [&](const PluginManifest* other) { return supersedes(*other, *one); });
     });

@@ -20,7 +20,7 @@ constexpr const char* child_command = "check-child";
 
 int check(Program& program, const std::string& file, double timeout_s) {
     CheckOptions options;
-    options.file = (program.directory / file).string();  // -C counts here too; an absolute path stays.
+    options.file = (program.directory / file).string();  // Respects -C; an absolute path is unchanged.
     options.call_limit = std::chrono::milliseconds(std::llround(timeout_s * 1000));
     options.program = "/proc/self/exe";
     std::error_code failure;
@@ -38,7 +38,7 @@ int check(Program& program, const std::string& file, double timeout_s) {
 }
 
 int child() {
-    exit_guard::end_is_meant();  // The parent says which call ended it.
+    exit_guard::end_is_meant();  // The parent reports which call ended the process.
     CheckHooks hooks;
     hooks.arguments = [](std::string_view tool, const json::object& schema, json::object& arguments) {
         return check_arguments(tool, schema, arguments);

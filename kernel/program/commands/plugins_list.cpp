@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Nothing for the product's own in good order; else by whose choice it is there, and what keeps it from being used.
+/// Returns nothing for a product's plugin without problems; else why the plugin is there, and why it is not used.
 std::string remark(const PluginManifest& plugin, const PluginCondition& condition) {
     std::string text;
     if (plugin.source != PluginSource::product) { text = to_string(plugin.source); }
@@ -35,7 +35,7 @@ int list_plugins(Program& program) {
                 conditions.back() = {"cannot be loaded", loaded.error()};
             }
         }
-        // What discovery did not see: the files differ.
+        // Discovery did not notice that the files differ.
         if (plugin.state == PluginState::ready && conditions.back().problem) { problems.push_back(*conditions.back().problem); }
     }
     const auto& plugins = registry.plugins();

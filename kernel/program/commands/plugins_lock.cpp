@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// The user who trusted the project and locks its plugins has not to trust his own lock again.
+/// Renews the trust of a user who trusted the project and now locks its plugins.
 Result<bool> trust_again(const Program& program, const PluginsOfProject& before) {
     if (before.loaded.trust.verdict != TrustVerdict::trusted) { return false; }
     AF_TRY(TrustStore store, open_trust_store(program, before.place));
@@ -25,7 +25,7 @@ int lock_plugins(Program& program) {
     const auto opened = open_plugins(program);
     if (!opened.ok()) { return program.fail(opened.error()); }
     const PluginsOfProject& project = **opened;
-    // What is not trusted is not in use; a lock without it would be read as a decision against it.
+    // Untrusted plugins are not in use. A lock without them would look like a decision against them.
     if (!project.loaded.trust.allowed() && !project.loaded.trust.plugin_folders.empty()) {
         return program.fail(project.loaded.trust.refusal());
     }

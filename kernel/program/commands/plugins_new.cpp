@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t longest_name = 64;
 
-/// A name that is one could stand nowhere in the plugin's code.
+/// A plugin with a keyword's name would not compile.
 constexpr std::array<std::string_view, 97> keywords{
     "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
     "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
@@ -44,7 +44,7 @@ struct Wanted {
     std::string directory;
 };
 
-/// Why a name does not serve, or nothing.
+/// Returns why a name is not valid, or empty.
 std::string name_problem(std::string_view name) {
     const auto small = [](char letter) { return letter >= 'a' && letter <= 'z'; };
     if (name.empty()) { return "it is empty"; }
@@ -61,7 +61,7 @@ std::string name_problem(std::string_view name) {
     return {};
 }
 
-/// word_count → WordCount
+/// word_count → WordCount.
 std::string class_name(std::string_view name) {
     std::string made;
     bool begins = true;
@@ -83,7 +83,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text;
 }
 
-/// Installed, they lie beside the configuration; in the source tree below sdk/.
+/// Installed, the templates are beside the configuration; in the source tree, below sdk/.
 Result<fs::path> templates_folder() {
     AF_TRY(const ProductPaths product, ProductPaths::find());
     const fs::path data = fs::path(product.config).parent_path();
@@ -95,14 +95,14 @@ Result<fs::path> templates_folder() {
                  "install AgentForge as a whole, its SDK included", ErrorKind::not_found};
 }
 
-/// <prefix>/share/agentforge/templates → <prefix>; a word where the program was not installed.
+/// <prefix>/share/agentforge/templates → <prefix>; a placeholder if the program is not installed.
 std::string prefix_of(const fs::path& templates) {
     const fs::path data = templates.parent_path();
     return data.filename() == "agentforge" && data.parent_path().filename() == "share" ? data.parent_path().parent_path().string()
                                                                                        : "AGENTFORGE_PREFIX";
 }
 
-/// Relative path → text, of the finished plugin.
+/// Returns the files of the finished plugin: relative path → text.
 Result<std::map<std::string, std::string>> filled_in(const fs::path& folder, const Wanted& wanted, const fs::path& target,
                                                      const std::string& prefix) {
     const auto fill = [&](std::string text) {
@@ -138,7 +138,7 @@ Result<void> write_all_files(const fs::path& target, const std::map<std::string,
 Result<void> make_plugin(const fs::path& target, const std::map<std::string, std::string>& files) {
     AF_CHECK(make_directories(target.parent_path()));
     std::error_code problem;
-    if (!fs::create_directory(target, problem)) {  // False where it is there, even if empty: it is somebody's.
+    if (!fs::create_directory(target, problem)) {  // False if the folder exists, even if it is empty: it belongs to the user.
         if (problem && problem != std::errc::file_exists) {
             return Error{"AF-PLUG-062", "the folder cannot be made: " + problem.message(), target.string(),
                          "choose another with --directory DIR", ErrorKind::io};
@@ -147,7 +147,7 @@ Result<void> make_plugin(const fs::path& target, const std::map<std::string, std
                      "choose another name, or another place with --directory DIR", ErrorKind::conflict};
     }
     auto written = write_all_files(target, files);
-    if (!written.ok()) { fs::remove_all(target, problem); }  // It was made here, just now.
+    if (!written.ok()) { fs::remove_all(target, problem); }  // This command just created it.
     return written;
 }
 

@@ -32,7 +32,7 @@ std::string trust_words(const ProjectTrust& trust, const PluginManifest& plugin)
     return trust.for_this_run ? "for this run" : std::string(to_string(trust.verdict));
 }
 
-/// Each setting the schema knows: what it may be, what it is, and whether it is given.
+/// Returns each setting of the schema: its allowed values, its value, and whether it is set.
 json::array settings_of(const PluginRegistry& registry, const PluginManifest& plugin) {
     json::array list;
     const json::value* properties = plugin.config_schema.if_contains("properties");

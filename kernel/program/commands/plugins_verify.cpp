@@ -14,11 +14,11 @@ namespace {
 struct Verified {
     std::string id;
     std::string version;
-    std::string place;  ///< "": no plugin.
+    std::string place;  ///< "": not a plugin.
     std::optional<Error> problem;
 };
 
-/// Every plugin that is not the product's against the lock, whether the project is trusted or not: only hashes are made.
+/// Compares every plugin except the product's own with the lock, whether or not the project is trusted: only computes hashes.
 std::vector<Verified> verify(const PluginRegistry& registry, const PluginLock& lock) {
     std::vector<Verified> all;
     for (const PluginManifest& plugin : registry.plugins()) {
@@ -42,7 +42,7 @@ std::vector<Verified> verify(const PluginRegistry& registry, const PluginLock& l
         if (std::ranges::find(all, id, &Verified::id) != all.end()) { continue; }
         const auto found = std::ranges::find(registry.plugins(), id, &PluginManifest::id);
         const bool disabled = found != registry.plugins().end() && found->state == PluginState::disabled;
-        if (disabled) { continue; }  // Locked, and left out by choice: no difference.
+        if (disabled) { continue; }  // Locked, but disabled by choice: not a difference.
         all.push_back(
             {id, locked.version, "",
              Error{"AF-PLUG-033", "The lock names the plugin `" + id + "` " + locked.version + ", which was not found",

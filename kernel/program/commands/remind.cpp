@@ -17,7 +17,7 @@ struct RemindArguments {
     bool go_on = false;
 };
 
-/// A context for calls outside a task: what is said goes to standard error.
+/// A context for calls outside a task. Messages go to standard error.
 class RemindContext final : public CallContext {
 public:
     explicit RemindContext(Program& program) : program_(program) {}
@@ -64,7 +64,7 @@ void say_tended(Program& program, const PendingItem& item, const ProcessedDue& d
     }
 }
 
-/// Tells whom it is to tell, and heeds deadlines. `settled` gets the tasks with a question that was answered so.
+/// Sends due notifications and enforces deadlines. `settled`: gets the tasks with a question that was answered by its deadline.
 int tend_people(Program& program, const RemindArguments& arguments, std::set<std::string>& settled) {
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
@@ -119,7 +119,7 @@ int run_remind(Program& program, const RemindArguments& arguments) {
     int code = tend_people(program, arguments, settled);
     for (const std::string& task : settled) {
         if (!arguments.go_on || program.cancel->requested()) { break; }
-        // Each as `resume` goes on with it: with its own model, and delivered as it was to be.
+        // Continues each as `resume` does: with its own model and delivery.
         code = std::max(code, resume_and_tell(program, task));
     }
     return code;

@@ -69,8 +69,7 @@ std::string counted(const ReplayCounts& counts) {
     return words(counts.actions, "action") + ", " + words(counts.gates, "gate") + ", " + words(counts.artifacts, "artifact");
 }
 
-/// The verdict of --verify. A pause in which the replay waits for nothing but the end of the recording is none of its
-/// differences.
+/// Prints the verdict of --verify. A pause in which the replay only waits at the end of the recording is not a difference.
 int tell_verified(Program& program, const ReplayReport& report) {
     const bool failed =
         report.result.error && report.result.error->code != "AF-RPLY-002" && report.result.error->code != "AF-RPLY-003";
@@ -102,7 +101,7 @@ int tell_replayed(Program& program, Project& project, const ReplayReport& report
     return tell(program, project, report.result);
 }
 
-/// Exit code 1 where something did not fit.
+/// Returns exit code 1 if something did not match.
 int run_actions(Program& program, Project& project, const std::string& id, const ReplayArguments& arguments) {
     const auto report = replay_actions(place_in(project), id, {arguments.onto, arguments.go_on});
     if (!report.ok()) { return program.fail(report.error()); }
@@ -188,7 +187,7 @@ Result<std::vector<std::string>> tasks_to_judge(Project& project, const ReplayAr
     return ids;
 }
 
-/// Exit code 1 where a verdict has changed, or a task could not be judged; with --all the others are judged all the same.
+/// Returns exit code 1 if a verdict has changed, or a task could not be judged. With --all, continues with the other tasks.
 int run_rejudge(Program& program, const ReplayArguments& arguments) {
     const auto progress = make_progress(program);
     auto project = Project::open(program, *progress);

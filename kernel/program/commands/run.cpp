@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many requests, some at a time, each a task in a process of its own: whatever ends one, the others go on.
+// Runs many requests, some in parallel, each as a task in its own process. If one fails, the others continue.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -41,32 +41,32 @@ struct RunArguments {
     bool dry_run = false;
 };
 
-/// What is to be done with a request, by what earlier runs have come to.
+/// What to do with a request, by the results of earlier runs.
 enum class RunPlan : unsigned char { start = 1, resume, leave };
 
-/// What has become of one.
+/// The result of one request.
 struct RunOutcome {
     std::string task;
     std::string word;    ///< delivered, completed, asks, failed, aborted, paused, interrupted, running, not started
-    std::string detail;  ///< Why, or what it asks.
+    std::string detail;  ///< The reason, or the question.
     Spend spend;
     std::vector<std::string> unpriced;
-    bool before = false;  ///< An earlier run had ended it.
+    bool before = false;  ///< It had ended in an earlier run.
 };
 
 struct Job {
     const RequestEntry* entry = nullptr;
     RunPlan plan = RunPlan::start;
-    std::string known_task;  ///< Of an earlier run; empty: none.
+    std::string known_task;  ///< The task of an earlier run, or empty.
     RunOutcome outcome;
 };
 
-/// A task's process.
+/// The process of a task.
 struct RunningJob {
     std::size_t job = 0;
     pid_t pid = -1;
     FileDescriptor alive;  ///< A pidfd: readable when the process has ended.
-    FileDescriptor out;    ///< What it printed.
+    FileDescriptor out;    ///< The process's output.
     FileDescriptor err;
 };
 
@@ -88,7 +88,7 @@ Result<std::string> text_of_requests(const Program& program, const RunArguments&
                  "standard input", "give the requests in several files", ErrorKind::invalid};
 }
 
-/// Of the run: as the user calls it, or made of the file's path, so that each file is a run of its own.
+/// Returns the run's name: the user's, or one made from the file's path, so each file is a separate run.
 Result<std::string> name_of_run(const Program& program, const RunArguments& arguments) {
     if (!arguments.name.empty()) {
         const bool fits = arguments.name.size() <= 80 && arguments.name.front() != '.' &&
@@ -125,7 +125,7 @@ std::string word_of_state(const TaskState& state, bool has_process) {
     return "interrupted";
 }
 
-/// What a task's journal says; nothing where the task was not made.
+/// Returns the outcome according to a task's journal, or nothing if the task was not created.
 Result<std::optional<RunOutcome>> outcome_of(const TaskStore& store, const std::string& task) {
     std::error_code error;
     const TaskPaths paths = store.paths(task);
@@ -178,13 +178,13 @@ std::string printed(const FileDescriptor& file) {
     return text;
 }
 
-/// The run of one command: begins tasks, waits for their processes, tells what has become of each.
+/// The run of one command: starts tasks, waits for their processes, reports each result.
 class RequestRun {
 public:
     RequestRun(Program& program, const TaskStore& store, const RunLedger& ledger, std::vector<Job>& jobs, std::size_t at_once)
         : program_(program), store_(store), ledger_(ledger), jobs_(jobs), at_once_(at_once) {}
 
-    /// In a task's process: the exit code that it is to end with. Nothing in the command's own, when all is done.
+    /// In a task's process, returns its exit code. In the command's own process, returns nothing once all tasks are done.
     Result<std::optional<int>> run() {
         std::size_t next = 0;
         while (true) {
@@ -219,7 +219,7 @@ private:
         return std::optional<int>();
     }
 
-    /// The others go on, and this request is left for the next run.
+    /// The others continue. This request is left for the next run.
     Result<std::optional<int>> cannot_begin(std::size_t job, int error) {
         const Error problem{"AF-CLI-175", "no process can be started for the request: " + errno_text(error),
                             jobs_[job].entry->where, "run fewer at a time: --jobs N", ErrorKind::unavailable};
@@ -228,9 +228,9 @@ private:
         return std::optional<int>();
     }
 
-    /// In the child, which main ends.
+    /// Runs in the child; main ends it.
     int work(const Job& job, const RunningJob& own, pid_t parent) {
-        ::setsid();  // Ctrl-C in the terminal is the parent's to pass on.
+        ::setsid();  // The parent forwards Ctrl-C of the terminal.
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (::getppid() != parent) { return static_cast<int>(ExitCode::cancelled); }
         exit_guard::watch_this_process();
@@ -249,7 +249,7 @@ private:
         return start_task(program_, arguments, arguments.request);
     }
 
-    /// Each saves its task at the end of its step and ends.
+    /// Asks each task to save at the end of its step and exit.
     void ask_to_stop() {
         if (!program_.quiet) {
             program_.err << "agentforge: asking " << running_.size() << (running_.size() == 1 ? " task" : " tasks")
@@ -296,7 +296,7 @@ private:
             }
         }
         if (WIFSIGNALED(status)) { job.outcome.detail = "its process was ended by signal " + std::to_string(WTERMSIG(status)); }
-        // A task that was made is found by its id; of a request that was not, the line is.
+        // A created task is found by its id. For a request without one, names the line.
         if (job.outcome.task.empty()) {
             job.outcome.detail = job.entry->where + (job.outcome.detail.empty() ? "" : ": ") + job.outcome.detail;
         }
@@ -304,7 +304,7 @@ private:
                            (job.outcome.detail.empty() ? "" : ": " + printable(first_line(job.outcome.detail), 300)));
     }
 
-    /// Of a process that ended without a word.
+    /// Finds the task of a process that ended without output.
     [[nodiscard]] std::string task_in_ledger(const std::string& key) const {
         const auto now = ledger_.again();
         if (!now.ok()) { return {}; }

@@ -17,7 +17,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// A folder that is gone when this is.
+/// A folder that its destructor removes.
 class Scratch {
 public:
     Scratch() {
@@ -61,7 +61,7 @@ ServerReport try_plugin(Project& project, const Program& program, const PluginMa
     for (const ManifestEntry& entry : manifest.provides) {
         if (project.plugins().owner(entry.kind, entry.name) != &manifest) {
             continue;
-        }  // Another plugin's is used; `plugins list` says so.
+        }  // Another plugin is used instead; `plugins list` says so.
         if (entry.kind == PluginKind::tool) {
             agent.allowed_tools.push_back(entry.name);
         } else if (const auto stage = start_process_stage(manifest, entry.name, {}, place, {}, cancelled); !stage.ok()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking at tool servers and at plugins that are processes: `agentforge servers`, and doctor's part of it.
+// Inspects tool servers and plugin processes: `agentforge servers`, and the same part of doctor.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,18 @@
 
 namespace agentforge::kernel {
 
-/// What one server said when it was tried.
+/// The result of trying one server.
 struct ServerReport {
     std::string name;
     std::string about;               ///< Its own name, version and protocol.
-    std::vector<std::string> tools;  ///< As an agent lists them.
-    std::vector<Error> problems;     ///< Of single tools and settings; the server works otherwise.
-    std::optional<Error> error;      ///< It could not be started, or may not be.
+    std::vector<std::string> tools;  ///< In the form in which an agent lists them.
+    std::vector<Error> problems;     ///< Errors of single tools and settings. The server works otherwise.
+    std::optional<Error> error;      ///< Why it could not or may not be started.
 };
 
-/// Starts the server in the project's folder, where it may write nothing but a scratch folder of its own, and asks for its tools.
+/// Starts the server in the project's folder, where it may write only to its own scratch folder, and asks for its tools.
 [[nodiscard]] ServerReport try_server(Project& project, const Program& program, const ServerDefinition& server);
-/// Every declared server and every plugin that is a process, tried; those that may not be started with the reason. `name`: only
-/// that one.
+/// Tries every declared server and every plugin process. Those that may not be started have the reason. `name`: only that one.
 [[nodiscard]] std::vector<ServerReport> try_servers(Project& project, const Program& program, const std::string& name = {});
 
 }  // namespace agentforge::kernel

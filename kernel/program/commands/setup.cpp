@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `agentforge setup`: fetches what the project's lockfiles name. Giving the command is the approval.
+// `agentforge setup`: fetches the dependencies in the project's lockfiles. Running the command is the approval.
 #include <ostream>
 
 #include "base/text.hpp"

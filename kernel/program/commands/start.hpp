@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands that begin a task share: their options, and the way from them to a task.
+// Shared by commands that start a task: their options, and the steps from these to a task.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@ namespace agentforge::kernel {
 class Project;
 
 struct StartArguments {
-    std::string goal;              ///< The command's own; empty: `start`, where the request says it.
-    bool takes_path = false;       ///< A file or folder may stand for the request.
-    const char* verb = "Review";   ///< What is to be done with that.
-    bool words_from_spec = false;  ///< Without a request, the specification's title says what is wanted.
+    std::string goal;              ///< The command's own goal. Empty: `start`, where the request decides.
+    bool takes_path = false;       ///< A file or folder may replace the request.
+    const char* verb = "Review";   ///< What to do with that file or folder.
+    bool words_from_spec = false;  ///< If there is no request, the specification's title serves as one.
     std::string request;
     std::string pipeline;
     std::string exit_after;
@@ -40,16 +40,16 @@ struct StartArguments {
     bool skip_verify = false;
     bool dry_run = false;
     bool detach = false;
-    bool force = false;  ///< `review TASK --force`: the request is a task, whose delivered commit is looked at anew.
-    std::shared_ptr<std::optional<TaskBase>> base =
-        std::make_shared<std::optional<TaskBase>>();  ///< What the task stands on in place of the last commit; set by `prepare`.
-    /// Is told the task's id before the task is made (StartOptions); may be empty.
+    bool force = false;  ///< `review TASK --force`: the request is a task, whose delivered commit is reviewed again.
+    /// Replaces the last commit as the task's base; set by `prepare`.
+    std::shared_ptr<std::optional<TaskBase>> base = std::make_shared<std::optional<TaskBase>>();
+    /// Called with the task's id before the task is created (StartOptions). May be empty.
     std::function<Result<void>(const std::string& task_id)> named = {};
-    /// Of a command that makes the request itself: writes into the template what the task is about, and returns the request.
+    /// For a command that makes the request itself: writes what the task is about into the template, and returns the request.
     std::function<Result<std::string>(Project& project, PipelineTemplate& pipeline)> prepare = {};
 };
 
-/// The options of `start` besides the request and the pipeline.
+/// Adds the options of `start` besides the request and the pipeline.
 void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments);
 
 /// The pipeline that a task with these arguments takes, with the settings for its stages. Errors: AF-CLI-141, AF-PIPE-….
@@ -60,7 +60,7 @@ void add_task_options(const Command& command, Program& program, const std::share
 [[nodiscard]] Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
                                               const std::string& exit_stage, const std::string& request);
 
-/// Checks all that can be checked before a task exists, begins it, and tells what came of it. Returns the exit code.
+/// Checks everything that can be checked before a task exists, starts the task, and reports its result. Returns the exit code.
 int start_task(Program& program, StartArguments arguments, std::string request);
 
 }  // namespace agentforge::kernel

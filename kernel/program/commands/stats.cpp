@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tasks of a repository have come to (North Star part 10).
+// Figures over the tasks of a repository.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@ struct StatsArguments {
 };
 
 struct ReworkSum {
-    std::uint64_t commits = 0;  ///< Delivered ones.
-    std::uint64_t merged = 0;   ///< That HEAD contains.
+    std::uint64_t commits = 0;  ///< Delivered commits.
+    std::uint64_t merged = 0;   ///< Commits that HEAD contains.
     std::uint64_t lines = 0;
     std::uint64_t gone = 0;
 };
@@ -48,10 +48,10 @@ struct Found {
     Sums all;
     Groups by_pipeline;
     Groups by_model;
-    std::size_t repositories = 0;  ///< Looked at.
-    std::size_t active = 0;        ///< With a task that has not ended.
+    std::size_t repositories = 0;  ///< Repositories examined.
+    std::size_t active = 0;        ///< Repositories with a task that has not ended.
     std::size_t unreadable = 0;
-    std::set<std::string> told;  ///< Problems, each once.
+    std::set<std::string> told;  ///< Reported problems, each once.
 };
 
 void tell(Program& program, const Error& problem, Found& found) {
@@ -60,7 +60,7 @@ void tell(Program& program, const Error& problem, Found& found) {
     program.err << "agentforge: " << text << "\n";
 }
 
-/// `2026-11-01`, a whole RFC 3339 time, or a time span before now (`30d`).
+/// Parses `2026-11-01`, a full RFC 3339 time, or a time span before now (`30d`).
 Result<std::optional<system_clock::time_point>> read_since(const std::string& text, system_clock::time_point now) {
     if (text.empty()) { return std::optional<system_clock::time_point>(); }
     if (const auto span = parse_time_span(text)) { return std::optional(now - *span); }
@@ -158,7 +158,7 @@ json::array groups_json(const Groups& groups) {
     return told;
 }
 
-/// The weeks since the oldest task was created; at least one.
+/// Returns the weeks since the oldest task was created; at least one.
 double weeks_of(const Statistics& sums, system_clock::time_point now) {
     const auto span = sums.first ? now - *sums.first : system_clock::duration::zero();
     return std::max(

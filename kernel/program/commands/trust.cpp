@@ -24,7 +24,7 @@ struct TrustArguments {
     bool revoke = false;
 };
 
-/// What a server file would start: names and commands, as far as it can be read; the rest is the server code's to refuse.
+/// Returns the names and commands that a server file would start, as far as it can be read. The server code refuses the rest.
 json::array servers_of(const std::filesystem::path& file) {
     json::array found;
     const auto bytes = read_file(file, 1ULL << 20U);
@@ -91,7 +91,7 @@ std::string text_of(const json::value& value) {
     return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
 }
 
-/// What holds while the project is not trusted, where something does.
+/// Returns the value in force while the project is not trusted, if any.
 std::string instead_of(const json::value& setting) {
     const json::value& holds = setting.at("instead_of");
     if (holds.is_null()) { return ""; }
@@ -133,12 +133,13 @@ void print(std::ostream& out, const json::object& what) {
     }
 }
 
-/// A line of standard input; nothing where there is none, or the user interrupts.
+/// Reads a line of standard input. Returns nothing at its end, or if the user interrupts.
 std::optional<std::string> read_answer(const CancelToken* cancel) {
     std::string line;
     while (cancel == nullptr || !cancel->requested()) {
         pollfd input{STDIN_FILENO, POLLIN, 0};
-        if (::poll(&input, 1, 100) <= 0) { continue; }  // A signal ends the wait, or comes just before it.
+        // A signal ends the wait, or comes just before it. Checks the token again.
+        if (::poll(&input, 1, 100) <= 0) { continue; }
         char c = 0;
         if (::read(STDIN_FILENO, &c, 1) != 1) { return std::nullopt; }
         if (c == '\n') { return line; }
@@ -147,7 +148,7 @@ std::optional<std::string> read_answer(const CancelToken* cancel) {
     return std::nullopt;
 }
 
-/// Commands that run what a project names, and that a person waits for.
+/// True for commands that run what a project names, and that a person waits for.
 bool may_ask(const Program& program) {
     static constexpr std::array asking{"start", "resume", "approve", "feedback", "resolve", "rebase", "setup"};
     return program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output &&
@@ -159,7 +160,7 @@ int run_trust(Program& program, const TrustArguments& arguments) {
     if (!place.ok()) { return program.fail(place.error()); }
     auto store = open_trust_store(program, *place);
     if (!store.ok()) { return program.fail(store.error()); }
-    if (arguments.revoke) {  // Works whatever the project's files have become.
+    if (arguments.revoke) {  // Works in whatever state the project's files are.
         const auto known = store->revoke(place->root.string());
         if (!known.ok()) { return program.fail(known.error()); }
         if (program.json_output) {

@@ -11,7 +11,7 @@ namespace {
 
 json::array texts(const std::vector<std::string>& all) { return json::array(all.begin(), all.end()); }
 
-/// Says a record in the words of docs/stream-json.md.
+/// Converts records to the lines of docs/stream-json.md.
 class Teller {
 public:
     Teller(const TaskState& state, const records::Envelope& envelope) : state_(state), envelope_(envelope) {}
@@ -117,7 +117,7 @@ public:
                             {"passed", gate.passed},
                             {"summary", gate.summary},
                             {"duration_ms", *gate.duration_ms}};
-        if (gate.tests) {  // Who looks at the task later wants the same figures as who watches it.
+        if (gate.tests) {  // A task that is read later must show the same figures as one that is watched.
             fields["tests"] = *gate.tests;
             fields["tests_passed"] = gate.tests_passed.value_or(0);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `--output-format stream-json`: what happens, one JSON object a line (docs/stream-json.md).
+// `--output-format stream-json`: the events of a run, one JSON object a line (docs/stream-json.md).
 #pragma once
 
 #include <iosfwd>
@@ -20,15 +20,14 @@ struct StreamLine {
     json::object fields;
 };
 
-/// What a record is in the stream: most say nothing there, one says two things. `state`: after it.
+/// Returns the stream's lines for a record: most records have none, one has two. `state`: after the record.
 [[nodiscard]] std::vector<StreamLine> lines_of(const TaskState& state, const records::AnyRecord& record);
 [[nodiscard]] StreamLine line_of(const Event& event);
-/// Whether the task stands inside a visit that was begun before it was resumed: who watches has not seen that begin.
+/// True if the current visit began before the task was resumed: the reader of this stream has not seen it begin.
 [[nodiscard]] bool goes_on_inside(const TaskState& state);
 
-/// Every line with `time` and `type`, then its own fields. The first says the format and its version; the last is
-/// the result, or the error that kept it from coming. A reader skips types and fields that it does not know: new ones do not
-/// raise the version.
+/// Every line has `time` and `type`, then its own fields. The first line names the format and its version. The last is the
+/// result, or the error that prevented it. Readers must ignore unknown types and fields: new ones do not raise the version.
 class EventStream final : public Progress {
 public:
     static constexpr int version = 1;
@@ -45,7 +44,7 @@ private:
     std::mutex writing_;
 };
 
-/// The stream's last line. `result`: what `--json` answers.
+/// Writes the stream's last line. `result`: the answer of `--json`.
 void end_event_stream(std::ostream& out, json::object result);
 
 }  // namespace agentforge::kernel

@@ -29,9 +29,9 @@ namespace {
 
 using spdlog::level::level_enum;
 
-/// A file of lines that several processes write: each line is one write(2) at the end, and who finds the file full moves it
-/// aside, holding its flock(2), so that of two who find it full one does it. The other waits for nobody: its line still goes into
-/// the full one.
+/// A file of lines that several processes write. Each line is one write(2) at the end. A process that finds the file full renames
+/// it while holding its flock(2), so of two such processes only one does. The other does not wait: its line still goes into the
+/// full file.
 class RotatingLines final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 public:
     explicit RotatingLines(const Log::Options& options) : options_(options) {}
@@ -41,7 +41,7 @@ public:
             O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (options_.follow_links ? 0 : O_NOFOLLOW);
         FileDescriptor opened(::open(options_.file.c_str(), flags, 0600));
         if (!opened.valid() && errno == ENOENT && make_directories(std::filesystem::path(options_.file).parent_path()).ok()) {
-            opened = FileDescriptor(::open(options_.file.c_str(), flags, 0600));  // Somebody removed the folder.
+            opened = FileDescriptor(::open(options_.file.c_str(), flags, 0600));  // The folder was removed.
         }
         if (!opened.valid()) { return problem(errno_text(errno)); }
         struct stat status {};
@@ -62,7 +62,7 @@ protected:
         line += '\n';
         if (!is_the_file()) { throw_if(reopen()); }
         if (!has_room(line.size())) { throw_if(rotate(line.size())); }
-        if (torn_) { line.insert(0, 1, '\n'); }  // Half a line stands at the end: this one begins anew.
+        if (torn_) { line.insert(0, 1, '\n'); }  // The file ends in half a line. Starts a new one.
         const ssize_t written = ::write(file_.get(), line.data(), line.size());
         const bool whole = written == static_cast<ssize_t>(line.size());
         torn_ = !whole && (torn_ || written > 0);
@@ -74,7 +74,7 @@ private:
     static void throw_if(const Result<void>& result) {
         if (!result.ok()) { throw spdlog::spdlog_ex(result.error().message); }
     }
-    /// Another process may have moved it aside, or somebody removed it.
+    /// False if another process renamed the file or it was removed.
     [[nodiscard]] bool is_the_file() const {
         struct stat ours {};
         struct stat named {};
@@ -85,17 +85,17 @@ private:
         struct stat status {};
         if (::fstat(file_.get(), &status) != 0 || status.st_size == 0) {
             return true;
-        }  // A line that is too long for any file gets one.
+        }  // A line larger than any file gets its own.
         return static_cast<std::uint64_t>(status.st_size) + bytes <= options_.max_file_bytes;
     }
     Result<void> rotate(std::size_t bytes) {
         if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) { return {}; }
         const auto moved = move_aside(bytes);
-        ::flock(file_.get(), LOCK_UN);  // Where it is the old one still; closing it freed the lock, too.
+        ::flock(file_.get(), LOCK_UN);  // Has no effect if `file_` is a new file by now: closing the old one released the lock.
         return moved;
     }
     Result<void> move_aside(std::size_t bytes) {
-        if (!is_the_file()) { return reopen(); }  // Somebody was faster.
+        if (!is_the_file()) { return reopen(); }  // Another process was faster.
         if (has_room(bytes)) { return {}; }
         const auto aside = [this](unsigned number) { return options_.file + "." + std::to_string(number); };
         if (options_.kept_files == 0) {
@@ -119,7 +119,7 @@ struct Kind {
     const char* component;
 };
 
-/// Task 012's levels: what goes wrong is a warning, single calls are details.
+/// Levels: failures are warnings, single calls are details.
 struct Kinds {
     Kind operator()(const records::StageFailed&) const { return {level_enum::warn, "task"}; }
     Kind operator()(const records::ArtifactRejected&) const { return {level_enum::warn, "task"}; }
@@ -174,7 +174,7 @@ constexpr Kind gone_wrong{level_enum::err, "program"};
 constexpr Kind lines_were_lost{level_enum::warn, "program"};
 constexpr Kind transition{level_enum::info, "task"};
 
-/// What the log says of records that the stream leaves to the journal.
+/// Returns log lines for records that are not in the stream.
 struct Turns {
     using Turn = std::optional<StreamLine>;
     Turn operator()(const records::TaskCreated& created) const { return turn(created, {{"goal_type", created.goal_type}}); }
@@ -231,7 +231,7 @@ private:
     }
 };
 
-/// Whether the record may lead from one stage to another.
+/// True if the record can move the task from one stage to another.
 bool may_move(const records::AnyRecord& record) {
     return std::holds_alternative<records::StageCompleted>(record.body) ||
            std::holds_alternative<records::CycleStarted>(record.body) ||
@@ -249,7 +249,7 @@ Result<level_enum> level_named(const std::string& name, const std::string& where
     return level;
 }
 
-/// A word as it is, all else in quotes, with what a terminal would obey written as \uXXXX.
+/// Writes a single word unchanged, and all else in quotes, with terminal control characters as \uXXXX.
 std::string plain(const json::value& value) {
     const auto* text = value.if_string();
     if (text == nullptr) { return to_json_line(value); }
@@ -278,18 +278,18 @@ struct Log::State {
     std::mutex writing;
     level_enum level = level_enum::off;
     std::map<std::string, level_enum, std::less<>> levels;
-    std::unique_ptr<spdlog::logger> logger;  ///< Made with the first line, so that a command that logs nothing leaves nothing.
-    bool unusable = false;                   ///< It was said that there is no log.
-    std::string failed;                      ///< Why the line under way could not be written.
+    std::unique_ptr<spdlog::logger> logger;  ///< Created with the first line, so a command that logs nothing creates no file.
+    bool unusable = false;                   ///< The lack of a log was reported.
+    std::string failed;                      ///< Why the current line could not be written.
     std::uint64_t lost = 0;
     bool told_lost = false;
 
-    // What the next line belongs to.
+    // The context of the next line.
     std::string task_id;
     std::string stage;
     std::string trace_id;
     std::string span_id;
-    std::map<std::string, std::uint64_t, std::less<>> visits;  ///< The newest of each stage.
+    std::map<std::string, std::uint64_t, std::less<>> visits;  ///< The newest visit of each stage.
     std::uint64_t step = 0;
 
     State(Options from, const Clock& of) : options(std::move(from)), clock(of) {}
@@ -321,7 +321,7 @@ struct Log::State {
         return span_id_of(task_id, of_stage, visit == visits.end() ? 0 : visit->second);
     }
 
-    /// Writes one line. What kept it from being written, where that was not said before.
+    /// Writes one line. Returns the error that prevented it, unless it was returned before.
     Result<void> write(std::string_view name, const json::object& fields, const Kind& kind) {
         if (!wants(kind)) { return {}; }
         if (!logger) {
@@ -351,7 +351,7 @@ private:
         logger->set_level(level_enum::trace);
         logger->set_error_handler([this](const std::string& why) {
             failed = why.empty() ? "?" : why;
-        });  // A full disk must not end the task: the journal is the truth.
+        });  // A full disk must not end the task: the journal is what counts.
         return {};
     }
 
@@ -377,7 +377,8 @@ private:
                           {"span_id", or_null(of_stage == stage ? span_id : span_of(of_stage))},
                           {"pid", static_cast<std::int64_t>(::getpid())}};
         for (const auto& [key, value] : fields) {
-            if (key == "level" || key == "stages") { continue; }  // The line's own; the transitions name them.
+            // The line has its own level; the transitions name the stages.
+            if (key == "level" || key == "stages") { continue; }
             if (!line.contains(key)) { line[key] = value; }
         }
         if (options.also) { options.also(line); }
@@ -423,7 +424,8 @@ void Log::event(const Event& event) {
     {
         const std::lock_guard guard(state_->writing);
         StreamLine told = line_of(event);
-        if (const json::value* step = told.fields.if_contains("step")) {  // Of the agent's run; the line's own is the task's.
+        // The step of the agent's run. The line's own `step` is the task's.
+        if (const json::value* step = told.fields.if_contains("step")) {
             told.fields["run_step"] = *step;
             told.fields.erase("step");
         }
@@ -441,11 +443,12 @@ void Log::recorded(const TaskState& task, const StageState* left, const records:
         const auto write = [&](std::string_view name, const json::object& fields, const Kind& kind) {
             if (auto result = state.write(name, fields, kind); !result.ok()) { written = std::move(result); }
         };
-        const bool has_stage = !task.stages.empty() && (task.stage_index > 0 || task.stage().visits > 0);  // It has begun.
+        // The stage has begun.
+        const bool has_stage = !task.stages.empty() && (task.stage_index > 0 || task.stage().visits > 0);
         const std::string from = left == nullptr ? std::string() : left->name;
         const std::string to =
             std::holds_alternative<records::TaskCompleted>(record.body) || !has_stage ? std::string() : task.stage().name;
-        // FR-018: a stage's first entry has no source, the end no target.
+        // The first stage's entry has no source, and the end has no target.
         const bool first = std::holds_alternative<records::StageStarted>(record.body) && has_stage && task.stage().visits <= 1 &&
                            task.stage_index == 0;
         if (left != nullptr && (first || (from != to && may_move(record)))) {

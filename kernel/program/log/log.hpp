@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log: what happens in all runs of a project, one line an event, in a file that rotates (spdlog).
+// The log: the events of all runs of a project, one line each, in a file that rotates (spdlog).
 //
-// Each line has time, level, component, event, and the ids that tie lines together (FR-082 … FR-085): task_id, stage, step,
-// trace_id, span_id, pid; null where there is none. docs/operations.md describes it for those who read it.
+// Each line has time, level, component, event, and the ids that link lines: task_id, stage, step, trace_id, span_id, pid; null if
+// there is none. docs/operations.md describes it for its readers.
 #pragma once
 
 #include <cstdint>
@@ -18,34 +18,34 @@
 
 namespace agentforge::kernel {
 
-/// Writes what records and events say in the stream (program/log/event_stream.hpp) and the journal's turns to the file, and
-/// passes both on.
+/// Writes the stream's lines (program/log/event_stream.hpp) and the task's transitions to the file. Passes records and events on.
 class Log final : public Progress {
 public:
     struct Options {
-        std::string file;                            ///< Empty: no log is written.
-        std::string level;                           ///< trace, debug, info, warning, error, off
-        std::string format = "json";                 ///< json or text
-        std::map<std::string, std::string> levels;   ///< By component, over `level`.
-        std::uint64_t max_file_bytes = 5ULL << 20U;  ///< A line that would make the file longer goes into a new one.
-        unsigned kept_files = 3;                     ///< Older files beside it: FILE.1 is the newest of them.
+        std::string file;                            ///< Empty: write no log.
+        std::string level;                           ///< trace, debug, info, warning, error or off.
+        std::string format = "json";                 ///< json or text.
+        std::map<std::string, std::string> levels;   ///< By component; overrides `level`.
+        std::uint64_t max_file_bytes = 5ULL << 20U;  ///< A line that would exceed this starts a new file.
+        unsigned kept_files = 3;                     ///< Older files to keep. FILE.1 is the newest of them.
         bool follow_links = true;                    ///< False: neither the file nor its folder may be a link.
-        std::string version;                         ///< Of the program, for the first line.
+        std::string version;                         ///< The program's version, for the first line.
         std::string command;
-        std::function<void(const json::object& line)> also = {};  ///< Is given each line, too.
+        std::function<void(const json::object& line)> also = {};  ///< Called with each line. May be empty.
     };
-    /// The file is made with the first line, mode 0600; where it cannot be, that is said once (AF-CLI-020) and the run goes on,
-    /// and so where lines are lost later (AF-CLI-120; how many were is the next line that can be written). Several processes may
+    /// The file is created with the first line, mode 0600. If it cannot be, reports that once (AF-CLI-020) and continues;
+    /// likewise if lines are lost later (AF-CLI-120; the next line that can be written says how many). Several processes may
     /// write one file. A line is in the file when the call returns. Errors: `invalid` AF-CLI-021 an unknown level, AF-CLI-121 an
     /// unknown component or format.
     [[nodiscard]] static Result<std::unique_ptr<Log>> open(const Options& options, Progress& next, const Clock& clock);
     ~Log() override;
     void event(const Event& event) override;
     void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override;
-    /// A line for a command's error; it is not passed on. Where there is no log yet, only in a folder `beside` that exists.
+    /// Writes a line for a command's error, and does not pass it on. If there is no log yet, creates it only in a folder `beside`
+    /// that exists.
     void note(const Error& error, const std::string& beside);
 
-    /// Parts of the program that have a level of their own.
+    /// Returns the parts of the program that have their own level.
     [[nodiscard]] static const std::vector<std::string>& components();
 
 private:

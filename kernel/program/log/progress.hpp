@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever shows a run: told of its records as they are written, and of what happens between them.
+// The display of a run: receives its records as they are written, and the events between them.
 #pragma once
 
 #include "base/events.hpp"
@@ -7,7 +7,7 @@
 
 namespace agentforge::kernel {
 
-/// Both come from any thread, and without secrets.
+/// Both are called from any thread, and contain no secrets.
 class Progress : public EventSink, public RecordObserver {};
 
 class NullProgress final : public Progress {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `llm.backend: auto`: what a user has, in the order in which it is tried (docs/models.md).
+// `llm.backend: auto`: the models that a user may have, in the order in which they are tried (docs/models.md).
 #pragma once
 
 #include <map>
@@ -12,17 +12,17 @@
 
 namespace agentforge::kernel {
 
-/// One way to a model.
+/// One way to reach a model.
 struct ModelCandidate {
     std::string name;  ///< `anthropic`, `claude`, `ollama`, …
     ModelSettings settings;
-    std::string missing;       ///< Why it is not asked: `ANTHROPIC_API_KEY is not set`. Empty: it is.
-    bool needs_model = false;  ///< It may answer, but only `llm.model` says with what.
+    std::string missing;       ///< Why it is not tried: `ANTHROPIC_API_KEY is not set`. Empty: it is tried.
+    bool needs_model = false;  ///< It may answer, but `llm.model` must name its model.
 };
 
-/// In the documented order. Where the settings name an address, a command or a preset it is the only one: a private server that
-/// is down is not replaced by somebody else's. Errors (`unavailable`): AF-LLM-002 the settings hold what belongs to a backend
-/// that they do not name.
+/// Returns the candidates in the documented order. If the settings name an address, a command or a preset, that is the only
+/// candidate: a private server that is down is never replaced by a public one. Errors (`unavailable`): AF-LLM-002 the settings
+/// contain keys of a backend that they do not name.
 [[nodiscard]] Result<std::vector<ModelCandidate>> model_candidates(const ModelSettings& settings,
                                                                    const std::map<std::string, std::string>& environment);
 

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* webhook_name = "webhook";
 constexpr const char* webhook_id = "org.agentforge.escalation.webhook";
 
-/// A setting of the plugin: by its id, over that by its name, as the registry lays them.
+/// Returns a setting of the plugin. Its name overrides its id, as in the registry.
 std::string webhook_setting(const Settings& settings, std::string_view key) {
     std::string found;
     const json::object plugins = settings.section("plugins");
@@ -34,7 +34,7 @@ std::string value_of(const std::map<std::string, std::string>& environment, cons
     return found == environment.end() ? std::string() : found->second;
 }
 
-/// A call that is over before it begins: a handler says what it lacks, and tells nobody.
+/// The context of a call that is already cancelled: a handler then reports what it lacks and notifies no one.
 class OverAlready final : public CallContext {
 public:
     [[nodiscard]] bool cancelled() const noexcept override { return true; }
@@ -131,7 +131,7 @@ Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, c
                      "Set it to the key that the server knows.", ErrorKind::unavailable};
     }
     const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, webhook_name);
-    if (plugin == nullptr || plugin->id != webhook_id) { return {}; }  // Another's might tell somebody all the same.
+    if (plugin == nullptr || plugin->id != webhook_id) { return {}; }  // Another plugin might notify in spite of that.
     AF_TRY(const std::shared_ptr<EscalationHandler> webhook, plugins.escalation(webhook_name));
     OverAlready context;
     auto fit = webhook->notify(Escalation{}, context);

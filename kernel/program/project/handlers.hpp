@@ -13,22 +13,21 @@
 
 namespace agentforge::kernel {
 
-/// Each of them, made; one that `network` does not allow, or whose settings are left out for want of trust (AF-PLUG-043), is
-/// refused instead, before its code runs. Errors: AF-ESC-058 none is named, or one twice; AF-PLUG-… there is no such plugin, or
-/// its settings do not fit.
+/// Makes each handler. One that `network` forbids, or whose settings are left out for lack of trust (AF-PLUG-043), is refused
+/// before its code runs. Errors: AF-ESC-058 none is named, or one twice; AF-PLUG-… there is no such plugin, or its settings do
+/// not fit.
 [[nodiscard]] Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, PluginRegistry& plugins,
                                                                 const NetworkRule& rule,
                                                                 const std::vector<GuardedSetting>& left_out,
                                                                 const std::map<std::string, std::string>& environment);
-/// Whether people can be told at all: what a handler would say only when there is something to tell. Errors: AF-ESC-060 the
-/// webhook has no address, or no key where one is named; AF-ESC-051, 052 what the shipped webhook says of both, asked without
-/// being told anything; AF-ESC-055, AF-PLUG-043.
+/// Checks that people can be notified, before there is anything to notify. Errors: AF-ESC-060 the webhook has no address, or no
+/// key although one is named; AF-ESC-051, 052 of the shipped webhook, called without sending anything; AF-ESC-055, AF-PLUG-043.
 [[nodiscard]] Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule,
                                           const std::vector<GuardedSetting>& left_out,
                                           const std::map<std::string, std::string>& environment);
-/// The variables that hold the webhook's address and key: secrets both.
+/// Returns the variables that hold the webhook's address and key. Both are secret.
 [[nodiscard]] std::vector<std::string> webhook_variables(const Settings& settings);
-/// How deadlines and reminders are set.
+/// Return the settings of deadlines and of reminders.
 [[nodiscard]] AnswerRule answer_rule(const Settings& settings);
 [[nodiscard]] ReminderPolicy reminder_policy(const Settings& settings);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for a journal that another process writes.
+// Waits for changes of a journal that another process writes.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace agentforge::kernel {
 class JournalChange {
 public:
     explicit JournalChange(const std::filesystem::path& journal);
-    /// Until the file changes, half a second at most: the end of a process changes no file.
+    /// Waits until the file changes, or half a second: a process that ends changes no file.
     void wait() const;
 
 private:

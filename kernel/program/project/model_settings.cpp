@@ -10,8 +10,8 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// The settings of a service below `key`, but for those of a lower layer than the one that names the backend, where that is
-/// another than the lower ones name: `--transcript` over a file that is about a server.
+/// Returns the settings of a service below `key`. If a higher layer names another backend than the lower ones, as `--transcript`
+/// over a file about a server does, omits the lower layers.
 json::object settings_for_backend(const Settings& settings, const std::string& key, const std::string& backend_key) {
     json::object all = settings.section(key);
     const auto backend = settings.origin(backend_key);
@@ -71,7 +71,7 @@ ModelSettings read_model_settings(const Settings& settings, const std::string& r
 const GuardedSetting* missed_by_model(const Settings& settings, const std::vector<GuardedSetting>& left_out,
                                       const std::string& role) {
     const std::string backend = read_model_settings(settings, role).backend;
-    if (backend.empty() || backend == "replay") { return nullptr; }  // What was recorded goes nowhere.
+    if (backend.empty() || backend == "replay") { return nullptr; }  // A replayed model sends nothing.
     const std::string prefix = role.empty() ? std::string() : "agents." + join_key({role}) + ".";
     const auto layer_of = [&](const std::string& name) {
         auto origin = settings.origin(prefix + name);

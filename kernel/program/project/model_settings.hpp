@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the settings say of the model of one role.
+// The settings for the model of one role.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace agentforge::kernel {
 class Settings;
 struct GuardedSetting;
 
-/// `llm:`, with what `agents.<role>.llm` says instead.
+/// `llm:`, overridden by `agents.<role>.llm`.
 struct ModelSettings {
     std::string backend;
     std::string model;
@@ -21,7 +21,7 @@ struct ModelSettings {
     std::string api_key_env;
     std::string transcript;
     std::string preset;
-    std::string mode;  ///< `agentic`, or `plain`.
+    std::string mode;  ///< `agentic` or `plain`.
     std::vector<std::string> command;
     std::string record;
     std::string replay_match;
@@ -32,19 +32,18 @@ struct ModelSettings {
     bool operator==(const ModelSettings&) const = default;
 };
 
-/// The settings of `role`; those of `llm:` alone where it is empty.
+/// Returns the settings of `role`, or those of `llm:` alone if it is empty.
 ///
-/// A role that names another backend or another base_url than `llm:` does talks to another service: model, base_url, api_key_env,
-/// preset, command, transcript and settings are then its own alone, so that no key and no header goes where it was not meant for.
-/// Otherwise each key that it does not set is that of `llm:`, and its `settings` are laid over those, name by name.
+/// A role that names another backend or another base_url than `llm:` uses another service. Then only its own model, base_url,
+/// api_key_env, preset, command, transcript and settings count, so that no key and no header goes to the wrong service. Otherwise
+/// it takes each key that it does not set from `llm:`, and its `settings` override those of `llm:`, name by name.
 ///
-/// Where a higher layer of the settings names another backend than the lower ones (`--backend`, `--transcript`), the `settings`
-/// of the lower ones are the other backend's and left out.
+/// If a higher layer of the settings names another backend than the lower ones (`--backend`, `--transcript`), the lower layers'
+/// `settings` belong to the other backend and are omitted.
 [[nodiscard]] ModelSettings read_model_settings(const Settings& settings, const std::string& role);
 
-/// What decides where the role's calls go, and with which key, and is among the project's settings that were left out for want of
-/// trust; null: nothing. Where the user's own file says all of it, or names the command's preset for this run, the project's is
-/// not missed.
+/// Returns a project setting that was left out for lack of trust and that decides where the role's calls go or which key they
+/// use. Null: there is none, or the user's own file sets all of it or names the command's preset for this run.
 [[nodiscard]] const GuardedSetting* missed_by_model(const Settings& settings, const std::vector<GuardedSetting>& left_out,
                                                     const std::string& role);
 

@@ -21,8 +21,7 @@ std::string lower(std::string_view text) {
     return made;
 }
 
-/// The host of `http(s)://host[:port][/path]`, in lower case; empty where the text is anything else, so that no two readers can
-/// differ about it.
+/// Returns the host of `http(s)://host[:port][/path]`, in lower case. Empty for any other text, so no two parsers can disagree.
 std::string host_of(std::string_view address) {
     const std::string text = lower(address);
     std::size_t begin = 0;
@@ -48,7 +47,7 @@ std::string host_of(std::string_view address) {
     return host;
 }
 
-/// `127.a.b.c` in plain decimal; `127.1`, `0x7f.0.0.1` and `2130706433` are no such thing here.
+/// True for `127.a.b.c` in plain decimal, but not for `127.1`, `0x7f.0.0.1` or `2130706433`.
 bool is_loopback(std::string_view host) {
     if (host == "localhost" || host == "::1") { return true; }
     unsigned parts = 0;
@@ -66,7 +65,7 @@ bool is_loopback(std::string_view host) {
     return parts == 4;
 }
 
-/// The variable that names a proxy for this host, or empty.
+/// Returns the variable that names a proxy for this host, or empty.
 std::string proxy_variable(const NetworkRule& rule, const std::string& host) {
     const auto value = [&rule](const std::string& name) {
         const auto found = rule.environment.find(name);
@@ -81,7 +80,7 @@ std::string proxy_variable(const NetworkRule& rule, const std::string& host) {
             if (one == host || one == "*") { return {}; }
             begin = end + 1;
         }
-        if (!names.empty()) { break; }  // As the backends: the capital one counts where the small one is not set.
+        if (!names.empty()) { break; }  // As in the backends, the upper-case name counts if the lower-case one is not set.
     }
     for (const char* const name : {"https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"}) {
         if (!value(name).empty()) { return name; }
@@ -89,7 +88,7 @@ std::string proxy_variable(const NetworkRule& rule, const std::string& host) {
     return {};
 }
 
-/// Whether anything may be sent to `url`. `leave_out`: how its user stops that.
+/// Checks that data may be sent to `url`. `leave_out`: how the user can turn it off.
 Result<void> check_sending(const NetworkRule& rule, std::string_view url,
                            const std::function<Error(const std::string& why, std::string remedy)>& refused,
                            const std::string& leave_out) {

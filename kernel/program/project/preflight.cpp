@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr rlim_t fewest_open_files =
-    64;  // A task was seen to need 16; its plugins, journal and children shall not be near the edge.
+// A task was measured to need 16. The rest is reserve for its plugins, journal and children.
+constexpr rlim_t fewest_open_files = 64;
 constexpr rlim_t usual_open_files = 1024;
 constexpr std::uint64_t least_room = 1ULL << 20U;
 
-/// The folder itself, or the nearest above it that is there.
+/// Returns the folder itself, or its nearest parent that exists.
 fs::path nearest_there(fs::path folder) {
     std::error_code error;
     while (!fs::exists(fs::symlink_status(folder, error)) && folder.has_relative_path()) { folder = folder.parent_path(); }
@@ -48,7 +48,7 @@ Result<void> check_can_write(const fs::path& folder, const std::string& purpose,
     return {};
 }
 
-/// Rights do not tell whether a folder can be made: /proc shows some, and takes none.
+/// Creates a test folder, because permissions do not tell whether one can be created: /proc shows some, and allows none.
 Result<void> check_can_make_folders(const fs::path& folder, const std::string& purpose, const std::string& remedy) {
     std::string probe = (nearest_there(folder) / ".agentforge-XXXXXX").string();
     if (::mkdtemp(probe.data()) == nullptr) {
@@ -72,7 +72,7 @@ Result<void> check_room(const fs::path& folder) {
                  there.string(), "free some space there, then try again", ErrorKind::unavailable};
 }
 
-/// Whether `inner` is `outer` or lies in it, links followed as far as they are there.
+/// True if `inner` is `outer` or inside it, with existing links resolved.
 bool lies_in(const fs::path& inner, const fs::path& outer) {
     std::error_code error;
     const fs::path in = fs::weakly_canonical(inner, error);
@@ -194,7 +194,7 @@ std::vector<std::string> variables_not_followed(const std::map<std::string, std:
         const auto found = environment.find(name);
         if (found == environment.end() || found->second.empty()) { continue; }
         std::error_code error;
-        // A hook of git has them set, and means the repository it stands in.
+        // A git hook has these set, for the repository that it runs in.
         if (fs::equivalent(found->second, *name == 'G' && name[4] == 'D' ? root / ".git" : root, error) && !error) { continue; }
         told.push_back(std::string(name) + " is set and not followed: the repository is that of the current folder, " +
                        printable(root.string(), 200) + " (or of -C DIR)");

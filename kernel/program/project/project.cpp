@@ -50,7 +50,7 @@ private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Has Python's checks run by the environment that the user made for the project, where no setting names an interpreter.
+/// Runs Python's checks in the project's virtual environment, unless a setting names an interpreter.
 void use_python_environment(json::object& gates, const ProjectPlace& place) {
     gates.emplace("programs", json::object());
     gates.emplace("readable", json::array());
@@ -63,14 +63,14 @@ void use_python_environment(json::object& gates, const ProjectPlace& place) {
     for (const std::string& folder : python->folders) { readable.get_array().emplace_back(folder); }
 }
 
-/// Has the checks of JavaScript read the packages that the user has installed in the checkout and not committed.
+/// Lets the checks of JavaScript read the packages that are installed in the checkout but not committed.
 void use_node_packages(json::object& gates, const ProjectPlace& place) {
     json::value& readable = gates.at("readable");
     const auto folder = node_packages(place.root);
     if (folder && readable.is_array()) { readable.get_array().emplace_back(*folder); }
 }
 
-/// `gates:` of the settings; programs with a `/` and folders are meant from the project's root.
+/// Returns the section `gates:`. Programs with a `/` and folders are relative to the project's root.
 json::object gate_settings(const Settings& settings, const ProjectPlace& place) {
     json::object gates = settings.section("gates");
     const auto absolute = [&](json::value& path) {
@@ -94,7 +94,7 @@ json::object gate_settings(const Settings& settings, const ProjectPlace& place) 
     return gates;
 }
 
-/// Tool servers of the settings and of `.mcp.json`.
+/// Returns the tool servers of the settings and of `.mcp.json`.
 ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, const ProjectTrust& trust,
                            const NetworkRule& network, const std::map<std::string, std::string>& environment) {
     ServerSources sources;
@@ -111,7 +111,7 @@ ServerSet declared_servers(const Settings& settings, const ProjectPlace& place, 
     sources.network_allowed = network.network == ModelNetwork::any && settings.boolean("servers.allow_network");
     ServerSet set = read_servers(sources);
     if (trust.allowed()) { return set; }
-    // What the project's settings say of servers was left out: whoever asks for one of these reads why.
+    // If the project's server settings are left out, asking for one of these servers gives the reason.
     for (const GuardedSetting& setting : trust.settings) {
         if (!setting.key.starts_with("mcp_servers.")) { continue; }
         const std::string name = setting.key.substr(12, setting.key.find('.', 12) - 12);
@@ -137,7 +137,7 @@ Log::Options log_options(const Program& program, const ProjectPlace& place, cons
     log.file = settings.text("log.file");
     if (log.file.empty()) {
         log.file = (place.agentforge / "logs" / "agentforge.log").string();
-        log.follow_links = false;  // A repository may hold links, and must not choose what is written to by them.
+        log.follow_links = false;  // Links in a repository must not decide where the log is written.
     } else if (!std::filesystem::path(log.file).is_absolute()) {
         log.file = (place.root / log.file).string();
     }
@@ -149,7 +149,8 @@ json::object inside(const json::object& of, std::string_view name) {
     return value != nullptr && value->is_object() ? value->get_object() : json::object();
 }
 
-/// The settings a task was started with. Empty for a task that is not there: the command says so. Errors: those of its task.yaml.
+/// Returns the settings that a task was started with. Empty if there is no such task; the command reports that. Errors: those of
+/// its task.yaml.
 Result<json::object> settings_of_task(const TaskStore& tasks, std::string_view task) {
     const auto id = tasks.resolve(task);
     if (!id.ok()) { return json::object(); }
@@ -157,7 +158,7 @@ Result<json::object> settings_of_task(const TaskStore& tasks, std::string_view t
     return inside(started, "configuration");
 }
 
-/// What the task was started with and the settings in force do not say: its model, its prices, how it delivers.
+/// Returns the settings that the task was started with and the current settings lack: its model, its prices, how it delivers.
 std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings& settings, const json::object& started) {
     std::vector<std::pair<std::string, std::string>> brought;
     const auto take = [&](const json::object& of, const std::string& prefix, const char* key) {
@@ -184,8 +185,8 @@ std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings&
     return brought;
 }
 
-/// Of what a task that the user's own `agentforge` has not written brings, the first that a project may not say without trust, as
-/// its settings.
+/// Returns the first of these settings that a project may not set without trust, if the task was not written by the user's own
+/// `agentforge`.
 std::optional<std::string> guarded_key(const Settings& settings,
                                        const std::vector<std::pair<std::string, std::string>>& brought) {
     for (const auto& [key, value] : brought) {
@@ -218,7 +219,7 @@ Result<void> check_brought(const Program& program, const ProjectPlace& place, co
         ErrorKind::denied};
 }
 
-/// Which files of the user's are written is not for a file in the project to say: a recording goes on only where it is asked for
+/// A file in the project must not decide which of the user's files are written. So a recording continues only if it is requested
 /// again.
 void tell_of_ended_recording(Program& program, const Settings& settings, const json::object& started) {
     const std::string file = printable(text_of(inside(started, "llm"), "record"), 300);
@@ -310,7 +311,7 @@ Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipe
     return limits;
 }
 
-/// The first origin of a setting below `key`, whatever it sets.
+/// Returns the first origin of a setting below `key`, whatever it sets.
 std::optional<SettingOrigin> origin_below(const Settings& settings, const std::string& key, const json::value& value) {
     if (!value.is_object()) { return settings.origin(key); }
     for (const auto& [name, inner] : value.get_object()) {
@@ -319,7 +320,7 @@ std::optional<SettingOrigin> origin_below(const Settings& settings, const std::s
     return settings.origin(key);
 }
 
-/// `agents.<role>` is for roles that there are. What the user's own file says is for all projects, and some have further roles.
+/// Checks that each `agents.<role>` exists. Skips the user's own file: it is for all projects, and some have further roles.
 Result<void> check_roles_of_settings(const Settings& settings, const AgentSet& agents) {
     const std::vector<std::string> roles = agents.roles();
     for (const auto& [name, own] : settings.section("agents")) {
@@ -443,7 +444,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     }
     project->escalations_ = std::make_unique<EscalationStore>(own);
     Project* const self = project.get();
-    // Roles may have times of their own; a call that takes longer than any of them hangs.
+    // Roles may have their own timeouts. A call that takes longer than all of them hangs.
     std::int64_t longest = project->settings_->integer("llm.timeout_seconds");
     for (const std::string& role : project->agents_.roles()) {
         longest = std::max(longest, read_model_settings(*project->settings_, role).timeout_seconds);
@@ -487,7 +488,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     people.reminders = reminder_policy(*project->settings_);
     people.left_behind = [&program] { program.leave_at_once = true; };
     project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
-    // Who sits at a terminal is asked there for every action of an interactive task, and of each artifact that iterates.
+    // A person at the terminal is asked there about every action of an interactive task, and about each artifact that iterates.
     std::shared_ptr<EscalationHandler> present;
     if (sits_at_terminal(program)) { AF_TRY(present, project->plugins_.escalation("console")); }
     project->controller_ = std::make_unique<PipelineController>(
@@ -542,8 +543,7 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
 std::string Project::from_here(const std::string& path) const {
     if (path.empty() || std::filesystem::path(path).is_absolute()) { return path; }
     std::string whole = (program_.directory / path).lexically_normal().string();
-    // What a plugin and the journal are handed is JSON, which is UTF-8: below a folder whose name is not, a path stays relative
-    // to it.
+    // Plugins and the journal get JSON, which is UTF-8. If the folder's name is not UTF-8, a path stays relative to it.
     std::error_code error;
     return !is_valid_utf8(whole) && std::filesystem::equivalent(program_.directory, ".", error) ? path : whole;
 }
@@ -607,7 +607,7 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
             return Error{"AF-LLM-313", "the backend `" + name + "` has no agentic mode: it answers, and works in no folder",
                          "llm.mode", "Set `llm.mode: plain`, or `llm.backend: cli`.", ErrorKind::unavailable};
         }
-        if (name != "replay") { config["mode"] = "agentic"; }  // What was recorded says by itself how it came about.
+        if (name != "replay") { config["mode"] = "agentic"; }  // A recording contains its own mode.
     }
     return config;
 }
@@ -744,7 +744,7 @@ Result<void> Project::check_price(const AgentDefinition& agent) {
     if (!services_->limits.limits_cost()) { return {}; }
     AF_TRY(ModelSettings asked, asked_model(agent.role));
     AF_TRY(const ModelSettings chosen, settled(std::move(asked)));
-    // Of these two it is known that they never say what a call has cost; of another, its first answer tells.
+    // These two never report the cost of a call. For others, the first answer shows whether they do.
     if ((chosen.backend != "anthropic" && chosen.backend != "openai") || prices_.find(chosen.model) != nullptr) { return {}; }
     return price_is_unknown(chosen.model);
 }
@@ -760,12 +760,12 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     if (plugin->info().offline) {
         if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
             Error error = answer.error();
-            error.kind = ErrorKind::unavailable;  // No stage can do anything about it: the task waits for the user.
+            error.kind = ErrorKind::unavailable;  // No stage can fix this, so the task waits for the user.
             return error;
         }
     }
     if (chosen.backend == "anthropic" || chosen.backend == "openai") {
-        // A call that is cancelled beforehand tells what needs no server: the key.
+        // A cancelled call reports what can be checked without a server: the key.
         CheckContext known_here(true);
         const auto answer = plugin->check(known_here);
         if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }
@@ -776,7 +776,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
         }
     }
     CancelToken* const cancel = program_.cancel;
-    // One for each server, whatever the models and roles are that meet there.
+    // One for each server, shared by all models and roles that use it.
     std::shared_ptr<CircuitBreaker>& breaker = breakers_[chosen.backend + "\n" + chosen.base_url];
     if (!breaker) { breaker = std::make_shared<CircuitBreaker>(); }
     RetryPolicy retries;
@@ -792,7 +792,8 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
         if (!recording) { recording = make_recording(record); }
         AF_CHECK(open_recording(*recording));
         client = make_recorder(std::move(client), recording);
-        client = make_redacting_client(std::move(client), *secrets_.redactor);  // The recorded hashes are those of what is sent.
+        // Recorded hashes are those of the sent request.
+        client = make_redacting_client(std::move(client), *secrets_.redactor);
     }
     ModelClient* const made = client.get();
     models_.emplace(key, std::move(client));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One repository with everything that is configured for it, put together for a command.
+// One repository with its whole configuration, assembled for a command.
 #pragma once
 
 #include <filesystem>
@@ -32,12 +32,12 @@
 
 namespace agentforge::kernel {
 
-/// Everything a command that runs tasks needs. Not movable: its parts point at each other.
+/// Everything that a command needs to run tasks. Not movable, because its members refer to each other.
 class Project {
 public:
-    /// Reads settings, contracts, agents and pipelines and discovers plugins. For a task: where no model is configured now, with
-    /// the one that it was started with (`--transcript`, `--set llm.…`), and so for `cost.prices` and `delivery.type`. A command
-    /// line is not taken over from a task: it is the user's to give. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
+    /// Reads settings, contracts, agents and pipelines and discovers plugins. `task`: if no model is configured now, uses the one
+    /// that the task was started with (`--transcript`, `--set llm.…`); likewise for `cost.prices` and `delivery.type`. Never
+    /// takes a command line from a task: only the user may give one. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
     [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, Progress& progress, std::string_view task = {});
 
     [[nodiscard]] const ProjectPlace& place() const noexcept { return place_; }
@@ -50,62 +50,62 @@ public:
     [[nodiscard]] const TaskServices& services() const noexcept { return *services_; }
     [[nodiscard]] const PriceTable& prices() const noexcept { return prices_; }
     [[nodiscard]] const ProductPaths& product() const noexcept { return product_; }
-    /// The helper that starts confined programs, with the gaps that the user's own settings accept. A project's settings cannot
-    /// accept any.
+    /// Returns the helper that starts confined programs, with the gaps that the user's own settings accept. A project's settings
+    /// cannot accept any.
     [[nodiscard]] ExecHelper exec_helper() const;
     [[nodiscard]] TaskStore& tasks() noexcept { return *tasks_; }
     [[nodiscard]] EscalationStore& escalations() noexcept { return *escalations_; }
-    /// Who tells people, and looks after deadlines and reminders.
+    /// Returns the handlers that notify people and process deadlines and reminders.
     [[nodiscard]] HandlerGroup& handlers() noexcept { return *handlers_; }
     [[nodiscard]] const NetworkRule& network() const noexcept { return network_; }
     [[nodiscard]] PipelineController& controller() noexcept { return *controller_; }
     [[nodiscard]] const GitTaskWorkspaceOptions& task_workspace_options() const noexcept { return task_workspace_options_; }
     [[nodiscard]] ProcessRunner& processes() noexcept { return *processes_; }
     [[nodiscard]] IdSource& ids() noexcept { return ids_; }
-    /// The log and whoever shows the run.
+    /// Returns the log, which passes records on to the display.
     [[nodiscard]] RecordObserver& shown() noexcept { return *log_; }
 
-    /// Whether what the project's own files want to run may run: plugins, servers, commands. What else asks (`.mcp.json`) asks
-    /// here.
+    /// Says whether plugins, servers and commands of the project's own files may run. Used for `.mcp.json` too.
     [[nodiscard]] const ProjectTrust& trust() const noexcept { return trust_; }
 
-    /// What is hidden from the model, the journal and the log.
+    /// Returns the secrets to hide from the model, the journal and the log.
     [[nodiscard]] const ProjectSecrets& secrets() const noexcept { return secrets_; }
 
-    /// The model that a role talks to; one that works offline (a transcript) is checked first.
-    /// Errors (`unavailable`): AF-LLM-001 none is configured (says how), AF-LLM-2xx of the transcript; AF-PLUG-….
+    /// Returns the model of a role. Checks first one that works offline (a transcript). Errors (`unavailable`): AF-LLM-001 none
+    /// is configured (says how), AF-LLM-2xx of the transcript; AF-PLUG-….
     [[nodiscard]] Result<ModelClient*> model(const AgentDefinition& agent);
-    /// The name of the model that is configured for a role; empty: the backend's own default.
+    /// Returns the name of the model configured for a role. Empty: the backend's default.
     [[nodiscard]] std::string model_name(const AgentDefinition& agent) const;
-    /// Whether a limit on cost can be kept with the model of this role. Errors: AF-COST-014 where its price is unknown and its
-    /// backend does not say what a call has cost.
+    /// Checks that a limit on cost can be kept with this role's model. Errors: AF-COST-014 its price is unknown and its backend
+    /// does not report the cost of a call.
     [[nodiscard]] Result<void> check_price(const AgentDefinition& agent);
-    /// A backend plugin with its settings from `llm:`, or those of a role; `auto` is the first that is reachable. Errors as
-    /// above; AF-LLM-002 none is, AF-LLM-003 `network`.
+    /// Makes a backend plugin with the settings of `llm:`, or of a role. `auto` is the first that is reachable. Errors: those of
+    /// `model`; AF-LLM-002 none is reachable, AF-LLM-003 `network`.
     [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> backend(const std::string& name, const std::string& model_name,
                                                                 const std::string& role = "");
 
-    /// One way to a model and what came of trying it: what it says, or why not.
+    /// One way to reach a model, and the result of trying it: its answer, or an error.
     struct Reached {
         ModelCandidate candidate;
         Result<std::string> answer;
     };
-    /// Tries what `llm.backend: auto` chooses from, in its order; until one is reachable where `first_only`. Waits 10 s for each
-    /// at most. Errors: AF-LLM-002.
+    /// Tries the candidates of `llm.backend: auto` in order. `first_only`: stops at the first that is reachable. Waits at most 10
+    /// s for each. Errors: AF-LLM-002.
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
-    /// A path of the settings, from the folder that the command is given in.
+    /// Resolves a path of the settings against the folder that the command runs in.
     [[nodiscard]] std::string from_here(const std::string& path) const;
-    /// The settings in force, with paths that mean the same wherever the task is resumed from, as its file will hold them.
+    /// Returns the settings in force for the task's file. Paths are written so that they mean the same wherever the task is
+    /// resumed.
     [[nodiscard]] json::object settings_for_task() const;
-    /// Marks a task's settings as written by this program in this checkout (seal_settings). Errors: AF-CLI-003, AF-SEC-006.
+    /// Seals a task's settings as written by this program in this checkout (seal_settings). Errors: AF-CLI-003, AF-SEC-006.
     [[nodiscard]] Result<void> seal(json::object& configuration);
-    /// Id, version, hash and kind of each plugin that this pipeline uses: its stages, its roles' tools and models, the handlers.
-    /// Those that cannot be found out are left out: the stage that needs them says so.
+    /// Returns id, version, hash and kind of each plugin that this pipeline uses: its stages, its roles' tools and models, the
+    /// handlers. Omits plugins that are not found: the stage that needs one reports it.
     [[nodiscard]] json::array plugins_of(const PipelineTemplate& pipeline);
-    /// Whether the role's backend works in the workspace itself (`llm.mode`).
+    /// True if the role's backend works in the workspace itself (`llm.mode`).
     [[nodiscard]] bool agentic(const std::string& role) const;
 
-    /// Waits up to two seconds for a collector of telemetry to take what is left.
+    /// Waits up to two seconds for a telemetry collector to take the remaining data.
     ~Project();
     Project(const Project&) = delete;
     Project& operator=(const Project&) = delete;
@@ -113,20 +113,20 @@ public:
 private:
     explicit Project(Program& program) : program_(program) {}
 
-    /// Telemetry where the environment names a collector; what stands against it is said, and the command goes on.
+    /// Opens telemetry if the environment names a collector. Reports problems and continues.
     void open_telemetry();
 
-    /// From now on errors go to the log, too.
+    /// Sends errors to the log too, from now on.
     void log_errors(Program& program);
-    /// The settings of a role's model. Errors: AF-PLUG-043 without those that are left out for want of trust its calls would go
-    /// elsewhere.
+    /// Returns the settings of a role's model. Errors: AF-PLUG-043 settings are left out for lack of trust, and without them its
+    /// calls would go elsewhere.
     [[nodiscard]] Result<ModelSettings> asked_model(const std::string& role) const;
-    /// The settings that a backend plugin is made with.
+    /// Returns the settings for making a backend plugin.
     [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name,
                                                       const ModelSettings& chosen, const std::string& role) const;
-    /// Decides about the network before any code of the backend runs.
+    /// Makes a backend. Checks the network rule before any of its code runs.
     [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> make_backend(const std::string& name, const json::object& config);
-    /// `auto` replaced by what it stands for; decided once.
+    /// Replaces `auto` by what it stands for. Decided once.
     [[nodiscard]] Result<ModelSettings> settled(ModelSettings chosen);
 
     Program& program_;
@@ -135,12 +135,12 @@ private:
     std::unique_ptr<Settings> settings_;
     ProjectTrust trust_;
     NetworkRule network_;
-    std::vector<std::pair<ModelSettings, ModelSettings>> settled_;  ///< What `auto` became.
+    std::vector<std::pair<ModelSettings, ModelSettings>> settled_;  ///< Settings with `auto`, and what they became.
     std::unique_ptr<Telemetry> telemetry_;                          ///< Null: no collector is named.
     std::unique_ptr<Log> log_;
-    std::shared_ptr<Project*> here_;  ///< Gone with this object: what outlives it looks here.
+    std::shared_ptr<Project*> here_;  ///< Reset when this object is destroyed. Objects that outlive it check this.
     ProjectSecrets secrets_;
-    std::unique_ptr<EventSink> events_;  ///< To the log, without secrets.
+    std::unique_ptr<EventSink> events_;  ///< Writes to the log, without secrets.
     ContractSet contracts_;
     AgentSet agents_;
     PipelineSet pipelines_;
@@ -162,23 +162,23 @@ private:
     std::map<std::string, std::shared_ptr<Recording>> recordings_;     ///< By file.
 };
 
-/// The shipped prices with the user's own (`cost.prices`, relative to the project's root) over them. Errors: AF-COST-001.
+/// Returns the shipped prices, overridden by the user's own (`cost.prices`, relative to the project's root). Errors: AF-COST-001.
 [[nodiscard]] Result<PriceTable> load_prices(const ProjectPlace& place, const ProductPaths& product, const Settings& settings);
-/// How tasks deliver. Errors, with file, line and column: AF-GIT-045, AF-GIT-046.
+/// Returns how tasks deliver. Errors, with file, line and column: AF-GIT-045, AF-GIT-046.
 [[nodiscard]] Result<DeliverySettings> load_delivery(const Settings& settings);
-/// The limits of the settings. Errors, with file, line and column: AF-COST-002, AF-COST-003.
+/// Returns the limits of the settings. Errors, with file, line and column: AF-COST-002, AF-COST-003.
 [[nodiscard]] Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipelines);
 
-/// Asks a backend whether it would work; waits 10 s at most.
+/// Asks a backend whether it works. Waits at most 10 s.
 [[nodiscard]] Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program);
 
-/// One line each: how to use a real model. Shown wherever none is configured or a transcript answers.
+/// Returns lines on how to use a real model. Shown when none is configured or a transcript answers.
 [[nodiscard]] std::string model_help();
 
-/// Makes `.agentforge` with a `.gitignore`. `shared`: the one for a project that commits its configuration; otherwise all of it
-/// stays out of git's sight. An existing file is left as it is.
+/// Creates `.agentforge` with a `.gitignore`. `shared`: for a project that commits its configuration; otherwise git ignores the
+/// whole folder. Leaves an existing file unchanged.
 [[nodiscard]] Result<void> prepare_project_folder(const ProjectPlace& place, bool shared);
-/// Takes back what `prepare_project_folder(place, false)` made, where nothing has come into it since.
+/// Removes what `prepare_project_folder(place, false)` created, if the folder is otherwise still empty.
 void remove_empty_project_folder(const ProjectPlace& place);
 
 }  // namespace agentforge::kernel

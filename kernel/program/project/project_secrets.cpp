@@ -7,7 +7,7 @@
 namespace agentforge::kernel {
 namespace {
 
-/// `Bearer abc` is the scheme and the secret.
+/// Removes the scheme: the secret of `Bearer abc` is `abc`.
 std::string without_scheme(const std::string& value) {
     const std::size_t space = value.rfind(' ');
     return space == std::string::npos ? value : value.substr(space + 1);
@@ -48,7 +48,7 @@ Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlac
     sources.public_variables = settings.list("secrets.public_variables");
     for (const std::string& file : settings.list("secrets.files")) {
         sources.files.push_back(place.root / file);
-    }  // An absolute one stays itself.
+    }  // An absolute path stays unchanged.
     for (const std::string& name : webhook_variables(settings)) { sources.variables.push_back(name); }
     take_llm(settings.section("llm"), "", sources);
     for (const auto& [role, own] : settings.section("agents")) {
@@ -67,7 +67,7 @@ Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlac
     }
     AF_TRY(KnownSecrets known, find_secrets(sources));
     AF_TRY(const std::vector<SecretRule> rules, load_secret_rules(product.config + "/secrets/rules.yaml"));
-    std::string key;  // Only known values need it, and who has none gets no file.
+    std::string key;  // Only known values need the key. Without any, no file is created.
     if (!known.secrets.empty()) { AF_TRY(key, redaction_key(state_directory, ids)); }
     ProjectSecrets made;
     made.known = known.secrets.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The secrets of one project: from the environment, its settings and the files they name.
+// The secrets of one project: from the environment, its settings and the files that they name.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@ namespace agentforge::kernel {
 
 struct ProjectSecrets {
     std::unique_ptr<Redactor> redactor;
-    std::size_t known = 0;  ///< Values.
+    std::size_t known = 0;  ///< Number of secret values.
     std::size_t rules = 0;
-    std::vector<std::string> too_weak;  ///< Name and reason of values that are not looked for.
-    std::vector<std::string> missing;   ///< Files of `secrets.files` that are not there.
+    std::vector<std::string> too_weak;  ///< Name and reason of values that are too weak to search for.
+    std::vector<std::string> missing;   ///< Missing files of `secrets.files`.
 };
 
-/// Secret are variables that sound so, `secrets.variables`, the keys' variables of `llm` (all roles'), what
-/// `llm.settings.environment` passes on, values of `llm.settings.headers` and of servers' `env`, passwords in addresses, and what
-/// `secrets.files` hold. Errors: AF-SEC-001, AF-SEC-002, AF-SEC-006.
+/// Finds the secrets: variables with a telling name, `secrets.variables`, the variables of `llm` keys (all roles'), the variables
+/// passed on by `llm.settings.environment`, values of `llm.settings.headers` and of servers' `env`, passwords in addresses, and
+/// the contents of `secrets.files`. Errors: AF-SEC-001, AF-SEC-002, AF-SEC-006.
 [[nodiscard]] Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlace& place,
                                                      const ProductPaths& product, const Settings& settings,
                                                      const std::string& state_directory, IdSource& ids);

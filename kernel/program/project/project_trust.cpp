@@ -34,7 +34,7 @@ std::string user_settings(const std::map<std::string, std::string>& environment)
     return home.empty() ? std::string() : home + "/.agentforge/config.yaml";
 }
 
-/// Whether the user lets every project run what it wants, for this run.
+/// True if the user trusts every project for this run.
 Result<bool> trusted_by_environment(const Program& program) {
     const std::string value = variable(program.environment, "AGENTFORGE_TRUST_PROJECT");
     if (value.empty() || value == "0") { return false; }
@@ -45,7 +45,7 @@ Result<bool> trusted_by_environment(const Program& program) {
                  ErrorKind::invalid};
 }
 
-/// The project's own plugin folders, from the project's folder on.
+/// Returns the project's own plugin folders, relative to the project's.
 std::vector<std::string> folders_of(const std::vector<GuardedSetting>& settings, const fs::path& root) {
     std::vector<std::string> folders;
     for (const GuardedSetting& setting : settings) {
@@ -57,7 +57,7 @@ std::vector<std::string> folders_of(const std::vector<GuardedSetting>& settings,
     return folders;
 }
 
-/// ` (settings.yaml:2:3; 1000 holds)` for an item that is a setting.
+/// Returns ` (settings.yaml:2:3; 1000 holds)` for an item that is a setting.
 std::string place_of(const std::vector<GuardedSetting>& settings, const std::string& item) {
     const auto found =
         std::ranges::find_if(settings, [&item](const GuardedSetting& setting) { return "setting " + setting.key == item; });
@@ -73,12 +73,12 @@ std::string listed(const std::vector<std::string>& names) {
     return text + (names.size() > 6 ? " and " + std::to_string(names.size() - 6) + " more" : "");
 }
 
-/// The place of the setting with these segments, or of the first one below or around it; "" where there is none.
+/// Returns the place of the setting with these segments, or of the first one below or around it; "" if there is none.
 std::string place_below(const Settings& settings, std::vector<std::string> segments) {
     while (segments.size() > 2) {
         const std::string key = join_key(segments);
         if (const auto origin = settings.origin(key)) { return origin->where; }
-        // A map has no place of its own: its first value stands nearest.
+        // A map has no place of its own. Its first value is nearest.
         std::vector<std::string> inside = segments;
         for (json::object section = settings.section(key); !section.empty();) {
             const auto& [name, value] = *section.begin();
@@ -91,7 +91,7 @@ std::string place_below(const Settings& settings, std::vector<std::string> segme
     return "";
 }
 
-/// Where a plugin's setting was written: for a backend below `llm:`, and for all below plugins.settings.
+/// Returns where a plugin's setting was written: for a backend below `llm:`, and for all plugins below plugins.settings.
 std::string place_of_setting(const Settings& settings, const PluginManifest& manifest, PluginKind kind, std::string_view name,
                              std::string_view pointer) {
     std::vector<std::string> path;
@@ -166,8 +166,7 @@ PluginSearch plugin_search(const Program& program, const ProjectPlace& place, co
     search.environment = variable(program.environment, "AGENTFORGE_PLUGIN_PATH");
     search.product = product.plugins;
     search.stages = {product.config + "/stages", (place.agentforge / "stages").string()};
-    // Where a flag or the environment stands over the project's own paths, those are not asked for; without trust they are only
-    // named.
+    // If a flag or the environment overrides the project's own paths, these are not searched. Without trust they are only listed.
     if (!trust.allowed() || (paths && paths->layer == "project")) { search.project = trust.plugin_folders; }
     search.project_trusted = trust.allowed();
     search.trusted_files = trust.subject.pinned;
@@ -249,7 +248,8 @@ Error ProjectTrust::refusal() const {
 
 Result<TrustedSettings> load_settings(const Program& program, const ProjectPlace& place, const ProductPaths& product,
                                       const std::vector<std::pair<std::string, std::string>>& further) {
-    AF_CHECK(check_absolute(variable(program.environment, "HOME"), "HOME"));  // Else a project could be its own user.
+    // Otherwise a project could pretend to be its user.
+    AF_CHECK(check_absolute(variable(program.environment, "HOME"), "HOME"));
     Settings::Sources sources;
     sources.user_file = user_settings(program.environment);
     sources.project_file = (place.agentforge / "config" / "settings.yaml").string();
@@ -273,7 +273,7 @@ Result<TrustedSettings> load_settings(const Program& program, const ProjectPlace
         trust.changed = store.differences(trust.subject);
     }
     if (!trust.allowed() && !trust.settings.empty()) {
-        // Read again, because a value of the project may have stood over one of the user.
+        // Reads again, because a project's value may have hidden one of the user's.
         sources.project_trusted = false;
         AF_TRY(settings, Settings::load(product.config, sources));
     }

@@ -24,7 +24,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// A key of the settings, with the dots inside of its last part written as the settings write them.
+/// Returns a settings key as written in the settings, where the last part may contain dots.
 std::string written_key(const std::string& key) {
     for (const std::string_view map : {"gates.scopes.", "gates.programs.", "gates.thresholds.", "gates.timeouts."}) {
         if (key.starts_with(map)) { return std::string(map) + join_key({key.substr(map.size())}); }
@@ -32,12 +32,12 @@ std::string written_key(const std::string& key) {
     return key;
 }
 
-/// How commits are to be signed; `program` empty: they are not.
+/// How commits are signed. `program` empty: they are not.
 struct Signing {
     std::string format;
     std::string program;
     std::string key;
-    bool own_program = false;  ///< The user names one: what it takes for a key is its own.
+    bool own_program = false;  ///< The user names a program, which decides by itself what a key is.
 };
 
 Signing signing_of(const Project& project) {
@@ -64,7 +64,7 @@ bool is_program(const std::map<std::string, std::string>& environment, const std
     return std::filesystem::is_regular_file(program, failure);
 }
 
-/// What git would say of this signature, as far as it can be seen without making one. Empty: nothing.
+/// Returns why git could not sign, as far as known without signing. Empty: no problem is known.
 std::string no_signature(Project& project, const Signing& signing, const std::map<std::string, std::string>& environment) {
     if (signing.format != "openpgp" && signing.format != "ssh" && signing.format != "x509") {
         return "git knows no gpg.format `" + printable(signing.format, 60) + "` (openpgp, ssh, x509)";
@@ -95,7 +95,7 @@ std::string no_signature(Project& project, const Signing& signing, const std::ma
     }
     if (signing.format != "openpgp") { return {}; }
     const auto repository = Repository::open(project.place().root);
-    if (!repository.ok()) { return {}; }  // Said elsewhere.
+    if (!repository.ok()) { return {}; }  // Reported elsewhere.
     std::string key = signing.key;
     if (key.empty()) {
         const PersonName committer = git_person(*repository, environment, "COMMITTER");
@@ -109,7 +109,7 @@ std::string no_signature(Project& project, const Signing& signing, const std::ma
                                                                           : "";
 }
 
-/// Where a stage's `config` stands in its pipeline's file; a stage that takes it from the shipped pipeline has no place there.
+/// Returns the place of a stage's `config` in its pipeline's file. Empty for a stage that takes it from the shipped pipeline.
 std::string place_in_pipeline(const PipelineTemplate& pipeline, const StageTemplate& stage) {
     const auto document = load_yaml(pipeline.source);
     const auto* top = document.ok() ? document->value.if_object() : nullptr;
@@ -134,7 +134,7 @@ Error missing(const Project& project, PluginKind kind, const std::string& name, 
                  ErrorKind::unavailable};
 }
 
-/// The stage, made as the task will make it; one that is a process, as far as can be said without starting it.
+/// Makes the stage as the task will. A stage that is a process is checked without starting it.
 Result<void> check_stage(Project& project, const PipelineTemplate& pipeline, const StageTemplate& stage) {
     PluginRegistry& plugins = project.plugins();
     if (!plugins.has(PluginKind::stage, stage.executor)) {
@@ -164,7 +164,7 @@ Result<void> check_tool(Project& project, const AgentDefinition& agent, const st
     return check_tool_is_declared(plugins, &project.servers(), tool);
 }
 
-/// Each check of what the stages need, in their order, until `goes_on` says otherwise.
+/// Runs each check of what the stages need, in order, until `goes_on` returns false.
 void check_each(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage, bool with_models,
                 const std::function<bool(Result<void>)>& goes_on) {
     std::set<std::string> tools;
@@ -253,7 +253,7 @@ Result<GateReadiness> check_gates(Project& project) {
 
 Result<SuiteNow> measure_suite(Program& program, Project& project) {
     if (program.err_is_terminal) { program.err << "Running the tests of HEAD …\n" << std::flush; }
-    // A person waits for it. A suite that takes longer is measured by the task.
+    // A person waits for the result. The task measures a suite that takes longer.
     constexpr std::chrono::seconds patience(60);
     const auto until = std::chrono::steady_clock::now() + patience;
     const auto measured = measure_head(project.task_workspace_options(), project.processes(), Stop{program.cancel, until});
@@ -356,7 +356,7 @@ Result<json::object> check_sandbox(const ExecHelper& helper, const std::string& 
     request.argv = {"true"};
     request.directory = folder;
     request.environment = base_environment(current_environment());
-    request.environment.erase("PATH");  // Then the system's: a wrong one is for the commands to name that need it.
+    request.environment.erase("PATH");  // Then the system's PATH is used. Commands that need PATH report a wrong one.
     request.confinement.readable = {folder};
     AF_TRY(ProcessOutcome outcome, make_process_runner(helper)->run(request, {}));
     return std::move(outcome.confinement);

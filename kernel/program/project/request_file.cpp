@@ -19,7 +19,7 @@ Error bad_entry(const std::string& what, const std::string& where, const std::st
     return Error{"AF-CLI-170", what, where, remedy, ErrorKind::invalid};
 }
 
-/// Where a key of an entry stands; of a line it is the line.
+/// Returns the place of an entry's key. In a file of lines, this is the line.
 using Place = std::function<std::string(const std::string& key)>;
 
 class EntryReader {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a project keeps its violations.
+// The files of a project's violations.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace agentforge::kernel {
 
-/// `.agentforge/violations`: a record for each violation that the last `check` found. Not committed.
+/// Returns `.agentforge/violations`: a record for each violation that the last `check` found. Not committed.
 [[nodiscard]] std::filesystem::path records_folder(const ProjectPlace& place);
-/// `.agentforge/conformance_baseline.yaml`: what `check` does not fail on. Committed.
+/// Returns `.agentforge/conformance_baseline.yaml`: the violations that `check` accepts. Committed.
 [[nodiscard]] std::filesystem::path baseline_file(const ProjectPlace& place);
 
 }  // namespace agentforge::kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that does nothing, to measure what getting there costs. The same classes stand in a plugin of their own (called as
-// the host calls plugins) and in the benchmark (called plainly).
+// A plugin that does nothing, to measure the cost of a call. The same classes are in a plugin (called as the host calls plugins)
+// and in the benchmark (called directly).
 #pragma once
 
 #include <agentforge/plugin.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In a source of its own, so that the compiler cannot see which class is called.
+// In a separate source, so the compiler cannot see which class is called.
 #include "bench/plugin/plain.hpp"
 
 #include "bench/plugin/nothing.hpp"

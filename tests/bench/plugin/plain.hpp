@@ -8,7 +8,7 @@
 
 namespace agentforge::bench {
 
-/// Objects of this program, without plugin, boundary and guard.
+/// Make objects of this program, without plugin, boundary and guard.
 [[nodiscard]] std::unique_ptr<Tool> plain_tool();
 [[nodiscard]] std::unique_ptr<Stage> plain_stage();
 

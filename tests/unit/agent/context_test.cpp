@@ -177,7 +177,7 @@ TEST(Context, keeps_every_share_where_all_parts_are_longer_than_theirs) {
     const auto built =
         build_context(spec, fixed.value(), memory, {{"tests", json::object{{"failures", std::string(50'000, 'v')}}}});
     ASSERT_TRUE(built.ok()) << built.error().to_string();
-    constexpr std::size_t lost = 64;  // By whole lines and multiples.
+    constexpr std::size_t lost = 64;  // Text is cut by whole lines and in multiples.
     EXPECT_GE(tokens_of(*built, "task_frame") + lost, spec.budget.task_frame);
     EXPECT_GE(tokens_of(*built, "verification_status") + lost, spec.budget.verification_status);
     EXPECT_GE(tokens_of(*built, "last_result") + lost, spec.budget.current_state * 3 / 5 * 2 / 5);
@@ -369,7 +369,7 @@ TEST_P(Over500Steps, a_step_of_the_same_kind_sends_as_much_as_the_fifth) {
     EXPECT_LE(last, fifth * 102 / 100);
 }
 
-/// Free tokens where something was cut; nothing where all is whole.
+/// Returns the free tokens if something was cut, or nothing.
 std::optional<std::size_t> free_where_cut(const RunSpec& spec, const Memory& memory, const BuiltContext& built) {
     if (built.section_tokens.at("truncated").get_array().empty()) { return std::nullopt; }
     return (spec.budget.total * 1000 / memory.calibration_permille()) - tokens_of(built, "total");
@@ -411,7 +411,7 @@ TEST(Context, cuts_nothing_while_256_tokens_are_free) {
         const bool native = random() % 2 == 0;
         const auto fixed = fix_parts(spec, tools_with_large_schema(random() % 30, std::string(random() % 200, 'd')), native);
         ASSERT_TRUE(fixed.ok()) << fixed.error().to_string();
-        if (fixed->shortened) { continue; }  // Decided for the whole run.
+        if (fixed->shortened) { continue; }  // Decided once for the whole run.
         json::object status{{"checks_passing", 3}};
         if (random() % 2 == 0) { status["tests"] = random_state(random, 1); }
         Memory memory(random() % 3 == 0 ? 1200 : 1000);
@@ -426,7 +426,7 @@ TEST(Context, cuts_nothing_while_256_tokens_are_free) {
     EXPECT_GT(cuts, 100U);
 }
 
-/// Lines of `now` behind its first changed byte that stood in `before` as well, in bytes.
+/// Bytes of the lines of `now` after its first changed byte that are in `before` too.
 std::size_t unchanged_behind_the_first_change(std::string_view before, std::string_view now, std::size_t& same) {
     same = static_cast<std::size_t>(std::mismatch(before.begin(), before.end(), now.begin(), now.end()).first - before.begin());
     std::set<std::string_view> lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step host that remembers what it was told, and actions from a function.
+// A step host that records its calls, and actions from a function.
 #pragma once
 
 #include "agent/loop.hpp"

@@ -217,7 +217,7 @@ TEST(AgentLoop, a_failure_of_the_machine_ends_the_run_before_a_step_is_recorded)
     EXPECT_TRUE(world.host.records.empty());
     EXPECT_EQ(world.host.answers, (std::vector<unsigned>{1})) << "no model was asked about it";
 
-    // Resumed: the action is done anew, from the answer that was journaled.
+    // Resumed: the action is repeated from the journaled answer.
     world.machine_fails = false;
     world.host.pending = scripted(backend->requests.at(0)).value();
     world.host.pending_step = 1;

@@ -28,7 +28,7 @@ AgentDefinition agent(const std::string& role) {
     return std::move(found).value();
 }
 
-/// Specs as large as the shipped tools', with the contract's own schema for `complete`.
+/// Makes specs as large as the shipped tools', with the contract's own schema for `complete`.
 std::vector<ToolSpec> tools_of(const AgentDefinition& definition, const std::string& contract) {
     std::vector<ToolSpec> tools;
     bool completes = false;

@@ -84,7 +84,7 @@ TEST(Pieces, one_after_the_other_are_what_their_map_is) {
               whole);
 }
 
-/// Wide at the top and narrow below: each round takes milliseconds, so there can be many.
+/// Wide at the top and narrow below, so each round takes only milliseconds.
 unsigned width(int depth) { return depth == 4 ? 40 : 8; }
 
 json::value random_value(std::mt19937& random, int depth) {

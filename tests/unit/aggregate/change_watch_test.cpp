@@ -15,7 +15,7 @@ constexpr const char* task = "task-20260102-add-oauth2-1f2e3d4c";
 class Watched : public ::testing::Test {
 protected:
     void write(const char* text) { std::ofstream(tasks_ / task / "actions.yaml", std::ios::app) << text; }
-    /// Waits until the watch has told of the task, or of the whole folder.
+    /// Waits until the watch reports the task, or the whole folder.
     bool hears(ChangeWatch& watch, const std::string& of) {
         const auto until = std::chrono::steady_clock::now() + generous;
         while (std::chrono::steady_clock::now() < until) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kept journal (tests/journals) as the journal of a task, as much of it as a test wants.
+// A kept journal (tests/journals) as the journal of a task, up to the record that a test needs.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journals and blobs that were changed, byte by byte and line by line.
+// Verifies journals and blobs with changed bytes and lines.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ public:
     }
 };
 
-/// A task's folder with nothing but a journal that a real task wrote.
+/// A task's folder that contains only a journal that a real task wrote.
 class VerifiedJournal : public ::testing::Test {
 protected:
     void SetUp() override { put(original_); }
@@ -30,7 +30,7 @@ protected:
         ASSERT_TRUE(write_file_atomic(folder_.path() / "actions.yaml", bytes, Durability::cached).ok());
     }
 
-    /// Whether the journal's own part of the verification fails.
+    /// True if the verification of the journal itself fails.
     bool is_found() {
         const auto verdict = verify_task({"", folder_.path(), {}, {}, {}, true}, {processes_, {}, environment_}, Stop{});
         if (!verdict.ok()) { return true; }
@@ -101,7 +101,7 @@ TEST_F(VerifiedJournal, that_of_another_task_is_found) {
     EXPECT_NE(verdict->findings.front().told.find("not of task-20260101-another-00000000"), std::string::npos);
 }
 
-/// Only what is outside of the journal can know that whole records are missing at its end.
+/// Only data outside the journal shows that whole records are missing at its end.
 TEST_F(VerifiedJournal, a_last_record_that_is_cut_off_is_found_by_the_projection_alone) {
     const fs::path kept = fs::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals" / "waiting_for_action" / "state.yaml";
     fs::copy_file(kept, folder_.path() / "state.yaml");
@@ -155,7 +155,7 @@ TEST_F(CheckedBlobs, a_cut_is_found_or_leaves_out_whole_blobs) {
     for (std::size_t at = 0; at < whole_.size(); ++at) {
         ASSERT_TRUE(write_file_atomic(file_, whole_.substr(0, at), Durability::cached).ok());
         const BlobCheck found = check();
-        // Whole lines that are missing are found by the records that name them.
+        // Missing lines are found by the records that refer to them.
         ASSERT_TRUE(!found.faults.empty() || found.hashes.size() < hashes_.size()) << "byte " << at;
     }
 }

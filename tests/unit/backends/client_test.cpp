@@ -29,7 +29,7 @@ struct Call {
     std::function<void()> on_sleep;
 };
 
-/// Keeps what failed, as a journal would.
+/// Keeps failed attempts, as a journal would.
 class KeepingContext final : public ModelCallContext {
 public:
     [[nodiscard]] bool cancelled() const noexcept override { return false; }

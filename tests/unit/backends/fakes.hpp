@@ -24,7 +24,7 @@ public:
     std::vector<std::string> logged;
 };
 
-/// Answers from a function, and keeps what it was asked.
+/// Answers from a function, and keeps its requests.
 class FakeBackend final : public LLMBackendV2 {
 public:
     using Answer = std::function<Result<Completion>(const CompletionRequest&)>;
@@ -44,8 +44,8 @@ public:
     [[nodiscard]] Result<std::string> check(CallContext&) override { return std::string("fake"); }
 
     std::vector<CompletionRequest> requests;
-    std::vector<std::vector<std::size_t>> marks;  ///< Of each of them.
-    std::vector<std::string> parts;               ///< Of every answer, as they come.
+    std::vector<std::vector<std::size_t>> marks;  ///< The marks of each request.
+    std::vector<std::string> parts;               ///< The parts of every answer, in order.
 
 private:
     Answer answer_;

@@ -216,7 +216,7 @@ TEST(Recorder, two_clients_write_into_one_recording) {
 TEST(Recorder, names_the_roles_that_were_shown_their_tools_in_the_prompt) {
     Recording recording;
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("yes"); }, false);
-    for (unsigned process = 1; process <= 2; ++process) {  // The second takes over what the first has written.
+    for (unsigned process = 1; process <= 2; ++process) {  // The second process takes over the first one's recording.
         const auto recorder =
             make_recorder(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), make_recording(recording.file));
         ASSERT_TRUE(recorder->complete(Recording::at(process), recording.context).ok());

@@ -9,7 +9,7 @@ namespace agentforge::kernel::testing {
 namespace {
 
 TEST(FailureOfReading, is_the_error_of_a_file_that_the_disk_does_not_give) {
-    // Nothing is mapped at the address 0: the kernel answers with EIO, as a broken disk does.
+    // Nothing is mapped at the address 0: the kernel answers with EIO, as for a broken disk.
     EXPECT_EQ(failure_of_reading({"/proc/self/mem"}), EIO);
 }
 

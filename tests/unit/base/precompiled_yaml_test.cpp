@@ -8,7 +8,7 @@
 namespace agentforge::kernel {
 namespace {
 
-/// Says something else than its text, so that one sees which of the two was taken.
+/// Its value differs from its text, so a test can see which of the two was used.
 constexpr std::array<PrecompiledYaml, 1> told_otherwise{{{"a: 1\n", R"({"a": 2})", std::string_view("\1\1\1\1\1\4\1\1", 8)}}};
 
 class PrecompiledYamlTest : public ::testing::Test {

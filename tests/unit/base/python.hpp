@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another reader's opinion: Python's json and yaml.safe_load, all cases of a test in one process.
+// Compares with an independent reader: Python's json and yaml.safe_load, all cases of a test in one process.
 #pragma once
 
 #include <sys/wait.h>
@@ -14,8 +14,7 @@
 
 namespace agentforge::kernel::test {
 
-/// Fails (with what Python said) unless reading `text` gives exactly `expected`, types included.
-/// `reader` is json or yaml.
+/// Fails (with Python's message) unless reading `text` gives exactly `expected`, including types. `reader` is json or yaml.
 struct ReaderCase {
     std::string name;
     std::string reader;
@@ -23,7 +22,7 @@ struct ReaderCase {
     json::value expected;
 };
 
-/// Empty where every case holds; otherwise what Python printed.
+/// Returns empty if every case holds; otherwise Python's output.
 inline std::string read_with_python(const std::vector<ReaderCase>& cases) {
     constexpr std::string_view script = R"(
 import json, sys, yaml
@@ -49,7 +48,7 @@ print(f'{bad} wrong')
     for (const auto& one : cases) {
         list.push_back({{"name", one.name}, {"reader", one.reader}, {"text", one.text}, {"expected", one.expected}});
     }
-    // Boost.JSON's own writer, so that ours does not judge itself.
+    // Uses Boost.JSON's own writer, so that ours is not its own judge.
     if (!write_file_atomic(folder.path() / "cases.json", json::serialize(list), Durability::cached).ok()) {
         return "cases not written";
     }
@@ -65,7 +64,7 @@ print(f'{bad} wrong')
     return status == 0 && output == "0 wrong\n" ? std::string() : output;
 }
 
-/// Texts that some reader or writer is known to get wrong.
+/// Returns texts that some reader or writer is known to get wrong.
 inline std::vector<std::string> tricky_strings() {
     using namespace std::string_literals;
     std::vector<std::string> list{"",

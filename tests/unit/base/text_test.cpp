@@ -37,7 +37,7 @@ TEST(ToJsonLine, escapes_what_turns_text_round_for_its_reader) {
     EXPECT_EQ(to_json_line(json::value(all)), escaped);
     EXPECT_EQ(to_json_pretty(json::value(all)), escaped + "\n");
     EXPECT_EQ(to_json_line(json::value("\u05D0\u0628 \u200D\u200B")),
-              "\"\u05D0\u0628 \u200D\u200B\"");  // Letters, and what joins and parts them.
+              "\"\u05D0\u0628 \u200D\u200B\"");  // Letters, and zero-width characters that join and separate them.
 }
 
 TEST(ShownText, escapes_the_same_characters_as_json_does) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What we write, read by Python's json and yaml.safe_load and by ourselves.
+// What we write, read by Python's json and yaml.safe_load and by our own reader.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -131,7 +131,7 @@ TEST(Writers, random_values_come_back_the_same) {
     };
     for (int i = 0; i < 300; ++i) {
         json::value value = make(5);
-        // Keys cut inside a character would not be what is written.
+        // Keys cut inside a character would not be written unchanged.
         if (!is_valid_utf8(json::serialize(value))) { continue; }
         expect_our_own_round_trip("random " + std::to_string(i), value);
         add(cases, "random " + std::to_string(i), value);

@@ -12,7 +12,7 @@
 namespace agentforge::kernel {
 namespace {
 
-/// The value as JSON, or code and place of the refusal.
+/// Returns the value as JSON, or the error's code and place.
 std::string read(std::string_view text, const YamlLimits& limits = {}) {
     const auto result = parse_yaml(text, "f.yaml", limits);
     if (result.ok()) { return to_json_line(result->value); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Story 1.3 through the real plugin class, with small programs that the test writes.
+// Tests the CLI backend through the real plugin class, with small programs that the test writes.
 #include "answer.hpp"
 #include "backend.hpp"
 #include "prompt.hpp"
@@ -620,7 +620,7 @@ TEST(CliSettings, the_manifest_shows_the_same_schema) {
 
 // --------------------------------------------------------------------------------------- agentic --
 
-/// A host that starts nothing and says what it was asked to start.
+/// A host that starts nothing and records the commands.
 class Workplace final : public AgenticContext {
 public:
     explicit Workplace(std::string scratch) : scratch_(std::move(scratch)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value of a file that a person keeps is changed; all else stays byte for byte.
+// Changes one value of a file that a person maintains; all else stays byte for byte.
 #include <gtest/gtest.h>
 
 #include "base/yaml.hpp"
@@ -128,7 +128,7 @@ TEST(UnsetInYaml, ASharpInQuotesIsNoComment) {
     EXPECT_EQ(unset("llm:  # why\n  \"model\": m\n", "llm"), "AF-CONF-040 settings.yaml:2:3");
 }
 
-/// Whatever stands in a file: either it is refused, or it reads as before with the one value changed.
+/// For any contents of a file: either it is refused, or it reads as before with the one value changed.
 TEST(SetInYaml, NeverChangesAnotherValue) {
     const std::vector<std::string> lines{"llm:",
                                          "  backend: cli",

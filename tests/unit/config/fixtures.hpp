@@ -20,7 +20,7 @@ inline const ContractSet& contracts() {
     return set;
 }
 
-/// A folder with files that goes with the test.
+/// A folder with files, removed with the test.
 class Folder {
 public:
     std::string write(const std::string& name, const std::string& text) const {

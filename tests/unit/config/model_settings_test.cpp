@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which model a role talks to, and what it takes over from `llm:`.
+// Which model a role uses, and which settings it takes from `llm:`.
 #include "program/project/model_settings.hpp"
 #include "config/settings.hpp"
 #include "unit/config/fixtures.hpp"
@@ -47,7 +47,7 @@ TEST(ModelSettings, the_key_of_one_server_does_not_go_to_another) {
     EXPECT_EQ(std::pair(own.base_url, own.api_key_env), std::pair(std::string("http://two:2/v1"), std::string()));
 }
 
-/// What is handed to the backend that the command line names, where the user's own file says `user`.
+/// Returns the settings for the backend that the command line names, if the user's own file contains `user`.
 json::object handed_to(const std::string& backend, const std::string& user) {
     const Folder folder;
     Settings::Sources sources;
@@ -70,7 +70,7 @@ TEST(ModelSettings, stay_where_the_same_backend_is_named_again) {
               (json::object{{"stream", false}}));
 }
 
-/// The key that is missed for a role in a project that is not trusted; empty: none is.
+/// Returns the key that a role misses in an untrusted project. Empty: none.
 std::string missed(const std::string& project, const std::string& user = "",
                    std::vector<std::pair<std::string, std::string>> flags = {}, const std::string& role = "") {
     const Folder folder;

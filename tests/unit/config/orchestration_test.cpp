@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings `orchestration.…` over the shipped pipelines (Task 012).
+// The settings `orchestration.…` over the shipped pipelines.
 #include "config/orchestration.hpp"
 
 #include <gmock/gmock.h>

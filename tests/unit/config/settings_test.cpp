@@ -40,7 +40,7 @@ TEST(Settings, something_else_in_place_of_their_folder_is_refused) {
     Settings::Sources sources;
     sources.project_file = folder.write("config", "") + "/settings.yaml";
     EXPECT_EQ(Settings::load(shipped_config, sources).error().code, "AF-CONF-025");
-    sources.project_file = "/dev/null/.agentforge/config/settings.yaml";  // A home that is none has no settings.
+    sources.project_file = "/dev/null/.agentforge/config/settings.yaml";  // A home that is not a folder has no settings.
     EXPECT_TRUE(Settings::load(shipped_config, sources).ok());
 }
 
@@ -297,7 +297,7 @@ TEST(SettingsOfAProject, never_loosen_what_the_user_says_without_trust) {
 
 namespace {
 
-/// Three values of a key, from the lowest to the highest where they can be compared.
+/// Returns three values of a key, in ascending order if they can be compared.
 std::vector<std::string> three_values(const SettingKey& key) {
     switch (key.type) {
         case SettingKey::Type::integer:
@@ -345,7 +345,7 @@ struct Said {
     std::string where = {};
 };
 
-/// What is in force where the user says one thing of a key and an untrusted project another.
+/// Returns the settings in force if the user sets a key to one value and an untrusted project to another.
 Said said(const SettingKey& key, const std::string& user, const std::string& project, bool trusted = false) {
     const Folder folder;
     Settings::Sources sources;
@@ -360,7 +360,7 @@ Said said(const SettingKey& key, const std::string& user, const std::string& pro
     return found;
 }
 
-/// A value as Settings::text says it.
+/// Returns a value in the form of Settings::text.
 std::string alone(const SettingKey& key, const std::string& value) {
     const Folder folder;
     Settings::Sources sources;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 001 §5.1, and how a verdict speaks.
+// The validation of artifacts, and the messages of a verdict.
 #include "unit/contracts/fixtures.hpp"
 
 namespace agentforge::kernel {

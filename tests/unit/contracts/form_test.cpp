@@ -14,7 +14,7 @@ Contract shipped_contract(std::string_view name) {
     return ContractSet::load({std::string(AGENTFORGE_SOURCE_DIR) + "/config/contracts"})->get(name).value();
 }
 
-/// Every optional line taken in, and every empty text filled in; nothing depends on itself.
+/// Includes every optional line and fills in every empty text; nothing depends on itself.
 std::string filled_in(std::string form) {
     std::string out;
     for (auto at = form.find("depends_on:"); at != std::string::npos; at = form.find("depends_on:")) {

@@ -127,7 +127,7 @@ TEST_F(Change, PassesNothingUnknownOver) {
     asked.body = "[]";
     EXPECT_EQ(code_of(dashboard_.answer(asked)), "400 AF-DASH-006");
     asked.body = "{}";
-    asked.headers["content-type"] = "text/plain";  // What a form of another site can send.
+    asked.headers["content-type"] = "text/plain";  // A form on another site can send this.
     EXPECT_EQ(code_of(dashboard_.answer(asked)), "400 AF-DASH-006");
     EXPECT_TRUE(commands_.ran.empty());
 }

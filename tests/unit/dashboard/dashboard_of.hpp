@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dashboard over kept journals (tests/journals), without a socket and without a program behind it.
+// A dashboard over kept journals (tests/journals), without a socket and without a program.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace agentforge::kernel::testing {
 
-/// Remembers what it was asked to run, and answers what it was told to.
+/// Records the commands, and returns prepared answers.
 class FakeCommands final : public CommandRunner {
 public:
     Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments,

@@ -62,7 +62,7 @@ TEST_F(GuardOf, TakesTheTokenOnce) {
     asked.query["token"] = guard_.token();
     EXPECT_EQ(code_of(dashboard_.answer(asked)), "401 AF-DASH-003");
     asked.headers["cookie"] = cookie_;
-    EXPECT_EQ(dashboard_.answer(asked).status, 303);  // The browser that is known is sent to the page.
+    EXPECT_EQ(dashboard_.answer(asked).status, 303);  // A browser with the cookie is redirected to the page.
 }
 
 TEST(GuardAlone, GivesACookieThatNoScriptAndNoOtherSiteHas) {
@@ -71,7 +71,7 @@ TEST(GuardAlone, GivesACookieThatNoScriptAndNoOtherSiteHas) {
     HttpRequest asked{
         .method = "GET", .path = "/", .query = {{"token", guard.token()}}, .headers = {{"host", "127.0.0.1:8420"}}, .body = {}};
     asked.headers["host"] = "evil.example";
-    EXPECT_EQ(guard.exchange(asked)->status, 421);  // It is not spent by that.
+    EXPECT_EQ(guard.exchange(asked)->status, 421);  // This does not use up the token.
     asked.headers["host"] = "127.0.0.1:8420";
     const auto exchanged = guard.exchange(asked);
     ASSERT_TRUE(exchanged);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/dashboard/openapi.yaml against the server, and the server against it.
+// Compares kernel/dashboard/openapi.yaml with the server, in both directions.
 #include <algorithm>
 #include <set>
 
@@ -18,7 +18,7 @@ protected:
         const std::string name(reference->as_string());
         return document_.at("components").at("schemas").at(name.substr(name.rfind('/') + 1)).as_object();
     }
-    /// What is wrong with a value, in words; empty: nothing.
+    /// Returns what is wrong with a value, or empty.
     std::string problem_of(const json::value& value, const json::object& named, const std::string& at) const {
         const json::object& schema = schema_of(named);
         if (!fits(value, schema)) { return at + " has another type"; }
@@ -137,7 +137,7 @@ TEST_F(OpenApi, DescribesWhatEachChangeTakes) {
         if (body.contains("id")) { body["id"] = "APR-" + waiting_.task_id() + "-spec-1"; }
         if (body.contains("repo")) { body["repo"] = "one"; }
         const HttpResponse answer = post(asked, body);
-        const bool not_now = asked.ends_with("/extend");  // The kept task goes on after what it shows.
+        const bool not_now = asked.ends_with("/extend");  // The kept task continues after the artifact that it shows.
         if (not_now) {
             EXPECT_EQ(code_of(answer), "409 AF-DASH-062");
         } else {

@@ -51,7 +51,7 @@ protected:
         ASSERT_TRUE(store_.record(question()).ok());
         ASSERT_TRUE(store_.record(approval_request()).ok());
     }
-    /// The error of reading the answer that a person wrote.
+    /// Returns the error of reading a person's answer.
     [[nodiscard]] Error error_of(std::string_view answer) const {
         write("ESC-task-1-green-1.resolution.yaml", answer);
         const auto result = store_.resolution("ESC-task-1-green-1");

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing_context::Context;
 
-/// A pseudo-terminal with a person at it, who types once the prompt is there.
+/// A pseudo-terminal with a person who types once the prompt appears.
 class EscalationConsole : public testing::Test {
 protected:
     EscalationConsole() {
@@ -43,7 +43,7 @@ protected:
         ::close(person_);
         ::close(terminal_);
     }
-    /// Reads the screen until it ends as the prompts do, then types.
+    /// Reads the screen until it ends in the prompt, then types.
     std::thread types(std::string text, std::string prompt) {
         return std::thread([this, text = std::move(text), prompt = std::move(prompt)] {
             char block[4096];
@@ -162,7 +162,7 @@ TEST_F(EscalationConsole, what_is_longer_than_a_screen_is_cut_and_shown_whole_wh
     auto answer = decided("v\ny\n");
     EXPECT_TRUE((*answer)->approved);
     EXPECT_THAT(screen_, HasSubstr("more lines"));
-    EXPECT_THAT(screen_, Not(HasSubstr("line 60")));  // What was read before the person typed.
+    EXPECT_THAT(screen_, Not(HasSubstr("line 60")));  // The output before the person typed.
 }
 
 TEST_F(EscalationConsole, what_is_known_stands_beside_a_question) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context of a call, as a test wants it.
+// The context of a call, set by the test.
 #pragma once
 
 #include <agentforge/host.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The language file that docs/languages.md shows, run as it stands there.
+// Runs the language file in docs/languages.md, unchanged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

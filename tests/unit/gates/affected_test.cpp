@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tests are run after an edit, and which wait for the end of a phase.
+// Which tests run after an edit, and which at the end of a phase.
 #include "gates/engine/affected.hpp"
 
 #include "gates/engine/baseline.hpp"
@@ -12,7 +12,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
 
-/// The files of a small repository that a change of `changed` reaches.
+/// Returns the files of a small repository that depend on `changed`.
 std::set<std::string> reached(const Files& repository, const std::vector<std::string>& changed) {
     MentionIndex index;
     std::vector<std::string> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suite before the task: what is not held against it, and what nobody can say.
+// The suite before the task: earlier failures do not count, and what cannot be measured is not known.
 #include "gates/engine/baseline.hpp"
 
 #include "gates/engine/rules.hpp"
@@ -134,7 +134,7 @@ TEST(GreenGate, a_flaky_test_of_before_is_trusted_neither_way) {
     EXPECT_THAT(fact_texts(report.facts, "flaky"), ElementsAre("tests/test_old.py::TestOld::test_old"));
 }
 
-/// A suite whose one old test passes (p) or fails (f) by the number of the run in one build folder.
+/// A suite whose one old test passes (p) or fails (f), by the number of the run in one build folder.
 struct Flips {
     const char* name;
     const char* pattern;
@@ -155,14 +155,14 @@ protected:
         made->tree("green") = made->tree("base");
         made->tree("green")["code"] = "changed\n";
         made->baseline.base_tests = {{"old", "old", "", 0, TestStatus::passed, ""}};
-        made->baseline.test_suite = {{"test_files", json::array{}}};  // A stage wrote tests, or no code would be delivered.
+        made->baseline.test_suite = {{"test_files", json::array{}}};  // A stage wrote tests; otherwise code is not delivered.
         return made;
     }
 };
 
 TEST_P(FlippingTest, is_a_regression_where_it_fails_twice) {
     const auto project = FlippingTest::project();
-    for (const auto* gate : {"tests", "deliver"}) {  // The one in the folder that is kept, the other in one of its own.
+    for (const auto* gate : {"tests", "deliver"}) {  // One runs in the kept folder, the other in a separate one.
         const auto report = project->gate(gate, "green");
         EXPECT_EQ(report.passed, GetParam().excused) << gate << ": " << report.summary;
         EXPECT_EQ(fact_texts(report.facts, "flaky_since").size(), GetParam().excused ? 1U : 0U) << gate;

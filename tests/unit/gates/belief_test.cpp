@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a native runner's report is believed, and what its tests are called.
+// When a native runner's report is trusted, and the names of its tests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// A run of `tests/a_test.x` and `tests/sub/b_test.x` with one canary for all, which failed as it must.
+/// A run of `tests/a_test.x` and `tests/sub/b_test.x` with one canary for all, which failed as it should.
 class Believing : public ::testing::Test {
 protected:
     Believing() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which changed lines the tests of compiled languages run, told by the real tools in the real sandbox.
+// Which changed lines the tests of compiled languages run, measured by the real tools in the real sandbox.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A case whose toolchain is absent is reported as not run, never as passed.
+/// If its toolchain is not installed, a case is reported as not run, never as passed.
 #define AGENTFORGE_NEEDS_FILE(path, name) \
     if (!std::filesystem::exists(path)) { GTEST_SKIP() << "not run: " name " is not installed"; }
 
@@ -52,7 +52,7 @@ TEST(CoverageByGcov, lines_of_cpp_that_no_test_runs_are_named_and_files_of_no_pr
     const auto report = quality_of(project);
     EXPECT_EQ(fact(report, "coverage"), json::value("measured"));
     EXPECT_EQ(fact(report, "coverage_lines"), json::value(5))
-        << json::serialize(report.facts);  // 3, 4, 5, 7 of the one, 4 of the other.
+        << json::serialize(report.facts);  // Lines 3, 4, 5 and 7 of one file, line 4 of the other.
     EXPECT_THAT(message_of(report, "min-coverage"), HasSubstr("src/alone.hpp:4, src/sign.cpp:5"));
 }
 

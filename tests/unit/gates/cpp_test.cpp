@@ -229,7 +229,7 @@ TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
     EXPECT_TRUE(red.passed) << joined(red.blocking_issues);
     EXPECT_EQ(status_of(red, "tests/slug_test.cpp::Slug::shouts"), TestStatus::failed_skeleton);
 
-    // GREEN moves the function into a source file of its own, as it would be written.
+    // GREEN moves the function into a source file of its own, as a developer would.
     project.tree("green") = project.tree("red");
     project.tree("green")["include/slug/shout.hpp"] =
         "#pragma once\n#include <string>\nnamespace slug { std::string shout(const std::string& text); }\n";
@@ -244,7 +244,7 @@ TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
     EXPECT_EQ(green.facts.at("fails_without_change"), json::value(true));
     EXPECT_EQ(green.facts.at("type_check"), json::value("checked"));
 
-    // What passes only because the process leaves with exit code 0 is not believed, whatever the tests then say.
+    // A process that leaves with exit code 0 is not trusted, whatever its tests report.
     project.tree("leaves") = project.tree("green");
     project.tree("leaves")["src/shout.cpp"] =
         "#include \"slug/shout.hpp\"\n#include <cstdlib>\n#include <unistd.h>\nnamespace slug {\n"
@@ -254,7 +254,7 @@ TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
     EXPECT_FALSE(leaves.passed);
     EXPECT_THAT(joined(leaves.blocking_issues), HasSubstr("ended with exit code 0, though"));
 
-    // A tree that does not compile says where.
+    // A tree that does not compile reports where.
     project.tree("broken") = project.tree("green");
     project.tree("broken")["src/shout.cpp"] = "int nothing() { return missing; }\n";
     const auto broken = project.gate("tests", "broken");
@@ -276,14 +276,14 @@ std::size_t count_commands(const std::vector<GateCommand>& commands, const std::
         std::count_if(commands.begin(), commands.end(), [&](const auto& each) { return each.command == command; }));
 }
 
-/// Of that tree as it is, without a variant of it.
+/// Counts commands on that tree itself, not on a variant of it.
 std::size_t count_plain(const std::vector<GateCommand>& commands, const std::string& command, const std::string& tree) {
     return static_cast<std::size_t>(std::count_if(commands.begin(), commands.end(), [&](const auto& each) {
         return each.command == command && each.tree == tree && each.purpose.empty();
     }));
 }
 
-/// A library in C whose function RED leaves as a stub that aborts, and a test of it.
+/// A library in C with a stub that RED leaves and that aborts, and a test of it.
 void declare_twice(Project& project) {
     project.configure({{"mutants", 0}});
     project.baseline.specification =
@@ -311,7 +311,7 @@ TEST(CppBuilds, a_tree_is_built_once_for_all_gates_of_the_phases) {
     EXPECT_TRUE(project.gate("red", "red").passed);
     const auto green = project.gate("green", "green");
     ASSERT_TRUE(green.passed) << joined(green.blocking_issues);
-    // RED's tree was measured last, with the change taken back: the folder of GREEN's is there all the same.
+    // The last measured tree is RED's with the change reverted; the folder of GREEN's still exists.
     const auto folders = folders_in(project.folder() / "scratch" / "build");
     EXPECT_TRUE(folders.contains("cpp-ctest-tree-red"));
     EXPECT_TRUE(folders.contains("cpp-ctest-tree-green"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dependencies: asked for, fetched once for each lockfile, then there to be read.
+// Dependencies: approved, fetched once for each lockfile, then readable.
 #include "gates/run/dependencies.hpp"
 
 #include "unit/gates/slug_project.hpp"
@@ -7,7 +7,7 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-/// Python with a rule of our own in place of pip's: no network is needed to try it.
+/// Python with our own rule in place of pip's, so the test needs no network.
 class DependenciesTest : public ::testing::Test {
 protected:
     DependenciesTest() {
@@ -42,7 +42,7 @@ setup:
         const auto report = project.try_gate("tests", "green");
         return report.ok() ? "" : report.error().code;
     }
-    /// A test that looks at what was fetched, and whether it could write there.
+    /// A test that reads what was fetched, and tries to write there.
     void test_that(const std::string& body) {
         project.tree("green")["tests/test_toys.py"] =
             "import os, sys, unittest\nclass TestToys(unittest.TestCase):\n    def test_it(self):\n        " + body + "\n";

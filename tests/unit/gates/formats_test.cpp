@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports as real runners wrote them, and what comes out of them.
+// Reports as real runners wrote them, and their parsed results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// `status file suite::name`, one a test.
+/// Returns `status file suite::name`, one line for each test.
 std::vector<std::string> told(const FormatResult& result) {
     std::vector<std::string> lines;
     for (const auto& test : result.tests) {
@@ -76,8 +76,8 @@ TEST(GoogleTestJson, a_typed_suite_is_told_by_its_type) {
     EXPECT_EQ(test.suite + "::" + test.name, "Slug::works[Inst/two]");
 }
 
-/// What CTest 3.25.1 and the recorders write for one program with one test; each argument is one thing that a project can do to
-/// it.
+/// The output of CTest 3.25.1 and the recorders for one program with one test. Each argument is one way in which a project can
+/// affect it.
 class CTestRun {
 public:
     std::string kind = "googletest";
@@ -154,7 +154,7 @@ TEST(CTestFormat, a_test_passes_when_recorder_and_ctest_agree) {
     EXPECT_THAT(told(result), ::testing::Contains("passed /some/tree/tests/t.cpp Slug::lowers"));
 }
 
-// What the recorder wrote of doctest 2.4.9 and of Boost.Test 1.81.
+// The recorder's output for doctest 2.4.9 and Boost.Test 1.81.
 TEST(CTestFormat, doctest_and_boost_test_are_told_with_their_suites_by_recorded_output) {
     CTestRun run;
     for (const auto* kind : {"doctest", "boost"}) {

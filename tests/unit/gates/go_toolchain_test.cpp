@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A case whose toolchain is absent is reported as not run, never as passed.
+/// If its toolchain is not installed, a case is reported as not run, never as passed.
 #define AGENTFORGE_NEEDS_GO() \
     if (!std::filesystem::exists("/usr/bin/go")) { GTEST_SKIP() << "not run: Go is not installed"; }
 

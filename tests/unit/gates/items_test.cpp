@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that hold tests among other code, and skeletons of functions that stand by themselves.
+// Files that contain tests among other code, and skeletons of free functions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Maven project with JUnit 5, measured by the real toolchain in the real sandbox, with what Debian packages.
+// A Maven project with JUnit 5, measured by the real toolchain in the real sandbox, with Debian's packages.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -44,8 +44,7 @@ class SlugTest {
 }
 )";
 
-/// As other people write them: classes in classes, arguments, several cases, another class in the same file, a class that cannot
-/// be set up.
+/// Typical tests: nested classes, arguments, several cases, another class in the same file, a class whose setup fails.
 const char* const more_java_tests = R"java(package com.example;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -120,7 +119,7 @@ TEST(JavaTests, outcomes_are_told_apart) {
     EXPECT_EQ(project.gate("tests", "t", {kinds + "::KindsTest::Inner::Innermost::deepest"}).tests.size(), 1U);
 }
 
-/// What the kernel's own test that must fail is written for, in a project of these files, with a Maven that does nothing.
+/// Returns the kernel's own test that must fail, written for a project of these files, with a Maven that does nothing.
 std::string canary_of(const Files& files) {
     const ScratchFolder folder(std::filesystem::temp_directory_path() / ("canary-" + std::to_string(::getpid())));
     const auto place = folder.path();

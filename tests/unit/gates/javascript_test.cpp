@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JavaScript and TypeScript projects, measured by real node in the real sandbox: what each way a test can end is reported as.
+// JavaScript and TypeScript projects, measured by real node in the real sandbox: the report for each way in which a test can end.
 #include <cstdlib>
 
 #include <gmock/gmock.h>
@@ -90,7 +90,7 @@ const char* const plain_test =
     "import assert from 'node:assert';\nimport test from 'node:test';\nimport { value } from '../src/value.js';\n"
     "test('a', () => { assert.equal(value(), 1); });\n";
 
-/// GREEN's gate on `value` with these tests.
+/// Runs GREEN's gate on `value` with these tests.
 GateReport green_with_value(const std::string& code, const std::string& tests) {
     Project project;
     project.tree("base") = with(javascript_package, {{"src/old.js", "export const old = () => 1;\n"}});
@@ -242,7 +242,7 @@ TEST_F(TypescriptTask, an_import_by_require_is_an_import) {
     EXPECT_TRUE(green.passed) << joined(green.blocking_issues);
 }
 
-/// A project whose tests import what its compiler writes, and do not find it there: `npm test` builds first.
+/// A project whose tests import compiled files that do not exist at first: `npm test` builds first.
 class BuiltBeforeItsTests : public TypescriptTask {
 protected:
     void build_in(const std::string& tsconfig, const std::string& package) {
@@ -375,7 +375,7 @@ TEST(JavascriptGates, packages_that_the_user_installed_are_found) {
 }
 
 /// Vitest and Jest as published, installed by `scripts/test --runners` into the folder that AGENTFORGE_NODE_MODULES names. node
-/// finds packages in `node_modules` beside the file and above; here it stands above the checked-out tree.
+/// finds packages in `node_modules` beside the file and above; here it is above the checked-out tree.
 class NpmRunners : public ::testing::Test {
 protected:
     static std::string modules() {
@@ -387,7 +387,7 @@ protected:
         std::filesystem::create_directory_symlink(modules(), link);
         project_.configure(
             {{"readable", json::array{json::string(modules()),
-                                      json::string(link.string())}}});  // A root of its own holds no link that is not granted.
+                                      json::string(link.string())}}});  // A separate root contains only links that are granted.
     }
     void expect_outcomes(const std::string& file) {
         const auto report = project_.gate("tests", "t");
@@ -486,7 +486,7 @@ TEST_F(NpmRunners, a_forced_exit_passes_nothing) {
     EXPECT_FALSE(report.passed);
 }
 
-// One file with each way a test can end, in the words of Mocha and Jasmine.
+// One file with each way in which a test can end, in the syntax of Mocha and Jasmine.
 const std::string bdd_tests = R"(describe('slugify', () => {
   it('skeleton', () => { slugify('A'); });
   it('assertion', () => { equal(1, 2); });
@@ -503,7 +503,7 @@ const std::string slug_skeleton = "exports.slugify = () => {\n  throw new Error(
 
 class SmallRunners : public NpmRunners {
 protected:
-    /// The package `name` is a dependency and `file` the only test file.
+    /// Sets the package `name` as a dependency and `file` as the only test file.
     void has(const std::string& name, const std::string& file, const std::string& content, const Files& more = {}) {
         project_.tree("t") = with({{"package.json", R"({"devDependencies": {")" + name + R"(": "*"}})"},
                                    {"src/slug.js", slug_skeleton},
@@ -638,7 +638,7 @@ test('outer', (t) => { t.test('inner', (u) => { u.ok(true); u.end(); }); t.ok(tr
 )");
     const auto report = project_.gate("tests", "t");
     EXPECT_EQ(status(report, "test/slug.js::assertion"), TestStatus::failed_assertion);
-    EXPECT_EQ(find_test(report, "test/slug.js::skipped"), nullptr);  // Tape itself says nothing of it.
+    EXPECT_EQ(find_test(report, "test/slug.js::skipped"), nullptr);  // Tape itself does not report it.
     EXPECT_EQ(status(report, "test/slug.js::passes"), TestStatus::passed);
     EXPECT_NE(status(report, "test/slug.js::asserts nothing"), TestStatus::passed);
     EXPECT_EQ(status(report, "test/slug.js::outer::inner"), TestStatus::passed);

@@ -30,7 +30,7 @@ std::set<std::uint64_t> all_lines(std::string_view text) {
     return lines;
 }
 
-/// What lines become, in order.
+/// Returns the mutated lines, in order.
 std::vector<std::string> altered(const std::string& language_name, const std::string& path, const std::string& text,
                                  std::set<std::uint64_t> lines = {}) {
     const auto language = shipped(language_name);

@@ -98,7 +98,7 @@ TEST(RedGate, a_guard_passes_before_the_change) {
     EXPECT_EQ(report.facts.at("guard_tests").as_array().size(), 1U);
 }
 
-/// A function that is there already and raises what the change is to mend.
+/// A function that exists before the task and raises the exception that the change fixes.
 void raise_before(SlugProject& project) {
     for (const auto* tree : {"base", "red"}) {
         project.tree(tree)["slug.py"] =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A project whose trees are kept in memory, measured by real Python in the real sandbox.
+// A project whose trees are in memory, measured by real Python in the real sandbox.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace agentforge::kernel::testing {
 
 using Files = std::map<std::string, std::string>;
 
-/// Trees by name; `changes` compares contents, without renames.
+/// Trees by name. `changes` compares contents, without renames.
 class MemoryTrees final : public TreeCheckout {
 public:
     explicit MemoryTrees(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -31,7 +31,7 @@ public:
     Result<void> check_out(std::string_view tree) override {
         ++checkouts;
         AF_TRY(const auto* content, find(tree));
-        // As a worktree does: what is as it should be keeps its time.
+        // As in a worktree, unchanged files keep their time.
         const auto same = [](const std::filesystem::path& path, const std::string& bytes) {
             std::ifstream stream(path, std::ios::binary);
             return std::filesystem::is_regular_file(std::filesystem::symlink_status(path)) &&
@@ -94,7 +94,7 @@ public:
     }
 
     std::map<std::string, Files, std::less<>> trees;
-    Files links;  ///< Files that are links in every tree, whatever it says of them.
+    Files links;  ///< Files that are links in every tree, whatever the tree contains.
     int checkouts = 0;
 
 private:
@@ -130,7 +130,7 @@ public:
         baseline.intent = "create";
     }
 
-    /// Gates with these settings (`gates:`) from now on.
+    /// Applies these settings (`gates:`) from now on.
     void configure(json::object settings) {
         auto trees = std::make_unique<MemoryTrees>(folder_.path() / "verify");
         trees->trees = trees_->trees;
@@ -138,7 +138,7 @@ public:
         options_.settings = std::move(settings);
         runner_ = std::make_unique<GateRunner>(std::move(trees), *processes_, options_);
     }
-    /// For the next `configure`.
+    /// Options for the next `configure`.
     GateRunner::Options& options() { return options_; }
     Files& tree(const std::string& name) { return trees_->trees[name]; }
     MemoryTrees& trees() { return *trees_; }
@@ -153,7 +153,7 @@ public:
     }
     Result<GateReport> try_gate(const std::string& name, const std::string& tree, std::vector<std::string> paths = {},
                                 json::object parameters = {}) {
-        trees_->trees.try_emplace(baseline.base_tree);  // A case that says nothing of the user's commit has an empty one.
+        trees_->trees.try_emplace(baseline.base_tree);  // A case that sets no base commit has an empty one.
         GateCall call{{name, std::move(paths), std::move(parameters)}, tree, use_baseline ? &baseline : nullptr};
         return runner_->run(call, Stop{});
     }

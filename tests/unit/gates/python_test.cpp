@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python projects, measured by real Python: what each way a test can end is reported as.
+// Python projects, measured by real Python: the report for each way in which a test can end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -186,7 +186,7 @@ TEST(PythonTests, a_run_that_comes_to_its_limit_of_processes_names_the_setting) 
         return text.replace(text.find("STAY"), 4, stay);
     };
     Project project({{"max_processes", 50}});
-    // Longer than the sandbox looks for, where it has to look: it ends the run.
+    // Waits longer than the polling interval of a sandbox that has to poll. The sandbox ends the run.
     project.tree("t") = {{"tests/test_many.py", with("threading.Event().wait(30)")}};
     const auto report = project.gate("tests", "t");
     EXPECT_FALSE(report.passed);
@@ -293,7 +293,8 @@ TEST(Gates, a_repository_without_a_known_language_is_an_error) {
     EXPECT_EQ(project.try_gate("tests", "t").error().code, "AF-GATE-002");
 }
 
-/// A command that fails with these words, where the disk is well; `own` is written to the results as the kernel's runner does.
+/// A command that fails with this message although the disk is healthy. `own` is written to the results as by the kernel's
+/// runner.
 class FailingCommand final : public ProcessRunner {
 public:
     FailingCommand(std::string words, std::string own) : words_(std::move(words)), own_(std::move(own)) {}
@@ -335,7 +336,7 @@ const std::vector<std::string> machine_words{"agentforge: the test runner stoppe
                                              "cc1: fatal error: /tmp/a.o: No space left on device\n",
                                              "Error: ENOSPC: no space left on device, write\n"};
 
-/// Runs what is given in a process of its own, below a limit that lets no megabyte be written, as a full disk does.
+/// Runs a check in a child process with a file size limit below one megabyte, as on a full disk.
 template <typename Check>
 void without_room(Check check) {
     const auto run = [&] {

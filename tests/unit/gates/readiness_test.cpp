@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gates will need, told beforehand: settings that mean nothing, programs that are not there, dependencies that were not
-// fetched.
+// What gates need, reported in advance: invalid settings, missing programs, dependencies that were not fetched.
 #include "gates/engine/readiness.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Package indexes on the loopback interface (registries.py), for as long as the object lives.
+// Package indexes on the loopback interface (registries.py), during the object's lifetime.
 #pragma once
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ public:
     Registries(const Registries&) = delete;
     Registries& operator=(const Registries&) = delete;
 
-    /// From now on nothing answers.
+    /// Stops the servers; from now on nothing answers.
     void stop() {
         if (child_ <= 0) { return; }
         ::close(input_);

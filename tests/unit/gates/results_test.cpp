@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which result streams are believed.
+// Which result streams are trusted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A stream as the runner writes it.
+/// A stream in the runner's form.
 class Lines {
 public:
     Lines& add(json::object fields) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases' rules as pure functions of what was measured.
+// The phases' rules as pure functions of the measurements.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rust projects, measured by the real toolchain in the real sandbox: tests beside the code they test.
+// Rust projects, measured by the real toolchain in the real sandbox: tests beside the code that they test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A case whose toolchain is absent is reported as not run, never as passed.
+/// If its toolchain is not installed, a case is reported as not run, never as passed.
 #define AGENTFORGE_NEEDS_RUST() \
     if (!std::filesystem::exists("/usr/bin/cargo")) { GTEST_SKIP() << "not run: Rust is not installed"; }
 
@@ -51,7 +51,7 @@ TEST(RustTests, outcomes_are_told_apart_and_found_in_their_files) {
     EXPECT_EQ(single.tests.size(), 1U);
 }
 
-/// GREEN's gate on a `two` of this body, with a test of it.
+/// Runs GREEN's gate on a `two` with this body, with a test of it.
 GateReport green_with_two(const std::string& body, const std::string& more_tests = "") {
     Project project;
     const std::string one = "pub fn one() -> i32 {\n    1\n}\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A project without tests: what the kernel lays down is enough for the first test to be built and run, by the real toolchain of
-// each language.
+// A project without tests: the kernel's scaffold suffices to build and run the first test, with the real toolchain of each
+// language.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 class ScaffoldFor : public ::testing::Test {
 protected:
-    /// The names of the files that were laid down; the tree `t` is the base with them.
+    /// Returns the names of the scaffold's files. The tree `t` is the base with them.
     std::vector<std::string> lay(const Files& base) {
         project.tree("base") = base;
         project.tree("t") = base;
@@ -48,7 +48,7 @@ TEST_F(ScaffoldFor, Cpp) {
              {"src/one.hpp", "int one();\n"},
              {"src/one.cpp", "#include \"one.hpp\"\nint one() { return 1; }\n"}}),
         ElementsAre("CMakeLists.txt", "tests/CMakeLists.txt"));
-    // Built and run for real by the pipeline case cpp_without_a_suite.
+    // The pipeline case cpp_without_a_suite builds and runs it.
 }
 
 TEST_F(ScaffoldFor, Go) {
@@ -73,7 +73,7 @@ TEST_F(ScaffoldFor, Rust) {
         "is", "is_not");
 }
 
-// Built and run for real by SetUpFor.MavenWithASuiteThatWasLaidDown.
+// SetUpFor.MavenWithASuiteThatWasLaidDown builds and runs it.
 TEST_F(ScaffoldFor, JavaGetsJUnit) {
     EXPECT_THAT(lay({{"pom.xml", "<project>\n</project>\n"}, {"src/main/java/One.java", ""}}), ElementsAre("pom.xml"));
     EXPECT_THAT(project.tree("t")["pom.xml"],

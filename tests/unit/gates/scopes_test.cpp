@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which language judges which path of a monorepo, and how the parts' reports become one.
+// Which language measures which path of a monorepo, and how the reports of its parts are merged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 LanguageFiles shipped_languages() { return LanguageFiles({std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages"}); }
 
-/// `folder=language`, one a scope; `(language)` where only globs are used.
+/// Returns `folder=language`, one for each scope; `(language)` if only globs are used.
 std::vector<std::string> found_scopes(const std::vector<std::string>& files, const ScopeSettings& settings = {}) {
     auto languages = shipped_languages();
     const auto scopes = Scopes::find(languages, files, settings);
@@ -145,7 +145,7 @@ TEST(ScopeParts, reports_are_put_together_with_the_paths_of_the_whole) {
     EXPECT_EQ(report.facts.at("scopes").as_array().size(), 2U);
 }
 
-/// Two Python projects: measured by the real thing, without a second toolchain.
+/// Two Python projects, measured for real without a second toolchain.
 TEST(ScopedMeasures, each_scope_is_measured_as_if_it_were_a_repository) {
     Project project;
     const std::string test = "from part import value\n\ndef test_value():\n    assert value() == 1\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dependencies for real: each toolchain fetches `greeter` from a package index on this machine, once somebody approves; then
-// nothing answers any more, and the gates run with what was fetched.
+// Real dependencies: each toolchain fetches `greeter` from a package index on this machine, once approved. Then the index stops,
+// and the gates run with what was fetched.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ protected:
     void use(json::object settings = {}) { project.configure(std::move(settings)); }
     void environment(const std::string& name, const std::string& value) { project.options().environment[name] = value; }
 
-    /// Refused, fetched, offline, measured: the one test of the tree passes and is believed.
+    /// Refused, fetched, offline, measured: the tree's one test passes and is trusted.
     void expect_fetched_once(const std::string& test) {
         const auto refused = project.try_gate("tests", "t");
         ASSERT_FALSE(refused.ok()) << refused->summary;
@@ -103,7 +103,7 @@ TEST_F(SetUpFor, Cargo) {
 TEST_F(SetUpFor, MavenWithASuiteThatWasLaidDown) {
     AGENTFORGE_NEEDS("/usr/bin/mvn")
     AGENTFORGE_NEEDS("/usr/share/maven-repo/junit/junit/4.13.2")
-    // What the system's repository has is not asked for: here it has nothing.
+    // The system's repository is not used: it is empty here.
     const std::filesystem::path shipped = project.options().languages_directory;
     const auto own = project.folder() / "languages";
     std::filesystem::create_directories(own);

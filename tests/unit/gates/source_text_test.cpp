@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sources are read by a language's rules, and what coverage tools write; with the rules and formats that ship.
+// How a language's rules read sources, and the output of coverage tools; with the shipped rules and formats.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -231,7 +231,7 @@ TEST(RepeatedValues, one_value_or_values_of_different_tests_say_nothing) {
     EXPECT_THAT(repeats("python", "FACTOR = 1000\nname = 'kilo'\nscale = {'kilo': 100}\n", tests), IsEmpty());
 }
 
-/// Whether all lines are still there, but for the names that the request changes.
+/// True if all lines are still there, except for the names that the request changes.
 bool all_there(std::string_view before, std::string_view now, std::string_view request) {
     return changed_line_numbers(with_new_names(before, now, request), now).empty();
 }

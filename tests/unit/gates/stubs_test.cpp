@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that are written and do nothing yet, by each shipped language's rules.
+// Functions that exist but do nothing yet, by each shipped language's rules.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,14 +11,14 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-/// How many stubs a text has.
+/// Counts the stubs in a text.
 std::size_t stubs_in(const std::string& language, const std::string& text) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
     EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
     const auto marked = mark_stubs(text, loaded->code, loaded->stubs, "MARK");
     std::size_t count = 0;
     for (auto at = marked.find("MARK"); at != std::string::npos; at = marked.find("MARK", at + 1)) { ++count; }
-    return language == "cpp" ? count / 2 : count;  // For C and for C++.
+    return language == "cpp" ? count / 2 : count;  // Counted once for C and once for C++.
 }
 
 struct StubCase {
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "namespace n {\n}\n", "int main() { return 0; }\n"}}),
     [](const auto& each) { return std::string(each.param.name); });
 
-/// The text with stubs at these lines, by a shipped language's rules.
+/// Returns the text with stubs at these lines, by a shipped language's rules.
 std::string stubbed(const std::string& language, const std::string& text, const std::set<std::uint64_t>& lines) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
     EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();

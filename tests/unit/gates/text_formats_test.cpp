@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TAP and JUnit XML, on what runners really wrote.
+// TAP and JUnit XML, with the real output of runners.
 #include <random>
 
 #include <gmock/gmock.h>
@@ -210,7 +210,7 @@ TEST(JunitXml, a_recorded_report_of_meson_names_tests_and_says_what_they_wrote) 
     EXPECT_THAT(result.tests.at(1).message, HasSubstr("tests/test_b.c:3: main: Assertion `1 == 2' failed."));
 }
 
-// As Gradle 8 writes it, of JUnit 5.
+// In the form of Gradle 8, with JUnit 5.
 TEST(JunitXml, a_report_in_the_form_of_gradle_names_tests_and_tells_assertions) {
     const auto result = junit(R"xml(<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="com.example.SlugTest" tests="2" skipped="0" failures="1" errors="0" timestamp="2024-01-01T00:00:00" hostname="host" time="0.02">
@@ -230,7 +230,7 @@ TEST(JunitXml, a_report_in_the_form_of_gradle_names_tests_and_tells_assertions) 
     EXPECT_THAT(result.tests.at(1).message, HasSubstr("SlugTest.java:14"));
 }
 
-// Surefire 2.22.3 (braces) and 3.2.5 (parentheses) with JUnit 5: classes in classes, methods with arguments, cases in brackets.
+// Surefire 2.22.3 (braces) and 3.2.5 (parentheses) with JUnit 5: nested classes, methods with arguments, cases in brackets.
 TEST(JunitXml, nested_classes_and_methods_with_arguments_have_the_names_that_stand_in_the_source) {
     const auto result = junit(R"xml(<testsuite name="com.example.ManyTest" tests="8" errors="0" skipped="0" failures="1">
 <testcase name="plain" classname="com.example.ManyTest$Inner$Innermost" time="0"/>
@@ -250,7 +250,7 @@ TEST(JunitXml, nested_classes_and_methods_with_arguments_have_the_names_that_sta
                             "passed  ManyTest::again[1]", "passed  com.example.ManyTest::is 2(1)"));
 }
 
-// Surefire 2.22.3 names the class, 3.2.5 nothing.
+// Surefire 2.22.3 names the class, 3.2.5 does not.
 TEST(JunitXml, a_class_that_could_not_be_set_up_is_told_as_a_whole) {
     for (const auto* name : {"com.example.SetUpTest", ""}) {
         const auto result = junit(
@@ -296,7 +296,7 @@ TEST(JunitXml, depth_is_bounded) {
     EXPECT_THAT(junit(text).problem, HasSubstr("nested too deeply"));
 }
 
-// A report with one byte changed is still read without harm, and never gains a test that passed.
+// A report with one changed byte is read without harm, and never gains a passed test.
 TEST(TextFormats, damage_is_survived_and_gains_nothing) {
     std::mt19937 random(7);
     const auto passed = [](const FormatResult& result) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `go test -json` (Go 1.19, and 1.24 where it says so) and `cargo test` (Rust 1.63) wrote, and what comes out of it.
+// Output of `go test -json` (Go 1.19, and 1.24 where stated) and `cargo test` (Rust 1.63), and its parsed results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// `status place name`, one a test; the place is the most likely one.
+/// Returns `status place name`, one line for each test. The place is the most likely one.
 std::vector<std::string> told_with_places(const FormatResult& result) {
     std::vector<std::string> lines;
     for (const auto& test : result.tests) {

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// The text with calls put in, every line of it changed; empty where no function is of the kind.
+/// Returns the text with added calls and every line changed. Empty if no function is of this kind.
 std::string varied(const std::string& language_name, const std::string& file, const std::string& text) {
     auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language_name);
     EXPECT_TRUE(language.ok()) << language.error().message;
@@ -64,7 +64,7 @@ TEST(VariedCalls, functions_of_anything_but_one_list_of_numbers_or_without_a_num
     EXPECT_EQ(varied("rust", "a.rs", "const fn f(values: &[i32]) -> i32 {\n    0\n}\n"), "");
 }
 
-/// What a function gives for these lists and for those near them.
+/// Calls a function with these lists and with similar ones.
 template <typename Function>
 std::string calls_of(const std::vector<std::vector<double>>& lists, Function function) {
     std::string lines;
@@ -123,14 +123,15 @@ TEST(VariedCalls, a_function_that_refuses_other_lists_is_found_only_where_the_so
     };
     EXPECT_THAT(found(calls_of(three_lists, known), {{5, 1, 4, 4, 9, 8, 7, 8}}),
                 HasSubstr("which stand in the sources right before these results, and an error or nothing for all"));
-    // A sum of digits that must be right, say.
+    // For example a sum of digits, which must be right.
     EXPECT_EQ(found(calls_of(three_lists, known), {{5, 1, 4, 9, 8, 7, 100, 1, 3}}), "");
 }
 
 TEST(VariedCalls, one_number_for_all_lists_is_found_only_where_a_declared_function_does_not_look_at_its_list) {
     const auto constant = [](const std::vector<double>&) { return "0"; };
     EXPECT_THAT(found(calls_of(three_lists, constant), {}, true, true), HasSubstr("does not look at its list and gives 0"));
-    EXPECT_EQ(found(calls_of(three_lists, constant), {}, true, false), "");  // A status, perhaps: it writes the list somewhere.
+    // May be a status: the function writes the list somewhere.
+    EXPECT_EQ(found(calls_of(three_lists, constant), {}, true, false), "");
     EXPECT_EQ(found(calls_of(three_lists, constant), {}, false, true), "");
 }
 

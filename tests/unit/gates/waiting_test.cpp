@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which test files may wait for the implementation: those that miss a name of the specification.
+// Which test files may wait for the implementation: those that need a name of the specification.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-/// Whether a file that does not load with this message waits, where the specification has `Quota`, `gather_limited` and the files
+/// True if a file that fails to load with this message waits, when the specification has `Quota`, `gather_limited` and the files
 /// errors.go and meter.py.
 bool waits(const std::string& language, const std::string& message) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A checkout of five files; the change edits one, deletes one, adds one in a new folder, makes one a program and replaces a
+/// A checkout of five files. The change edits one, deletes one, adds one in a new folder, makes one executable and replaces a
 /// link.
 class CheckoutChangeTest : public ::testing::Test {
 protected:

@@ -106,7 +106,7 @@ TEST_F(CheckoutTest, unchanged_files_are_not_written_again) {
     struct stat before {};
     struct stat after {};
     ::stat(in("src/app.py").c_str(), &before);
-    // Files of the last timer tick count as unknown, so let this one become older than that.
+    // Files of the last timer tick count as unknown, so this waits until they are older.
     timespec now{};
     do {
         ::clock_gettime(CLOCK_REALTIME, &now);
@@ -123,7 +123,7 @@ TEST_F(CheckoutTest, names_a_tree_that_is_not_there) {
     EXPECT_EQ(done.error().code, "AF-GIT-007");
 }
 
-/// As on a file system that shares the bytes of files; here they are copied, and counted.
+/// As on a file system that shares the bytes of files. Here they are copied and counted.
 class SharingTest : public GitTest {
 protected:
     SharingTest() : commit_(first_commit()), before_(git::clone_file()) { asked = 0; }

@@ -28,7 +28,7 @@ protected:
         }
         return count;
     }
-    /// Of a process that is gone.
+    /// Returns the id of a process that has ended.
     static pid_t dead_process() {
         const pid_t child = ::fork();
         if (child == 0) { ::_exit(0); }
@@ -62,7 +62,7 @@ TEST_F(GcHoldTest, leaves_a_lock_that_a_process_has_open) {
     std::optional<FileDescriptor> gits(std::in_place, ::open(lock().c_str(), O_WRONLY | O_CLOEXEC));
     ASSERT_TRUE(gits->valid());
     std::thread git([&] {
-        // Ends as soon as the hold has named the process, which is before it may go on.
+        // Ends as soon as the hold has named the process, before the process may continue.
         while (!std::filesystem::exists(pid())) { std::this_thread::yield(); }
         EXPECT_TRUE(std::filesystem::exists(lock()));
         std::filesystem::remove(lock());

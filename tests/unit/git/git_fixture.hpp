@@ -21,7 +21,7 @@
 
 namespace agentforge::kernel {
 
-/// Sees no configuration of the machine it runs on. Set before libgit2 starts.
+/// Hides the configuration of this machine. Set before libgit2 starts.
 class Isolation {
 public:
     Isolation() {
@@ -40,7 +40,7 @@ protected:
         static const Isolation isolation;
         std::filesystem::create_directories(user());
         git("init -q -b main .");
-        // Written and not asked for: two processes less in each case.
+        // Written directly, which saves two processes in each case.
         std::ofstream(user() / ".git/config", std::ios::app) << "[user]\n\tname = Ada Example\n\temail = ada@example.org\n";
     }
 
@@ -48,7 +48,7 @@ protected:
     [[nodiscard]] std::filesystem::path user() const { return temporary_.path() / "user repo"; }
     [[nodiscard]] std::filesystem::path task() const { return temporary_.path() / "state" / "task-1"; }
 
-    /// What a shell command prints; a failure fails the test.
+    /// Returns the output of a shell command. A failure fails the test.
     static std::string run(const std::string& command) {
         std::string out;
         FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
@@ -82,7 +82,7 @@ protected:
         bytes << in.rdbuf();
         return bytes.str();
     }
-    /// Everything below a folder: path → kind, mode and bytes.
+    /// Returns everything below a folder: path → kind, mode and bytes.
     static std::map<std::string, std::string> picture(const std::filesystem::path& folder) {
         std::map<std::string, std::string> all;
         for (auto it = std::filesystem::recursive_directory_iterator(folder);
@@ -97,7 +97,7 @@ protected:
         }
         return all;
     }
-    /// A first commit with a few files; answers its id.
+    /// Makes a first commit with a few files and returns its id.
     std::string first_commit() const {
         write(user() / "README.md", "# Demo\n");
         write(user() / "src/app.py", "def main():\n    return 0\n");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repositories as people have them: with submodules, Git LFS, shallow, partial, sparse, of any encoding, for several tasks at
-// once.
+// Kinds of repositories: with submodules, Git LFS, shallow, partial, sparse, in any encoding, for several tasks at once.
 #include <thread>
 
 #include "git_fixture.hpp"
@@ -29,7 +28,7 @@ protected:
 };
 
 TEST_F(SubmoduleTest, its_files_are_those_of_the_commit_that_is_named) {
-    write(user() / "modules/lib/lib.c", "int mine;\n");  // The user's change there is not taken along.
+    write(user() / "modules/lib/lib.c", "int mine;\n");  // The user's change there is not included.
     const Worktree worktree = ensure(id_of("HEAD"));
     EXPECT_EQ(read(lib(worktree) / "lib.c"), "int lib;\n");
     EXPECT_EQ(read(lib(worktree) / "include/lib.h"), "extern int lib;\n");
@@ -98,7 +97,7 @@ TEST_F(SubmoduleTest, a_reopened_worktree_still_knows_what_was_filled_in) {
 
 class LfsTest : public GitTest {
 protected:
-    /// The user's LFS object and its pointer, as `git lfs` leaves them.
+    /// The user's LFS object and its pointer, in the form of `git lfs`.
     LfsTest() {
         const std::string id = run("printf 'a picture' | sha256sum").substr(0, 64);
         pointer_ = "version https://git-lfs.github.com/spec/v1\noid sha256:" + id + "\nsize 9\n";
@@ -106,7 +105,7 @@ protected:
         write(object_, "a picture");
         write(user() / ".gitattributes", "*.png filter=lfs diff=lfs merge=lfs -text\n");
         write(user() / "a.png", pointer_);
-        write(user() / "plain.txt", pointer_);  // Not given to LFS by any attribute.
+        write(user() / "plain.txt", pointer_);  // No attribute puts this file into LFS.
         git("add -A");
         git("commit -q -m pictures");
         tree_ = id_of("HEAD^{tree}");

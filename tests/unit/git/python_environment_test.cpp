@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python environment of a checkout, and what of the machine it makes readable.
+// The Python environment of a checkout, and which parts of the machine it makes readable.
 #include <gmock/gmock.h>
 
 #include "git/surroundings.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 class PythonEnvironmentTest : public GitTest {
 protected:
-    /// A `.venv` that was made from the Python below `home`.
+    /// Makes a `.venv` of the Python below `home`.
     void make_environment(const std::filesystem::path& home) const {
         std::filesystem::create_directories(user() / ".venv/bin");
         std::ofstream(user() / ".venv/pyvenv.cfg") << "home = " << (home / "bin").string() << "\n";

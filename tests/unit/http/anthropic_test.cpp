@@ -91,7 +91,7 @@ TEST(Anthropic, text_and_arguments_are_handed_on_while_they_come) {
 
 TEST(Anthropic, a_stream_cut_at_every_byte_is_a_failed_attempt) {
     const std::string events = one_call();
-    // All of the last event's line is needed; the empty line after it ends it.
+    // The whole line of the last event is needed. The empty line after it ends the event.
     for (std::size_t cut = 0; cut < events.size() - 1; cut += 1) {
         const Server server(testing::stream_response(events.substr(0, cut)));
         const auto answer = ask(server);

@@ -10,20 +10,20 @@
 
 namespace {
 
-/// Name resolution as the tests need it: `stuck.test` waits until the program ends, `unknown.test` does not exist.
+/// Name resolution for these tests: `stuck.test` waits until the program ends, `unknown.test` does not exist.
 struct StuckNames {
     std::mutex mutex;
     std::condition_variable changed;
     bool waiting = false;
 };
 StuckNames& stuck_names() {
-    static auto* const names = new StuckNames();  // A thread that is left behind may use it to the end.
+    static auto* const names = new StuckNames();  // An abandoned thread may use it until the program ends.
     return *names;
 }
 
 }  // namespace
 
-// Poco's own calls come here: a program's symbols go before a library's.
+// Receives Poco's own calls, because a program's symbols come before a library's.
 extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* name, const char* service, const addrinfo* hints,
                                                                   addrinfo** found) {
     const std::string_view host = name == nullptr ? "" : name;
@@ -145,8 +145,8 @@ TEST(Exchange, a_server_that_drips_costs_the_deadline) {
     EXPECT_EQ(code(run(call)), "AF-LLM-410");
 }
 
-/// The shortest time from the moment at which `begun` says yes (the call is cancelled then) to the call's end, of a few: a busy
-/// machine may lengthen any of them.
+/// Cancels the call once `begun` returns true. Returns the shortest time from then to the call's end in a few tries, because a
+/// busy machine may lengthen any of them.
 template <class Try>
 steady_clock::duration fastest(Try&& attempt) {
     auto best = steady_clock::duration::max();
@@ -154,7 +154,7 @@ steady_clock::duration fastest(Try&& attempt) {
     return best;
 }
 
-/// How long a call goes on after it is cancelled, as soon as `begun`.
+/// Returns how long a call continues after it is cancelled, as soon as `begun`.
 steady_clock::duration time_to_end(const Call& call, const std::function<bool()>& begun) {
     std::optional<steady_clock::time_point> since;
     const Outcome outcome = run(call, [&] {
@@ -217,7 +217,7 @@ TEST(Exchange, does_not_wait_for_what_is_not_wanted) {
 
 Script kept(const std::string& answer) { return Script{{answer}, 0ms, false, true}; }
 
-/// Asks a server again and again over the same connections.
+/// Sends requests to a server repeatedly over the same connections.
 struct Talk {
     explicit Talk(const std::string& url) : call(call_of(url)) { call.connections = std::make_shared<Connections>(); }
     Outcome ask() const { return run(call); }
@@ -244,7 +244,7 @@ TEST(KeptConnection, is_kept_after_a_stream_whose_end_nobody_waits_for) {
 }
 
 TEST(KeptConnection, that_the_server_closed_meanwhile_is_not_used) {
-    const Server server(testing::response(200, "text/plain", "hello"));  // It closes without having said so.
+    const Server server(testing::response(200, "text/plain", "hello"));  // It closes the connection without announcing it.
     const Talk talk(server.url());
     for (int round = 0; round < 20; ++round) { ASSERT_EQ(talk.ask().body, "hello") << round; }
     EXPECT_EQ(server.connections(), 20U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each way for a server to fail becomes, for both backends: the code, whether it is tried again, and that no key shows.
+// What each failure of a server becomes, for both backends: the code, whether it is retried, and that no key is shown.
 #include <cstdlib>
 
 #include <agentforge_http/refusal.hpp>
@@ -36,7 +36,7 @@ struct Fault {
     std::string answer;
     std::string code;
     ErrorKind kind;
-    std::string words;  ///< In the message.
+    std::string words;  ///< A part of the message.
 };
 
 std::string error_body(const std::string& type, const std::string& message) {
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, Both, ::testing::Values("anthropic", "openai"
 
 TEST(ServerFaults, are_all_in_the_range) { EXPECT_EQ(faults().size(), 31U); }
 
-/// How long the second of two calls takes; the first was answered by `first` and must not wait.
+/// Measures the second of two calls. The first is answered by `first` and must not wait.
 struct SecondCall {
     SecondCall(const std::string& name, const std::string& first, const std::function<void(Context&)>& prepare = {},
                json::object settings = {})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loopback server that says what the test wrote, byte for byte, and keeps what it was asked; and what the tests share.
+// A loopback server that sends the test's bytes unchanged and keeps its requests; and helpers shared by the tests.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace agentforge::http::testing {
 
 struct Script {
-    std::vector<std::string> pieces;       ///< Sent one by one once the request is read.
+    std::vector<std::string> pieces;       ///< Sent one by one after the request is read.
     std::chrono::milliseconds between{0};  ///< Before each piece.
     bool hang = false;                     ///< Keeps the connection open afterwards.
     bool keep = false;                     ///< Reads the next request from the same connection.
@@ -27,7 +27,7 @@ struct Script {
 
 class Server {
 public:
-    /// Answers each request by the next script, the last one again and again.
+    /// Answers each request by the next script, and repeats the last one.
     explicit Server(std::vector<Script> scripts);
     explicit Server(const std::string& answer) : Server(std::vector<Script>{{{answer}, std::chrono::milliseconds(0), false}}) {}
     ~Server();
@@ -39,14 +39,14 @@ public:
     [[nodiscard]] std::vector<std::string> requests() const;
     /// The body of the last request, as JSON.
     [[nodiscard]] json::object asked() const;
-    /// How many connections have been taken.
+    /// Returns the number of accepted connections.
     [[nodiscard]] unsigned connections() const { return connections_; }
-    /// How many requests have been read in full.
+    /// Returns the number of requests read in full.
     [[nodiscard]] unsigned received() const { return received_; }
 
 private:
     void serve();
-    /// Reads one request and answers it. False: the connection ended, or the answer ends it.
+    /// Reads one request and answers it. Returns false if the connection ended, or if the answer ends it.
     [[nodiscard]] bool talk(int connection);
     [[nodiscard]] bool stopped(std::chrono::milliseconds time, int connection = -1) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTPS against a server with a certificate of its own: trusted only where its file is named, and only for its name.
+// HTTPS with a server that has its own certificate: trusted only if its file is named, and only for its name.
 #include <arpa/inet.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -18,7 +18,7 @@
 namespace agentforge::http {
 namespace {
 
-/// One TLS handshake and as many answers as are asked for, with a self-signed certificate for `names`.
+/// Makes one TLS handshake and the requested number of answers, with a self-signed certificate for `names`.
 class SecureServer {
 public:
     explicit SecureServer(const std::string& names) {
@@ -79,7 +79,7 @@ public:
 
 private:
     void serve() {
-        std::signal(SIGPIPE, SIG_IGN);  // NOLINT: the client leaves in the middle of the handshake.
+        std::signal(SIGPIPE, SIG_IGN);  // NOLINT: the client leaves during the handshake.
         const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
         if (connection < 0) { return; }
         SSL* const ssl = SSL_new(context_);

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The system's disk until told what the next calls do.
+/// The system's disk, until a test decides what the next calls do.
 class FailingDisk final : public JournalDisk {
 public:
     long write(int descriptor, const char* bytes, std::size_t count) override {
@@ -304,7 +304,7 @@ TEST_F(JournalFile, a_changed_byte_anywhere_is_never_read_as_truth) {
     Journal journal = create();
     append(journal, 3);
     const std::string all = bytes();
-    const std::size_t last = all.rfind("\n- ") + 1;  // A changed last line may pass for a torn one.
+    const std::size_t last = all.rfind("\n- ") + 1;  // A changed last line may look like a torn one.
     for (std::size_t at = 0; at < all.size(); ++at) {
         std::string changed = all;
         changed[at] = static_cast<char>(changed[at] ^ 1);
@@ -410,7 +410,7 @@ TEST_P(JournalFailure, of_a_write_cuts_back_and_refuses_further_appends) {
     Journal journal = create(disk);
     append(journal, 2);
     const std::string before = bytes();
-    disk.short_writes = 1;  // Half of the record gets there first.
+    disk.short_writes = 1;  // Half of the record is written first.
     disk.write_error = GetParam();
     const auto failed = journal.append({{"type", "x"}});
     ASSERT_FALSE(failed.ok());
@@ -570,7 +570,7 @@ TEST_F(JournalFile, is_read_in_parts_with_lines_longer_than_one) {
     EXPECT_TRUE(Journal::open(path_)->append({{"type", "x"}}).ok());
 }
 
-/// A journal that goes on from record 2 of the one beside it.
+/// A journal that continues after record 2 of the one beside it.
 class ForkedJournal : public JournalFile {
 protected:
     void SetUp() override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agentic mode without a task: what a call does with its place, and what is collected.
+// The agentic mode without a task: how a call uses its place, and what is collected.
 #include "pipeline/agent/agentic.hpp"
 #include "pipeline/agent/agentic_recording.hpp"
 
@@ -122,7 +122,7 @@ public:
     std::string heard;
 };
 
-/// A model that tells of two attempts that failed before it works.
+/// A model that reports two failed attempts before it works.
 class TryingAgain final : public ModelClient {
 public:
     [[nodiscard]] Result<Completion> complete(ModelRequest, CallContext& context) override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suite before the task, the checks after an edit and the criteria at a phase's end, as the task's journal shows them.
+// The suite before the task, the checks after an edit and the criteria at a phase's end, as recorded in the task's journal.
 #include "gates/engine/baseline.hpp"
 #include "pipeline/agent/agentic.hpp"
 #include "pipeline/measure.hpp"
@@ -18,7 +18,7 @@ protected:
         for (const auto& [id, status] : tests) { report.tests.push_back({id, id, "t.py", 1, status, ""}); }
         return report;
     }
-    /// A stage that is judged by `gate`, works as a developer, and hands in once that has passed.
+    /// A stage with the exit gate `gate`, whose developer hands in once the gate has passed.
     StartOptions judged_by(const std::string& gate, json::object more = {}) {
         StartOptions options = Bench::with({"a"});
         options.pipeline.stages[0].agent = "software_developer";
@@ -137,7 +137,7 @@ TEST_F(BaselineTest, a_suite_that_cannot_be_measured_pauses_the_task_before_its_
     EXPECT_EQ(entered.front(), "a");
 }
 
-/// A stage whose agent hands in at once, and a gate that cannot measure until the user has mended something.
+/// A stage whose agent hands in at once, and a gate that cannot measure until the user has fixed something.
 class UnmeasurableTest : public BaselineTest {
 protected:
     UnmeasurableTest() {
@@ -316,7 +316,7 @@ TEST_F(BaselineTest, criteria_are_judged_on_the_stages_own_gate_and_on_the_whole
 
 class EditChecksTest : public BaselineTest {
 protected:
-    /// A developer who writes one file and hands in; returns the gates that were run after it.
+    /// A developer who writes one file and hands in. Returns the gates that ran after the edit.
     std::vector<std::string> gates_after_an_edit(json::array checks) {
         bench.answers([turn = 0](const CompletionRequest&) mutable -> Result<Completion> {
             return turn++ == 0 ? call_tool("create_file", {{"path", "src/new.py"}, {"content", "x = 1\n"}})

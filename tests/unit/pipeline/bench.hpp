@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a controller needs, in a temporary folder: a workspace without git, stages and models from functions, a clock
-// that is told the time.
+// Everything a controller needs, in a temporary folder: a workspace without git, stages and models from functions, a clock set by
+// the test.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace agentforge::kernel::testing {
 
 namespace fs = std::filesystem;
 
-/// FakeClock's promise, kept for several threads. Its steady time begins at the machine's: the step loop compares the two.
+/// FakeClock for several threads. Its steady time begins at the machine's, because the step loop compares the two.
 class SharedClock final : public Clock {
 public:
     [[nodiscard]] std::chrono::system_clock::time_point now() const override {
@@ -35,7 +35,7 @@ public:
         return start_ + std::chrono::milliseconds(ms_.load());
     }
     void advance(std::chrono::milliseconds by) { ms_ += by.count(); }
-    /// Somebody sets the clock of the machine; no time passes.
+    /// Changes the wall clock; no time passes.
     void jump(std::chrono::hours by) { jumped_hours_ += by.count(); }
 
 private:
@@ -44,7 +44,7 @@ private:
     std::atomic<std::int64_t> ms_{0};
 };
 
-/// What watches a run sees: records under their types, and what happens between them.
+/// Records a run as an observer sees it: records under their types, and events between them.
 class Events final : public EventSink, public RecordObserver {
 public:
     void event(const Event& event) override {
@@ -88,7 +88,7 @@ inline GateReport gate_report(const GateCall& call, bool passed, json::object fa
     return report;
 }
 
-/// What git would remember: outlives every process that works on a task.
+/// What git would store. Outlives every process that works on a task.
 struct Memory {
     std::map<std::string, Files> trees;
     std::map<std::string, std::pair<std::string, std::string>> branches;  ///< Commit and tree.
@@ -106,7 +106,7 @@ struct Memory {
     std::map<std::string, std::string> links;  ///< The symbolic links of every tree.
     std::int64_t baseline_runs = 1;
     bool holds_out_tests = false;
-    std::vector<std::string> skeleton_trees;  ///< On which skeletons were written.
+    std::vector<std::string> skeleton_trees;  ///< The trees on which skeletons were written.
     unsigned scratch_cleared = 0;
     std::string inputs;
     std::vector<std::pair<std::string, std::string>> scaffold;
@@ -161,7 +161,7 @@ public:
         }
         return changes;
     }
-    /// A file's old text before its new one.
+    /// Returns a file's old text before its new one.
     [[nodiscard]] Result<std::string> patch(const std::string& from, const std::string& to) override {
         std::string text = from + ".." + to + "\n";
         for (const auto& [path, content] : memory_.trees.at(to)) {
@@ -250,7 +250,7 @@ public:
         return patch(from, to);
     }
     [[nodiscard]] Result<BaseDrift> drift(const TaskState&, const std::string&) override { return memory_.drift; }
-    /// Whole files: one that both sides changed is a conflict.
+    /// Merges whole files: one that both sides changed is a conflict.
     [[nodiscard]] Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) override {
         AF_TRY(const auto mine, diff(base, ours));
         AF_TRY(const auto other, diff(base, theirs));
@@ -355,7 +355,7 @@ inline Completion say(std::string text) {
     return completion;
 }
 
-/// A stage that is one function; an exception of it is the plugin's.
+/// A stage made of one function. An exception of it counts as the plugin's.
 class FunctionStage final : public Stage {
 public:
     using Function = std::function<StageResult(StageContext&)>;
@@ -514,7 +514,7 @@ public:
     PluginRegistry plugins;
     std::unique_ptr<FakeModel> model;
     std::shared_ptr<SilentHandler> handler = std::make_shared<SilentHandler>();
-    std::shared_ptr<EscalationHandler> other_handler;  ///< In its place.
+    std::shared_ptr<EscalationHandler> other_handler;  ///< Replaces it.
     std::shared_ptr<EscalationHandler> present;        ///< At the terminal.
     std::chrono::milliseconds wait{0};
     TaskServices services;
@@ -524,7 +524,7 @@ private:
         ContractSet contracts;
         AgentSet agents;
     };
-    /// What ships, and the contract `note`; read once.
+    /// Returns the shipped parts and the contract `note`; read once.
     [[nodiscard]] static const Shipped& shipped() {
         static const Shipped all = [] {
             const TemporaryDirectory own("controller-test-contracts");

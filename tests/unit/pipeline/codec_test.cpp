@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host call answered comes back from the journal as it was.
+// The result of a host call comes back from the journal unchanged.
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
@@ -9,10 +9,10 @@
 namespace agentforge::kernel {
 namespace {
 
-/// As a blob keeps it: written and read again.
+/// In a blob's form: written and read again.
 json::object stored(const json::object& value) { return parse_json(json::serialize(value), "blob").value().get_object(); }
 
-/// The second trip gives the same text as the first: nothing was lost on the way.
+/// The second round trip gives the same text as the first, so nothing was lost.
 template <class T, class Decode>
 void expect_round_trip(const T& value, Decode decode) {
     const json::object first = to_json(value);

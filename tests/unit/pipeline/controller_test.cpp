@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller (001) over fakes: what a task does, and what its journal says of it.
+// The controller over fakes: what a task does, and what its journal records.
 #include <agentforge/testing/fake_host.hpp>
 #include "pipeline/machine.hpp"
 
@@ -15,7 +15,7 @@ using ::testing::StartsWith;
 
 class ControllerTest : public ::testing::Test {
 protected:
-    /// Stages that note that they ran.
+    /// Stages that record that they ran.
     void passing(std::initializer_list<const char*> names) {
         for (const char* name : names) {
             bench.stage(name, [this, name](StageContext&) {
@@ -39,7 +39,7 @@ protected:
 using TestPipelineController = ControllerTest;
 using TestStageExecutor = ControllerTest;
 
-// ------------------------------------------------------------------------------------------ 001 §5.1 --
+// ---------------------------------------------------------------------------------- runs and stages --
 
 TEST_F(TestPipelineController, create_pipeline_generates_unique_id) {
     passing({"a"});
@@ -158,7 +158,7 @@ TEST_F(TestPipelineController, early_exit_stops_at_configured_stage) {
 
 TEST_F(TestPipelineController, abort_terminates_running_pipeline) {
     passing({"b"});
-    // The task's lock is held, as by another process: abort leaves a request, and the running task sees it.
+    // Holds the task's lock, as another process would: abort leaves a request, and the running task sees it.
     bench.stage("a", [&](StageContext& context) {
         ran.emplace_back("a");
         EXPECT_TRUE(bench.controller().abort(context.input().task_id, "no longer wanted").ok());
@@ -346,7 +346,7 @@ TEST_F(ControllerTest, skip_if_does_not_take_the_intakes_word_that_a_change_is_t
     stages[2].skip_if = "no_ambiguities OR trivial_change";
     const auto result = bench.start(Bench::with(std::move(stages)));
     EXPECT_TRUE(result.success) << json::serialize(to_json(bench.state(result.task_id)));
-    // The intake's word that a change is trivial skips nothing: there is no change yet to show it.
+    // The intake's claim that a change is trivial skips nothing: no change shows it yet.
     EXPECT_THAT(ran, ElementsAre("b", "c", "d"));
 }
 
@@ -639,7 +639,7 @@ TEST_F(ControllerTest, a_lost_question_keeps_the_deadline_that_it_was_asked_with
     const std::string before = read_file(question).value();
     EXPECT_THAT(before, HasSubstr("default_answer"));
     fs::remove(question);
-    static_cast<void>(bench.resume(asked->task_id));  // With no deadline in its settings.
+    static_cast<void>(bench.resume(asked->task_id));  // Its settings have no deadline.
     EXPECT_EQ(read_file(question).value(), before);
 }
 
@@ -949,7 +949,7 @@ TEST_F(ControllerTest, a_stage_that_runs_out_of_time_is_tried_again_and_ends_wit
 }
 
 TEST_F(ControllerTest, what_gates_take_is_not_the_stages_time) {
-    // hang_grace is 0: while the gate measures, the stage's deadline must not pass for whoever watches it.
+    // hang_grace is 0: while the gate measures, the stage's deadline must not pass for its observer.
     bench.memory.gate = [&](const GateCall& call, const Files&) {
         bench.clock.advance(std::chrono::minutes(10));
         return gate_report(call, true);
@@ -1009,7 +1009,7 @@ TEST_F(ControllerTest, a_stage_that_never_returns_is_given_up_and_does_no_more_h
     EXPECT_TRUE(hung.abandoned_thread);
     EXPECT_EQ(hung.status, TaskStatus::paused);
     EXPECT_EQ(hung.exit_code, ExitCode::stage_timeout);
-    // The thread still has the task: nobody else gets it.
+    // The thread still has the task, so no one else gets it.
     EXPECT_EQ(bench.controller().resume(hung.task_id).error().code, "AF-TASK-003");
     const std::size_t records = bench.records(hung.task_id).size();
     {
@@ -1023,11 +1023,11 @@ TEST_F(ControllerTest, a_stage_that_never_returns_is_given_up_and_does_no_more_h
     EXPECT_TRUE(bench.memory.gates_run.empty());
     while (TaskLock::holder(bench.store.paths(hung.task_id))) {
         std::this_thread::yield();
-    }  // The thread lets go of the task as it ends.
+    }  // The thread releases the task as it ends.
     EXPECT_TRUE(bench.resume(hung.task_id).success);
 }
 
-/// A call that hangs until the test lets it go; time passes while it does.
+/// A call that hangs until the test releases it; time passes meanwhile.
 struct Hanging {
     explicit Hanging(SharedClock& time) : clock(time) {}
     void hang() {
@@ -1037,7 +1037,7 @@ struct Hanging {
             changed.wait_for(lock, std::chrono::milliseconds(20));
         }
     }
-    /// The last thing that the given-up thread does.
+    /// The last action of the given-up thread.
     void leave() {
         const std::lock_guard lock(mutex);
         left = true;
@@ -1207,7 +1207,7 @@ TEST_F(ControllerTest, a_handler_that_hangs_is_given_up_and_the_question_stays_o
             "must watch deadline()"});
 }
 
-/// Somebody at the terminal who cannot be asked: the call never returns.
+/// A console that cannot ask: its call never returns.
 class HangingConsole final : public EscalationHandler {
 public:
     explicit HangingConsole(Hanging& hanging) : hanging_(hanging) {}
@@ -1361,7 +1361,7 @@ protected:
         bench.stage("a", [this](StageContext& context) { return talk(context); });
     }
 
-    /// A stage that says `words` things, each in one call.
+    /// A stage that says `words` texts, each in one call.
     StageResult talk(StageContext& context) {
         for (unsigned word = 0; word < words; ++word) {
             AgentRun run;
@@ -1373,7 +1373,7 @@ protected:
         }
         return note();
     }
-    /// 50 tokens in and 5 out a call, which cost 1,000 micro-USD.
+    /// Answers with 50 tokens in and 5 out a call, which cost 1,000 micro-USD.
     void answers() {
         bench.answers([this](const CompletionRequest&) -> Result<Completion> {
             ++asked;
@@ -1520,7 +1520,7 @@ TEST_F(BudgetTest, a_stage_stops_at_its_share_and_leaves_the_rest_to_the_later_o
     StartOptions options = Bench::with({"a", "b"});
     options.pipeline.stages[0].budget_share = 20;
     options.pipeline.stages[1].budget_share = 80;
-    options.pipeline.stages[0].max_steps = 200;  // The budget ends it, not a lack of progress.
+    options.pipeline.stages[0].max_steps = 200;  // The budget ends the run, not a lack of progress.
     bench.services.limits.task.tokens = 20'000;  // A call may use some 1,700.
     words = 100;
     const auto paused = bench.start(options);
@@ -1554,7 +1554,7 @@ TEST_F(BudgetTest, a_call_that_the_limit_on_time_ends_pauses_the_task) {
     EXPECT_EQ(paused.error->code, "AF-COST-013");
 }
 
-/// What a failed call leaves in the ledger.
+/// What a failed call adds to the ledger.
 class FailedCall : public BudgetTest, public ::testing::WithParamInterface<std::tuple<const char*, ErrorKind, bool>> {};
 
 TEST_P(FailedCall, counts_where_the_model_may_have_begun) {
@@ -1584,7 +1584,8 @@ TEST_F(BudgetTest, a_call_that_was_under_way_when_the_process_died_is_counted_on
     const fs::path tasks = bench.folder.path() / ".agentforge";
     const fs::path saved = bench.folder.path() / "saved";
     bench.answers([&](const CompletionRequest&) -> Result<Completion> {
-        if (++asked == 2) { fs::copy(tasks, saved, fs::copy_options::recursive); }  // What a process that is killed now leaves.
+        // The state that a process would leave if it were killed now.
+        if (++asked == 2) { fs::copy(tasks, saved, fs::copy_options::recursive); }
         return say("hello");
     });
     const auto whole = bench.start(one_stage());
@@ -1616,7 +1617,7 @@ TEST_F(BudgetTest, an_answer_that_was_recorded_before_the_process_died_is_not_co
     answers();
     bench.stage("a", [&](StageContext& context) {
         StageResult result = talk(context);
-        // The projector may replace a file while the folder is copied: then it is copied again.
+        // The projector may replace a file during the copy; then copies again.
         for (std::error_code error(1, std::generic_category()); error && !fs::exists(saved / "whole");) {
             fs::remove_all(saved);
             fs::copy(tasks, saved, fs::copy_options::recursive, error);

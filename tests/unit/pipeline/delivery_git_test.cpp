@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delivery into a real repository: commits as the user's git makes them, hooks in their sandbox, merges, pushes, the archive.
+// Delivery into a real repository: commits as the user's git makes them, sandboxed hooks, merges, pushes, the archive.
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -43,11 +43,11 @@ protected:
         write(file, "#!/bin/sh\n" + text);
         ::chmod(file.c_str(), 0755);
     }
-    /// In the user's own configuration.
+    /// Sets a key of the user's own configuration.
     void of_the_user(const std::string& key, const std::string& value) const {
         run("git config -f '" + (base() / "gitconfig").string() + "' " + key + " '" + value + "'");
     }
-    /// A program that leaves a file behind, for the repository's configuration to name.
+    /// Returns a program that creates a file, for the repository's configuration to name.
     [[nodiscard]] std::string planted() const {
         script(base() / "planted", "touch '" + (base() / "ran").string() + "'\nexit 1\n");
         return (base() / "planted").string();
@@ -110,7 +110,7 @@ TEST_F(CommitTest, the_environments_author_counts_as_for_git) {
     EXPECT_EQ(git("log -1 --format='%an %cn' " + made->id), "Env Author Ada Example\n");
 }
 
-/// Signs as gpg does, by the protocol that git reads.
+/// Signs as gpg does, with the protocol that git reads.
 constexpr const char* signer =
     "cat > /dev/null\nprintf '[GNUPG:] SIG_CREATED x\\n' >&2\nprintf -- '-----BEGIN PGP SIGNATURE-----\\n\\nabc\\n-----END PGP SIGNATURE-----\\n'\n";
 
@@ -381,7 +381,7 @@ class PublishTest : public CommitTest {
 protected:
     PublishTest() {
         run("git init -q --bare '" + (base() / "remote.git").string() + "'");
-        // The address of a host, whose bytes go into a folder.
+        // The address of a host, mapped to a folder.
         git("remote add origin https://github.example.org/acme/textkit.git");
         git("config url.'" + (base() / "remote.git").string() + "'.insteadOf https://github.example.org/acme/textkit.git");
         order.branch = "agentforge/t";

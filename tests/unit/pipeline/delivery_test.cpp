@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delivery over fakes: what leaves a task, in which form, and what is done twice (nothing).
+// Delivery over fakes: what is delivered, in which form, and that nothing is done twice.
 #include "pipeline/delivery/delivery.hpp"
 
 #include "unit/pipeline/bench.hpp"
@@ -27,7 +27,7 @@ protected:
         });
     }
     PipelineResult start() { return bench.start(options); }
-    /// As a finished task is.
+    /// Returns a finished task.
     std::string finished() {
         const PipelineResult result = start();
         EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
@@ -42,7 +42,7 @@ protected:
         return report;
     }
 
-    /// Refuses every tree but those that were there before the task.
+    /// Refuses every tree except those from before the task.
     void refuse_the_change() {
         bench.memory.hooks = [this](const HookOrder& order) {
             return order.tree == bench.memory.parents.at(order.parent).tree ? HookReport() : refusing();
@@ -230,7 +230,7 @@ TEST_F(DeliveryTest, a_commit_whose_record_was_lost_is_taken_and_not_made_twice)
     (void)finished();
     const PipelineResult paused = start();
     const std::string commit = bench.memory.branches.at("x/add-a-thing").first;
-    bench.memory.parents.at(commit).message += "AgentForge-Task: " + paused.task_id + "\n";  // As if it had been this task's.
+    bench.memory.parents.at(commit).message += "AgentForge-Task: " + paused.task_id + "\n";  // As if it were this task's.
     EXPECT_TRUE(bench.resume(paused.task_id).success);
     EXPECT_EQ(bench.state(paused.task_id).commit, commit);
     EXPECT_EQ(bench.memory.commits, 1U);
@@ -363,7 +363,7 @@ TEST_F(RebaseTest, on_a_base_that_did_not_move_there_is_nothing_to_do) {
 TEST_F(RebaseTest, a_commit_of_a_rebase_that_was_killed_is_taken) {
     ASSERT_TRUE(bench.controller().rebase(task, false).ok());
     const auto made = bench.memory.branches.at(before.branch);
-    // As if the record had not been written: another task's journal stands at the old commit.
+    // As if the record were missing: another task's journal is at the old commit.
     bench.memory.drift = BaseDrift();
     bench.memory.branches.clear();
     const std::string second = finished();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds of every template and every sequence of events (North Star 13): five properties, by number and name, over tasks at
-// random. A failure names its seed; AGENTFORGE_SEED=N runs the sequences of another one.
+// Properties of every template and every sequence of events: five of them, by number and name, over random tasks. A failure names
+// its seed; AGENTFORGE_SEED=N runs the sequences of another one.
 #include <cstdlib>
 #include <iostream>
 #include <set>
@@ -14,7 +14,7 @@ namespace agentforge::kernel::testing {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr unsigned sequences = 300;  // Ten times as slow.
+constexpr unsigned sequences = 300;  // Sanitizers make them ten times as slow.
 #else
 constexpr unsigned sequences = 2'000;
 #endif
@@ -33,7 +33,7 @@ std::string random_condition(Dice& dice) {
     return dice.pick(words);
 }
 
-/// Stages that build on one another, may be skipped or left out, with artifacts from outside.
+/// Makes stages that depend on each other, may be skipped or left out, with imported artifacts.
 PipelineTemplate flexible_pipeline(Dice& dice) {
     PipelineTemplate pipeline = random_pipeline(dice);
     for (StageTemplate& stage : pipeline.stages) {
@@ -53,13 +53,13 @@ PipelineTemplate flexible_pipeline(Dice& dice) {
     return pipeline;
 }
 
-/// Whether the kernel takes it when it is read.
+/// True if the kernel accepts the template.
 bool is_read(PipelineTemplate& pipeline) {
     const std::vector<OwnKeys> keys(pipeline.stages.size(), OwnKeys{"prerequisites"});
     return check_template_can_run(pipeline, keys, false).ok();
 }
 
-/// Where a person has the task begin and end, and what is given or left out; nothing where that is refused.
+/// Chooses where a person lets the task begin and end, and what is imported or left out. Returns nothing if that is refused.
 std::optional<Entry> random_entry(Dice& dice, const PipelineTemplate& pipeline, std::string& exit) {
     std::vector<Import> imports;
     for (const auto& [name, external] : pipeline.requires_external) {
@@ -94,8 +94,8 @@ public:
     FlexibleTask(Dice& dice, const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit)
         : entry_(entry), task(dice, pipeline, created_fields(entry, exit)) {}
 
-    /// Property 1, at the entry: what was not validated, or not announced, does not enter, and nothing begins before what was
-    /// announced has.
+    /// Property 1, at the entry: an import that was not validated or not announced is refused, and nothing begins before all
+    /// announced imports are there.
     void enter() {
         for (const Import& import : entry_.imports) {
             EXPECT_FALSE(task.record("task_started", {})) << "property 1: began without " << import.name;
@@ -126,8 +126,8 @@ public:
     Task task;
 };
 
-/// 1. No artifact enters or leaves unvalidated: what a completed stage leaves was accepted in its last visit, and nothing else
-/// has its name.
+/// 1. No artifact enters or leaves without validation: the artifact of a completed stage was accepted in its last visit, and
+/// nothing else has its name.
 void property_1(const Task& task) {
     for (const StageState& stage : task.state.stages) {
         if (stage.status != StageStatus::completed) { continue; }
@@ -144,8 +144,7 @@ void property_1(const Task& task) {
     }
 }
 
-/// 2. Prerequisites hold: whenever a stage is entered, what it builds on is there; and no template that was read leads to where
-/// it is not.
+/// 2. Prerequisites hold: whenever a stage is entered, its inputs exist; and no accepted template leads to a stage without them.
 void property_2(const TaskState& state) {
     const Effect effect = next(state);
     if (const auto* failure = std::get_if<effect::FailTask>(&effect)) {
@@ -162,7 +161,7 @@ void property_2(const TaskState& state) {
     }
 }
 
-/// 3. A skipped stage leaves a reason: in the state, and in the record that skipped it; one that runs leaves none.
+/// 3. A skipped stage has a reason: in the state, and in the record that skipped it. A stage that runs has none.
 void property_3(const Task& task) {
     for (const StageState& stage : task.state.stages) {
         EXPECT_EQ(stage.status == StageStatus::skipped, !stage.skip_reason.empty()) << "property 3: stage " << stage.name;
@@ -175,7 +174,8 @@ void property_3(const Task& task) {
     }
 }
 
-/// 4. The same events give the same path: state and next effect are functions of the records, all at once or from any point on.
+/// 4. The same events give the same path: state and next effect are functions of the records, folded all at once or from any
+/// point on.
 void property_4(const Task& task, Dice& dice) {
     const auto whole = fold_all(task.journal);
     ASSERT_TRUE(whole.ok());
@@ -194,7 +194,7 @@ void property_4(const Task& task, Dice& dice) {
     EXPECT_TRUE(read == task.state) << "property 4: a process that read the state after record " << cut << " came elsewhere";
 }
 
-/// 5. What rested on a replaced artifact is stale: after a stage is gone back to, no later one has an artifact, an approval,
+/// 5. What depended on a replaced artifact is stale: after going back to a stage, no later one has an artifact, an approval,
 /// conditions or a gate that counts, and each that had one names what replaced it.
 void property_5(const TaskState& before, const json::object& record, const TaskState& after) {
     if (record.at("type") == json::value("task_created") || after.stages.empty()) { return; }
@@ -216,7 +216,7 @@ void property_5(const TaskState& before, const json::object& record, const TaskS
     }
 }
 
-/// Sequences of one seed.
+/// The sequences of one seed.
 struct Seen {
     unsigned templates = 0;
     unsigned refused_templates = 0;
@@ -282,7 +282,7 @@ TEST_P(FlexibleProperties, hold_over_random_templates_and_events) {
         }
         live(dice, pipeline, *entry, exit, seen);
     }
-    // The sequences have come to what they are to show.
+    // The sequences covered what they must.
     EXPECT_GT(seen.templates, sequences / 10);
     EXPECT_GT(seen.refused_templates, sequences / 20);
     EXPECT_GT(seen.refused_entries, sequences / 200);
@@ -292,7 +292,7 @@ TEST_P(FlexibleProperties, hold_over_random_templates_and_events) {
     EXPECT_GT(seen.went_back, sequences / 100);
 }
 
-/// Property 2 shows something: of the templates that are refused, some would have led where a prerequisite is missing.
+/// Property 2 is not empty: some refused templates would have led to a stage without its prerequisite.
 TEST_P(FlexibleProperties, number_2_is_broken_by_templates_that_are_refused) {
     unsigned broken = 0;
     for (unsigned number = 0; number < sequences && broken == 0; ++number) {

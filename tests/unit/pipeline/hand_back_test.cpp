@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way back from GREEN: which evidence counts, what may change on the way, and what becomes of the work.
+// The way back from GREEN: which evidence counts, what may change on the way, and what happens to the work.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ TEST(HandBack, a_criterion_is_found_as_agents_are_shown_it) {
     EXPECT_TRUE(judged(with(claim(), "criterion", "REQ-002:  'a b' becomes\n 'a-b'."), one_fails()).ok());
 }
 
-/// A build that fails keeps every file from running.
+/// A failed build keeps every file from running.
 GateReport does_not_build(const std::string& message) {
     GateReport report;
     report.tests = {outcome("tests/test_slug.py", TestStatus::error, message), outcome(spaces, TestStatus::not_collected),
@@ -254,7 +254,7 @@ TEST(HandBack, a_specification_is_corrected_where_it_was_handed_back_and_nowhere
 
 // ---------------------------------------------------------------------------------------------- the task --
 
-/// SPEC, RED and GREEN without a model: GREEN's second test fails until the file of the tests says `right`.
+/// SPEC, RED and GREEN without a model: GREEN's second test fails until the tests' file contains `right`.
 class HandBackTask : public ::testing::Test {
 protected:
     HandBackTask() {
@@ -304,7 +304,7 @@ protected:
             return result;
         });
     }
-    /// Where it is delivered too.
+    /// Adds the delivery.
     void deliver() {
         delivers = true;
         bench.stage("deliver", [](StageContext& context) {

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Does what the test says, and remembers what it was told.
+/// Follows the test's script, and records its calls.
 class ScriptedHandler final : public EscalationHandler {
 public:
     std::function<Result<void>(const Escalation&)> on_notify = [](const Escalation&) { return Result<void>(); };
@@ -78,7 +78,7 @@ protected:
         EXPECT_TRUE(store_.record(escalation_, rule.of(escalation_.created_at, escalation_.options, false)).ok());
         return again(reminders);
     }
-    /// Another process.
+    /// Simulates another process.
     HandlerGroup& again(ReminderPolicy reminders = {}) {
         HandlerGroupOptions options{.clock = clock_, .store = store_};
         options.reminders = reminders;
@@ -88,7 +88,7 @@ protected:
         group_ = std::make_unique<HandlerGroup>(std::vector<GroupedHandler>{{"first", first_}, {"second", second_}}, options);
         return *group_;
     }
-    /// A question for an approval that nobody answered within its hour.
+    /// A request for approval that was not answered within its hour.
     ApprovalRequest overdue_approval(const std::string& action, const std::string& answer) {
         static_cast<void>(group());
         ApprovalRequest request;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that are held out, as the stages between RED and DELIVER meet them.
+// Held-out tests, as seen by the stages between RED and DELIVER.
 #include "unit/pipeline/bench.hpp"
 
 namespace agentforge::kernel::testing {
@@ -125,7 +125,7 @@ TEST_F(HeldOutTest, a_process_that_ends_within_green_goes_on_without_them) {
 
 TEST_F(HeldOutTest, a_visit_that_began_with_all_tests_goes_on_with_them) {
     bool first = true;
-    bench.memory.holds_out_tests = false;  // An older version began it.
+    bench.memory.holds_out_tests = false;  // An older version started the task.
     bench.stage("green", [&](StageContext& context) {
         const StageResult done = implement(context);
         if (!std::exchange(first, false)) { return done; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An interactive task: no action of a model is done before a person has decided on it, whichever way and whoever answers first.
+// An interactive task: no action of a model runs before a person has decided on it, by whatever way, and the first answer wins.
 #include "unit/pipeline/bench.hpp"
 
 namespace agentforge::kernel::testing {
@@ -8,7 +8,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// A person at a console who types only when told to; until then the call waits as a terminal does.
+/// A person at a console who types only when told to. Until then the call waits as at a terminal.
 class SlowConsole final : public EscalationHandler {
 public:
     [[nodiscard]] std::string name() const override { return "slow"; }
@@ -248,8 +248,7 @@ TEST_F(InteractiveTest, who_answers_at_the_console_second_is_told_that_the_first
     console->meanwhile = [this](const std::string& id) {
         if (id.starts_with("ACT-")) { write_answer(id, "approved: false\nfeedback: the file was first\ndecided_by: ann\n"); }
     };
-    bench.wait =
-        std::chrono::seconds(1);  // Its action is refused again and again, and nobody answers the question that this ends in.
+    bench.wait = std::chrono::seconds(1);  // Its action is refused repeatedly, and no one answers the question that this ends in.
     const auto result = bench.start(options());
     static_cast<void>(result);
     EXPECT_TRUE(said("AF-ESC-004"));
@@ -293,7 +292,7 @@ TEST_F(InteractiveTest, who_sits_at_the_terminal_is_asked_whatever_the_settings_
 }
 
 TEST_F(InteractiveTest, others_are_told_once_nobody_at_the_terminal_decides) {
-    bench.present = std::make_shared<SilentHandler>();  // Who sits there says: later.
+    bench.present = std::make_shared<SilentHandler>();  // The person there says: later.
     const auto waiting = bench.start(options());
     EXPECT_EQ(waiting.waiting_for, "action");
     EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
@@ -316,7 +315,7 @@ TEST_F(InteractiveTest, a_file_that_is_wrong_is_named_while_the_console_waits_an
     EXPECT_TRUE(said("AF-ESC-005"));
 }
 
-/// The journal as it was after its first record of a type, as if the process had died there.
+/// Cuts the journal after its first record of a type, as if the process had died there.
 void cut_after(Bench& bench, const std::string& task, std::string_view type) {
     const fs::path file = bench.store.paths(task).journal();
     std::string kept;
@@ -333,7 +332,7 @@ void cut_after(Bench& bench, const std::string& task, std::string_view type) {
     fs::remove(bench.store.paths(task).root / "state.yaml");
 }
 
-/// The same races for the artifact of a supervised task and for a question: both have one answer.
+/// The same races for the artifact of a supervised task and for a question: each has one answer.
 class OneAnswer : public InteractiveTest, public ::testing::WithParamInterface<const char*> {
 protected:
     OneAnswer() {
@@ -489,7 +488,7 @@ TEST_F(InteractiveTest, a_question_comes_with_what_the_kernel_knows) {
 TEST_F(InteractiveTest, an_answer_that_was_given_and_not_taken_up_before_a_crash_is_taken_up_by_resume) {
     const auto waiting = bench.start(options());
     ASSERT_TRUE(decide(waiting, {.approved = true}).ok());
-    // Nothing more happened: the process that answered died. Any number of resumes later the action was done once.
+    // The process that answered died without doing more. After any number of resumes the action has run once.
     const auto next = bench.resume(waiting.task_id);
     EXPECT_EQ(bench.resume(waiting.task_id).waiting_id, next.waiting_id);
     EXPECT_THAT(decisions(waiting.task_id), ElementsAre("approved"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The invariants of a task, by the numbers that task/fold.hpp gives them. Each check looks at one record, the state before it and
-// the state after it.
+// The invariants of a task, by the numbers in task/fold.hpp. Each check gets one record, the state before it and the state after
+// it.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace agentforge::kernel::testing {
 
-/// A record that the fold took or refused.
+/// A record that the fold accepted or refused.
 struct Folded {
     const TaskState& before;
     const json::object& record;
@@ -23,7 +23,7 @@ struct Folded {
     [[nodiscard]] std::string type() const { return std::string(record.at("type").as_string()); }
 };
 
-/// What is broken, in words; empty where the invariant holds.
+/// What is broken, in words. Empty if the invariant holds.
 using Broken = std::string;
 
 /// 1. At most one stage is running, and it is the current one.
@@ -47,7 +47,7 @@ inline Broken invariant_2(const Folded& folded) {
     return held ? "" : folded.before.stage().name + " was completed without its gate";
 }
 
-/// 3. A stage is completed only after all its reviewers passed its artifact, and a person approved it where one must.
+/// 3. A stage is completed only after all its reviewers passed its artifact and, if required, a person approved it.
 inline Broken invariant_3(const Folded& folded) {
     if (!folded.taken || folded.type() != "stage_completed") { return {}; }
     const auto& reviewers = folded.before.stage_template().reviewers;
@@ -57,8 +57,8 @@ inline Broken invariant_3(const Folded& folded) {
     return wants_approval(folded.before) ? folded.before.stage().name + " was completed without an approval" : "";
 }
 
-/// 4. Nothing is recorded after a completed or aborted task but what happens to its delivered commit; a completed one that has
-/// delivered nothing may go on.
+/// 4. After a completed or aborted task, only what happens to its delivered commit is recorded. A completed task that has
+/// delivered nothing may continue.
 inline Broken invariant_4(const Folded& folded) {
     const bool over = folded.before.status == TaskStatus::completed || folded.before.status == TaskStatus::aborted;
     static const std::set<std::string> allowed{"rebased", "note", "recovered"};
@@ -69,8 +69,8 @@ inline Broken invariant_4(const Folded& folded) {
     return folded.type() + " was recorded after the task's end";
 }
 
-/// 5. Only an executing stage changes the workspace, but for the kernel itself: it takes held-out tests out and back, and a cycle
-/// goes back to the tree of its stage.
+/// 5. Only an executing stage changes the workspace. Exceptions of the kernel: it removes held-out tests and puts them back, and
+/// a cycle restores its stage's tree.
 inline Broken invariant_5(const Folded& folded) {
     if (folded.before.tree == folded.after.tree || folded.before.progress == StageProgress::executing) { return {}; }
     static const std::set<std::string> kernels{"task_created", "held_out", "cycle_started", "stage_started", "task_continued"};
@@ -86,7 +86,7 @@ inline Broken invariant_6(const Folded& folded) {
     return held ? "" : "a commit was delivered without its gate";
 }
 
-/// 7. No stage is gone back to more often than its `max_cycles`, since a person was last asked about that.
+/// 7. The task goes back to a stage at most `max_cycles` times between two questions to a person about it.
 inline Broken invariant_7(const Folded& folded) {
     for (std::size_t index = 0; index < folded.after.stages.size(); ++index) {
         if (folded.after.stages[index].cycles - folded.after.stages[index].cycles_before >
@@ -97,12 +97,12 @@ inline Broken invariant_7(const Folded& folded) {
     return {};
 }
 
-/// 8. A record that is refused changes nothing.
+/// 8. A refused record changes nothing.
 inline Broken invariant_8(const Folded& folded) {
     return folded.taken || folded.before == folded.after ? "" : folded.type() + " was refused and changed the state";
 }
 
-/// 9. The files that the state names lie below the task's folder.
+/// 9. The files that the state names are below the task's folder.
 inline Broken invariant_9(const Folded& folded) {
     for (const StageState& stage : folded.after.stages) {
         const bool leads_out = stage.artifact.starts_with('/') || ("/" + stage.artifact + "/").find("/../") != std::string::npos;
@@ -111,7 +111,7 @@ inline Broken invariant_9(const Folded& folded) {
     return {};
 }
 
-/// 10. What a completed stage was done by stays its template, whatever stages are added behind it.
+/// 10. The template of a completed stage never changes, whatever stages are added after it.
 inline Broken invariant_10(const Folded& folded) {
     const auto& before = folded.before.pipeline.stages;
     const auto& after = folded.after.pipeline.stages;
@@ -140,7 +140,7 @@ inline constexpr std::array<Invariant, 10> invariants{{{1, invariant_1},
                                                        {9, invariant_9},
                                                        {10, invariant_10}}};
 
-/// `3: green was completed without its reviews`, for each that is broken.
+/// Returns `3: green was completed without its reviews`, for each broken invariant.
 inline std::string broken_invariants(const Folded& folded) {
     std::string all;
     for (const Invariant& one : invariants) {

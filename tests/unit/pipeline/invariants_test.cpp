@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each invariant is seen broken: a check that cannot fail shows nothing.
+// Breaks each invariant: a check that cannot fail proves nothing.
 #include "unit/pipeline/invariants.hpp"
 
 #include <fstream>
@@ -110,7 +110,7 @@ TEST_F(Invariants, number_10_finds_another_template_of_a_stage_that_is_done) {
     EXPECT_EQ(broken("task_continued"), "10: build has another template than it was done by\n");
 }
 
-/// The head of the fold and the checks say the same of each number.
+/// The head of the fold and the checks give each number the same meaning.
 TEST_F(Invariants, are_those_that_the_fold_numbers) {
     std::ifstream fold(std::string(AGENTFORGE_SOURCE_DIR) + "/kernel/task/fold.hpp");
     unsigned numbered = 0;

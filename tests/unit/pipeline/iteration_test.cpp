@@ -62,7 +62,7 @@ TEST(FeedbackAnswers, leave_out_what_should_only_be_considered) {
     EXPECT_THAT(answers_to(to_json({{"title", "issue", "", false}}), specification("x"), specification("x")), IsEmpty());
 }
 
-/// A task of these templates whose stages up to `at` are done.
+/// Makes a task of these templates whose stages up to `at` are done.
 TaskState done_up_to(const PipelineTemplate& pipeline, std::size_t at) {
     TaskState state;
     state.task_id = "task-1";

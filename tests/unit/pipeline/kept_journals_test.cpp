@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journals that an older version wrote: each still opens, and says what that version said of its task (tests/journals).
+// Journals that an older version wrote: each still opens, with the same state of its task (tests/journals).
 #include <algorithm>
 #include <filesystem>
 
@@ -15,7 +15,7 @@ namespace {
 
 const std::filesystem::path journals = std::filesystem::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals";
 
-/// The first place where `now` says something else than `then` said; what it says beside that is new.
+/// Returns the first place where `now` differs from `then`. New fields do not count.
 std::string other_than_shown(const json::value& now, const json::value& then, const std::string& place) {
     if (!now.is_object() || !then.is_object()) {
         return now == then
@@ -47,7 +47,7 @@ TEST_P(KeptJournal, folds_to_the_state_that_was_shown) {
     for (const Record& record : *records) {
         if (state.seq == expected.at("seq").to_number<Sequence>()) {
             break;
-        }  // Of a process that was killed, `state.yaml` lacks the last records.
+        }  // If a process was killed, its `state.yaml` lacks the last records.
         const auto folded = fold(state, record.body);
         ASSERT_TRUE(folded.ok()) << folded.error().to_string();
     }
@@ -83,7 +83,7 @@ TEST(KeptJournals, the_deadline_of_what_waits_is_that_of_its_record) {
     EXPECT_FALSE(state->resumption.accepted_at.empty());
 }
 
-/// Folds a kept journal in which the newest record of a type has another value in a field.
+/// Folds a kept journal in which one field of the newest record of a type has another value.
 Error refusal_of(std::string_view type, const char* field, const json::value& value, const char* inside = nullptr) {
     auto records = Journal::read(journals / "delivered_and_rebased" / "actions.yaml").value();
     const auto newest =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The multi-stage loop (Task 012) over fakes: stages in order, life cycle, transitions, cycles, limits, what each stage sees.
+// The multi-stage loop over fakes: the order of stages, life cycle, transitions, cycles, limits, what each stage sees.
 // docs/loop.md names these tests.
 #include "config/orchestration.hpp"
 #include "pipeline/machine.hpp"
@@ -26,7 +26,7 @@ protected:
             return note(name);
         });
     }
-    /// It sends the work back this often, then passes.
+    /// Sends the work back this often, then passes.
     void sends_back(const std::string& name, const std::string& to, unsigned times) {
         bench.stage(name, [this, name, to, left = times](StageContext&) mutable {
             ran.push_back(name);
@@ -95,7 +95,7 @@ TEST_F(OrchestratorTests, Should_Generate_Events) {
 
 // --------------------------------------------------------------------------------------------------------- life cycle --
 
-/// Notes which of its handlers were called.
+/// Records which of its handlers were called.
 class NotedStage final : public Stage {
 public:
     NotedStage(std::vector<std::string>& called, std::string throws_in) : called_(called), throws_in_(std::move(throws_in)) {}
@@ -272,7 +272,7 @@ json::object plan_of(std::size_t steps) {
         {"steps", std::move(list)}};
 }
 
-/// The shipped stage `execute` between stages that are functions, with a model that is one, too.
+/// The shipped stage `execute` between stages that are functions, with a model that is a function too.
 class StepTest : public ::testing::Test {
 protected:
     void plan(std::size_t steps) {
@@ -284,7 +284,7 @@ protected:
         execute.contract = execute.artifact = "execution";
         execute.agent = "software_developer";
     }
-    /// The model completes each step at once, but for those that `fails` names: there it does the same wrong thing over and over.
+    /// The model completes each step at once. In the steps that `fails` selects it repeats the same mistake.
     void model(std::function<bool(std::int64_t step)> fails = [](std::int64_t) { return false; }) {
         bench.answers([this, fails = std::move(fails)](const CompletionRequest& request) -> Result<Completion> {
             seen.push_back(request.user);

@@ -11,12 +11,12 @@ namespace agentforge::kernel::testing {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr unsigned sequences_per_seed = 500;  // Ten times as slow; what they look for shows in few sequences.
+constexpr unsigned sequences_per_seed = 500;  // Sanitizers make them ten times as slow, and few sequences suffice.
 #else
 constexpr unsigned sequences_per_seed = 2'500;
 #endif
 
-/// A record that no controller would write here, most of the time.
+/// Returns a record that, most of the time, no controller would write here.
 json::object arbitrary(const Task& task, Dice& dice) {
     static const std::vector<std::string> types{"task_created",
                                                 "task_started",
@@ -120,7 +120,7 @@ json::object arbitrary(const Task& task, Dice& dice) {
     return record;
 }
 
-/// What a resumed task needs beside it is in the journal alone.
+/// Everything else that a resumed task needs is in the journal.
 void expect_round_trip(TaskState state) {
     state.resumption = {};
     const json::object projection = to_json(state);
@@ -191,7 +191,7 @@ TEST_P(MachineProperties, every_life_of_a_task_keeps_order_gates_and_limits) {
             if (dice.once_in(400) && !is_terminal(task.state.status)) {
                 EXPECT_TRUE(task.record("task_aborted", {{"reason", "enough"}}));
             }
-            // The ledger sees each record with the state that followed it.
+            // The ledger sees each record with the state after it.
             for (; entered < task.journal.size(); ++entered) {
                 const std::optional<TaskState> before =
                     number % 5 == 0 ? std::optional(replayed) : std::nullopt;  // Copies take most of the time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages that are processes: what they ask of their host, and what is said of those that do not keep to the protocol.
+// Stages that are processes: their requests to the host, and the errors for those that break the protocol.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

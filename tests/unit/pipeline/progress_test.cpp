@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that gets nowhere is noticed over the whole stage, however it goes round; one that gets somewhere is left alone.
+// Detects a model that makes no progress over the whole stage, in any kind of loop. Does not stop one that makes progress.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A stage whose agent writes slug.py, step by step, and whose gates say what `judged` says of that file.
+/// A stage whose agent writes slug.py, step by step, and whose gates return `judged` for that file.
 class Progress : public ::testing::Test {
 protected:
     Progress() {
@@ -136,7 +136,7 @@ TEST_F(Progress, red_that_mends_one_fault_of_its_suite_after_the_other_is_left_a
             issues.push_back(std::string("fault ") + static_cast<char>('a' + at));
         }
         GateReport report = failing(call, {"test_a", "test_b"}, issues);
-        report.passed = issues.empty();  // Its tests fail as they must.
+        report.passed = issues.empty();  // Its tests fail, as they should.
         return report;
     };
     gate = "red";

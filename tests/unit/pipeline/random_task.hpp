@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks at random: templates, and the records that a controller could write while it drives them.
+// Random tasks: templates, and the records that a controller could write for them.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ inline PipelineTemplate random_pipeline(Dice& dice) {
     return pipeline;
 }
 
-/// A task with its journal. What it accepts must come out of the fold again.
+/// A task with its journal. A fold of the journal must give the same state.
 class Task {
 public:
     Task(Dice& dice, PipelineTemplate pipeline) : Task(dice, std::move(pipeline), json::object()) {
@@ -84,7 +84,7 @@ public:
         EXPECT_TRUE(record("task_created", std::move(created)));
     }
 
-    /// False where the state refuses it; then nothing is kept.
+    /// Returns false if the state refuses the record; then nothing is kept.
     bool record(std::string_view type, json::object fields) {
         fields["type"] = type;
         fields["seq"] = state.seq + 1;
@@ -107,7 +107,7 @@ private:
     unsigned trees_ = 0;
 };
 
-/// What a template allows, counted from the records alone, without looking at the state.
+/// Counts what a template allows, from the records alone.
 class Ledger {
 public:
     explicit Ledger(const PipelineTemplate& pipeline) : pipeline_(pipeline) {}
@@ -176,7 +176,7 @@ private:
     bool ended_ = false;
 };
 
-/// What holds of every state, however it came about.
+/// Checks that hold for every state.
 inline void expect_sound(const TaskState& state) {
     unsigned running = 0;
     for (std::size_t index = 0; index < state.stages.size(); ++index) {
@@ -201,7 +201,7 @@ inline void expect_sound(const TaskState& state) {
     }
     EXPECT_EQ(state.progress == StageProgress::cycling, !state.cycle_to.empty());
     if (state.status == TaskStatus::completed) { EXPECT_FALSE(state.exit_stage.empty()); }
-    // What comes next can always be said.
+    // There is always a next effect.
     EXPECT_FALSE(name_of(next(state)).empty());
 }
 

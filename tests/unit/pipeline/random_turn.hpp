@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One turn of a controller at random.
+// One random turn of a controller.
 #pragma once
 
 #include "unit/pipeline/random_task.hpp"
@@ -13,7 +13,8 @@ inline json::object with(json::object fields, json::object more) {
     return fields;
 }
 
-/// One turn of a controller whose stages, gates, reviewers and people answer at random. False: nothing is left to do.
+/// Makes one turn of a controller with random results of stages, gates, reviewers and people. Returns false if there is nothing
+/// left to do.
 inline bool turn(Task& task, Dice& dice) {
     const json::object stage = about(task);
     const std::string hash = "a" + std::to_string(dice.roll(5));

@@ -39,7 +39,7 @@ class PluginFolder {
 public:
     [[nodiscard]] std::string path() const { return folder_.path().string(); }
 
-    /// Makes `<path>/<name>` with a manifest of this text; answers the manifest's path.
+    /// Makes `<path>/<name>` with a manifest of this text. Returns the manifest's path.
     std::string manifest_text(const std::string& name, const std::string& text) const {
         std::filesystem::create_directories(folder_.path() / name);
         const auto path = folder_.path() / name / "plugin.json";

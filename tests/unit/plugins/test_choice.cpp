@@ -161,7 +161,7 @@ TEST_F(PluginSet, of_two_versions_uses_the_one_that_is_locked) {
     EXPECT_TRUE(registry.tool("good_tool").ok());
 }
 
-/// A file that anybody on the machine may write.
+/// A file that anyone on the machine may write.
 class OpenToAll : public PluginSet {
 protected:
     [[nodiscard]] std::vector<Error> problems_with(const std::string& file) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worked example of docs/adr/0011-interfaces-are-versioned-one-by-one.md: `ToolV2` beside `Tool`, with two built plugins.
+// The example of docs/adr/0011-interfaces-are-versioned-one-by-one.md: `ToolV2` beside `Tool`, with two built plugins.
 #include <gmock/gmock.h>
 
 #include "plugins/library.hpp"
@@ -15,13 +15,13 @@ using test::PluginFolder;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The host's way down: while the kernel works with Tool, a ToolV2 is one.
+/// The host's way down: while the kernel works with Tool, a ToolV2 is used as one.
 std::shared_ptr<Tool> new_as_old(std::shared_ptr<void> object) {
     Tool* const pointer = static_cast<example::ToolV2*>(object.get());
     return {std::move(object), pointer};
 }
 
-/// The host's way up: when the kernel works with ToolV2, an old tool is one that cannot tell.
+/// The host's way up: when the kernel works with ToolV2, an old tool has no description of its calls.
 class OldAsNew final : public example::ToolV2 {
 public:
     explicit OldAsNew(std::shared_ptr<Tool> tool) : tool_(std::move(tool)) {}
@@ -78,7 +78,7 @@ TEST_F(InterfaceVersion, that_ended_is_refused_and_the_newer_one_is_asked_for) {
     EXPECT_THAT(tool.error().remedy, HasSubstr("newer version of the plugin"));
 }
 
-/// A host that has moved on: its kernel works with ToolV2.
+/// A newer host, whose kernel works with ToolV2.
 class NewHost : public InterfaceVersion {
 protected:
     NewHost() {

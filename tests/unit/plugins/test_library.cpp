@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Why a plugin whose manifest is good cannot be opened.
+/// Returns why a plugin with a valid manifest cannot be opened.
 Error refusal(const PluginFolder& folder, const std::string& manifest_path) {
     static_cast<void>(folder);
     auto manifest = read_manifest(manifest_path);
@@ -141,7 +141,7 @@ TEST(LoadFailure, unknown_text_loses_only_its_misleading_tail) {
     EXPECT_EQ(error.message, "The plugin library cannot be opened: no (such) luck");
 }
 
-/// A descriptor that agrees with its manifest, for tests that spoil one field.
+/// A descriptor that matches its manifest, for tests that change one field.
 struct Descriptor {
     std::array<AgentforgeFactory, 1> factories{
         AgentforgeFactory{sizeof(AgentforgeFactory), static_cast<std::uint32_t>(PluginKind::tool), tool_interface_version, "t",

@@ -172,7 +172,7 @@ TEST_F(Locked, manifest_that_is_a_link_cannot_be_locked) {
     EXPECT_EQ(made.error().code, "AF-PLUG-037");
 }
 
-// The gap between check and load: what was checked is a copy that nobody can reach.
+// Covers the gap between check and load: the checked bytes are in a private copy.
 TEST_F(Locked, bytes_that_were_checked_are_those_that_are_loaded_whatever_becomes_of_the_file) {
     lock();
     const PluginRegistry registry = discover();
@@ -182,7 +182,7 @@ TEST_F(Locked, bytes_that_were_checked_are_those_that_are_loaded_whatever_become
     void* const handle = dlopen(("/proc/self/fd/" + std::to_string(sealed->get())).c_str(), RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(handle, nullptr) << dlerror();
     EXPECT_NE(dlsym(handle, entry_symbol), nullptr);
-    static_cast<void>(sealed->release());  // The dynamic linker knows the library by this number.
+    static_cast<void>(sealed->release());  // The dynamic linker identifies the library by this number.
 }
 
 TEST_F(Locked, sealed_copy_cannot_be_written) {

@@ -68,7 +68,7 @@ TEST(PluginManifest, unknown_field_is_refused_with_the_nearest_known_one) {
     EXPECT_EQ(manifest.error().remedy, "Did you mean `licence`?");
 }
 
-/// A manifest with one thing wrong: `change` is merged over the good one; null removes a field.
+/// A manifest with one error: `change` is merged over the valid one; null removes a field.
 struct Wrong {
     const char* name;
     const char* change;

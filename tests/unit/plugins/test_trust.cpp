@@ -189,7 +189,7 @@ TEST_F(Trust, can_be_taken_back) {
 }
 
 TEST_F(Trust, of_a_second_project_keeps_the_first) {
-    TrustStore early = store();  // As a process that started before the other one wrote.
+    TrustStore early = store();  // As in a process that started before the other one wrote.
     trust();
     TrustSubject second = subject();
     second.root = "/another";

@@ -86,11 +86,11 @@ TEST(TimeSince, IsCoarseForWhatWasLongAgo) {
     EXPECT_EQ(time_since("2026-01-02T15:20:00.000Z", now), "10 m");
     EXPECT_EQ(time_since("2026-01-02T12:10:00.000Z", now), "3 h 20 m");
     EXPECT_EQ(time_since("2025-12-31T12:30:00.000Z", now), "2 d 3 h");
-    EXPECT_EQ(time_since("2026-01-02T16:00:00.000Z", now), "0 s");  // A clock that was put back.
+    EXPECT_EQ(time_since("2026-01-02T16:00:00.000Z", now), "0 s");  // The clock was set back.
     EXPECT_EQ(time_since("yesterday", now), "");
 }
 
-/// The tasks of North Star 11.3.
+/// The tasks that the boxes below show.
 TaskOverview overview(const std::string& id, const std::string& request, const std::string& status, const std::string& stage) {
     TaskOverview made;
     made.summary = {.task_id = "task-20260102-" + id,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grammar of the whole program, looked at from outside: what its help says, and what becomes of a wrong word.
+// The grammar of the whole program, tested from outside: the text of its help, and the handling of a wrong word.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ std::vector<std::string> words_of(const std::string& name) {
     return words;
 }
 
-/// Every command that does something: the leaves of the grammar.
+/// Returns every command that does something: the leaves of the grammar.
 const std::vector<json::object>& leaves() {
     static const std::vector<json::object> all = [] {
         std::vector<json::object> found;
@@ -120,7 +120,7 @@ TEST(Grammar, EveryCommandThatRunsATaskCanStreamItsEvents) {
         const auto options = options_of(command);
         if (!options.contains("--quiet")) { continue; }
         EXPECT_TRUE(options.contains("-q")) << name_of(command);
-        // They go on with any number of tasks, and their own answer is the one that --json asks for.
+        // They continue any number of tasks, and --json returns their own answer.
         if (name_of(command) != "agentforge remind" && name_of(command) != "agentforge run") {
             EXPECT_TRUE(options.contains("--output-format")) << name_of(command) << ": use add_run_output (command_line.hpp)";
         }
@@ -152,7 +152,7 @@ TEST(Grammar, EveryOptionSaysWhatItIsAndWhatItTakes) {
             EXPECT_FALSE(std::string_view(option.at("description").as_string()).ends_with('.')) << what;
             const std::string value(option.at("value").as_string());
             EXPECT_TRUE(value.find_first_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos) << what << " " << value;
-            // It is shown, and tells the completions what to offer; the parser's own word does neither.
+            // The placeholder is shown, and tells the completions what to offer. The parser's default does neither.
             EXPECT_FALSE(option.at("positional").as_bool() && value == "TEXT") << what << ": say what stands there (type_name)";
         }
     }

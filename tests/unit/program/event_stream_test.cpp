@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-/// What the stream would have said while a kept journal was written.
+/// Returns the stream of the run that wrote a kept journal.
 std::vector<StreamLine> stream_of(const std::string& journal) {
     const auto records = Journal::read(std::string(AGENTFORGE_SOURCE_DIR) + "/tests/journals/" + journal + "/actions.yaml");
     EXPECT_TRUE(records.ok());
@@ -37,7 +37,7 @@ std::set<std::string> keys_of(const StreamLine& line) {
     return keys;
 }
 
-/// The words in backquotes of each row of docs/stream-json.md, by its first.
+/// Returns the words in backquotes of each row of docs/stream-json.md, by the first one.
 std::map<std::string, std::set<std::string>> documented() {
     std::map<std::string, std::set<std::string>> rows;
     std::istringstream page(read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/docs/stream-json.md").value());

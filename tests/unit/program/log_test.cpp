@@ -62,7 +62,7 @@ protected:
         if (!log_) { log_ = Log::open(options_, next_, clock_).value(); }
         return *log_;
     }
-    /// As the journal does it: the record is folded in by `change`, then told.
+    /// As the journal does: the record is folded by `change`, then reported.
     template <class Change>
     void record(records::Body body, Change change) {
         const StageState left = state_.stage();
@@ -191,7 +191,7 @@ TEST_F(LogTest, TransitionHasTheFieldsOfTask012) {
     state_.stages[0].output_tokens = 450;
     state_.stages[0].attempts = 3;
     record(records::StageCompleted{"intake", ""}, [](TaskState& state) { state.stage_index = 1; });
-    const json::object line = objects().at(objects().size() - 2);  // Before what the record itself says.
+    const json::object line = objects().at(objects().size() - 2);  // The line before the record's own.
     EXPECT_EQ(line.at("event"), "stage_transition");
     EXPECT_EQ(line.at("from_stage"), "intake");
     EXPECT_EQ(line.at("to_stage"), "spec");
@@ -410,7 +410,7 @@ TEST_F(LogTest, WaitsForNobodyWhoMovesTheFullFileAside) {
     ASSERT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
     for (int number = 0; number < 4; ++number) { say("b"); }
     EXPECT_THAT(names(), ElementsAre("message", "message", "message", "message",
-                                     "message"));  // All behind the first, which moved run_started aside.
+                                     "message"));  // All lines after the first, which moved run_started into an older file.
 }
 
 TEST_F(LogTest, FileThatSomebodyRemovedIsMadeAnew) {
@@ -462,7 +462,7 @@ TEST_F(LogTest, WhatCannotBeOpenedIsSaidOnceAndTheRunGoesOn) {
     EXPECT_THAT(passed, ElementsAre("log", "message", "message"));
 }
 
-/// No file may grow beyond what it has now; undone at the end.
+/// Lets no file grow beyond its current size; undone at the end.
 class NoRoom {
 public:
     explicit NoRoom(std::uint64_t bytes) : ignored_(std::signal(SIGXFSZ, SIG_IGN)) {

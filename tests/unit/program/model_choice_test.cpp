@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which model is taken, and which may not be.
+// Which model is used, and which may not be.
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"

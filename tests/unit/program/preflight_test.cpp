@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is around a task: folders, disks, limits, and requests that are none.
+// A task's surroundings: folders, disks, limits, and requests that are not requests.
 #include "program/project/preflight.hpp"
 
 #include <sys/stat.h>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A project with its git folder, and a place for the state outside of it.
+/// A project with its git folder, and a state folder outside of it.
 struct Surroundings {
     Folder folder;
     fs::path root = fs::path(folder.path()) / "project";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of file that a user writes, with every fault that any of them can have: refused with code, file, line and column.
+// Every kind of file that a user writes, with every fault that applies to all: refused with code, file, line and column.
 #include <functional>
 #include <map>
 #include <string>
@@ -26,7 +26,7 @@ Result<void> verdict(const Result<T>& result) {
     return result.error();
 }
 
-/// A kind of file, by its place in a project, and how it is read.
+/// A kind of file: its place in a project, and how it is read.
 struct WrittenFile {
     std::string name;
     std::string file;
@@ -79,7 +79,7 @@ const std::vector<WrittenFile>& kinds_of_files() {
     return kinds;
 }
 
-/// A hundred times a text of 60 kB, if one expanded the aliases.
+/// A hundred times a text of 60 kB, if its aliases were expanded.
 std::string bomb() {
     std::string ten = "[*a";
     for (int i = 1; i < 10; ++i) { ten += ", *a"; }
@@ -128,13 +128,13 @@ protected:
         folder_.write(GetParam().file, text);
         return GetParam().read(folder_.path());
     }
-    /// Where the file would stand; its folder is there.
+    /// Returns the file's path; its folder exists.
     [[nodiscard]] std::filesystem::path place() const {
         const std::filesystem::path file = std::filesystem::path(folder_.path()) / GetParam().file;
         std::filesystem::create_directories(file.parent_path());
         return file;
     }
-    /// That what stands in the file's place is refused, and named.
+    /// Checks that what is at the file's path is refused, and named.
     void expect_refused(const std::string& code = {}) const {
         const auto result = GetParam().read(folder_.path());
         ASSERT_FALSE(result.ok());
@@ -181,7 +181,7 @@ TEST_P(EveryFile, shows_nothing_raw_that_acts_on_a_terminal) {
     const auto result = read("\"k\\u202e\\e[2J\": 1\n");
     ASSERT_FALSE(result.ok());
     const std::string told = result.error().to_string();
-    // What is printed goes through `printable` again; the byte order mark and the rest must not be what makes a line two.
+    // Output goes through `printable` again. The byte order mark and the rest must not split a line.
     EXPECT_EQ(told.find('\r'), std::string::npos);
 }
 

@@ -6,7 +6,7 @@
 namespace agentforge::kernel::records {
 namespace {
 
-/// A record with every required field, and no other.
+/// Makes a record with every required field, and no other.
 template <class T>
 json::object least() {
     json::object body = to_fields(T{});
@@ -38,7 +38,7 @@ TYPED_TEST(EachRecord, is_read_as_it_was_written) {
 TYPED_TEST(EachRecord, is_refused_where_a_field_has_another_type) {
     const json::object body = least<TypeParam>();
     for (const auto& [key, value] : body) {
-        if (key == "type" || value.is_null()) { continue; }  // A type of its own, or anything at all.
+        if (key == "type" || value.is_null()) { continue; }  // Has its own type, or accepts any value.
         json::object odd = body;
         odd[key] = value.is_bool() ? json::value("word") : json::value(true);
         const auto read = read_record(odd);

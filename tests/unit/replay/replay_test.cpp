@@ -161,7 +161,7 @@ TEST(Replay, shows_tools_in_the_prompt_to_a_role_that_was_recorded_so) {
 
 std::string awkward() { return "# é 🙂 yes: no\n\t\"quoted\" \\ back\x01 \n\n  indented\n---\n- 1.0\n"; }
 
-/// Runs three steps over whatever model, and gives the outcome's text, the artifact and the context hashes.
+/// Runs three steps with a model, and returns the outcome's text, the artifact and the context hashes.
 struct Run {
     Result<AgentOutcome> outcome;
     FakeHost host;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of a recorded command, done again in a real folder by a real shell.
+// A recorded command's work, repeated in a real folder by a real shell.
 #include <filesystem>
 
 #include <gtest/gtest.h>

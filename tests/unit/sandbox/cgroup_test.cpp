@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cgroup of one program, in folders with the kernel's names: few machines that run tests have a delegated one.
+// The cgroup of one program, in folders with the kernel's names: few test machines have a delegated one.
 #include "sandbox/exec/cgroup.hpp"
 
 #include <gtest/gtest.h>

@@ -38,7 +38,7 @@ std::string read_all(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Whether the process that locked this file lives. Its number would say nothing: it may be one of another namespace.
+/// True if the process that locked this file is alive. Its id would not tell: it may be from another namespace.
 bool holder_alive(const fs::path& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     const bool taken = file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0;
@@ -46,7 +46,7 @@ bool holder_alive(const fs::path& path) {
     return taken;
 }
 
-/// Waits for a condition that another process brings about.
+/// Waits for a condition that another process causes.
 template <class Condition>
 bool comes_true(Condition condition, milliseconds within = milliseconds(10'000)) {
     const auto end = steady_clock::now() + within;
@@ -96,7 +96,7 @@ protected:
 
     Result<ProcessOutcome> run(const ProcessRequest& request, const Stop& stop = {}) { return runner_->run(request, stop); }
 
-    /// That a child which `host` starts, and which locks `up`, is gone after the process that runs `host` was killed.
+    /// Checks that a child which `host` starts, and which locks `up`, ends after the process that runs `host` is killed.
     template <class Host>
     void expect_death_with(Host host) const {
         const pid_t process = ::fork();
@@ -110,7 +110,7 @@ protected:
     }
 
     fs::path root_;
-    const ExecHelper helper_{AGENTFORGE_EXEC, {"metadata"}};  // These tests run where namespaces are forbidden, too.
+    const ExecHelper helper_{AGENTFORGE_EXEC, {"metadata"}};  // These tests also run where namespaces are forbidden.
     std::unique_ptr<ProcessRunner> runner_ = make_process_runner(helper_);
 };
 
@@ -151,7 +151,7 @@ TEST_F(Sandbox, output_that_is_not_utf8_is_kept_as_bytes) {
 }
 
 TEST_F(Sandbox, no_descriptor_of_the_host_is_inherited) {
-    const int leaked = ::open("/etc/passwd", O_RDONLY);  // Without CLOEXEC, as a careless library does.
+    const int leaked = ::open("/etc/passwd", O_RDONLY);  // Without CLOEXEC, as in a careless library.
     auto outcome = run(shell("ls /proc/self/fd"));
     ::close(leaked);
     EXPECT_EQ(outcome->out, "0\n1\n2\n3\n");  // 3 is ls reading the folder.
@@ -315,7 +315,7 @@ TEST_F(Sandbox, cancel_ends_a_blocked_program_soon) {
     const auto took = steady_clock::now() - asked;
     person.join();
     EXPECT_TRUE(outcome->cancelled);
-    EXPECT_LT(took, milliseconds(1'000));  // Aim: 200 ms; the machine that tests may be busy.
+    EXPECT_LT(took, milliseconds(1'000));  // Aim: 200 ms, but the test machine may be busy.
 }
 
 TEST_F(Sandbox, the_tree_dies_with_a_host_that_is_killed) {
@@ -397,7 +397,7 @@ TEST_F(PlainRunner, who_cancels_does_not_wait_for_the_grace) {
     const auto took = steady_clock::now() - asked;
     person.join();
     EXPECT_TRUE(outcome->cancelled);
-    EXPECT_LT(took, milliseconds(1'000));  // Aim: 200 ms; the machine that tests may be busy.
+    EXPECT_LT(took, milliseconds(1'000));  // Aim: 200 ms, but the test machine may be busy.
 }
 
 // --------------------------------------------------------------------------------- not started --

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host made of answers: every call is recorded by name, every answer is set by the test.
+// A host with prepared answers: records every call by name; the test sets every answer.
 #pragma once
 
 #include <agentforge/plugin.hpp>

@@ -99,7 +99,7 @@ public:
     ToolResult call(const json::object&, ToolContext&) override { return {}; }
 };
 
-/// What the factory says of a configuration; empty where it made an object.
+/// Returns the factory's error for a configuration. Empty if it made an object.
 std::string refusal(const AgentforgeFactory& factory, const char* config) {
     std::array<char, 64> error{};
     void* object = factory.create(config, error.data(), error.size());

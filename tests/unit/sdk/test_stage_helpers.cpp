@@ -136,7 +136,7 @@ TEST(TestToolBasedStageExecutor, run_without_complete_fails_the_attempt) {
     EXPECT_EQ(stage.execute(context).status, StageStatus::failed);
 }
 
-/// A reader that knows two documents, so that the test sees which text it was given.
+/// A reader that knows two documents, so the test sees which text it received.
 FakeContext yaml_host() {
     FakeContext context;
     context.yaml = [](std::string_view text) -> Result<json::value> {

@@ -62,7 +62,7 @@ public:
     ToolResult call(const json::object&, ToolContext&) override { return {}; }
 };
 
-/// Does in `execute` what the test wants.
+/// Runs the test's function in `execute`.
 class Doing : public Stage {
 public:
     explicit Doing(std::function<void(StageContext&)> what) : what_(std::move(what)) {}

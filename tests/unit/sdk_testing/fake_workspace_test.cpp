@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workspace in memory against the kernel's own on disk: the same calls, the same answers.
+// Compares the in-memory workspace with the kernel's own on disk: the same calls, the same answers.
 #include <agentforge/testing/fake_host.hpp>
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ protected:
         fake_.files.allow_writes("src/**, *.md");
     }
 
-    /// One text of what a call gave, on both: errors by their code.
+    /// Returns the result of a call on both, as text; errors by their code.
     template <class Call>
     void same(const std::string& what, Call&& call) {
         EXPECT_EQ(call(static_cast<Workspace&>(fake_.files)), call(static_cast<Workspace&>(*real_))) << what;

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr std::string_view value = "zq7-Kx/9 \"w\\Rt+3é$Lm";  // With what every encoding must encode.
+constexpr std::string_view value = "zq7-Kx/9 \"w\\Rt+3é$Lm";  // Contains characters that every encoding must encode.
 
 const std::vector<SecretRule>& rules() {
     static const std::vector<SecretRule> all = load_secret_rules(AGENTFORGE_SOURCE_DIR "/config/secrets/rules.yaml").value();
@@ -72,7 +72,7 @@ TEST(Redactor, HidesBase64AtEachOffset) {
     }
 }
 
-/// Each byte of a text, written by a function.
+/// Writes each byte of a text by a function.
 template <class Write>
 std::string each_byte(std::string_view text, Write write) {
     std::string made;
@@ -212,7 +212,7 @@ TEST(Redactor, HidesAValueThatWasEncodedTwice) {
         for (const auto& [outer, encode_again] : encodings) {
             const bool is_no_encoding = (inner == "no width" && outer.starts_with("html")) ||
                                         (inner == "no width" && outer == "json") || (inner == "json" && outer == "case");
-            if (is_no_encoding) { continue; }  // Bytes for code points; `\\U` with four digits.
+            if (is_no_encoding) { continue; }  // Uses bytes for code points; `\\U` with four digits.
             const std::string text = encode_again(encode(secret));
             EXPECT_THAT(redactor->redact("before " + text + " after"), HasSubstr("[REDACTED:SHOP_KEY"))
                 << outer << " of " << inner;
@@ -252,7 +252,7 @@ TEST(Redactor, SeesThroughBase64InLines) {
     for (std::size_t at = 8; at + 8 < whole.size() - 8; ++at) { ASSERT_THAT(shown, Not(HasSubstr(whole.substr(at, 8)))) << at; }
 }
 
-/// As `base64`, `base32` and `fold` break it.
+/// Wraps lines as `base64`, `base32` and `fold` do.
 std::string wrapped(const std::string& text, std::size_t width, const std::string& line_end = "\n") {
     std::string made;
     for (std::size_t at = 0; at < text.size(); at += width) { made += (at == 0 ? "" : line_end) + text.substr(at, width); }
@@ -452,8 +452,7 @@ TEST(Redactor, TheOneThatHidesNothingHidesNothing) { EXPECT_EQ(Redactor().redact
 
 // ------------------------------------------------------------------------------------------ canaries --
 
-/// Any form of a value or shape of a key, in any surroundings and at any place, is not there afterwards, and comes back byte by
-/// byte.
+/// Any form of a value or shape of a key, in any context and at any place, is removed, and is restored byte for byte.
 TEST(RedactorProperty, WhatIsHiddenComesBackWhole) {
     const auto redactor = knowing({{"SHOP_KEY", std::string(value)}, {"OTHER_TOKEN", "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3Pa"}});
     std::vector<std::string> canaries;

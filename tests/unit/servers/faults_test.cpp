@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers that do one thing wrong: the message says what, the host stands, no process is left (checked after each).
+// Servers with one fault: the message names it, the host survives, no process remains (checked after each).
 #include "unit/servers/place.hpp"
 
 namespace agentforge::kernel::servers_test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of servers share: a workspace, a role's rights, the scripted server, a tool's context.
+// Shared by the tests of servers: a workspace, a role's rights, the scripted server, a tool's context.
 #pragma once
 
 #include <dirent.h>
@@ -40,7 +40,7 @@ private:
     ToolCallInfo info_;
 };
 
-/// How many processes run the scripted server of this test, found by a mark in their environment.
+/// Returns how many processes run the scripted server of this test, found by a mark in their environment.
 inline int count_processes(const std::string& mark) {
     int count = 0;
     DIR* const processes = opendir("/proc");
@@ -69,7 +69,7 @@ protected:
         place_.readable = {place_.workspace, AGENTFORGE_SOURCE_DIR "/tests/unit/servers"};
         place_.writable = {place_.workspace + "/src"};
         place_.environment = {{"PATH", "/usr/bin:/bin"}, {"OPENAI_API_KEY", "secret"}};
-        // A debugger's library would be read from where the sandbox does not let it.
+        // A debugger's library would be read from a place that the sandbox does not allow.
     }
     void TearDown() override {
         pool_.end();
@@ -92,7 +92,7 @@ protected:
     Result<std::vector<std::shared_ptr<Tool>>> offer(const ServerDefinition& definition, const ServerOffer& how = {}) {
         return pool_.tools(definition, place_, how, {});
     }
-    /// The tool of that name; the test fails where it is not offered.
+    /// Returns the tool of that name. Fails the test if it is not offered.
     std::shared_ptr<Tool> tool(const ServerDefinition& definition, const std::string& name, const ServerOffer& how = {}) {
         const auto tools = offer(definition, how);
         if (!tools.ok()) {
@@ -105,7 +105,7 @@ protected:
         ADD_FAILURE() << "no tool " << name;
         return nullptr;
     }
-    /// One call of the server that has these faults.
+    /// Makes one call of the server with these faults.
     ToolResult call(const ServerDefinition& definition, const std::string& name, const json::object& arguments = {}) {
         const auto found = tool(definition, name);
         return found == nullptr ? ToolResult() : found->call(arguments, context_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers that do what they should: names, rights, paths, contents.
+// Correct servers: names, rights, paths, contents.
 #include "unit/servers/place.hpp"
 
 namespace agentforge::kernel::servers_test {
@@ -96,7 +96,7 @@ TEST_F(Servers, AServerWritesWhereTheRoleMay) {
     EXPECT_TRUE(fs::exists(place_.workspace + "/src/a.txt"));
 }
 
-/// What the system says in full mode, and in Landlock mode.
+/// The system's message in full mode, or in Landlock mode.
 auto refused_by_the_sandbox() { return testing::AnyOf(HasSubstr("Read-only file system"), HasSubstr("Permission denied")); }
 
 TEST_F(Servers, AServerCannotWriteWhereTheRoleMayNot) {
@@ -113,7 +113,7 @@ TEST_F(Servers, AServerThatMayNotWriteCannotWriteAnywhere) {
 
 TEST_F(Servers, AServerOfWhichOnlyToolsThatReadAreWantedCannotWrite) {
     auto careful = server();
-    careful.read_only_tools = {"echo", "write"};  // As it says; what it does is another thing.
+    careful.read_only_tools = {"echo", "write"};  // So the settings claim; what the tool does may differ.
     ServerOffer how;
     how.wanted = [](const std::string& name) { return name == "fake__write"; };
     EXPECT_THAT(message(tool(careful, "fake__write", how)->call({{"path", "src/a.txt"}}, context_)), refused_by_the_sandbox());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots of folds and the index of steps: whatever is wrong with one, the answer is that of the whole journal.
+// Snapshots of folds and the index of steps: if one is damaged, the result is still that of the whole journal.
 #include "task/folded_journal.hpp"
 
 #include <cstring>
@@ -51,14 +51,14 @@ protected:
         out << journal.header;
         for (std::size_t index = 0; index < count; ++index) { out << journal.records[index]; }
     }
-    /// Folds what is there, and keeps it.
+    /// Folds the journal, and keeps the snapshot.
     void keep() {
         JournalFold fold(path_);
         JournalMark end;
         ASSERT_TRUE(Journal::read(path_, fold.visitor(), &end).ok());
         keep_fold(path_, end, fold.state, fold.memory);
     }
-    /// The state, and where the snapshot that it was made from stood.
+    /// Returns the state, and the record that its snapshot was at.
     std::pair<TaskState, Sequence> folded() {
         JournalFold fold(path_);
         const auto read = Journal::read(path_, fold.visitor());
@@ -196,7 +196,7 @@ TEST_F(FoldSnapshot, is_kept_only_where_it_spares_many_records) {
 class StepIndexTest : public FoldSnapshot {
 protected:
     StepIndexTest() { write(killed_, killed_.records.size()); }
-    /// Numbers of the steps that are found, from 1 on.
+    /// Returns how many steps are found, from 1 on.
     std::uint64_t found() {
         StepIndex index(path_);
         std::uint64_t number = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The projection of a task's state (001 §5.1): to state.yaml and back.
+// The projection of a task's state: to state.yaml and back.
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
@@ -118,7 +118,7 @@ TEST(TestPipelineState, what_is_unknown_or_missing_is_corrupt) {
         json::object broken = whole;
         broken[key] = json::array{1};
         const auto state = task_state_from_json(broken);
-        if (state.ok()) { continue; }  // Computed from the rest, or null means none.
+        if (state.ok()) { continue; }  // The field is computed from others, or null means none.
         EXPECT_EQ(state.error().code, "AF-TASK-004") << std::string(key);
     }
     json::object odd = whole;
@@ -132,7 +132,7 @@ TEST(TestPipelineState, what_is_unknown_or_missing_is_corrupt) {
     EXPECT_EQ(task_state_from_json(odd).error().code, "AF-TASK-004");
 }
 
-/// A task of one stage that is at work.
+/// A task of one stage, in progress.
 TaskState at_work() {
     PipelineTemplate pipeline;
     pipeline.name = "p";

@@ -78,7 +78,7 @@ TEST_F(TestPipelineStateStore, list_returns_pipelines_by_status) {
     EXPECT_EQ(ids(store_.list({}, 1).value()), std::vector<std::string>{"task-20260103-c"});
 }
 
-// The spec README, point 1: `completed/` is a listing by status, not a second copy.
+// `completed/` is a listing by status, not a second copy.
 TEST_F(TestPipelineStateStore, completed_pipelines_move_to_completed_dir) {
     create(id, "running");
     EXPECT_EQ(store_.active_count(), 1U);
@@ -136,7 +136,7 @@ TEST_F(TaskStoreTest, create_refuses_an_id_that_is_taken) {
     EXPECT_EQ(store_.load(id).value().at("request"), json::value("Add login: yes"));
 }
 
-/// The number of a process that is gone.
+/// Returns the id of a process that has ended.
 pid_t ended_process() {
     const pid_t child = ::fork();
     if (child == 0) { ::_exit(0); }
@@ -278,11 +278,11 @@ TEST_F(TaskStoreTest, lists_a_thousand_tasks_from_their_states_alone) {
     const auto taken = std::chrono::steady_clock::now() - start;
     EXPECT_EQ(listing->tasks.size(), 1000U);
     RecordProperty("list_microseconds", static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count()));
-    EXPECT_LT(taken, std::chrono::seconds(
-                         2));  // The aim of 50 ms is measured by the benchmark; this only catches a wrong order of growth.
+    EXPECT_LT(taken,
+              std::chrono::seconds(2));  // The benchmark measures the aim of 50 ms. This only detects a wrong order of growth.
 }
 
-/// Enough tasks that a listing is kept, each with a journal and a state that agree.
+/// Makes enough tasks that a listing is kept, each with a journal and a state that agree.
 class ListingTest : public StoreTest {
 protected:
     static constexpr int count = 32;
@@ -291,14 +291,14 @@ protected:
     }
     static std::string name(int index) { return "task-20260102-" + std::to_string(1000 + index); }
     [[nodiscard]] std::filesystem::path cache() const { return store_.root() / ".listing"; }
-    /// A state, and of the journal the end of its last line, which is all that a listing looks at where the two agree.
+    /// Writes a state, and the last line of its journal: if the two agree, a listing reads nothing else.
     void make(int index) const {
         fs::create_directories(store_.root() / name(index));
         std::ofstream(store_.paths(name(index)).journal()) << "- {\"seq\": 1, \"hash\": \"" << std::string(64, 'a') << "\"}\n";
         std::ofstream(store_.paths(name(index)).state())
             << to_json_line(json::object{{"task_id", name(index)}, {"status", "completed"}, {"hash", std::string(64, 'a')}});
     }
-    /// A journal of a task that was begun, and the projection of it.
+    /// Writes a journal of a task that has begun, and its projection.
     void make_real(int index) {
         fs::create_directories(store_.root() / name(index));
         auto journal = Journal::create(store_.paths(name(index)).journal(), json::object{{"task_id", name(index)}}, disk_);
@@ -338,7 +338,7 @@ protected:
             json::object{{"type", "task_paused"}, {"step", 0}, {"timestamp", "2026-01-02T00:00:01.000Z"}, {"reason", "asked"}});
         ASSERT_TRUE(paused.ok()) << paused.error().to_string();
     }
-    /// The state as a listing shows it; a state that says another is told apart from one that was read.
+    /// Returns the status in a listing.
     [[nodiscard]] std::string status_of(int index) const {
         const auto listing = store_.list();
         for (const auto& task : listing->tasks) {
@@ -428,7 +428,7 @@ TEST_F(ListingTest, of_few_tasks_keeps_nothing) {
 }
 
 TEST_F(ListingTest, needs_no_folder_that_can_be_written) {
-    fs::create_directory(cache());  // Nothing can be put in its place, not even by root.
+    fs::create_directory(cache());  // Nothing can replace it, not even as root.
     std::ofstream(cache() / "in the way") << "x";
     EXPECT_EQ(store_.list()->tasks.size(), 32U);
 }

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
-/// A collector that answers as it is told, in turn; the last answer stays.
+/// A collector with prepared answers, in turn; the last one is repeated.
 class Collector {
 public:
     std::vector<Result<Reply>> replies{Reply{200, std::chrono::seconds(0), "{}"}};

@@ -20,7 +20,7 @@ struct Trace {
 
 ModelNames names_of(const std::string&) { return {"scripted", ""}; }
 
-/// As the processes that wrote the journal exported it; another process begins after record `handover`.
+/// Exports as the processes that wrote the journal did. Another process begins after record `handover`.
 Trace trace_of(const std::string& journal, Sequence handover = 0) {
     Trace trace;
     auto process = std::make_unique<TaskTrace>(names_of);

@@ -16,7 +16,7 @@ const std::vector<std::string> all_tools = {"list_files",         "read_file", "
 
 const AgentforgeDescriptor* descriptor(const std::string& name) {
     const auto path = std::string(AGENTFORGE_BINARY_DIR) + "/plugins/tool/" + name + "/" + name + ".so";
-    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // Resident, as in the host.
+    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // Stays loaded, as in the host.
     if (library == nullptr) {
         ADD_FAILURE() << ::dlerror();
         return nullptr;
@@ -144,7 +144,7 @@ TEST_F(ToolPlugins, read_file_fits_the_bridges_bound) {
     EXPECT_EQ(result.output.find("left out"), std::string::npos);
     EXPECT_NE(result.output.find("of 3000; give first_line"), std::string::npos);
 }
-/// What a role with these tools and rules does in a task that began with the file `old_test.py`.
+/// The actions of a role with these tools and rules, in a task that began with the file `old_test.py`.
 class DraftTest : public testing::Test {
 protected:
     DraftTest() {
@@ -222,7 +222,7 @@ TEST_F(DraftTest, a_rule_of_delete_file_binds_the_deletions_of_a_patch) {
         call("apply_patch", {{"patch", "*** Begin Patch\n*** Update File: old_test.py\n-old\n+new\n*** End Patch"}}).success);
 }
 
-/// Every tool alone: what fails advises nothing that only another tool does.
+/// Tests every tool alone: its errors suggest nothing that needs another tool.
 class Advice : public DraftTest, public testing::WithParamInterface<std::string> {};
 
 TEST_P(Advice, names_no_tool_that_the_role_lacks) {
@@ -404,7 +404,7 @@ TEST_F(ToolPlugins, apply_patch_takes_hunks_as_models_write_them) {
     EXPECT_EQ(hunk("a\n\nb\n", " a\n\n-b\n+c\n"), "a\n\nc\n");                     // An empty line for an empty kept one.
     EXPECT_EQ(hunk("a\nb\n", "@@ -1,2 +1,2 @@ heading\n a\n-b\n+c\n"), "a\nc\n");  // Line numbers.
     EXPECT_EQ(hunk("a\nb\n", "@@ a @@\n-b\n+c\n"), "a\nc\n");
-    EXPECT_EQ(hunk("a\nb\n", "@@ a\n a\n-b\n+c\n"), "a\nc\n");  // The heading line is in the hunk, too.
+    EXPECT_EQ(hunk("a\nb\n", "@@ a\n a\n-b\n+c\n"), "a\nc\n");  // The heading line is in the hunk too.
     EXPECT_EQ(hunk("a\nb\n", "@@\n-b\n+c\n\n"), "a\nc\n");      // A blank line before the next mark.
     EXPECT_EQ(hunk("a\nb\n", "@@\n+c\n"), "a\nb\nc\n");
     EXPECT_EQ(hunk("a\nb\n", "@@\n-a\n-b\n"), "");

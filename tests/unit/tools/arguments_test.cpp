@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments against schemas as servers publish them, and what is done to such a schema first.
+// Checks arguments against schemas as servers publish them, and how such a schema is prepared.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// "" where the arguments fit, else the message.
+/// Returns "" if the arguments are valid, else the message.
 std::string problem(const char* schema, const char* arguments) {
     json::object given = json::parse(arguments).as_object();
     const auto fits = check_arguments("tool", json::parse(schema).as_object(), given);

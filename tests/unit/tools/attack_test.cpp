@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attacks on the tools inside the process. Each has an allowed control, and afterwards the target is as it was.
+// Attacks on the tools inside the process. Each has an allowed control, and the target must be unchanged afterwards.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -34,7 +34,7 @@ protected:
         EXPECT_EQ(::stat(secret().c_str(), &before_), 0);
     }
     ~Attack() override {
-        // The control, and the target: nothing else was hurt and the workspace still works.
+        // Checks the control and the target: nothing else was damaged, and the workspace still works.
         EXPECT_TRUE(workspace_->create("control.txt", "control\n", true).ok());
         struct stat after {};
         EXPECT_EQ(::stat(secret().c_str(), &after), 0);
@@ -55,7 +55,7 @@ protected:
     }
     [[nodiscard]] fs::path root() const { return base_.path() / "ws"; }
     [[nodiscard]] fs::path secret() const { return base_.path() / "secret.txt"; }
-    /// Nothing of the workspace's interface gets at `path`.
+    /// Checks that no function of the workspace's interface reaches `path`.
     void expect_closed(const std::string& path, const std::string& expected) {
         EXPECT_EQ(code(workspace_->read(path)), expected) << path;
         EXPECT_EQ(code(workspace_->create(path, "pwned")), expected) << path;

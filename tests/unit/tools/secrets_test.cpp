@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a role sees of the workspace's secrets, and what becomes of a placeholder that it writes.
+// What a role sees of the workspace's secrets, and what happens to a placeholder that it writes.
 #include <gtest/gtest.h>
 
 #include "secrets/restore.hpp"

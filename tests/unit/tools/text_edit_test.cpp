@@ -223,7 +223,7 @@ TEST(ApplyHunks, names_the_hunk_that_fails) {
               0U);
 }
 
-/// Every result is what a plain reading of the hunks says: random texts of few lines, so that places repeat.
+/// Compares every result with a simple interpretation of the hunks: random texts of few lines, so that places repeat.
 TEST(ApplyHunksProperty, what_is_accepted_is_one_place_and_nothing_else_changes) {
     std::uint64_t state = 42;
     const auto random = [&](std::uint64_t below) {
@@ -259,7 +259,7 @@ TEST(ApplyHunksProperty, what_is_accepted_is_one_place_and_nothing_else_changes)
         const auto at = content.find(hunk.search);
         const bool once = at != std::string::npos && content.find(hunk.search, at + 1) == std::string::npos;
         if (!hunk.whole_lines && at != std::string::npos) { ASSERT_TRUE(once) << content << "|" << hunk.search; }
-        // What is not part of the place stays: the new text begins and ends as the old one but for at most that many bytes.
+        // The text outside the place stays: the new text begins and ends as the old one except for at most that many bytes.
         std::size_t head = 0;
         while (head < std::min(content.size(), edit->content.size()) && content[head] == edit->content[head]) { ++head; }
         std::size_t tail = 0;

@@ -289,7 +289,7 @@ TEST_F(WorkspaceTest, what_the_rights_of_a_file_forbid_is_no_failure_of_the_mach
     put("a.txt", "a\n");
     ASSERT_EQ(::chmod(at("a.txt").c_str(), 0), 0);
     ASSERT_EQ(::chmod(at(".").c_str(), 0755), 0);
-    const int before = ::setfsuid(65534);  // Rights bind root only as another user.
+    const int before = ::setfsuid(65534);  // As root, permissions apply only with another user id.
     const auto refused = workspace_->read("a.txt");
     ::setfsuid(static_cast<uid_t>(before));
     EXPECT_EQ(code(refused), "AF-TOOL-038");
@@ -420,7 +420,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"nothing_would_change", std::vector{file_edit(overwritten, "b.txt", "b\n")}, "AF-TOOL-043"},
         Refusal{"a_path_is_named_twice", std::vector{changed("./a.txt", "a", "B")}, "AF-TOOL-048"},
         Refusal{"two_files_go_to_one_place", std::vector{changed("b.txt", "b", "B", "made/new.txt")}, "AF-TOOL-048"},
-        // Only the exchange itself finds this one: `made` became a folder meanwhile.
+        // Only the exchange itself detects this: `made` became a folder meanwhile.
         Refusal{"an_exchange_fails", std::vector{file_edit(removed, "b.txt"), file_edit(created, "made", "x")}, "AF-TOOL-035"}),
     [](const auto& one) { return one.param.name; });
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin with a single defect, which the build chooses: BAD_ENTRY, BAD_UNDEFINED, or nothing.
+// A plugin with a single defect that the build selects: BAD_ENTRY, BAD_UNDEFINED, or nothing.
 #include <agentforge/abi.hpp>
 
 #include <cstdlib>
 
 namespace {
 
-/// Leaves a trace where static constructors ran.
+/// Leaves a trace if static constructors ran.
 struct Trace {
     Trace() { setenv("AGENTFORGE_TEST_CONSTRUCTED", "1", 1); }
 } trace;

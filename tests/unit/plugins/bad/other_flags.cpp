@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that links libagentforge-abi.so of this build, and was compiled with _GLIBCXX_DEBUG: its
-// std::vector has another layout. Only the descriptor's own fingerprint can tell.
+// A plugin that links libagentforge-abi.so of this build, but was compiled with _GLIBCXX_DEBUG: its std::vector has another
+// layout. Only the descriptor's own fingerprint shows this.
 #include <agentforge/plugin.hpp>
 
 namespace {

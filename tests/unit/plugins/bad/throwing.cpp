@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that throws wherever a plugin can throw.
+// A plugin that throws wherever it can.
 #include <agentforge/plugin.hpp>
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that was built when there was ToolV2, too.
+// A plugin that was built when ToolV2 existed too.
 #include "tool_v2.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin in the field: built when there was only Tool.
+// A plugin in the field: built when only Tool existed.
 #include <agentforge/plugin.hpp>
 
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worked example of docs/adr/0011: what the SDK's next tool interface would look like.
+// The example of docs/adr/0011: what the SDK's next tool interface could look like.
 #pragma once
 
 #include <agentforge/plugin.hpp>
 
 namespace example {
 
-/// A tool that can say what a call would do. Everything of Tool holds; the new function stands behind its own.
+/// A tool that can describe what a call would do. Everything of Tool holds; the new function comes after Tool's own.
 class ToolV2 : public agentforge::Tool {
 public:
-    /// What a call would do, without doing it. Called by any thread, before or instead of `call`.
+    /// Returns what a call would do, without doing it. Called from any thread, before or instead of `call`.
     [[nodiscard]] virtual agentforge::ToolResult preview(const agentforge::json::object& arguments,
                                                          agentforge::ToolContext& context) = 0;
 };
