@@ -16,6 +16,8 @@
 #include "base/yaml.hpp"
 #include "git/branches.hpp"
 #include "git/repository.hpp"
+#include "pipeline/delivery/delivery.hpp"
+#include "pipeline/delivery/publish.hpp"
 #include "pipeline/entry/imports.hpp"
 #include "pipeline/session.hpp"
 #include "pipeline/set_parts.hpp"
@@ -143,6 +145,27 @@ public:
         return 0;
     }
 
+    /// Checks in each repository what a part would be refused for after it has cost something.
+    Result<void> check_parts_ready() {
+        for (const SetPart& part : set_.parts) {
+            const auto ready = check_part_ready(part);
+            if (ready.ok()) { continue; }
+            Error error = ready.error();
+            error.message = "repository `" + part.repo + "`: " + error.message;
+            return error;
+        }
+        return {};
+    }
+
+    /// Goes on with a set that another process began.
+    Result<int> resume() {
+        if (set_.phase == SetPhase::specifying) {
+            AF_CHECK(find_repositories());
+            AF_CHECK(check_parts_ready());
+        }
+        return run();
+    }
+
     Result<int> abort(const std::string& reason) {
         if (set_.phase == SetPhase::undone) {
             return Error{"AF-SET-009", "set " + set_.id + " was undone already: " + set_.reason, file().string(),
@@ -218,6 +241,45 @@ private:
 
     void say(const std::string& text) {
         if (!program_.quiet && !program_.json_output) { program_.err << "agentforge: " << printable(text, 1000) << std::endl; }
+    }
+
+    // ---------------------------------------------------------------------------------------------------------- preflight --
+
+    Result<void> check_part_ready(const SetPart& part) {
+        PartProgram own(program_, part.path, set_.settings);
+        const auto progress = make_progress(own.program());
+        AF_TRY(const auto project, Project::open(own.program(), *progress));
+        const auto type = project->settings().origin("delivery.type");
+        AF_CHECK(check_leaves_branch(project->services().delivery, type ? type->where : "delivery.type", ""));
+        AF_CHECK(check_set_test(*project));
+        AF_TRY(const PipelineTemplate pipeline, pipeline_of(*project, arguments_of_part(), set_.request));
+        const auto last = pipeline.index_of(pipeline.exit_stage);
+        if (!last || !makes_delivery(pipeline.stages[*last])) {
+            return Error{"AF-SET-002", "pipeline `" + pipeline.name + "` delivers nothing, and a set ends with branches",
+                         "--pipeline", "name a pipeline whose last stage delivers; `agentforge pipelines list` has them",
+                         ErrorKind::invalid};
+        }
+        return check_stages_ready(own.program(), *project, pipeline, "", set_.request);
+    }
+
+    /// Branches that were not tested together as the project wants it are not made.
+    static Result<void> check_set_test_trusted(const Project& project) {
+        const auto& left_out = project.trust().left_out();
+        const auto missed = std::ranges::find(left_out, "delivery.set_test", &GuardedSetting::key);
+        return missed == left_out.end() ? Result<void>() : Result<void>(cannot_do_without(*missed));
+    }
+
+    Result<void> check_set_test(const Project& project) const {
+        AF_CHECK(check_set_test_trusted(project));
+        const std::vector<std::string> command = project.settings().list("delivery.set_test");
+        for (const std::string& word : command) { AF_CHECK(check_placeholders(word)); }
+        // One with a folder may be among what the parts make.
+        const bool searched = !command.empty() && command.front().find_first_of("/{") == std::string::npos;
+        if (!searched || is_on_path(program_.environment, command.front())) { return {}; }
+        const auto origin = project.settings().origin("delivery.set_test");
+        return Error{"AF-SET-017", "cannot find the program `" + printable(command.front(), 120) + "` of delivery.set_test",
+                     origin ? origin->where : "delivery.set_test", "install it, or name another in delivery.set_test",
+                     ErrorKind::unavailable};
     }
 
     // ------------------------------------------------------------------------------------------------------ specification --
@@ -318,13 +380,18 @@ private:
         return told_waiting(waiting, code);
     }
 
-    void start_part(Program& program, SetPart& part) {
+    [[nodiscard]] StartArguments arguments_of_part() const {
         StartArguments arguments;
         arguments.goal = set_.pipeline.empty() ? "implement" : "";
         arguments.pipeline = set_.pipeline;
+        arguments.no_iterate = true;
+        return arguments;
+    }
+
+    void start_part(Program& program, SetPart& part) {
+        StartArguments arguments = arguments_of_part();
         arguments.entry.spec = specification_of(part).string();
         arguments.set_file = file().string();
-        arguments.no_iterate = true;
         arguments.named = [this, &part](const std::string& task) {
             part.task = task;
             return save();
@@ -364,12 +431,7 @@ private:
             PartProgram own(program_, part.path, set_.settings);
             const auto progress = make_progress(own.program());
             AF_TRY(const auto project, Project::open(own.program(), *progress));
-            // Branches that were not tested together as the project wants it are not made.
-            const auto& left_out = project->trust().left_out();
-            if (const auto missed = std::ranges::find(left_out, "delivery.set_test", &GuardedSetting::key);
-                missed != left_out.end()) {
-                return cannot_do_without(*missed);
-            }
+            AF_CHECK(check_set_test_trusted(*project));
             const std::vector<std::string> command = project->settings().list("delivery.set_test");
             if (command.empty()) { continue; }
             say("set " + set_.id + ": testing the parts together, as " + part.repo + " says");
@@ -446,6 +508,7 @@ private:
             const std::size_t close = word.find('}', open);
             if (close == std::string::npos) { return {}; }
             const std::string name = word.substr(open + 1, close - open - 1);
+            if (std::ranges::find(names, name) != names.end()) { continue; }
             if (const std::string near = nearest(name, names); !near.empty()) {
                 return Error{"AF-SET-016", "`{" + printable(name, 80) + "}` is no repository of the set", "delivery.set_test",
                              "did you mean `{" + near + "}`?", ErrorKind::invalid};
@@ -709,11 +772,12 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
     if (!arguments.entry.spec.empty()) {
         AF_TRY(specification, read_file((program.directory / arguments.entry.spec).string(), 16UL << 20U));
     }
+    SetRun run(program, folder, set);
+    AF_CHECK(run.check_parts_ready());
     AF_TRY(const FileDescriptor lock, lock_set(folder));
     if (specification) { AF_CHECK(write_file_atomic(folder / "specification.yaml", *specification, Durability::synced, 0600)); }
     AF_CHECK(save_set(set_file(folder), set));
     if (!program.quiet && !program.json_output) { program.err << "agentforge: set " << set.id << std::endl; }
-    SetRun run(program, folder, std::move(set));
     auto code = run.run();
     // A specification that is refused leaves nothing: it can be corrected and given again.
     if (!code.ok() && specification && !run.has_begun()) {
@@ -759,7 +823,7 @@ int start_set(Program& program, const StartArguments& arguments, const std::stri
 }
 
 int resume_set(Program& program, const std::string& id) {
-    return finish(program, with_set(program, id, [](SetRun& run) { return run.run(); }));
+    return finish(program, with_set(program, id, [](SetRun& run) { return run.resume(); }));
 }
 
 int abort_set(Program& program, const std::string& id, const std::string& reason) {

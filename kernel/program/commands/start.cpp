@@ -241,6 +241,11 @@ Result<Choice> choose_pipeline(const Project& project, const StartArguments& arg
     return Choice{goal->name, goal->pipeline, "", false};
 }
 
+Result<PipelineTemplate> pipeline_chosen(const Project& project, const Choice& choice) {
+    AF_TRY(PipelineTemplate pipeline, project.pipelines().get(choice.pipeline));
+    return with_orchestration(std::move(pipeline), project.settings());
+}
+
 void name_choice(Program& program, const Choice& choice, bool by_artifacts) {
     if (!choice.from_request || program.quiet || program.json_output || program.stream_output) { return; }
     program.err << "agentforge: goal " << choice.goal << ", pipeline " << choice.pipeline << ", "
@@ -370,6 +375,11 @@ int tell_compared(Program& program, Project& project, const PipelineResult& resu
 
 }  // namespace
 
+Result<PipelineTemplate> pipeline_of(const Project& project, const StartArguments& arguments, const std::string& request) {
+    AF_TRY(const Choice choice, choose_pipeline(project, arguments, request));
+    return pipeline_chosen(project, choice);
+}
+
 Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
                                 const std::string& exit_stage, const std::string& request) {
     AF_CHECK(check_ready(project, pipeline, request));
@@ -396,8 +406,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
 
     const auto choice = choose_pipeline(project, arguments, request);
     if (!choice.ok()) { return program.fail(choice.error()); }
-    auto pipeline = project.pipelines().get(choice->pipeline);
-    if (pipeline.ok()) { pipeline = with_orchestration(std::move(*pipeline), project.settings()); }
+    auto pipeline = pipeline_chosen(project, *choice);
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
     name_choice(program, *choice, arguments.goal.empty() && arguments.entry.gives_artifacts());
     if (arguments.prepare) {

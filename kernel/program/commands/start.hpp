@@ -52,6 +52,10 @@ struct StartArguments {
 /// The options of `start` besides the request and the pipeline.
 void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments);
 
+/// The pipeline that a task with these arguments takes, with the settings for its stages. Errors: AF-CLI-141, AF-PIPE-….
+[[nodiscard]] Result<PipelineTemplate> pipeline_of(const Project& project, const StartArguments& arguments,
+                                                   const std::string& request);
+
 /// What is said of stages that have not begun, before they cost anything: plugins, agents and their models, gates, delivery.
 [[nodiscard]] Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
                                               const std::string& exit_stage, const std::string& request);

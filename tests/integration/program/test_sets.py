@@ -200,9 +200,9 @@ class TestSetTogether(SetTest):
         settings = self.places["consumer"] / ".agentforge" / "config"
         settings.mkdir(parents=True)
         (settings / "settings.yaml").write_text(yaml.safe_dump({"delivery": {"set_test": ["python3", "-c", self.COMPARE, "{schema}", "{consumer}"]}}), encoding="utf-8")
-        self.assert_error(self.start_set(), "AF-PLUG-043", "delivery.set_test")
-        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
-        outcome = self.assert_code(self.resume_set("--trust"), 0)
+        self.assert_error(self.start_set(), "AF-PLUG-043", "repository `consumer`", "delivery.set_test")
+        self.assertEqual(self.sets(), [])
+        outcome = self.assert_code(self.start_set("--trust"), 0)
         self.assertIn("together: consumer: passed", outcome.out)
         self.assert_done()
 
@@ -302,6 +302,26 @@ class TestSetRefused(SetTest):
 
     def test_an_option_for_one_task(self):
         self.assert_error(self.start_set("--supervised"), "AF-SET-002", "--supervised")
+
+    def refused_unpaid(self, code, *words, settings=()):
+        """Without a specification: the first repository would pay for one."""
+        self.assert_error(self.run_program("start", *self.replay, *settings, "--repos", "consumer,schema", REQUEST, cwd=self.folder), code, *words)
+        self.assertEqual(self.sets(), [])
+        for place in self.places.values():
+            self.assertFalse((place / ".agentforge" / "tasks").exists())
+
+    def test_a_delivery_without_a_branch(self):
+        self.refused_unpaid("AF-SET-012", "repository `consumer`", "delivery.type", settings=("--set", "delivery.type=files"))
+
+    def test_a_pull_request_where_one_repository_has_no_remote(self):
+        self.git("remote", "add", "origin", self.folder / "elsewhere", cwd=self.places["consumer"])
+        self.refused_unpaid("AF-CLI-053", "repository `schema`", "git remote add origin", settings=("--set", "delivery.type=pr"))
+
+    def test_a_test_of_all_parts_whose_program_is_missing(self):
+        self.refused_unpaid("AF-SET-017", "repository `consumer`", "no-such-program", "delivery.set_test", settings=("--set", 'delivery.set_test=["no-such-program", "{schema}"]'))
+
+    def test_a_pipeline_that_delivers_nothing(self):
+        self.refused_unpaid("AF-SET-002", "`design` delivers nothing", settings=("--pipeline", "design"))
 
     def test_a_set_that_there_is_not(self):
         self.assert_error(self.run_program("resume", "set-20260101-none-00000000", cwd=self.folder), "AF-SET-007")
