@@ -727,6 +727,28 @@ Result<void> check_fits_set(const StartArguments& arguments) {
     return {};
 }
 
+Error no_such_set(const std::string& id, const std::vector<std::string>& ids, const fs::path& sets) {
+    const std::string near = nearest(id, ids);
+    return Error{"AF-SET-007", "there is no set `" + printable(id, 120) + "`", sets.string(),
+                 near.empty() ? "`agentforge start --repos` names the set that it begins" : "did you mean `" + near + "`?",
+                 ErrorKind::not_found};
+}
+
+Error several_sets(const std::string& id, std::vector<std::string> candidates, const fs::path& sets) {
+    constexpr std::size_t most = 10;
+    std::ranges::sort(candidates);
+    std::string names;
+    for (std::size_t at = 0; at < std::min(most, candidates.size()); ++at) {
+        names += (at == 0 ? "" : ", ") + printable(candidates[at], 120);
+    }
+    if (candidates.size() > most) { names += " and " + std::to_string(candidates.size() - most) + " more"; }
+    return Error{
+        "AF-SET-007",
+        "`" + printable(id, 120) + "` " +
+            (candidates.empty() ? std::string("names no set, and there is none") : "names no one set; candidates: " + names),
+        sets.string(), "Give more of the id.", ErrorKind::conflict};
+}
+
 Result<fs::path> folder_of(const Program& program, const std::string& id) {
     AF_TRY(const fs::path sets, sets_folder(program));
     std::vector<std::string> ids;
@@ -734,21 +756,15 @@ Result<fs::path> folder_of(const Program& program, const std::string& id) {
     for (const fs::directory_entry& each : fs::directory_iterator(sets, error)) {
         ids.push_back(each.path().filename().string());
     }
+    if (std::ranges::find(ids, id) != ids.end()) { return sets / id; }
+    // `set-` alone names none, even where there is only one.
+    const std::string end = id.substr(set_prefix.size());
     std::vector<std::string> found;
     for (const std::string& each : ids) {
-        if (each == id || each.starts_with(id) || each.ends_with(id.substr(set_prefix.size()))) { found.push_back(each); }
+        if (!end.empty() && (each.starts_with(id) || each.ends_with(end))) { found.push_back(each); }
     }
-    if (std::ranges::find(ids, id) != ids.end()) { return sets / id; }
     if (found.size() == 1) { return sets / found.front(); }
-    const std::string near = nearest(id, ids);
-    return Error{"AF-SET-007",
-                 found.empty() ? "there is no set `" + printable(id, 120) + "`"
-                               : "several sets are named so: " + found[0] + ", " + found[1],
-                 sets.string(),
-                 found.empty()
-                     ? (near.empty() ? "`agentforge start --repos` names the set that it begins" : "did you mean `" + near + "`?")
-                     : "give more of its name",
-                 ErrorKind::not_found};
+    return found.empty() && !end.empty() ? no_such_set(id, ids, sets) : several_sets(id, end.empty() ? ids : found, sets);
 }
 
 Result<int> begin_set(Program& program, const StartArguments& arguments, const std::string& request) {

@@ -323,6 +323,17 @@ class TestSetRefused(SetTest):
     def test_a_pipeline_that_delivers_nothing(self):
         self.refused_unpaid("AF-SET-002", "`design` delivers nothing", settings=("--pipeline", "design"))
 
+    def test_an_id_that_fits_several_sets_or_is_only_the_prefix_picks_none(self):
+        ids = ["set-20260101-add-a-11111111", "set-20260101-add-b-21111111"]
+        folder = self.folder / "home" / ".agentforge" / "sets"
+        (folder / ids[0]).mkdir(parents=True)
+        for command in ("resume", "abort"):
+            self.assert_error(self.run_program(command, "set-", cwd=self.folder), "AF-SET-007", ids[0])
+        (folder / ids[1]).mkdir()
+        for command in ("resume", "abort"):
+            for given in ("set-", "set-2026", "set-1111111"):
+                self.assert_error(self.run_program(command, given, cwd=self.folder), "AF-SET-007", *ids, "Give more of the id")
+
     def test_a_set_that_there_is_not(self):
         self.assert_error(self.run_program("resume", "set-20260101-none-00000000", cwd=self.folder), "AF-SET-007")
 
