@@ -527,18 +527,23 @@ private:
             part.commit = text_of(state->prepared, "commit");
             AF_TRY(const Repository repository, Repository::open(part.path));
             AF_TRY(const auto there, repository.branch_commit(part.branch));
-            if (there && *there != part.commit) { return in_the_way(part, "the branch exists, at " + *there); }
+            if (there && *there != part.commit) {
+                return in_the_way(part, Error{"", "the branch exists, at " + *there, "", "", ErrorKind::conflict});
+            }
         }
         set_.phase = SetPhase::branching;
         set_.reason.clear();
         return save();
     }
 
-    [[nodiscard]] Error in_the_way(const SetPart& part, const std::string& why) const {
-        return Error{"AF-SET-006",
-                     "branch " + part.branch + " of repository `" + part.repo + "` cannot be made, so the set has none: " + why,
-                     part.path.string(), "rename what is in its way (git branch -m), then agentforge resume " + set_.id,
-                     ErrorKind::conflict};
+    [[nodiscard]] Error in_the_way(const SetPart& part, const Error& why) const {
+        const bool locked = why.kind == ErrorKind::transient;
+        return Error{
+            "AF-SET-006",
+            "branch " + part.branch + " of repository `" + part.repo + "` cannot be made, so the set has none: " + why.message,
+            part.path.string(),
+            (locked ? why.remedy : "rename what is in its way (git branch -m)") + ", then agentforge resume " + set_.id,
+            ErrorKind::conflict};
     }
 
     Result<void> make_branches() {
@@ -555,7 +560,7 @@ private:
             const auto made =
                 repository.ok() ? repository->create_branch(part.branch, part.commit) : Result<void>(repository.error());
             if (made.ok()) { continue; }
-            Error error = in_the_way(part, made.error().message);
+            Error error = in_the_way(part, made.error());
             AF_CHECK(back_to_specified(error.message));
             error.message += kept_words();
             return error;

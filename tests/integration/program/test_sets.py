@@ -232,6 +232,30 @@ class TestSetHindered(SetTest):
     def set_path(self):
         return self.folder / "home" / ".agentforge" / "sets" / self.set_id() / "set.yaml"
 
+    def locked(self, says):
+        """A lock of the second branch, whose name the user has chosen; what it says, as far as that matters."""
+        self.start_set("--set", "delivery.set_test=[\"false\"]", "--set", "delivery.type=branch", "--set", "delivery.branch=feature/{task}")
+        part = self.set_file()["parts"][1]
+        self.repository = self.places[part["repo"]]
+        prepared = self.records("delivery_prepared", part["task"])[-1]
+        lock = self.repository / ".git" / "refs" / "heads" / f"{prepared['branch']}.lock"
+        lock.parent.mkdir(parents=True)
+        lock.write_text(says or f"{prepared['commit']}\n", encoding="utf-8")
+        return lock
+
+    def test_a_lock_that_a_killed_process_left_on_its_own_branch_is_removed(self):
+        lock = self.locked(None)
+        self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+        self.assertFalse(lock.exists())
+        self.assert_done()
+
+    def test_a_lock_of_another_stays_and_is_named_with_what_to_do(self):
+        lock = self.locked("0" * 40)
+        self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-006", "seconds old", f"If none works in this repository, remove it: rm {lock}")
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+        lock.unlink()
+        self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+
     def test_a_branch_that_is_checked_out_stays_and_is_named(self):
         first, last = self.branching()
         self.git("checkout", "-q", first["branch"], cwd=self.places[first["repo"]])
