@@ -314,6 +314,11 @@ class TestSetRefused(SetTest):
     def sets(self):
         return [path.name for path in (self.folder / "home" / ".agentforge" / "sets").glob("*")]
 
+    def test_a_specification_with_parts_for_one_repository_alone(self):
+        outcome = self.run_program("start", *self.replay, "--from-spec", self.specification(), REQUEST, cwd=self.places["schema"])
+        self.assert_error(outcome, "AF-EXT-013", "`parts` of consumer,schema", "agentforge start --repos consumer,schema --from-spec")
+        self.assertFalse((self.places["schema"] / ".agentforge" / "tasks").exists())
+
     def test_parts_that_depend_on_one_another(self):
         every = ["REQ-001", "REQ-002", "REQ-003"]
         self.assert_error(self.start_set(parts=[{"repo": "schema", "depends_on": ["consumer"], "requirements": every}, {"repo": "consumer", "depends_on": ["schema"], "requirements": every}]), "AF-SET-003", "circle")
