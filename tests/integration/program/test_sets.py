@@ -191,6 +191,25 @@ class TestSetSpecification(SetTest):
         self.assertIn(f"agentforge/{task}", self.branches_of("consumer"))
 
 
+class TestSetPlanned(SetTest):
+    """`--dry-run` checks each repository and does nothing."""
+
+    def test_each_repository_is_checked_and_shown(self):
+        outcome = self.assert_code(self.start_set("--dry-run", "--set", "delivery.type=branch"), 0)
+        for name in self.places:
+            self.assertIn(f"{name}  pipeline implement, delivery branch", outcome.out)
+        self.assertIn("Nothing was done", outcome.out)
+        told = self.assert_code(self.run_program("start", *self.replay, "--repos", "consumer,schema", "--dry-run", "--json", REQUEST, cwd=self.folder), 0).json
+        self.assertEqual((told["dry_run"], told["specification"], [part["repo"] for part in told["parts"]]), (True, None, ["consumer", "schema"]))
+        self.assertEqual(self.sets(), [])
+        for place in self.places.values():
+            self.assertFalse((place / ".agentforge" / "tasks").exists())
+
+    def test_what_would_be_refused_is_refused(self):
+        self.assert_error(self.start_set("--dry-run", "--set", "delivery.type=files"), "AF-SET-012", "repository `consumer`")
+        self.assert_error(self.start_set("--dry-run", parts=[{"repo": "schema", "requirements": ["REQ-001", "REQ-002", "REQ-003"]}]), "AF-SET-003", "`consumer` has no part")
+
+
 class TestSetTogether(SetTest):
     """A command of the settings sees the checkouts of all parts."""
 
