@@ -126,6 +126,24 @@ class TestExternalDependency(DependencyTest):
         found = self.records("dependencies_met", task)[0]["external"][0]
         self.assertEqual((found["path"], found["tag"]), ("contracts/user_events.yaml", "v1.10.0"))
 
+    def test_what_the_repository_offers_is_what_was_said_when_it_was_added(self):
+        self.git("checkout", "-q", "-b", "next", cwd=self.data)
+        (self.data / "offers").mkdir()
+        (self.data / "offers" / "user_events.yaml").write_text("next", encoding="utf-8")
+        self.git("add", "-A", cwd=self.data)
+        self.git("commit", "-q", "-m", "next", cwd=self.data)
+        self.git("checkout", "-q", "main", cwd=self.data)
+        self.assert_code(self.run_program("repo", "remove", "data-layer"), 0)
+        add = ["repo", "add", self.data, "--name", "data-layer"]
+        self.assert_error(self.run_program(*add, "--default-branch", "nxt"), "AF-CONF-074", "no branch `nxt`", "--default-branch")
+        self.assert_error(self.run_program(*add, "--contracts-path", "../offers"), "AF-CONF-074", "../offers", "--contracts-path")
+        told = self.assert_code(self.run_program(*add, "--default-branch", "next", "--contracts-path", "offers/", "--json"), 0).json
+        self.assertEqual((told["default_branch"], told["contracts_path"]), ("next", "offers/"))
+        self.assertEqual(self.assert_code(self.run_program("repo", "list", "--json"), 0).json["repositories"], [told])
+        task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events"}]), 0)
+        found = self.records("dependencies_met", task)[0]["external"][0]
+        self.assertEqual((found["path"], found["commit"]), ("offers/user_events.yaml", self.git("rev-parse", "next", cwd=self.data).strip()))
+
     def test_a_version_that_there_is_not_pauses_the_task_until_it_is_there(self):
         task, outcome = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=3"}]))
         self.assertIn("AF-DEP-004", outcome.err, outcome)
