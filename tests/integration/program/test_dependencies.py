@@ -121,6 +121,14 @@ class TestExternalDependency(DependencyTest):
         commit = self.git("rev-parse", "v1.10.0", cwd=self.data).strip()
         self.assertEqual(met["external"], [{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2.0", "tag": "v1.10.0", "commit": commit, "path": "contracts/user_events.yaml"}])
 
+    def test_agents_are_shown_what_was_found_but_for_the_one_that_writes_the_specification(self):
+        task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2.0"}]), 0)
+        shown = {step["phase"]: self.run_program("inspect", task, "--step", step["step"], "--show", "context").out for step in self.steps(task)}
+        for stage in ("red", "green"):
+            for words in ("resolved_dependencies", "v1.10.0", self.git("rev-parse", "v1.10.0", cwd=self.data).strip(), "contracts/user_events.yaml"):
+                self.assertIn(words, shown[stage])
+        self.assertNotIn("resolved_dependencies", shown["spec"])
+
     def test_without_a_version_it_is_what_the_repository_has_now(self):
         task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "contracts/user_events.yaml"}]), 0)
         found = self.records("dependencies_met", task)[0]["external"][0]
