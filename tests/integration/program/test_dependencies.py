@@ -86,6 +86,20 @@ class TestTaskDependency(DependencyTest):
         errors = " ".join(self.records("artifact_rejected", first)[0]["errors"])
         self.assertIn(f"task {first} waits for task {second}, and task {second} for task {first}", errors)
 
+    def test_a_circle_that_closes_after_both_specifications_were_accepted_fails_the_task(self):
+        """Neither specification counts before a person has approved it, so no stage could be told of the circle."""
+        first = self.other_task("--approve", "intake", "--approve", "spec")
+        second, _ = self.started(self.depending(tasks=[{"task_id": first, "required_stage": "deliver"}]), 22, "--approve", "spec")
+        own = self.transcript_arguments
+        file = self.folder / "circle.yaml"
+        file.write_text(yaml.safe_dump(self.depending(tasks=[{"task_id": second, "required_stage": "deliver"}]), allow_unicode=True, sort_keys=False), encoding="utf-8")
+        others = ["--set", "llm.backend=replay", "--set", f"llm.transcript={file}"]
+        self.assert_code(self.run_program("approve", *others, first), 22)
+        self.assertEqual(self.records("artifact_rejected", first), [])
+        self.assert_error(self.run_program("approve", *own, second), "AF-DEP-001", first, exit_code=22)
+        self.assert_error(self.run_program("approve", *others, first), "AF-DEP-003", f"task {first} waits for task {second}, and task {second} for task {first}")
+        self.assertEqual(self.records("task_failed", first)[0]["error"]["code"], "AF-DEP-003")
+
     def test_a_task_that_waits_for_a_waiting_one_is_in_no_circle(self):
         first = self.other_task("--approve", "intake")
         second, _ = self.started(self.depending(tasks=[{"task_id": first, "required_stage": "deliver"}]))

@@ -210,6 +210,29 @@ class TestSetPlanned(SetTest):
         self.assert_error(self.start_set("--dry-run", parts=[{"repo": "schema", "requirements": ["REQ-001", "REQ-002", "REQ-003"]}]), "AF-SET-003", "`consumer` has no part")
 
 
+class TestSetPublished(SetTest):
+    def test_each_branch_is_pushed_to_the_remote_of_its_repository(self):
+        for name, place in self.places.items():
+            bare = self.folder / f"{name}.git"
+            self.git("init", "-q", "--bare", bare, cwd=place)
+            self.git("remote", "add", "origin", bare, cwd=place)
+        self.assert_code(self.start_set("--set", "delivery.type=pr"), 0)
+        self.assert_done()
+        for part in self.set_file()["parts"]:
+            self.assertEqual(self.git("rev-parse", part["branch"], cwd=self.folder / f"{part['repo']}.git").strip(), part["commit"])
+            self.repository = self.places[part["repo"]]
+            self.assertEqual(len(self.records("published", part["task"])), 1)
+
+    def test_nothing_is_pushed_before_all_parts_are_ready(self):
+        for name, place in self.places.items():
+            bare = self.folder / f"{name}.git"
+            self.git("init", "-q", "--bare", bare, cwd=place)
+            self.git("remote", "add", "origin", bare, cwd=place)
+        self.assert_error(self.start_set("--set", "delivery.type=pr", "--set", "delivery.set_test=[\"false\"]"), "AF-SET-005")
+        for name in self.places:
+            self.assertEqual(self.git("for-each-ref", cwd=self.folder / f"{name}.git"), "")
+
+
 class TestSetTogether(SetTest):
     """A command of the settings sees the checkouts of all parts."""
 
