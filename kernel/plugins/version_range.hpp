@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges of versions as a manifest writes them: `>=0.1 <0.2`.
+// Versions and ranges as a manifest writes them, stricter than those of base/versions.hpp: `>=0.1 <0.2`.
 #pragma once
 
 #include <compare>
@@ -15,9 +15,9 @@ namespace agentforge::kernel {
 /// Errors: the message says which word is no comparison; code, place and remedy are the caller's.
 [[nodiscard]] Result<bool> satisfies(std::string_view version, std::string_view range);
 /// Whether the text is a version in the form above, with an optional suffix `-…` or `+…`.
-[[nodiscard]] bool is_version(std::string_view text) noexcept;
+[[nodiscard]] bool is_version(std::string_view text);
 /// Which of two versions is the newer one, number by number; `1.0.0-rc.1` is older than `1.0.0`. A text that is no version is the
 /// oldest.
-[[nodiscard]] std::strong_ordering compare_versions(std::string_view left, std::string_view right) noexcept;
+[[nodiscard]] std::strong_ordering compare_versions(std::string_view left, std::string_view right);
 
 }  // namespace agentforge::kernel
