@@ -213,7 +213,7 @@ Result<void> archive_task(const fs::path& repository, std::string_view task_id, 
             git_reference_free(made);
             return result;
         },
-        fs::path(git_repository_commondir(handle.get())) / (ref + ".lock"));
+        lock_of(handle.get(), ref));
     if (code < 0) { return failure(code, "write " + ref); }
     return sync_ref_folders(handle.get(), ref);
 }

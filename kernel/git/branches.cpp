@@ -32,10 +32,12 @@ Result<bool> take_back_branch(const std::filesystem::path& repository, std::stri
     const ReferenceHandle found(raw);
     const git_oid* at = git_reference_target(raw);
     if (at == nullptr || git_oid_equal(at, &id) == 0 || git_branch_is_checked_out(raw) == 1) { return false; }
-    // Deletes only if the branch is unchanged since the lookup, so a new commit on it is not lost.
-    const int code = retry_while_locked([&] { return git_reference_delete(raw); }, lock_of(handle.get(), ref));
+    // It compares with what was looked up: a commit made on the branch since is not lost.
+    const int code = retry_while_locked([&] { return git_reference_delete(raw); }, lock_of(handle.get(), ref, commit));
     if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) { return false; }
-    if (code < 0) { return failure(code, "remove the branch " + std::string(branch)); }
+    const std::string doing = "remove the branch " + std::string(branch);
+    if (code == GIT_ELOCKED) { return locked_ref(handle.get(), ref, doing); }
+    if (code < 0) { return failure(code, doing); }
     return true;
 }
 

@@ -138,10 +138,10 @@ Result<void> Repository::create_branch(std::string_view branch, std::string_view
             git_reference_free(raw);
             return result;
         },
-        lock_of(repository, ref));
+        lock_of(repository, ref, commit));
     if (code == 0) { return sync_ref_folders(repository, ref); }
     const Error error = failure(code, "create the branch " + name);
-    if (code == GIT_ELOCKED) { return error; }
+    if (code == GIT_ELOCKED) { return locked_ref(repository, ref, "create the branch " + name); }
     AF_TRY(const std::optional<std::string> there, branch_commit(branch));
     if (there && *there == to_text(id)) { return sync_ref_folders(repository, ref); }  // Already done before a crash.
     if (there) {

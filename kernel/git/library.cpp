@@ -3,7 +3,9 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <optional>
 #include <thread>
@@ -122,31 +124,56 @@ std::optional<std::array<long long, 3>> identity(const std::filesystem::path& fi
     return std::array<long long, 3>{static_cast<long long>(st.st_ino), st.st_ctim.tv_sec, st.st_ctim.tv_nsec};
 }
 
+bool says(const std::filesystem::path& file, const std::string& content) {
+    if (content.empty()) { return true; }
+    std::ifstream stream(file);
+    std::string line;
+    std::getline(stream, line);
+    return line == content;
+}
+
+std::filesystem::path lock_file(git_repository* repository, const std::string& ref) {
+    return std::filesystem::path(git_repository_commondir(repository)) / (ref + ".lock");
+}
+
 }  // namespace
 
-int retry_while_locked(const std::function<int()>& call, const std::filesystem::path& own_lock) {
+int retry_while_locked(const std::function<int()>& call, const OwnLock& own_lock) {
     using namespace std::chrono_literals;
-    auto seen = identity(own_lock);
+    auto seen = identity(own_lock.file);
     auto since = std::chrono::steady_clock::now();
     const auto end = since + 2s;
     for (auto pause = 5ms;; pause = std::min(pause * 2, std::chrono::milliseconds(200))) {
         const int code = call();
         const auto now = std::chrono::steady_clock::now();
         if (code != GIT_ELOCKED || now + pause >= end) { return code; }
-        if (auto found = identity(own_lock); found != seen) {
+        if (auto found = identity(own_lock.file); found != seen) {
             seen = found;
             since = now;
-        } else if (found && now - since >= 1s) {
-            ::unlink(own_lock.c_str());
+        } else if (found && now - since >= 1s && says(own_lock.file, own_lock.content)) {
+            ::unlink(own_lock.file.c_str());
             continue;
         }
         std::this_thread::sleep_for(pause);
     }
 }
 
-std::filesystem::path lock_of(git_repository* repository, const std::string& ref) {
-    if (!ref.starts_with("refs/agentforge/") && !ref.starts_with("refs/heads/agentforge/")) { return {}; }
-    return std::filesystem::path(git_repository_commondir(repository)) / (ref + ".lock");
+OwnLock lock_of(git_repository* repository, const std::string& ref, std::string_view commit) {
+    const bool own = ref.starts_with("refs/agentforge/") || ref.starts_with("refs/heads/agentforge/");
+    if (own) { return {lock_file(repository, ref), {}}; }
+    return commit.empty() ? OwnLock() : OwnLock{lock_file(repository, ref), std::string(commit)};
+}
+
+Error locked_ref(git_repository* repository, const std::string& ref, std::string_view doing) {
+    const std::filesystem::path file = lock_file(repository, ref);
+    Error error = failure(GIT_ELOCKED, doing);
+    struct stat st {};
+    if (::lstat(file.c_str(), &st) != 0) { return error; }
+    const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    error.message = "git could not " + std::string(doing) + ": the lock " + file.string() + " is " +
+                    std::to_string(std::max<std::time_t>(0, now - st.st_mtim.tv_sec)) + " seconds old";
+    error.remedy = "Wait for the git program that has it. If none works in this repository, remove it: rm " + file.string();
+    return error;
 }
 
 Result<RepositoryHandle> open_repository(const std::filesystem::path& path) {

@@ -50,13 +50,24 @@ void start_library();
 /// "git failed to …".
 [[nodiscard]] Error failure(int code, std::string_view doing);
 
-/// Repeats the call while it returns ELOCKED, for at most two seconds. Deletes no lock except `own_lock`. That is the lock of
-/// something that only the holder of the task's lock writes (git itself takes it for milliseconds, when it packs refs). If it
-/// stays unchanged for a second, a killed process left it, and it is removed; otherwise the task could never continue.
-[[nodiscard]] int retry_while_locked(const std::function<int()>& call, const std::filesystem::path& own_lock = {});
+/// A lock file that a killed process of this program may have left.
+struct OwnLock {
+    std::filesystem::path file;  ///< Empty: there is none to remove.
+    std::string content;         ///< It is this program's only while it says this; empty: whatever it says.
+};
 
-/// Returns the lock file of a ref that only this program writes. Empty for a ref of the user's.
-[[nodiscard]] std::filesystem::path lock_of(git_repository* repository, const std::string& ref);
+/// Calls until it no longer answers ELOCKED, for two seconds at most. Locks are not deleted, but for `own_lock`: the lock of
+/// something that only the process with the task's lock writes (git itself takes it for milliseconds, when it packs refs). One
+/// that stood there unchanged for a second was left by a process that was killed; it is removed, or the task could never go on.
+[[nodiscard]] int retry_while_locked(const std::function<int()>& call, const OwnLock& own_lock = {});
+
+/// The lock of a ref that is about to be written. Below `refs/agentforge/` and `refs/heads/agentforge/` only this program writes,
+/// so it is this program's. Of another ref it is where it says `commit`, which this program made and nobody else gives that name;
+/// without `commit` it never is.
+[[nodiscard]] OwnLock lock_of(git_repository* repository, const std::string& ref, std::string_view commit = {});
+
+/// AF-GIT-011: the ref's lock was there all the time; names the file, its age and when it may be removed.
+[[nodiscard]] Error locked_ref(git_repository* repository, const std::string& ref, std::string_view doing);
 
 /// Opens the repository around `path`. Errors: as Repository::open.
 [[nodiscard]] Result<RepositoryHandle> open_repository(const std::filesystem::path& path);

@@ -155,7 +155,7 @@ Result<void> move_branch(const std::filesystem::path& repository, std::string_vi
             git_reference_free(moved);
             return result;
         },
-        lock_of(handle.get(), ref));
+        lock_of(handle.get(), ref, to));
     if (code == 0) { return sync_ref_folders(handle.get(), ref); }
     git_oid now{};
     if (git_reference_name_to_id(&now, handle.get(), ref.c_str()) == 0) {

@@ -900,7 +900,19 @@ bool has_writing_tool(const TaskServices& services, const AgentDefinition& agent
     });
 }
 
-/// Keeps only the actions that end the work: a command that works agentically has tools of its own.
+/// What the specification's dependencies came to, for the stages that build on it: branches and commits of other tasks; tag,
+/// commit and path of artifacts of other repositories.
+json::object dependencies_for(const TaskState& state, const StageTemplate& stage) {
+    if (state.dependencies.empty() || makes(stage, contract_name::specification)) { return {}; }
+    json::object met;
+    for (const char* kind : {"tasks", "external"}) {
+        const json::value* list = state.dependencies.if_contains(kind);
+        if (list != nullptr && list->is_array() && !list->get_array().empty()) { met[kind] = *list; }
+    }
+    return met;
+}
+
+/// A command that works agentically has tools of its own; what is left are the actions that end its work.
 void keep_final_tools(const TaskServices& services, AgentDefinition& agent) {
     std::erase_if(agent.allowed_tools, [&services](const std::string& name) {
         if (!services.plugins.has(PluginKind::tool, name)) { return true; }
@@ -1017,6 +1029,9 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
             spec.run.state.erase("feedback");
         }  // The path is inside.
         spec.run.state["iteration_context"] = std::move(iteration);
+    }
+    if (json::object met = dependencies_for(state, stage); !met.empty()) {
+        spec.run.state["resolved_dependencies"] = std::move(met);
     }
     AF_TRY(std::string handed_back, hand_back_note(session, task_workspace));
     if (!handed_back.empty() && !review) { spec.run.state["handed_back"] = std::move(handed_back); }

@@ -162,10 +162,7 @@ private:
     }
 
     Result<void> prepare_commit() {
-        if (settings().type == "files") {
-            return Error{"AF-SET-012", "a part of a set is delivered as a branch, and delivery.type is `files`", "delivery.type",
-                         "set it to commit, branch or pr, then agentforge resume " + state().task_id, ErrorKind::unavailable};
-        }
+        AF_CHECK(check_leaves_branch(settings(), "delivery.type", ", then agentforge resume " + state().task_id));
         AF_CHECK(pass_gate_with_changes());
         const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
         AF_TRY(HookOrder hooks, hook_order(branch));
@@ -475,6 +472,12 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
                                            : "") +
                      (report.summary.empty() ? "" : "; " + report.summary);
     return verdict;
+}
+
+Result<void> check_leaves_branch(const DeliverySettings& settings, const std::string& where, const std::string& then) {
+    if (settings.type != "files") { return {}; }
+    return Error{"AF-SET-012", "a part of a set is delivered as a branch, and delivery.type is `files`", where,
+                 "set it to commit, branch or pr" + then, ErrorKind::unavailable};
 }
 
 Result<Delivery> deliver_task(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock,

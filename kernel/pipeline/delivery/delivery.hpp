@@ -22,6 +22,11 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<Delivery> deliver_task(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services,
                                             StageClock& clock, const DeliveryRequest& request);
 
+/// Whether a part of a set can be delivered so. Errors: `unavailable` AF-SET-012 it would leave no branch, at `where`; `then`
+/// ends the remedy.
+[[nodiscard]] Result<void> check_leaves_branch(const DeliverySettings& settings, const std::string& where,
+                                               const std::string& then);
+
 /// What contracts may name of a delivery: deliverable_type, commit_sha, branch, patch_file, pr_url, signed, commit_hooks, drift.
 [[nodiscard]] json::object delivered_facts(const TaskState& state);
 

@@ -39,12 +39,16 @@ Error not_now(const TaskState& state, const std::string& flag) {
 
 /// Reports what the next stages lack, before anything is recorded.
 Result<void> check_can_go_on(Program& program, Project& project, const TaskState& state, const ContinueOptions& options) {
-    if (options.revise) { return check_stages_ready(program, project, state.pipeline, state.stage().name, state.request); }
+    if (options.revise) {
+        AF_CHECK(check_stages_ready(program, project, state.pipeline, state.stage().name, state.request));
+        return {};
+    }
     AF_TRY(const records::Extension extension,
            extension_of(
                state, [&project](std::string_view name) { return project.pipelines().get(name); }, options.extend_to));
     AF_TRY(const PipelineTemplate longer, PipelineTemplate::from_json(extension.pipeline));
-    return check_stages_ready(program, project, longer, extension.exit_stage, state.request);
+    AF_CHECK(check_stages_ready(program, project, longer, extension.exit_stage, state.request));
+    return {};
 }
 
 int extend_shown(Program& program, Project& project, const TaskState& state, const ContinueArguments& arguments) {

@@ -51,6 +51,21 @@ Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTe
     return imports;
 }
 
+/// A specification over several repositories is none for a task of one.
+Result<void> check_is_for_one_repository(const TaskStore& tasks, const Import& import) {
+    const json::value* parts = import.artifact.if_contains("parts");
+    if (parts == nullptr || !parts->is_array() || parts->get_array().empty()) { return {}; }
+    std::string names;
+    for (const json::value& each : parts->get_array()) {
+        if (each.is_object()) { names += (names.empty() ? "" : ",") + text_of(each.get_object(), "repo"); }
+    }
+    const std::string file = import.task.empty() ? import.path : (tasks.paths(import.task).root / import.path).string();
+    return Error{"AF-EXT-013", "the specification is for several repositories: it has `parts` of " + printable(names, 200), file,
+                 "Start it in all of them (agentforge start --repos " + printable(names, 200) + " --from-spec " +
+                     printable(file, 200) + " REQUEST), or give one without `parts`",
+                 ErrorKind::invalid};
+}
+
 Result<Import> import_named(const Program& program, Project& project, const PipelineTemplate& pipeline, const std::string& wanted,
                             const std::string& file) {
     AF_TRY(const std::string name, external_name(pipeline, wanted));
@@ -114,6 +129,9 @@ Result<Entry> entry_of_arguments(const Program& program, Project& project, const
         }
         AF_TRY(Import import, import_named(program, project, pipeline, other.substr(0, equals), other.substr(equals + 1)));
         imports.push_back(std::move(import));
+    }
+    for (const Import& import : imports) {
+        if (arguments.set_file.empty()) { AF_CHECK(check_is_for_one_repository(project.tasks(), import)); }
     }
     return settle_entry(pipeline, std::move(imports), {given.skip_to, given.without, arguments.exit_after});
 }

@@ -3,7 +3,10 @@
 #include <ostream>
 
 #include "aggregate/known_repositories.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "contracts/rules.hpp"
+#include "git/repository.hpp"
 #include "program/command_line.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"
@@ -13,9 +16,30 @@ namespace agentforge::kernel {
 
 namespace {
 
-json::object told(const KnownRepository& repository) { return {{"name", repository.name}, {"path", repository.path.string()}}; }
+json::object told(const KnownRepository& repository) {
+    return {{"name", repository.name},
+            {"path", repository.path.string()},
+            {"default_branch", text_or_null(repository.default_branch)},
+            {"contracts_path", text_or_null(repository.contracts_path)}};
+}
 
-int add_repository(Program& program, const std::string& path, const std::string& name) {
+/// What others take from it must be there to take.
+Result<void> check_offers(const KnownRepository& repository) {
+    std::string folder = repository.contracts_path;
+    if (folder.size() > 1 && folder.ends_with('/')) { folder.pop_back(); }
+    if (const std::string problem = folder.empty() ? std::string() : relative_path_problem(folder); !problem.empty()) {
+        return Error{"AF-CONF-074", "`" + printable(folder, 120) + "` is no folder of the repository: it " + problem,
+                     "--contracts-path", "give it from the root of the repository, such as contracts", ErrorKind::invalid};
+    }
+    if (repository.default_branch.empty()) { return {}; }
+    AF_TRY(const Repository opened, Repository::open(repository.path));
+    AF_TRY(const auto commit, opened.branch_commit(repository.default_branch));
+    if (commit) { return {}; }
+    return Error{"AF-CONF-074", "the repository has no branch `" + printable(repository.default_branch, 120) + "`",
+                 "--default-branch", "`git branch --list` there has the names", ErrorKind::invalid};
+}
+
+int add_repository(Program& program, const std::string& path, KnownRepository repository) {
     const auto known = known_repositories(program);
     if (!known.ok()) { return program.fail(known.error()); }
     const std::filesystem::path directory = program.directory;
@@ -26,7 +50,9 @@ int add_repository(Program& program, const std::string& path, const std::string&
     if (!place.ok()) { return program.fail(place.error()); }
     const auto all = known->list();
     if (!all.ok()) { return program.fail(all.error()); }
-    const KnownRepository repository{name.empty() ? repository_name(place->root, *all) : name, place->root};
+    if (repository.name.empty()) { repository.name = repository_name(place->root, *all); }
+    repository.path = place->root;
+    if (const auto offers = check_offers(repository); !offers.ok()) { return program.fail(offers.error()); }
     if (const auto added = known->add(repository); !added.ok()) { return program.fail(added.error()); }
     if (program.json_output) {
         program.print_json(told(repository));
@@ -106,14 +132,20 @@ void add_repo(CLI::App& app, Program& program) {
     group->footer("Examples:\n  agentforge repo add\n  agentforge repo list");
 
     auto path = std::make_shared<std::string>();
-    auto name = std::make_shared<std::string>();
+    auto added = std::make_shared<KnownRepository>();
     const Command add = add_subcommand(*group, "add", "Add a repository to the list");
     add_option(*add, "path", *path, "A folder of it; without one, the current repository")->type_name("PATH");
-    add_option(*add, "--name", *name, "What to call it; without it, its folder's name")->type_name("NAME");
+    add_option(*add, "--name", added->name, "What to call it; without it, its folder's name")->type_name("NAME");
+    add_option(*add, "--default-branch", added->default_branch,
+               "What others take where they name no version; without it, what HEAD stands on")
+        ->type_name("BRANCH");
+    add_option(*add, "--contracts-path", added->contracts_path, "The folder of its artifacts for others; without it, anywhere")
+        ->type_name("FOLDER");
     add_flag(*add, "--json", program.json_output, "Answer as JSON");
     add->footer("Example:  agentforge repo add ../backend --name backend-service");
-    add->callback(
-        [&program, path, name] { program.command = [&program, path, name] { return add_repository(program, *path, *name); }; });
+    add->callback([&program, path, added] {
+        program.command = [&program, path, added] { return add_repository(program, *path, *added); };
+    });
 
     const Command list = add_subcommand(*group, "list", "List the repositories");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");

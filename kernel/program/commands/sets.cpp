@@ -16,6 +16,7 @@
 #include "base/yaml.hpp"
 #include "git/branches.hpp"
 #include "git/repository.hpp"
+#include "pipeline/delivery/delivery.hpp"
 #include "pipeline/delivery/publish.hpp"
 #include "pipeline/entry/imports.hpp"
 #include "pipeline/session.hpp"
@@ -24,6 +25,7 @@
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"
 #include "program/project/project_trust.hpp"
+#include "program/project/ready.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 #include "sandbox/process.hpp"
@@ -132,14 +134,25 @@ public:
 
     /// Checks in each repository what a part would be refused for after it has cost something.
     Result<void> check_parts_ready() {
+        plans_.clear();
         for (const SetPart& part : set_.parts) {
-            const auto ready = check_part_ready(part);
-            if (ready.ok()) { continue; }
-            Error error = ready.error();
-            error.message = "repository `" + part.repo + "`: " + error.message;
-            return error;
+            auto plan = check_part_ready(part);
+            if (!plan.ok()) {
+                Error error = plan.error();
+                error.message = "repository `" + part.repo + "`: " + error.message;
+                return error;
+            }
+            plans_.push_back(std::move(*plan));
         }
         return {};
+    }
+
+    /// Checks a specification that was given, and says what would be done; nothing is done.
+    Result<int> plan(const std::string& given) {
+        AF_CHECK(check_parts_ready());
+        if (!given.empty()) { AF_CHECK(divide(given)); }
+        tell_plan(given);
+        return 0;
     }
 
     /// Goes on with a set that another process began.
@@ -230,16 +243,20 @@ private:
 
     // ---------------------------------------------------------------------------------------------------------- preflight --
 
-    Result<void> check_part_ready(const SetPart& part) {
+    /// What was found of a part before it begins.
+    struct PartPlan {
+        std::string pipeline;
+        std::string delivery;
+        std::vector<std::string> set_test;
+        GateReadiness gates;
+    };
+
+    Result<PartPlan> check_part_ready(const SetPart& part) {
         PartProgram own(program_, part.path, set_.settings);
         const auto progress = make_progress(own.program());
         AF_TRY(const auto project, Project::open(own.program(), *progress));
-        if (project->services().delivery.type == "files") {
-            const auto origin = project->settings().origin("delivery.type");
-            return Error{"AF-SET-012", "a part of a set is delivered as a branch, and delivery.type is `files`",
-                         origin ? origin->where : "delivery.type", "set delivery.type to commit, branch or pr",
-                         ErrorKind::unavailable};
-        }
+        const auto type = project->settings().origin("delivery.type");
+        AF_CHECK(check_leaves_branch(project->services().delivery, type ? type->where : "delivery.type", ""));
         AF_CHECK(check_set_test(*project));
         AF_TRY(const PipelineTemplate pipeline, pipeline_of(*project, arguments_of_part(), set_.request));
         const auto last = pipeline.index_of(pipeline.exit_stage);
@@ -248,7 +265,9 @@ private:
                          "--pipeline", "name a pipeline whose last stage delivers; `agentforge pipelines list` has them",
                          ErrorKind::invalid};
         }
-        return check_stages_ready(own.program(), *project, pipeline, "", set_.request);
+        AF_TRY(GateReadiness gates, check_stages_ready(own.program(), *project, pipeline, "", set_.request));
+        return PartPlan{pipeline.name, project->services().delivery.type, project->settings().list("delivery.set_test"),
+                        std::move(gates)};
     }
 
     /// Branches that were not tested together as the project wants it are not made.
@@ -286,17 +305,7 @@ private:
                 return waits_with({"the specification " + what_it_waits_for(first, *state)}, *state);
             }
         }
-        const auto progress = make_progress(own.program());
-        AF_TRY(const auto project, Project::open(own.program(), *progress));
-        AF_TRY(const ContractSet contracts, ContractSet::load({project->product().config + "/contracts",
-                                                               (project->place().agentforge / "contracts").string()}));
-        AF_TRY(const Import whole,
-               fs::exists(given, error)
-                   ? import_file(contracts, "specification", "specification", given.string(), given.string())
-                   : import_from_task(contracts, "specification", "specification", project->tasks(), set_.specification_task));
-        std::vector<std::string> names;
-        for (const SetPart& part : set_.parts) { names.push_back(part.repo); }
-        AF_TRY(const std::vector<PartSpecification> divided, parts_of(whole.artifact, names));
+        AF_TRY(const std::vector<PartSpecification> divided, divide(fs::exists(given, error) ? given : fs::path()));
         std::vector<SetPart> ordered;
         for (const PartSpecification& each : divided) {
             SetPart part = *std::ranges::find(set_.parts, each.repo, &SetPart::repo);
@@ -308,6 +317,22 @@ private:
         set_.phase = SetPhase::specified;
         AF_CHECK(save());
         return Waits();
+    }
+
+    /// The parts of the specification that was given, or of the one that the task has written.
+    Result<std::vector<PartSpecification>> divide(const fs::path& given) {
+        PartProgram own(program_, set_.parts.front().path, set_.settings);
+        const auto progress = make_progress(own.program());
+        AF_TRY(const auto project, Project::open(own.program(), *progress));
+        AF_TRY(const ContractSet contracts, ContractSet::load({project->product().config + "/contracts",
+                                                               (project->place().agentforge / "contracts").string()}));
+        AF_TRY(const Import whole,
+               given.empty()
+                   ? import_from_task(contracts, "specification", "specification", project->tasks(), set_.specification_task)
+                   : import_file(contracts, "specification", "specification", given.string(), given.string()));
+        std::vector<std::string> names;
+        for (const SetPart& part : set_.parts) { names.push_back(part.repo); }
+        return parts_of(whole.artifact, names);
     }
 
     Result<void> run_specification(Program& program, SetPart& first) {
@@ -516,18 +541,23 @@ private:
             part.commit = text_of(state->prepared, "commit");
             AF_TRY(const Repository repository, Repository::open(part.path));
             AF_TRY(const auto there, repository.branch_commit(part.branch));
-            if (there && *there != part.commit) { return in_the_way(part, "the branch exists, at " + *there); }
+            if (there && *there != part.commit) {
+                return in_the_way(part, Error{"", "the branch exists, at " + *there, "", "", ErrorKind::conflict});
+            }
         }
         set_.phase = SetPhase::branching;
         set_.reason.clear();
         return save();
     }
 
-    [[nodiscard]] Error in_the_way(const SetPart& part, const std::string& why) const {
-        return Error{"AF-SET-006",
-                     "branch " + part.branch + " of repository `" + part.repo + "` cannot be made, so the set has none: " + why,
-                     part.path.string(), "rename what is in its way (git branch -m), then agentforge resume " + set_.id,
-                     ErrorKind::conflict};
+    [[nodiscard]] Error in_the_way(const SetPart& part, const Error& why) const {
+        const bool locked = why.kind == ErrorKind::transient;
+        return Error{
+            "AF-SET-006",
+            "branch " + part.branch + " of repository `" + part.repo + "` cannot be made, so the set has none: " + why.message,
+            part.path.string(),
+            (locked ? why.remedy : "rename what is in its way (git branch -m)") + ", then agentforge resume " + set_.id,
+            ErrorKind::conflict};
     }
 
     Result<void> make_branches() {
@@ -544,7 +574,7 @@ private:
             const auto made =
                 repository.ok() ? repository->create_branch(part.branch, part.commit) : Result<void>(repository.error());
             if (made.ok()) { continue; }
-            Error error = in_the_way(part, made.error().message);
+            Error error = in_the_way(part, made.error());
             AF_CHECK(back_to_specified(error.message));
             error.message += kept_words();
             return error;
@@ -646,6 +676,35 @@ private:
                 {"kept", json::array(kept_.begin(), kept_.end())}};
     }
 
+    void tell_plan(const std::string& given) {
+        if (program_.json_output) {
+            json::array parts;
+            for (std::size_t at = 0; at < plans_.size(); ++at) {
+                const PartPlan& plan = plans_[at];
+                parts.push_back(json::object{{"repo", set_.parts[at].repo},
+                                             {"path", set_.parts[at].path.string()},
+                                             {"pipeline", plan.pipeline},
+                                             {"delivery", plan.delivery},
+                                             {"set_test", json::array(plan.set_test.begin(), plan.set_test.end())},
+                                             {"gates", gates_json(plan.gates)}});
+            }
+            program_.print_json({{"dry_run", true},
+                                 {"request", set_.request},
+                                 {"specification", text_or_null(given)},
+                                 {"parts", std::move(parts)}});
+            return;
+        }
+        program_.out << "Would start a set: \"" << printable(set_.request, 400) << "\"\n  specification  "
+                     << (given.empty() ? "written by a task of " + set_.parts.front().repo : printable(given, 400)) << "\n";
+        for (std::size_t at = 0; at < plans_.size(); ++at) {
+            const PartPlan& plan = plans_[at];
+            program_.out << "  " << set_.parts[at].repo << "  pipeline " << plan.pipeline << ", delivery " << plan.delivery
+                         << (plan.set_test.empty() ? "" : ", then tests the parts together") << "\n";
+            for (const std::string& line : gates_text(plan.gates)) { program_.out << "    " << line << "\n"; }
+        }
+        program_.out << "Nothing was done. All that can be checked beforehand is in order.\n";
+    }
+
     void tell() {
         if (program_.json_output) {
             program_.print_json(as_json());
@@ -667,6 +726,7 @@ private:
     Program& program_;
     fs::path folder_;
     TaskSet set_;
+    std::vector<PartPlan> plans_;    ///< Of each part, once they were checked.
     std::vector<std::string> kept_;  ///< Branches that stay, each with the reason.
 };
 
@@ -696,7 +756,6 @@ Result<std::vector<SetPart>> parts_named(const Program& program, const std::stri
 /// What would be for one task only is refused rather than done for none.
 Result<void> check_fits_set(const StartArguments& arguments) {
     const std::pair<bool, const char*> unfitting[] = {{arguments.detach, "--detach"},
-                                                      {arguments.dry_run, "--dry-run"},
                                                       {arguments.interactive, "--interactive"},
                                                       {arguments.supervised, "--supervised"},
                                                       {arguments.iterate, "--iterate"},
@@ -778,6 +837,9 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
         AF_TRY(specification, read_file((program.directory / arguments.entry.spec).string(), 16UL << 20U));
     }
     SetRun run(program, folder, set);
+    if (arguments.dry_run) {
+        return run.plan(specification ? (program.directory / arguments.entry.spec).lexically_normal().string() : std::string());
+    }
     AF_CHECK(run.check_parts_ready());
     AF_TRY(const FileDescriptor lock, lock_set(folder));
     if (specification) { AF_CHECK(write_file_atomic(folder / "specification.yaml", *specification, Durability::synced, 0600)); }

@@ -380,14 +380,15 @@ Result<PipelineTemplate> pipeline_of(const Project& project, const StartArgument
     return pipeline_chosen(project, choice);
 }
 
-Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
-                                const std::string& exit_stage, const std::string& request) {
+Result<GateReadiness> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
+                                         const std::string& exit_stage, const std::string& request) {
     AF_CHECK(check_ready(project, pipeline, request));
     StartArguments arguments;
     arguments.exit_after = exit_stage;
-    AF_CHECK(check_end(program, project, pipeline, arguments));
-    return check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(),
-                          program.environment);
+    AF_TRY(GateReadiness gates, check_end(program, project, pipeline, arguments));
+    AF_CHECK(check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(),
+                            program.environment));
+    return gates;
 }
 
 int start_task(Program& program, StartArguments arguments, std::string request) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/pipelines.hpp"
+#include "gates/engine/readiness.hpp"
 #include "pipeline/controller.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/entry.hpp"
@@ -57,8 +58,9 @@ void add_task_options(const Command& command, Program& program, const std::share
                                                    const std::string& request);
 
 /// What is said of stages that have not begun, before they cost anything: plugins, agents and their models, gates, delivery.
-[[nodiscard]] Result<void> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
-                                              const std::string& exit_stage, const std::string& request);
+/// Returns what the gates will run.
+[[nodiscard]] Result<GateReadiness> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
+                                                       const std::string& exit_stage, const std::string& request);
 
 /// Checks everything that can be checked before a task exists, starts the task, and reports its result. Returns the exit code.
 int start_task(Program& program, StartArguments arguments, std::string request);

@@ -86,6 +86,20 @@ class TestTaskDependency(DependencyTest):
         errors = " ".join(self.records("artifact_rejected", first)[0]["errors"])
         self.assertIn(f"task {first} waits for task {second}, and task {second} for task {first}", errors)
 
+    def test_a_circle_that_closes_after_both_specifications_were_accepted_fails_the_task(self):
+        """Neither specification counts before a person has approved it, so no stage could be told of the circle."""
+        first = self.other_task("--approve", "intake", "--approve", "spec")
+        second, _ = self.started(self.depending(tasks=[{"task_id": first, "required_stage": "deliver"}]), 22, "--approve", "spec")
+        own = self.transcript_arguments
+        file = self.folder / "circle.yaml"
+        file.write_text(yaml.safe_dump(self.depending(tasks=[{"task_id": second, "required_stage": "deliver"}]), allow_unicode=True, sort_keys=False), encoding="utf-8")
+        others = ["--set", "llm.backend=replay", "--set", f"llm.transcript={file}"]
+        self.assert_code(self.run_program("approve", *others, first), 22)
+        self.assertEqual(self.records("artifact_rejected", first), [])
+        self.assert_error(self.run_program("approve", *own, second), "AF-DEP-001", first, exit_code=22)
+        self.assert_error(self.run_program("approve", *others, first), "AF-DEP-003", f"task {first} waits for task {second}, and task {second} for task {first}")
+        self.assertEqual(self.records("task_failed", first)[0]["error"]["code"], "AF-DEP-003")
+
     def test_a_task_that_waits_for_a_waiting_one_is_in_no_circle(self):
         first = self.other_task("--approve", "intake")
         second, _ = self.started(self.depending(tasks=[{"task_id": first, "required_stage": "deliver"}]))
@@ -121,10 +135,36 @@ class TestExternalDependency(DependencyTest):
         commit = self.git("rev-parse", "v1.10.0", cwd=self.data).strip()
         self.assertEqual(met["external"], [{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2.0", "tag": "v1.10.0", "commit": commit, "path": "contracts/user_events.yaml"}])
 
+    def test_agents_are_shown_what_was_found_but_for_the_one_that_writes_the_specification(self):
+        task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2.0"}]), 0)
+        shown = {step["phase"]: self.run_program("inspect", task, "--step", step["step"], "--show", "context").out for step in self.steps(task)}
+        for stage in ("red", "green"):
+            for words in ("resolved_dependencies", "v1.10.0", self.git("rev-parse", "v1.10.0", cwd=self.data).strip(), "contracts/user_events.yaml"):
+                self.assertIn(words, shown[stage])
+        self.assertNotIn("resolved_dependencies", shown["spec"])
+
     def test_without_a_version_it_is_what_the_repository_has_now(self):
         task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "contracts/user_events.yaml"}]), 0)
         found = self.records("dependencies_met", task)[0]["external"][0]
         self.assertEqual((found["path"], found["tag"]), ("contracts/user_events.yaml", "v1.10.0"))
+
+    def test_what_the_repository_offers_is_what_was_said_when_it_was_added(self):
+        self.git("checkout", "-q", "-b", "next", cwd=self.data)
+        (self.data / "offers").mkdir()
+        (self.data / "offers" / "user_events.yaml").write_text("next", encoding="utf-8")
+        self.git("add", "-A", cwd=self.data)
+        self.git("commit", "-q", "-m", "next", cwd=self.data)
+        self.git("checkout", "-q", "main", cwd=self.data)
+        self.assert_code(self.run_program("repo", "remove", "data-layer"), 0)
+        add = ["repo", "add", self.data, "--name", "data-layer"]
+        self.assert_error(self.run_program(*add, "--default-branch", "nxt"), "AF-CONF-074", "no branch `nxt`", "--default-branch")
+        self.assert_error(self.run_program(*add, "--contracts-path", "../offers"), "AF-CONF-074", "../offers", "--contracts-path")
+        told = self.assert_code(self.run_program(*add, "--default-branch", "next", "--contracts-path", "offers/", "--json"), 0).json
+        self.assertEqual((told["default_branch"], told["contracts_path"]), ("next", "offers/"))
+        self.assertEqual(self.assert_code(self.run_program("repo", "list", "--json"), 0).json["repositories"], [told])
+        task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events"}]), 0)
+        found = self.records("dependencies_met", task)[0]["external"][0]
+        self.assertEqual((found["path"], found["commit"]), ("offers/user_events.yaml", self.git("rev-parse", "next", cwd=self.data).strip()))
 
     def test_a_version_that_there_is_not_pauses_the_task_until_it_is_there(self):
         task, outcome = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=3"}]))

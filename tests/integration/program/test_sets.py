@@ -191,6 +191,48 @@ class TestSetSpecification(SetTest):
         self.assertIn(f"agentforge/{task}", self.branches_of("consumer"))
 
 
+class TestSetPlanned(SetTest):
+    """`--dry-run` checks each repository and does nothing."""
+
+    def test_each_repository_is_checked_and_shown(self):
+        outcome = self.assert_code(self.start_set("--dry-run", "--set", "delivery.type=branch"), 0)
+        for name in self.places:
+            self.assertIn(f"{name}  pipeline implement, delivery branch", outcome.out)
+        self.assertIn("Nothing was done", outcome.out)
+        told = self.assert_code(self.run_program("start", *self.replay, "--repos", "consumer,schema", "--dry-run", "--json", REQUEST, cwd=self.folder), 0).json
+        self.assertEqual((told["dry_run"], told["specification"], [part["repo"] for part in told["parts"]]), (True, None, ["consumer", "schema"]))
+        self.assertEqual(self.sets(), [])
+        for place in self.places.values():
+            self.assertFalse((place / ".agentforge" / "tasks").exists())
+
+    def test_what_would_be_refused_is_refused(self):
+        self.assert_error(self.start_set("--dry-run", "--set", "delivery.type=files"), "AF-SET-012", "repository `consumer`")
+        self.assert_error(self.start_set("--dry-run", parts=[{"repo": "schema", "requirements": ["REQ-001", "REQ-002", "REQ-003"]}]), "AF-SET-003", "`consumer` has no part")
+
+
+class TestSetPublished(SetTest):
+    def test_each_branch_is_pushed_to_the_remote_of_its_repository(self):
+        for name, place in self.places.items():
+            bare = self.folder / f"{name}.git"
+            self.git("init", "-q", "--bare", bare, cwd=place)
+            self.git("remote", "add", "origin", bare, cwd=place)
+        self.assert_code(self.start_set("--set", "delivery.type=pr"), 0)
+        self.assert_done()
+        for part in self.set_file()["parts"]:
+            self.assertEqual(self.git("rev-parse", part["branch"], cwd=self.folder / f"{part['repo']}.git").strip(), part["commit"])
+            self.repository = self.places[part["repo"]]
+            self.assertEqual(len(self.records("published", part["task"])), 1)
+
+    def test_nothing_is_pushed_before_all_parts_are_ready(self):
+        for name, place in self.places.items():
+            bare = self.folder / f"{name}.git"
+            self.git("init", "-q", "--bare", bare, cwd=place)
+            self.git("remote", "add", "origin", bare, cwd=place)
+        self.assert_error(self.start_set("--set", "delivery.type=pr", "--set", "delivery.set_test=[\"false\"]"), "AF-SET-005")
+        for name in self.places:
+            self.assertEqual(self.git("for-each-ref", cwd=self.folder / f"{name}.git"), "")
+
+
 class TestSetTogether(SetTest):
     """A command of the settings sees the checkouts of all parts."""
 
@@ -231,6 +273,30 @@ class TestSetHindered(SetTest):
 
     def set_path(self):
         return self.folder / "home" / ".agentforge" / "sets" / self.set_id() / "set.yaml"
+
+    def locked(self, says):
+        """A lock of the second branch, whose name the user has chosen; what it says, as far as that matters."""
+        self.start_set("--set", "delivery.set_test=[\"false\"]", "--set", "delivery.type=branch", "--set", "delivery.branch=feature/{task}")
+        part = self.set_file()["parts"][1]
+        self.repository = self.places[part["repo"]]
+        prepared = self.records("delivery_prepared", part["task"])[-1]
+        lock = self.repository / ".git" / "refs" / "heads" / f"{prepared['branch']}.lock"
+        lock.parent.mkdir(parents=True)
+        lock.write_text(says or f"{prepared['commit']}\n", encoding="utf-8")
+        return lock
+
+    def test_a_lock_that_a_killed_process_left_on_its_own_branch_is_removed(self):
+        lock = self.locked(None)
+        self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+        self.assertFalse(lock.exists())
+        self.assert_done()
+
+    def test_a_lock_of_another_stays_and_is_named_with_what_to_do(self):
+        lock = self.locked("0" * 40)
+        self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-006", "seconds old", f"If none works in this repository, remove it: rm {lock}")
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+        lock.unlink()
+        self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
 
     def test_a_branch_that_is_checked_out_stays_and_is_named(self):
         first, last = self.branching()
@@ -289,6 +355,11 @@ class TestSetRefused(SetTest):
 
     def sets(self):
         return [path.name for path in (self.folder / "home" / ".agentforge" / "sets").glob("*")]
+
+    def test_a_specification_with_parts_for_one_repository_alone(self):
+        outcome = self.run_program("start", *self.replay, "--from-spec", self.specification(), REQUEST, cwd=self.places["schema"])
+        self.assert_error(outcome, "AF-EXT-013", "`parts` of consumer,schema", "agentforge start --repos consumer,schema --from-spec")
+        self.assertFalse((self.places["schema"] / ".agentforge" / "tasks").exists())
 
     def test_parts_that_depend_on_one_another(self):
         every = ["REQ-001", "REQ-002", "REQ-003"]

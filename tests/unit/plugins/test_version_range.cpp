@@ -30,6 +30,11 @@ TEST(Version, accepts_a_suffix) { EXPECT_TRUE(is_version("1.2.3-rc1")); }
 TEST(Version, refuses_an_empty_suffix) { EXPECT_FALSE(is_version("1.2.3-")); }
 TEST(Version, refuses_a_sign) { EXPECT_FALSE(is_version("-1")); }
 TEST(Version, refuses_words) { EXPECT_FALSE(is_version("latest")); }
+TEST(Version, a_prerelease_is_ordered_by_its_numbers) {
+    EXPECT_EQ(compare_versions("1.0.0-rc.10", "1.0.0-rc.2"), std::strong_ordering::greater);
+    EXPECT_EQ(compare_versions("1.0.0-rc.10", "1.0.0"), std::strong_ordering::less);
+    EXPECT_EQ(compare_versions("latest", "0.0.1"), std::strong_ordering::less);
+}
 
 }  // namespace
 }  // namespace agentforge::kernel
