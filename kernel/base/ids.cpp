@@ -83,4 +83,9 @@ bool is_task_id(std::string_view text) noexcept {
     return true;
 }
 
+std::string short_id(std::string_view task_id) {
+    const std::size_t dash = task_id.rfind('-');
+    return std::string(dash == std::string_view::npos || dash + 1 == task_id.size() ? task_id : task_id.substr(dash + 1));
+}
+
 }  // namespace agentforge::kernel

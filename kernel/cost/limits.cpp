@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/clock.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "cost/prices.hpp"
 
@@ -141,8 +142,8 @@ std::optional<Error> over_limit(const Amount& what, const std::string& who, cons
 }
 
 std::string go_on(const Standing& standing, const std::string& key, const std::string& value) {
-    return "agentforge resume " + (standing.task_id.empty() ? std::string("TASK") : standing.task_id) + " --set " + key + "=" +
-           value;
+    return "agentforge resume " + (standing.task_id.empty() ? std::string("TASK") : short_id(standing.task_id)) + " --set " +
+           key + "=" + value;
 }
 
 }  // namespace

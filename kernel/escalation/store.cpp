@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/ids.hpp"
 #include "base/plain_file.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
@@ -472,7 +473,7 @@ Result<json::object> changed_action(const json::object& given, const ApprovalReq
 
 Error EscalationStore::lost(std::string_view id, std::string_view task_id) const {
     return Error{"AF-ESC-001", "The file of " + std::string(id) + " is gone", directory_.string(),
-                 "`agentforge resume " + std::string(task_id) + "` writes it anew; look at it then, and decide",
+                 "`agentforge resume " + short_id(task_id) + "` writes it anew; look at it then, and decide",
                  ErrorKind::not_found};
 }
 

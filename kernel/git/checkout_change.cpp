@@ -13,6 +13,7 @@
 #include <agentforge/json.hpp>
 
 #include "base/hash.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -254,12 +255,12 @@ Error apply_failed(std::string what, const fs::path& where, std::string remedy) 
 
 Error apply_unfinished(const std::string& task, const fs::path& where) {
     return {"AF-GIT-061", "the change of task " + task + " was put into this checkout in part: its process ended", where.string(),
-            "`agentforge apply " + task + "` finishes it.", ErrorKind::conflict};
+            "`agentforge apply " + short_id(task) + "` finishes it.", ErrorKind::conflict};
 }
 
 std::string interrupted_apply(const std::string& task) {
-    return "the change of task " + task + " is in the checkout in part, because its process ended; `agentforge apply " + task +
-           "` finishes it";
+    return "the change of task " + task + " is in the checkout in part, because its process ended; `agentforge apply " +
+           short_id(task) + "` finishes it";
 }
 
 }  // namespace agentforge::kernel

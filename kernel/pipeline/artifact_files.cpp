@@ -6,6 +6,7 @@
 
 #include <agentforge/artifact.hpp>
 
+#include "base/ids.hpp"
 #include "base/json_fields.hpp"
 #include "base/plain_file.hpp"
 #include "base/yaml.hpp"
@@ -113,7 +114,7 @@ Result<void> check_artifact_files(const TaskPaths& paths, const TaskState& state
     for (const std::string& name : changed) { names += (names.empty() ? "" : ", ") + name; }
     return Error{"AF-ORCH-051", "artifacts of task " + state.task_id + " were changed on disk since they were accepted: " + names,
                  paths.root.string(),
-                 "remove these files: `agentforge continue " + state.task_id +
+                 "remove these files: `agentforge continue " + short_id(state.task_id) +
                      "` writes them anew from the journal; to have an artifact otherwise, have it revised then (--revise)",
                  ErrorKind::conflict};
 }

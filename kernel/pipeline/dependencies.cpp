@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/ids.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/versions.hpp"
@@ -127,13 +128,13 @@ Result<json::object> reach(const TaskDependency& each, const std::string& waitin
         return never(each, "which was " + std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`",
                      state->status == TaskStatus::aborted
                          ? "start this task anew with another specification"
-                         : "`agentforge continue " + each.task_id + "` takes it further, if more stages follow");
+                         : "`agentforge continue " + short_id(each.task_id) + "` takes it further, if more stages follow");
     }
     const std::string reason = each.reason.empty() ? "" : " (" + ellipsis(sanitize_utf8(each.reason), 200) + ")";
     return Error{"AF-DEP-001",
                  "waits for stage `" + each.required_stage + "` of task " + shown(each) + ", which is " +
                      std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`" + reason,
-                 "dependencies.tasks", "once it is there: agentforge resume " + waiting, ErrorKind::unavailable};
+                 "dependencies.tasks", "once it is there: agentforge resume " + short_id(waiting), ErrorKind::unavailable};
 }
 
 /// What `v1.4.0`, `NAME-1.4.0`, `NAME/v1.4.0` or `NAME@1.4.0` says of an artifact's version.

@@ -2,6 +2,7 @@
 #include "pipeline/stage_host.hpp"
 
 #include "base/hash.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "pipeline/codec.hpp"
@@ -235,7 +236,7 @@ private:
 
     Error cancelled_error(std::string_view name) const {
         return Error{"AF-ORCH-007", "the task was asked to stop before `" + std::string(name) + "`", "stage " + stage_,
-                     "resume it with `agentforge resume " + session_.state().task_id + "`", ErrorKind::cancelled};
+                     "resume it with `agentforge resume " + short_id(session_.state().task_id) + "`", ErrorKind::cancelled};
     }
 
     Error expired_error() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/task_run.hpp"
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/delivery/delivery.hpp"
@@ -15,7 +16,8 @@ namespace {
 
 std::string way_after_end(const TaskState& state) {
     const bool may_go_on = state.status == TaskStatus::completed && state.commit.empty() && state.delivery.empty();
-    return may_go_on ? "`agentforge continue " + state.task_id + "` goes on with it; or start a new task" : "start a new task";
+    return may_go_on ? "`agentforge continue " + short_id(state.task_id) + "` goes on with it; or start a new task"
+                     : "start a new task";
 }
 
 bool takes_time(const Effect& effect) {
@@ -80,7 +82,7 @@ Result<void> TaskRun::check_heard() const {
                                            ", and goes on with that",
                  "",
                  waiting_for.empty() ? way_after_end(task_.state())
-                                     : "`agentforge status " + id + "` says what it waits for and how to answer",
+                                     : "`agentforge status " + short_id(id) + "` says what it waits for and how to answer",
                  ErrorKind::conflict};
 }
 
@@ -260,7 +262,7 @@ PipelineResult result_of(const TaskState& state) {
         const std::string& remedy = state.resumption.remedy;
         const std::string first = state.status != TaskStatus::failed || remedy.empty() ? "" : remedy + "; ";
         result.error = Error{state.error_code.empty() ? without_code : state.error_code, state.error, "task " + state.task_id,
-                             first + "look at it with `agentforge inspect " + state.task_id + "`", ErrorKind::invalid};
+                             first + "look at it with `agentforge inspect " + short_id(state.task_id) + "`", ErrorKind::invalid};
     }
     result.exit_code = result.success                                                                ? ExitCode::done
                        : result.error && result.error->code == "AF-ORCH-002"                         ? ExitCode::stage_timeout

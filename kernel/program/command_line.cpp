@@ -125,6 +125,16 @@ const Command* Command::footer(const std::string& text) const {
     return this;
 }
 
+const Command* Command::aliases(std::initializer_list<std::string> names) const {
+    std::string all;
+    for (const std::string& name : names) {
+        app_->alias(name);
+        all += (all.empty() ? "" : ", ") + name;
+    }
+    app_->description(app_->get_description() + " (also: " + all + ")");
+    return this;
+}
+
 const Command* Command::callback(std::function<void()> run) const {
     app_->callback(std::move(run));
     return this;

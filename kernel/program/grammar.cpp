@@ -117,6 +117,7 @@ GrammarCommand read_grammar(const CLI::App& app) {
         }
     }
     out.description = app.get_description();
+    out.aliases = app.get_aliases();
     out.footer = app.get_footer();
     while (out.footer.starts_with("\n")) { out.footer.erase(0, 1); }
     for (const CLI::Option* option : app.get_options()) {
@@ -133,8 +134,9 @@ GrammarCommand read_grammar(const CLI::App& app) {
 const GrammarCommand* find_command(const GrammarCommand& top, const std::vector<std::string>& words) {
     const GrammarCommand* at = &top;
     for (const std::string& word : words) {
-        const auto found = std::find_if(at->commands.begin(), at->commands.end(),
-                                        [&](const GrammarCommand& each) { return each.word() == word; });
+        const auto found = std::find_if(at->commands.begin(), at->commands.end(), [&](const GrammarCommand& each) {
+            return each.word() == word || std::ranges::find(each.aliases, word) != each.aliases.end();
+        });
         if (found == at->commands.end()) { return nullptr; }
         at = &*found;
     }

@@ -27,6 +27,7 @@ struct GrammarOption {
 struct GrammarCommand {
     std::string name;  ///< "agentforge plugins list"
     std::string description;
+    std::vector<std::string> aliases;      ///< Other words for it: "ps".
     std::string footer;                    ///< Its examples, as the help shows them.
     std::vector<GrammarOption> options;    ///< Positionals first, in their order. Hidden ones are left out, `--help` too.
     std::vector<GrammarCommand> commands;  ///< Of a group.

@@ -96,7 +96,7 @@ UnknownCommand unknown_command(const CLI::App& app, const std::vector<std::strin
             }
             continue;
         }
-        const auto named = at->get_subcommands([&word](const CLI::App* each) { return each->get_name() == word; });
+        const auto named = at->get_subcommands([&word](const CLI::App* each) { return each->check_name(word); });
         if (named.empty()) { return {at, word}; }
         at = named.front();
     }

@@ -18,9 +18,7 @@ struct Alias {
 };
 
 constexpr Alias aliases[] = {
-    {"list", "`agentforge status` lists the tasks"},
     {"ls", "`agentforge status` lists the tasks"},
-    {"ps", "`agentforge status` lists the tasks"},
     {"tasks", "`agentforge status` lists the tasks"},
     {"jobs", "`agentforge status` lists the tasks"},
     {"new", "`agentforge start` takes a request to a commit"},
@@ -38,11 +36,9 @@ constexpr Alias aliases[] = {
     {"continue", "`agentforge resume TASK` goes on with a task"},
     {"retry", "`agentforge resume TASK` goes on with a task"},
     {"undo",
-     "`agentforge abort TASK` ends a task for good; what it delivered is a branch of its own, and your checkout is as it was unless you have applied it"},
+     "`agentforge diff TASK | git apply -R` takes an applied change out of your checkout; `agentforge abort TASK` ends a task for good"},
     {"revert",
      "`agentforge abort TASK` ends a task for good; what it delivered is a branch of its own, and your checkout is as it was unless you have applied it"},
-    {"clean",
-     "`agentforge archive list` shows the tasks that have ended; `agentforge abort TASK` ends one and removes its worktrees"},
     {"prune",
      "`agentforge archive list` shows the tasks that have ended; `agentforge abort TASK` ends one and removes its worktrees"},
     {"merge", "`agentforge apply TASK` takes the change into your checkout"},

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/ids.hpp"
 #include "pipeline/delivery/drift.hpp"
 #include "pipeline/garbage.hpp"
 
@@ -41,7 +42,7 @@ Error no_such_step(std::string_view task_id, std::uint64_t step, const std::vect
     const auto steps = std::ranges::count_if(records, [](const Record& record) { return record.type() == records::Step::type; });
     return Error{"AF-TASK-017",
                  "task " + std::string(task_id) + " has no step " + std::to_string(step) + "; it has " + std::to_string(steps),
-                 "", "`agentforge logs " + std::string(task_id) + "` shows them", ErrorKind::not_found};
+                 "", "`agentforge logs " + short_id(task_id) + "` shows them", ErrorKind::not_found};
 }
 
 /// Keeps `agentforge gc` away from the parent until the fork exists, which gc then sees. If a process holds the parent to run it,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ids.hpp"
 #include "pipeline/codec.hpp"
 
 namespace agentforge::kernel {
@@ -57,8 +58,8 @@ private:
     [[nodiscard]] Error does_not_fit(const std::string& task_id, const ReplayDifference& misfit) const {
         return Error{"AF-RPLY-002", misfit.where + " does not fit here; recorded: " + misfit.recorded + "; now: " + misfit.now,
                      "replay of " + recorded_.state.task_id,
-                     "look at both, then go on after it with `agentforge replay " + task_id +
-                         " --continue`, or with a model: `agentforge resume " + task_id + "`",
+                     "look at both, then go on after it with `agentforge replay " + short_id(task_id) +
+                         " --continue`, or with a model: `agentforge resume " + short_id(task_id) + "`",
                      ErrorKind::unavailable};
     }
 
@@ -67,7 +68,7 @@ private:
                      "the recording of " + recorded_.state.task_id + " ends here: it has no answer for step " +
                          std::to_string(place.step) + " of role `" + place.role + "`, stage `" + place.stage + "`, visit " +
                          std::to_string(place.visit),
-                     "replay of " + recorded_.state.task_id, "go on with a model: `agentforge resume " + task_id + "`",
+                     "replay of " + recorded_.state.task_id, "go on with a model: `agentforge resume " + short_id(task_id) + "`",
                      ErrorKind::unavailable};
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/recorded_task.hpp"
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/session.hpp"
@@ -75,7 +76,7 @@ Result<RecordedTask> RecordedTask::read(const TaskStore& store, std::string_view
     const TaskPaths paths = store.paths(task_id);
     if (const auto holder = TaskLock::holder(paths)) {
         return Error{"AF-RPLY-001", "task " + std::string(task_id) + " is being run by process " + std::to_string(holder->pid),
-                     paths.root.string(), "wait until it has ended, or `agentforge pause " + std::string(task_id) + "`",
+                     paths.root.string(), "wait until it has ended, or `agentforge pause " + short_id(task_id) + "`",
                      ErrorKind::conflict};
     }
     std::vector<Record> all;
@@ -91,7 +92,7 @@ Result<RecordedTask> RecordedTask::read(const TaskStore& store, std::string_view
     }
     if (task.steps.empty()) {
         return Error{"AF-RPLY-007", "task " + std::string(task_id) + " has no step yet", "",
-                     "`agentforge status " + std::string(task_id) + "` says how far it came", ErrorKind::unavailable};
+                     "`agentforge status " + short_id(task_id) + "` says how far it came", ErrorKind::unavailable};
     }
     AF_CHECK(check_blobs(task));
     return task;

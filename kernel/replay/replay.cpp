@@ -2,6 +2,7 @@
 #include "replay/replay.hpp"
 
 #include "base/files.hpp"
+#include "base/ids.hpp"
 #include "replay/recorded_model.hpp"
 #include "replay/recorded_people.hpp"
 
@@ -138,7 +139,7 @@ Result<ReplayReport> continue_replay(const ReplayPlace& place, std::string_view 
     const auto created = records::as<records::TaskCreated>(records.front());
     if (!created || !created->replay_of) {
         return Error{"AF-RPLY-008", "task " + std::string(replay_id) + " is no replay: there is nothing to go on with",
-                     "--continue", "`agentforge replay " + std::string(replay_id) + "` replays it", ErrorKind::invalid};
+                     "--continue", "`agentforge replay " + short_id(replay_id) + "` replays it", ErrorKind::invalid};
     }
     AF_TRY(const RecordedTask recorded, RecordedTask::read(place.tasks, *created->replay_of));
     const bool same_base = state.base_tree == recorded.created.base_tree;

@@ -393,7 +393,7 @@ Result<void> TaskStore::check_began(std::string_view task_id) const {
         return Error{
             "AF-TASK-016", "The task '" + std::string(task_id) + "' was never begun: its process ended before the first record",
             paths(task_id).root.string(),
-            "`agentforge abort " + std::string(task_id) + "` removes it; then start the request again.", ErrorKind::not_found};
+            "`agentforge abort " + short_id(task_id) + "` removes it; then start the request again.", ErrorKind::not_found};
     }
     return {};
 }

@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "pipeline/measure.hpp"
@@ -162,7 +163,7 @@ private:
     }
 
     Result<void> prepare_commit() {
-        AF_CHECK(check_leaves_branch(settings(), "delivery.type", ", then agentforge resume " + state().task_id));
+        AF_CHECK(check_leaves_branch(settings(), "delivery.type", ", then agentforge resume " + short_id(state().task_id)));
         AF_CHECK(pass_gate_with_changes());
         const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
         AF_TRY(HookOrder hooks, hook_order(branch));
@@ -178,9 +179,10 @@ private:
         const std::string commit = field_of(state().prepared, "commit");
         AF_TRY(const auto there, task_workspace_.branch(branch));
         if (!there || there->first != commit) {
-            return Error{"AF-SET-013", "the branch " + branch + " is not where its set has put it", "commit " + commit,
-                         "put it there (git branch -f " + branch + " " + commit + "), then agentforge resume " + state().task_id,
-                         ErrorKind::unavailable};
+            return Error{
+                "AF-SET-013", "the branch " + branch + " is not where its set has put it", "commit " + commit,
+                "put it there (git branch -f " + branch + " " + commit + "), then agentforge resume " + short_id(state().task_id),
+                ErrorKind::unavailable};
         }
         tree_ = field_of(state().prepared, "tree");
         hooks_ = field_of(state().prepared, "commit_hooks");

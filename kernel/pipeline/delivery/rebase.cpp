@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Putting a delivered change on a base that has moved: merge, measure, commit; and keeping ended tasks in the repository.
+#include "base/ids.hpp"
 #include "config/gate_names.hpp"
 #include "contracts/names.hpp"
 #include "gates/engine/baseline.hpp"
@@ -204,16 +205,17 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
     const TaskState& state = session->state();
     if (state.status != TaskStatus::completed || state.commit.empty()) {
         const bool patch = rebase_text(state.delivery, "deliverable_type") == "files";
-        return Error{"AF-GIT-050",
-                     "task " + state.task_id +
-                         (patch ? " delivered a patch and no commit"
-                                : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
-                     "",
-                     patch ? "`agentforge apply " + state.task_id + "` puts the change on whatever your checkout stands on"
-                     : is_terminal(state.status) && state.status != TaskStatus::failed
-                         ? "it has ended before its delivery and stays so; start the request again"
-                         : "`agentforge resume " + state.task_id + "` goes on with it",
-                     ErrorKind::invalid};
+        return Error{
+            "AF-GIT-050",
+            "task " + state.task_id +
+                (patch ? " delivered a patch and no commit"
+                       : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
+            "",
+            patch ? "`agentforge apply " + short_id(state.task_id) + "` puts the change on whatever your checkout stands on"
+            : is_terminal(state.status) && state.status != TaskStatus::failed
+                ? "it has ended before its delivery and stays so; start the request again"
+                : "`agentforge resume " + short_id(state.task_id) + "` goes on with it",
+            ErrorKind::invalid};
     }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
     auto result = Rebaser(*session, *task_workspace, setup_.services).run(only_look);

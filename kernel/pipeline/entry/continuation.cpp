@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "config/template_checks.hpp"
 #include "pipeline/artifact_files.hpp"
@@ -151,13 +152,14 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
     if (state.status != TaskStatus::completed) {
         return Error{"AF-ORCH-050", "task " + id + " has not completed (it is " + std::string(to_string(state.status)) + ")", "",
                      state.status == TaskStatus::aborted ? "start a new task: an aborted one stays as it is"
-                                                         : "`agentforge resume " + id + "` goes on with it",
+                                                         : "`agentforge resume " + short_id(id) + "` goes on with it",
                      ErrorKind::conflict};
     }
     if (!state.delivery.empty() || !state.commit.empty()) {
-        return Error{"AF-ORCH-050", "task " + id + " has delivered its change", "",
-                     "start a new task for what is to come; `agentforge rebase " + id + "` puts the change on a newer base",
-                     ErrorKind::conflict};
+        return Error{
+            "AF-ORCH-050", "task " + id + " has delivered its change", "",
+            "start a new task for what is to come; `agentforge rebase " + short_id(id) + "` puts the change on a newer base",
+            ErrorKind::conflict};
     }
     AF_CHECK(check_files_are_own(session->paths(), state));
     AF_CHECK(session->write_missing_artifacts());
@@ -169,7 +171,7 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
         return Error{
             "AF-ORCH-050",
             "the last stage of task " + id + ", `" + state.stage().name + "`, was left out and has no artifact to revise", "",
-            "`agentforge continue " + id + "` goes on", ErrorKind::conflict};
+            "`agentforge continue " + short_id(id) + "` goes on", ErrorKind::conflict};
     }
     AF_TRY(const auto artifacts, session->artifacts());
     AF_TRY(const Staleness measured, setup_.task_workspaces.staleness(state, artifacts));

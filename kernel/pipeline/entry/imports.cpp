@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/ids.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
@@ -44,10 +45,10 @@ std::string way_to_artifact(const TaskState& state, std::string_view contract) {
     }
     const std::string waits(state.waiting_for());
     if (waits == "approval") {
-        return "Approve what it shows (`agentforge approve " + state.task_id + "`), or name another task";
+        return "Approve what it shows (`agentforge approve " + short_id(state.task_id) + "`), or name another task";
     }
     if (!waits.empty()) {
-        return "Answer what it waits for (`agentforge status " + state.task_id + "` shows it), or name another task";
+        return "Answer what it waits for (`agentforge status " + short_id(state.task_id) + "` shows it), or name another task";
     }
     return std::string("Let it go on until it has one (`agentforge ") +
            (state.status == TaskStatus::completed ? "continue " : "resume ") + state.task_id + "`), or name another task";

@@ -4,6 +4,7 @@
 #include <agentforge/artifact.hpp>
 
 #include "base/files.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/template_checks.hpp"
@@ -25,11 +26,11 @@ std::string way_to_see(const TaskState& state) {
     const std::string& id = state.task_id;
     const bool delivered = !state.commit.empty() || !state.delivery.empty();
     if (state.status == TaskStatus::completed && !delivered) {
-        return "it has ended: `agentforge continue " + id + " --revise` shows its last artifact again";
+        return "it has ended: `agentforge continue " + short_id(id) + " --revise` shows its last artifact again";
     }
-    if (delivered) { return "it has ended: `agentforge diff " + id + "` shows what it delivered"; }
+    if (delivered) { return "it has ended: `agentforge diff " + short_id(id) + "` shows what it delivered"; }
     if (state.status == TaskStatus::aborted) { return "it has ended for good; start a new task"; }
-    return "`agentforge status " + id + "` says what it waits for";
+    return "`agentforge status " + short_id(id) + "` says what it waits for";
 }
 
 }  // namespace
@@ -38,11 +39,11 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
     const bool action = state.waiting_for() == "action";
     const TaskPaths paths = setup.store.paths(state.task_id);
     const auto other = [&](const std::filesystem::path& file) {
-        return Error{"AF-ESC-047", "the item changed after you were shown it: the hash you gave is of the earlier version",
-                     file.string(),
-                     "undo the change, or remove the file and `agentforge resume " + state.task_id + "` writes it anew" +
-                         (action ? "" : "; to have it otherwise: agentforge feedback " + state.task_id + " \"…\""),
-                     ErrorKind::conflict};
+        return Error{
+            "AF-ESC-047", "the item changed after you were shown it: the hash you gave is of the earlier version", file.string(),
+            "undo the change, or remove the file and `agentforge resume " + short_id(state.task_id) + "` writes it anew" +
+                (action ? "" : "; to have it otherwise: agentforge feedback " + short_id(state.task_id) + " \"…\""),
+            ErrorKind::conflict};
     };
     AF_TRY(const std::string text, BlobStore(paths.blobs()).get(action ? state.action->blob : state.approval->artifact_hash));
     AF_TRY(json::value shown, parse_json(text, "the blob of what was shown"));
@@ -93,11 +94,11 @@ Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& st
     if (!is_last(state)) {
         return Error{"AF-ORCH-053",
                      "task " + state.task_id + " goes on after stage `" + state.stage().name + "` anyway: it does not end there",
-                     "", "approve it: agentforge approve " + state.task_id, ErrorKind::invalid};
+                     "", "approve it: agentforge approve " + short_id(state.task_id), ErrorKind::invalid};
     }
     if (!setup.extend) {
         return Error{"AF-ORCH-052", "nothing follows stage `" + state.stage().name + "`", "task " + state.task_id,
-                     "approve it: agentforge approve " + state.task_id, ErrorKind::invalid};
+                     "approve it: agentforge approve " + short_id(state.task_id), ErrorKind::invalid};
     }
     AF_TRY(records::Extension extension, setup.extend(state, decision.extend_to));
     std::map<std::string, json::object, std::less<>> artifacts;
@@ -117,7 +118,7 @@ Result<void> check_may_end(const TaskState& state) {
     auto may = is_last(state) ? Result<void>() : check_exit_point(state.pipeline, state.stage().name);
     if (may.ok()) { return may; }
     Error error = may.error();
-    error.remedy = "approve it without ending there: agentforge approve " + state.task_id;
+    error.remedy = "approve it without ending there: agentforge approve " + short_id(state.task_id);
     return error;
 }
 
@@ -154,7 +155,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return Error{
             "AF-ESC-035",
             "task " + std::string(task_id) + " does not ask for " + decision.id + (id.empty() ? "" : " now, but for " + id), "",
-            "`agentforge status " + std::string(task_id) + "` says what it waits for", ErrorKind::conflict};
+            "`agentforge status " + short_id(task_id) + "` says what it waits for", ErrorKind::conflict};
     }
     if (id.empty()) {
         return Error{
@@ -200,7 +201,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
     }
     if (decision.edited) {
         return Error{"AF-ESC-037", id + " asks for an artifact, which is the stage's to write", id,
-                     "say what to change: agentforge feedback " + std::string(task_id) + " \"…\"", ErrorKind::invalid};
+                     "say what to change: agentforge feedback " + short_id(task_id) + " \"…\"", ErrorKind::invalid};
     }
     ArtifactDecision made;
     made.feedback = feedback;

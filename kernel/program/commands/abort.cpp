@@ -3,6 +3,7 @@
 
 #include "program/command_line.hpp"
 #include "program/commands/sets.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -58,18 +59,18 @@ void add_abort(CLI::App& app, Program& program) {
     };
     auto arguments = std::make_shared<Arguments>();
     const Command command = add_subcommand(app, "abort", "End a task for good; its journal stays");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it; or a set's, which begins with set-")
-        ->type_name("TASK")
-        ->required();
+    add_option(*command, "task", arguments->task,
+               "The task's id, or enough of it; or a set's, which begins with set- (default: the only task that has not ended)")
+        ->type_name("TASK");
     add_option(*command, "--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge abort 1f2e3d4c --reason \"wrong request\"");
     command->callback([&program, arguments] {
         program.command = [&program, arguments] {
             if (is_set_id(arguments->task)) { return abort_set(program, arguments->task, arguments->reason); }
-            return with_task(program, arguments->task, [&](Project& project, const std::string& id) {
-                return run_abort(program, project, id, arguments->reason);
-            });
+            return with_fitting_task(
+                program, arguments->task, "is to be ended", [](const TaskSummary& each) { return !has_ended(each); },
+                [&](Project& project, const std::string& id) { return run_abort(program, project, id, arguments->reason); });
         };
     });
 }

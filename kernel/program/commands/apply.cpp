@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <set>
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "git/checkout_change.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
 
@@ -122,7 +124,8 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
-    const auto id = store.resolve(arguments.task);
+    const auto id = task_or_only(program, store, arguments.task, "has delivered a change",
+                                 [](const TaskSummary& task) { return task.status == "completed"; });
     if (!id.ok()) { return program.fail(id.error()); }
     const auto state = read_task_state(store, *id);
     if (!state.ok()) { return program.fail(state.error()); }
@@ -131,8 +134,8 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
             "AF-CLI-050", "task " + *id + " has delivered nothing (it is " + std::string(to_string(state->status)) + ")", "",
             (is_terminal(state->status) && state->status != TaskStatus::failed
                  ? "it has ended before its delivery and stays so; start the request again; "
-                 : "`agentforge resume " + *id + "` goes on with it; ") +
-                "`agentforge diff " + *id + "` shows what it has changed so far",
+                 : "`agentforge resume " + short_id(*id) + "` goes on with it; ") +
+                "`agentforge diff " + short_id(*id) + "` shows what it has changed so far",
             ErrorKind::invalid});
     }
     const std::string base = delivery_base(*state).tree;
@@ -208,8 +211,8 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     if (there) { return 0; }
     for (const TreeChange& change : *changes) { program.out << "  " << change.status << "  " << printable(change.path) << "\n"; }
     if (!arguments.check) {
-        program.out << "  take it back: agentforge diff " << *id << " | git apply -R" << (arguments.index ? " --index" : "")
-                    << "\n";
+        program.out << "  take it back: agentforge diff " << short_id(*id) << " | git apply -R"
+                    << (arguments.index ? " --index" : "") << "\n";
     }
     return 0;
 }
@@ -220,7 +223,7 @@ void add_apply(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ApplyArguments>();
     const Command command =
         add_subcommand(app, "apply", "Put the change that a task has delivered into your checkout: all of it or nothing");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task, only_task_help)->type_name("TASK");
     add_flag(*command, "--check", arguments->check, "Only say whether it fits");
     add_flag(*command, "--index", arguments->index, "Stage it, too");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");

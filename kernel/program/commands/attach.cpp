@@ -3,6 +3,7 @@
 #include <optional>
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "journal/tail.hpp"
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
@@ -50,7 +51,7 @@ int leave(Program& program, const std::string& task) {
     if (program.json_output) {
         program.print_json({{"task_id", task}, {"attached", false}, {"running", true}});
     } else if (!program.stream_output) {
-        program.out << "Left: " << task << " goes on\n  come back: agentforge attach " << task << "\n";
+        program.out << "Left: " << task << " goes on\n  come back: agentforge attach " << short_id(task) << "\n";
     }
     return static_cast<int>(ExitCode::cancelled);
 }
@@ -80,7 +81,7 @@ int attach(Program& program, const std::string& name) {
     if (state.task_id.empty()) { return program.fail(no_records(*id, paths)); }
     if (!is_terminal(state.status) && state.status != TaskStatus::paused && state.waiting_for().empty()) {
         return program.fail(Error{"AF-CLI-146", "no process runs the task, though it is not done: its process died",
-                                  "task " + *id, "`agentforge resume " + *id + "` goes on where it stopped",
+                                  "task " + *id, "`agentforge resume " + short_id(*id) + "` goes on where it stopped",
                                   ErrorKind::conflict});
     }
     return tell(program, **project, result_of(state));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/detach.hpp"
@@ -23,9 +24,9 @@ struct ContinueArguments {
 std::string way_on(const TaskState& state) {
     const std::string& id = state.task_id;
     if (state.status == TaskStatus::aborted) { return "start a new task: an aborted one stays as it is"; }
-    if (state.waiting_for() == "approval") { return "say what to change: agentforge feedback " + id + " \"…\""; }
-    if (!state.waiting_for().empty()) { return "answer what it waits for: agentforge status " + id + " shows it"; }
-    return "`agentforge resume " + id + "` goes on with it";
+    if (state.waiting_for() == "approval") { return "say what to change: agentforge feedback " + short_id(id) + " \"…\""; }
+    if (!state.waiting_for().empty()) { return "answer what it waits for: agentforge status " + short_id(id) + " shows it"; }
+    return "`agentforge resume " + short_id(id) + "` goes on with it";
 }
 
 Error not_now(const TaskState& state, const std::string& flag) {

@@ -11,6 +11,7 @@
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 
@@ -76,7 +77,7 @@ int show_cost(Program& program, const std::string& task) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
-    const auto id = store.resolve(task);
+    const auto id = task_or_newest(program, store, task);
     if (!id.ok()) { return program.fail(id.error()); }
     std::vector<Record> records;
     const auto state = read_task_state(store, *id, &records);
@@ -191,7 +192,7 @@ json::object spend_json(const Spend& spend) {
 void add_cost(CLI::App& app, Program& program) {
     auto task = std::make_shared<std::string>();
     const Command command = add_subcommand(app, "cost", "Show what a task's model calls have used, by stage, agent and model");
-    add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", *task, newest_task_help)->type_name("TASK");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge cost 1f2e3d4c");
     command->callback([&program, task] {

@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "base/files.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "plugins/exit_guard.hpp"
 #include "program/project/project_trust.hpp"
@@ -126,8 +127,8 @@ int detach(Program& program, const std::function<int()>& work) {
         return 0;
     }
     program.out << "Started: " << task << "  (process " << child << ")\n"
-                << "  follow it: agentforge attach " << task << "\n"
-                << "  pause it:  agentforge pause " << task << "\n";
+                << "  follow it: agentforge attach " << short_id(task) << "\n"
+                << "  pause it:  agentforge pause " << short_id(task) << "\n";
     return 0;
 }
 

@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
+#include "program/terminal/terminal.hpp"
 
 namespace agentforge::kernel {
 
@@ -47,6 +50,46 @@ Result<std::string> text_of_version(const BlobStore& blobs, const ArtifactVersio
     return to_yaml(artifact);
 }
 
+/// The patch in the colours that git gives it. `patch` is safe on a terminal.
+std::string coloured_patch(const std::string& patch) {
+    std::string out;
+    bool in_hunk = false;
+    for (std::size_t at = 0; at < patch.size();) {
+        const std::size_t end = std::min(patch.find('\n', at), patch.size());
+        const std::string_view line(patch.data() + at, end - at);
+        if (line.starts_with("diff --git ")) { in_hunk = false; }
+        const char* colour = "";
+        if (line.starts_with("@@")) {
+            in_hunk = true;
+            colour = "36";
+        } else if (!in_hunk) {
+            colour = "1";
+        } else if (line.starts_with('+')) {
+            colour = "32";
+        } else if (line.starts_with('-')) {
+            colour = "31";
+        }
+        if (*colour == '\0') {
+            out += line;
+        } else {
+            out.append("\x1b[").append(colour).append("m").append(line).append("\x1b[0m");
+        }
+        if (end < patch.size()) { out += '\n'; }
+        at = end + 1;
+    }
+    return out;
+}
+
+/// What goes into a file or a pipe is for `git apply`; what people look at cannot act on their terminal.
+void show_patch(Program& program, const std::string& patch) {
+    if (!program.out_is_terminal) {
+        program.out << patch;
+        return;
+    }
+    const std::string safe = printable_lines(patch);
+    program.out << (wants_colour(program.environment) ? coloured_patch(safe) : safe);
+}
+
 /// Two versions of a stage's artifact, from the journal's blobs: whoever changed a file changed nothing here.
 int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& paths, const TaskState& state,
                   const DiffArguments& arguments) {
@@ -64,7 +107,7 @@ int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& 
     for (const ArtifactVersion& version : versions) { numbers += (numbers.empty() ? "" : ", ") + std::to_string(version.number); }
     if (versions.size() < 2) {
         return wrong("the artifact of stage `" + found->name + "` has " + (versions.empty() ? "no version yet" : "one version"),
-                     "say what to change in it: agentforge feedback " + state.task_id + " \"…\"");
+                     "say what to change in it: agentforge feedback " + short_id(state.task_id) + " \"…\"");
     }
     const auto pick = [&](std::uint64_t number, const ArtifactVersion& otherwise) {
         if (number == 0) { return &otherwise; }
@@ -102,7 +145,7 @@ int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& 
         program.err << "agentforge: versions " << from->number << " and " << to->number << " of stage "
                     << printable(found->name, 80) << " say the same\n";
     }
-    program.out << (program.out_is_terminal ? printable_lines(*patch) : *patch);
+    show_patch(program, *patch);
     return 0;
 }
 
@@ -110,7 +153,7 @@ int run_diff(Program& program, const DiffArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
-    const auto id = store.resolve(arguments.task);
+    const auto id = task_or_newest(program, store, arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     const auto state = read_task_state(store, *id);
     if (!state.ok()) { return program.fail(state.error()); }
@@ -120,9 +163,8 @@ int run_diff(Program& program, const DiffArguments& arguments) {
     if (!program.json_output && !arguments.stat) {
         const auto patch = whole_patch(place->root, base, tree);
         if (!patch.ok()) { return program.fail(patch.error()); }
-        // What goes into a file or a pipe is for `git apply`; what people look at cannot act on their terminal.
-        program.out << (program.out_is_terminal ? printable_lines(*patch) : *patch);
-        if (patch->empty()) { program.err << "agentforge: task " << *id << " has changed no file so far\n"; }
+        show_patch(program, *patch);
+        if (patch->empty()) { program.err << "agentforge: task " << short_id(*id) << " has changed no file so far\n"; }
         return 0;
     }
     const auto repository = Repository::open(place->root);
@@ -160,7 +202,7 @@ void add_diff(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<DiffArguments>();
     const Command command =
         add_subcommand(app, "diff", "Show what a task has changed, or what two versions of an artifact differ in, as a patch");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
     const Option stat = add_flag(*command, "--stat", arguments->stat, "Only the files, with the lines added and removed");
     add_option(*command, "--artifact", arguments->artifact, "Instead: what two versions of this stage's artifact differ in")
         ->type_name("STAGE")

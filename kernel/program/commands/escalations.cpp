@@ -3,6 +3,7 @@
 #include <iterator>
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "pipeline/people/iteration.hpp"
@@ -224,6 +225,17 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
     return 0;
 }
 
+/// The open question of a task that is named by its id, or by enough of it; a question's own id stays as it is.
+Result<std::string> question_named(const ProjectPlace& place, const std::string& name) {
+    if (name.starts_with("ESC-")) { return name; }
+    const TaskStore tasks(place.agentforge);
+    AF_TRY(const std::string id, tasks.resolve(name));
+    AF_TRY(const TaskState state, read_task_state(tasks, id));
+    if (state.escalation && !state.escalation->id.empty()) { return state.escalation->id; }
+    return Error{"AF-ESC-091", "task " + short_id(id) + " asks no question", "",
+                 "`agentforge status " + short_id(id) + "` says what it waits for", ErrorKind::invalid};
+}
+
 int run_resolve(Program& program, const ResolveArguments& arguments) {
     if (arguments.answer.empty() && !arguments.abort) {
         program.fail(Error{"AF-CLI-011", "there is no answer", arguments.id,
@@ -238,7 +250,9 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
             "decide on it: agentforge approve " + printable(arguments.id, 120) + ", agentforge feedback or agentforge reject",
             ErrorKind::invalid});
     }
-    const auto escalation = EscalationStore(place->agentforge).escalation(arguments.id);
+    const auto question = question_named(*place, arguments.id);
+    if (!question.ok()) { return program.fail(question.error()); }
+    const auto escalation = EscalationStore(place->agentforge).escalation(*question);
     if (!escalation.ok()) { return program.fail(escalation.error()); }
     const auto progress = make_progress(program);
     auto project = Project::open(program, *progress, escalation->task_id);
@@ -247,10 +261,10 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     resolution.abort = arguments.abort;
     if (!arguments.answer.empty()) { resolution.context["answer"] = (*project)->secrets().redactor->redact(arguments.answer); }
     resolution.resolved_by = "user";
-    if (const auto written = (*project)->escalations().resolve(arguments.id, resolution); !written.ok()) {
+    if (const auto written = (*project)->escalations().resolve(*question, resolution); !written.ok()) {
         return program.fail(written.error());
     }
-    return go_on_with_answer(program, **project, escalation->task_id, arguments.id, arguments.no_resume);
+    return go_on_with_answer(program, **project, escalation->task_id, *question, arguments.no_resume);
 }
 
 }  // namespace
@@ -292,12 +306,14 @@ void add_escalations(CLI::App& app, Program& program) {
 
     auto arguments = std::make_shared<ResolveArguments>();
     const Command resolve = add_subcommand(app, "resolve", "Answer an escalation; the task goes on");
-    add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…)")->type_name("ESCALATION")->required();
+    add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…), or its task's, or enough of that")
+        ->type_name("ESCALATION")
+        ->required();
     add_option(*resolve, "answer", arguments->answer, "The answer")->type_name("ANSWER");
     add_flag(*resolve, "--abort", arguments->abort, "End the task instead");
     add_flag(*resolve, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
     add_run_output(resolve, program);
-    resolve->footer("Example:  agentforge resolve ESC-20260102-add-oauth2-1f2e3d4c-clarify-1 \"Yes, require PKCE\"");
+    resolve->footer("Example:  agentforge resolve 1f2e3d4c \"Yes, require PKCE\"");
     resolve->callback(
         [&program, arguments] { program.command = [&program, arguments] { return run_resolve(program, *arguments); }; });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "program/command_line.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
@@ -37,7 +38,7 @@ int run_fork(Program& program, Project& project, const std::string& parent, cons
     } else {
         program.out << "Forked: " << *id << "\n"
                     << "  from " << parent << " after step " << arguments.from_step << "\n"
-                    << "  go on with: agentforge resume " << *id << "\n";
+                    << "  go on with: agentforge resume " << short_id(*id) << "\n";
     }
     return 0;
 }

@@ -110,6 +110,7 @@ void add_gc(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<GcArguments>();
     const Command command =
         add_subcommand(app, "gc", "Free what ended tasks left behind: worktrees, recorded trees, blobs; never a journal");
+    command->aliases({"clean"});
     add_option(*command, "--older-than", arguments->older_than,
                "Trees and blobs only of tasks that ended so long ago (default: 14d; 0: all that ended)")
         ->type_name("SPAN");

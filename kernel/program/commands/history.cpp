@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 
@@ -89,7 +90,7 @@ int show_history(Program& program, const HistoryArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
-    const auto id = store.resolve(arguments.task);
+    const auto id = task_or_newest(program, store, arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     std::vector<Record> all;
     const auto state = read_task_state(store, *id, &all);
@@ -142,7 +143,7 @@ void add_history(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<HistoryArguments>();
     const Command command =
         add_subcommand(app, "history", "Show the way that a task took through its stages, and what it was sent back for");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
     add_flag(*command, "--cycles", arguments->cycles, "Only the ways back to an earlier stage, with their reasons and limits");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge history 1f2e3d4c\n  agentforge history 1f2e3d4c --cycles");

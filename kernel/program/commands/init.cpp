@@ -72,7 +72,6 @@ Result<InitFindings> find_out(const Program& program, const ProjectPlace& place,
     if (found.gates.scopes.empty()) { found.command = test_target(place.root); }
     if (settings != nullptr) {
         ModelSettings any = read_model_settings(*settings, "");
-        if (any.backend.empty()) { any.backend = "auto"; }
         if (const auto candidates = model_candidates(any, program.environment); candidates.ok()) {
             for (const ModelCandidate& candidate : *candidates) {
                 // A server of this machine is known to run only once it is asked; a command is there or not.

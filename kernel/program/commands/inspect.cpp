@@ -6,12 +6,14 @@
 #include <ostream>
 #include <tuple>
 
+#include "base/ids.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/run/command_log.hpp"
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/terminal.hpp"
@@ -133,7 +135,7 @@ int show_journal(Program& program, const std::string& id, const std::vector<Reco
         program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, time_of_day(envelope, 12), role_of(envelope),
                                    printable(record_line(record), 220));
     }
-    program.out << "\nOne step with all that was sent and answered: agentforge inspect " << id << " --step N\n";
+    program.out << "\nOne step with all that was sent and answered: agentforge inspect " << short_id(id) << " --step N\n";
     return 0;
 }
 
@@ -276,7 +278,7 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
-    const auto id = store.resolve(arguments.task);
+    const auto id = task_or_newest(program, store, arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     const TaskPaths paths = store.paths(*id);
     if (arguments.step != 0) {
@@ -336,7 +338,7 @@ int inspect_step(Program& program, const std::string& task, std::uint64_t step) 
 void add_inspect(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<InspectArguments>();
     const Command command = add_subcommand(app, "inspect", "Show a task's journal, verified, or one step of it");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
     const Option step = add_option(*command, "--step", arguments->step, "This step, with all that was sent and answered");
     step->type_name("N")->positive();
     add_option(*command, "--show", arguments->show, "Only this part of the step")

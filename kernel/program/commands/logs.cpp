@@ -9,6 +9,7 @@
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/journal_change.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
@@ -105,7 +106,7 @@ int show_logs(Program& program, const LogArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
-    const auto id = store.resolve(arguments.task);
+    const auto id = task_or_newest(program, store, arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     const TaskPaths paths = store.paths(*id);
     const auto records = store.records(*id);
@@ -127,7 +128,7 @@ int show_logs(Program& program, const LogArguments& arguments) {
 void add_logs(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<LogArguments>();
     const Command command = add_subcommand(app, "logs", "Show what a task has done, line by line, and go on while it runs");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
     add_flag(*command, "--follow,-f", arguments->follow, "Go on until no process runs the task any more");
     add_option(*command, "--tail", arguments->tail, "Begin with the last N lines")->type_name("N")->positive();
     const Option json = add_flag_callback(

@@ -11,6 +11,7 @@
 #include "cost/limits.hpp"
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 
@@ -60,7 +61,7 @@ int show_metrics(Program& program, const std::string& task) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
-    const auto id = store.resolve(task);
+    const auto id = task_or_newest(program, store, task);
     if (!id.ok()) { return program.fail(id.error()); }
     const auto state = read_task_state(store, *id);
     if (!state.ok()) { return program.fail(state.error()); }
@@ -103,7 +104,7 @@ void add_metrics(CLI::App& app, Program& program) {
     auto task = std::make_shared<std::string>();
     const Command command =
         add_subcommand(app, "metrics", "Show what each stage of a task took: time, tokens of its budget, retries, cycles, steps");
-    add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", *task, newest_task_help)->type_name("TASK");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge metrics 1f2e3d4c");
     command->callback([&program, task] {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -12,13 +14,15 @@ int run_pause(Program& program, const std::string& task, const std::string& reas
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
-    const auto id = store.resolve(task);
+    const auto id = task_or_only(program, store, task, "runs", [&store](const TaskSummary& each) {
+        return TaskLock::holder(store.paths(each.task_id)).has_value();
+    });
     if (!id.ok()) { return program.fail(id.error()); }
     if (!TaskLock::holder(store.paths(*id))) {
-        return program.fail(
-            Error{"AF-CLI-074", "no process runs the task, so there is nothing to pause", "task " + *id,
-                  "`agentforge resume " + *id + "` goes on where it stopped, `agentforge abort " + *id + "` ends it",
-                  ErrorKind::conflict});
+        return program.fail(Error{"AF-CLI-074", "no process runs the task, so there is nothing to pause", "task " + *id,
+                                  "`agentforge resume " + short_id(*id) + "` goes on where it stopped, `agentforge abort " +
+                                      short_id(*id) + "` ends it",
+                                  ErrorKind::conflict});
     }
     if (const auto asked = ask_to_pause(store, *id, reason, when); !asked.ok()) { return program.fail(asked.error()); }
     if (program.json_output) {
@@ -28,7 +32,7 @@ int run_pause(Program& program, const std::string& task, const std::string& reas
                             {"reason", reason}});
     } else {
         program.out << "Asked the process that runs it to pause" << (when == PauseWhen::at_once ? ": " : " after its step: ")
-                    << *id << "\n  go on with: agentforge resume " << *id << "\n";
+                    << *id << "\n  go on with: agentforge resume " << short_id(*id) << "\n";
     }
     return 0;
 }
@@ -44,7 +48,7 @@ void add_pause(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<Arguments>();
     const Command command =
         add_subcommand(app, "pause", "Let the process that runs a task save it and end, at once; `agentforge resume` goes on");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task, only_task_help)->type_name("TASK");
     add_option(*command, "--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
     add_flag(*command, "--after-step", arguments->after_step,
              "Let the step under way end first: a model call is then not made twice");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -29,7 +31,7 @@ int run_rebase(Program& program, Project& project, const std::string& id, bool c
     }
     program.out << printable(describe(result->drift), 500) << "\n";
     if (!result->done) {
-        program.out << (result->drift.moved() ? "It can be rebased: agentforge rebase " + id
+        program.out << (result->drift.moved() ? "It can be rebased: agentforge rebase " + short_id(id)
                                               : std::string("There is nothing to rebase."))
                     << "\n";
         return 0;
@@ -52,15 +54,16 @@ void add_rebase(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RebaseArguments>();
     const Command command =
         add_subcommand(app, "rebase", "Put a delivered commit on the newest base, measured by the gates again");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task, only_task_help)->type_name("TASK");
     add_flag(*command, "--check", arguments->check, "Only report how the base has moved and whether the two merge");
     add_run_output(command, program);
     command->footer("Example:  agentforge rebase 1f2e3d4c");
     command->callback([&program, arguments] {
         program.command = [&program, arguments] {
-            return with_task(program, arguments->task, [&](Project& project, const std::string& id) {
-                return run_rebase(program, project, id, arguments->check);
-            });
+            return with_fitting_task(
+                program, arguments->task, "has delivered a change",
+                [](const TaskSummary& each) { return each.status == "completed"; },
+                [&](Project& project, const std::string& id) { return run_rebase(program, project, id, arguments->check); });
         };
     });
 }

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <set>
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "program/command_line.hpp"
 #include "program/terminal/outcome.hpp"
@@ -54,7 +55,7 @@ void say_tended(Program& program, const PendingItem& item, const ProcessedDue& d
         program.out << item.id << ": nobody answered by " << by.deadline << "; "
                     << (done.settled == "abort" ? "the task is to end"
                                                 : "the answer is \"" + printable(by.default_answer, 200) + "\"")
-                    << ". Go on with: agentforge resume " << item.task_id << "\n";
+                    << ". Go on with: agentforge resume " << short_id(item.task_id) << "\n";
     } else if (!done.told.empty()) {
         std::string names;
         for (const std::string& name : done.told) { names += (names.empty() ? "" : ", ") + printable(name, 80); }

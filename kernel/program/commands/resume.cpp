@@ -3,6 +3,7 @@
 #include "program/command_line.hpp"
 #include "program/commands/detach.hpp"
 #include "program/commands/sets.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -13,9 +14,10 @@ void add_resume(CLI::App& app, Program& program) {
     auto guidance = std::make_shared<std::string>();
     const Command command =
         add_subcommand(app, "resume", "Go on with a task, or a set of them, after an interruption, a failure or an answer");
-    add_option(*command, "task", *task, "The task's id, or enough of it; or a set's, which begins with set-")
-        ->type_name("TASK")
-        ->required();
+    add_option(
+        *command, "task", *task,
+        "The task's id, or enough of it; or a set's, which begins with set- (default: the only task that is paused or failed)")
+        ->type_name("TASK");
     add_flag_callback(
         *command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },
         "Wait for a person where one is needed");
@@ -36,7 +38,12 @@ void add_resume(CLI::App& app, Program& program) {
             if (!guidance->empty()) {
                 if (const auto fits = check_guidance(*guidance); !fits.ok()) { return program.fail(fits.error()); }
             }
-            const auto go_on = [&] { return resume_and_tell(program, *task, *guidance); };
+            const auto go_on = [&] {
+                return with_fitting_task(
+                    program, *task, "is paused or failed",
+                    [](const TaskSummary& each) { return each.status == "paused" || each.status == "failed"; },
+                    [&](Project& project, const std::string& id) { return go_on_and_tell(program, project, id, *guidance); });
+            };
             return *detached ? detach(program, go_on) : go_on();
         };
     });

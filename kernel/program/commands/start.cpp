@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "config/goals.hpp"
 #include "config/orchestration.hpp"
@@ -492,7 +493,8 @@ void review_again(StartArguments& arguments) {
                          "task " + id + " has delivered no commit that could be reviewed again (it is " +
                              std::string(to_string(state.status)) + ")",
                          "",
-                         "`agentforge resume " + id + "` goes on with it; in the pipeline loop it is reviewed before it delivers",
+                         "`agentforge resume " + short_id(id) +
+                             "` goes on with it; in the pipeline loop it is reviewed before it delivers",
                          ErrorKind::conflict};
         }
         *base = TaskBase{state.commit, delivered_tree(state), state.branch};

@@ -12,6 +12,7 @@
 #include "aggregate/followed_task.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "git/checkout_change.hpp"
 #include "pipeline/artifact_files.hpp"
@@ -371,6 +372,7 @@ std::optional<Error> useless_flag(const StatusArguments& arguments) {
 void add_status(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatusArguments>();
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
+    command->aliases({"list", "ps"});
     add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks")->type_name("TASK");
     const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks with this status")
                               ->one_of({"pending", "running", "in_progress", "paused", "awaiting_approval", "escalated",

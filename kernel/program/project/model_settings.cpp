@@ -48,6 +48,7 @@ ModelSettings read_model_settings(const Settings& settings, const std::string& r
 
     ModelSettings read;
     read.backend = settings.text(key("llm.backend"));
+    if (read.backend.empty()) { read.backend = "auto"; }
     read.model = of_service("llm.model");
     read.base_url = of_service("llm.base_url");
     read.api_key_env = of_service("llm.api_key_env");
@@ -71,7 +72,7 @@ ModelSettings read_model_settings(const Settings& settings, const std::string& r
 const GuardedSetting* missed_by_model(const Settings& settings, const std::vector<GuardedSetting>& left_out,
                                       const std::string& role) {
     const std::string backend = read_model_settings(settings, role).backend;
-    if (backend.empty() || backend == "replay") { return nullptr; }  // A replayed model sends nothing.
+    if (backend == "replay") { return nullptr; }  // A replayed model sends nothing.
     const std::string prefix = role.empty() ? std::string() : "agents." + join_key({role}) + ".";
     const auto layer_of = [&](const std::string& name) {
         auto origin = settings.origin(prefix + name);

@@ -576,10 +576,6 @@ Result<ModelSettings> Project::asked_model(const std::string& role) const {
 
 Result<json::object> Project::backend_config(const std::string& name, const std::string& model_name, const ModelSettings& chosen,
                                              const std::string& role) const {
-    if (name.empty()) {
-        return Error{"AF-LLM-001", "no model is configured", "llm.backend", "choose one:\n" + model_help(),
-                     ErrorKind::unavailable};
-    }
     json::object config = chosen.settings;
     if (name == "replay") {
         const std::string transcript = from_here(chosen.transcript);
@@ -702,8 +698,12 @@ Result<ModelSettings> Project::settled(ModelSettings chosen) {
         settled_.emplace_back(std::move(chosen), became);
         return became;
     }
-    return Error{"AF-LLM-002", "`llm.backend: auto` found no model that is reachable:" + tried, "llm.backend",
-                 "set one up, or name a backend:\n" + model_help(), ErrorKind::unavailable};
+    const bool chosen_by_nobody = settings_->text("llm.backend").empty();
+    return Error{chosen_by_nobody ? "AF-LLM-001" : "AF-LLM-002",
+                 (chosen_by_nobody ? "no model is configured, and none is reachable:"
+                                   : "`llm.backend: auto` found no model that is reachable:") +
+                     tried,
+                 "llm.backend", "set one up, or name a backend:\n" + model_help(), ErrorKind::unavailable};
 }
 
 void Project::open_telemetry() {

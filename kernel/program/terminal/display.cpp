@@ -3,12 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <ostream>
+#include <utility>
 
 #include <agentforge/host.hpp>
 
+#include "base/ids.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
+#include "config/gate_names.hpp"
 #include "program/commands/inspect.hpp"
 #include "program/log/event_stream.hpp"
 #include "program/terminal/terminal.hpp"
@@ -46,6 +52,7 @@ Display::Display(std::ostream& out, Options options) : out_(out), options_(std::
 Display::~Display() {
     {
         const std::lock_guard lock(mutex_);
+        release_gates();
         over_ = true;
         live_ = {};
         draw("");
@@ -64,6 +71,20 @@ std::size_t Display::columns() const { return options_.columns ? options_.column
 
 void Display::line(const std::string& text) {
     if (!options_.quiet) { draw(text + "\n"); }
+}
+
+/// A gate's line comes after the action that caused it.
+void Display::gate_line(const std::string& text) {
+    if (deciding_) {
+        held_.push_back(text);
+    } else {
+        line(text);
+    }
+}
+
+void Display::release_gates() {
+    deciding_ = false;
+    for (const std::string& text : std::exchange(held_, {})) { line(text); }
 }
 
 /// Writes what is to stay above the live lines, and those anew, at once: nothing flickers.
@@ -126,16 +147,27 @@ public:
     }
     void on(const TaskState& state, const records::Step& step) {
         const bool good = *step.result->status == "success";
-        const std::string told = fmt::format(" step {:<3} {:<22} {}", state.steps, printable(*step.action->type),
-                                             printable(display_.without_repetition(*step.result->summary)));
-        display_.line(
-            "    " + display_.mark(good) +
-            (good && display_.options_.terminal ? fitting(told, display_.columns() - 9) : told));  // A failure is shown whole.
+        if (!std::exchange(display_.told_, false)) {
+            const bool refused = !good && is_refusal(step.result->error.value_or(std::string()));
+            action(refused ? display_.paint("deny", yellow) : display_.mark(good), state.steps, *step.action->type,
+                   *step.result->summary, good);
+        }
+        display_.steps_ = state.steps;
         if (const std::string files = listed_files(step); !files.empty()) {
             display_.line("         changed: " + printable(files, 1000));
         }
     }
-    void on(const TaskState&, const records::Gate& gate) { verdict(gate.gate, gate.passed, gate.summary); }
+    void on(const TaskState& state, const records::Gate& gate) {
+        if (gate.gate == gate_name::baseline && gate.tests) {
+            display_.failing_before_ = *gate.tests - gate.tests_passed.value_or(0);
+        }
+        if (const std::uint64_t failing = expected_to_fail(state, gate); failing > 0) {
+            display_.failed_gate_.clear();
+            return display_.gate_line(gate_text(display_.paint("ok  ", green), gate.gate, expectation(failing)));
+        }
+        if (says_nothing_new(gate)) { return; }
+        verdict(gate.gate, gate.passed, gate.summary, not_configured(gate));
+    }
     void on(const TaskState& state, const records::StageCompleted& completed) {
         const StageState& done = state.stages.at(state.pipeline.index_of(completed.stage).value_or(0));
         const std::string artifact = printable(done.artifact);
@@ -149,6 +181,7 @@ public:
                                   state.stages.size(), printable(skipped.stage), printable(skipped.reason)));
     }
     void on(const TaskState&, const records::StageFailed& failed) {
+        display_.release_gates();
         display_.line(
             fmt::format("    {} {}: {}", display_.mark(false), printable(failed.error.code), printable(failed.error.message)));
     }
@@ -192,6 +225,15 @@ public:
     // The console writes where the live lines stand: they go as long as somebody is asked there.
     void on(const event::Asking& asking) { display_.asked_here_ = asking.handler.find("console") != std::string::npos; }
     void on(const event::AskingEnded&) { display_.asked_here_ = false; }
+    void on(const event::Answering&) {
+        if (!display_.told_) { display_.deciding_ = true; }
+    }
+    /// What failed is told with its record, which knows why.
+    void on(const event::ToolCalled& called) {
+        if (!called.success) { return; }
+        action(display_.mark(true), display_.steps_ + 1, called.tool, called.summary, true);
+        display_.told_ = true;
+    }
     void on(const event::GateTried& tried) { verdict(tried.gate, tried.passed, tried.summary); }
     void on(const event::Message& message) { display_.line("    " + printable(message.text, 500)); }
     void on(const event::Logged& logged) {
@@ -204,15 +246,56 @@ public:
 
 private:
     void task(const TaskState& state) {
-        display_.line("task " + printable(state.task_id) + "  (pipeline " + printable(state.pipeline.name) + ")");
+        display_.steps_ = state.steps;
+        display_.line("task " + printable(short_id(state.task_id)) + "  (pipeline " + printable(state.pipeline.name) + ")");
+    }
+    /// One action, and the gates that it caused below it. A failure is shown whole.
+    void action(const std::string& mark, std::uint64_t number, const std::string& tool, const std::string& summary, bool good) {
+        const std::string told =
+            fmt::format(" step {:<3} {:<22} {}", number, printable(tool), printable(display_.without_repetition(summary)));
+        display_.line("    " + mark + (good && display_.options_.terminal ? fitting(told, display_.columns() - 9) : told));
+        display_.release_gates();
+    }
+    /// Whether the kernel did not permit the action, by the code of the error.
+    static bool is_refusal(const std::string& error) {
+        return std::ranges::any_of(std::array{"AF-TOOL-013:", "AF-ESC-033:"},
+                                   [&error](const char* code) { return error.starts_with(code); });
+    }
+    /// How many tests fail in a stage that writes tests before the code; 0 where the gate is not about that.
+    static std::uint64_t expected_to_fail(const TaskState& state, const records::Gate& gate) {
+        if (gate.passed || gate.gate != gate_name::tests || exit_gate(state.stage_template()) != gate_name::red) { return 0; }
+        return gate.tests.value_or(0) - gate.tests_passed.value_or(0);
+    }
+    [[nodiscard]] std::string expectation(std::uint64_t failing) const {
+        const std::uint64_t before = display_.failing_before_.value_or(0);
+        const bool are_new = display_.failing_before_ && before == 0;
+        return fmt::format("expected: {} {}test{} fail{}", failing, are_new ? "new " : "", failing == 1 ? "" : "s",
+                           failing == 1 ? "s" : "") +
+               (before > 0 ? fmt::format(", {} of them did before the task", std::min(before, failing)) : "");
+    }
+    /// A gate that passes after an edit with the words of last time. Tests are told each time.
+    bool says_nothing_new(const records::Gate& gate) {
+        if (!*gate.partial || gate.tests) { return false; }
+        std::string& last = display_.said_[gate.gate];
+        const bool same = gate.passed && last == gate.summary;
+        last = gate.passed ? gate.summary : std::string();
+        return same;
+    }
+    static bool not_configured(const records::Gate& gate) {
+        const json::object* report = gate.report->value ? gate.report->value->if_object() : nullptr;
+        const json::value* facts = report != nullptr ? report->if_contains("facts") : nullptr;
+        return facts != nullptr && facts->is_object() && text_of(facts->get_object(), "type_check") == "not configured";
     }
     void stage(const TaskState& state, const std::string& end) {
         display_.line(fmt::format("{}/{} {:<9} {}{}", state.stage_index + 1, state.stages.size(), printable(state.stage().name),
                                   printable(state.stage_template().agent), end));
     }
-    void verdict(const std::string& gate, bool passed, const std::string& summary) {
+    static std::string gate_text(const std::string& mark, const std::string& gate, const std::string& summary) {
+        return fmt::format("    {} gate {:<12} {}", mark, printable(gate), printable(summary));
+    }
+    void verdict(const std::string& gate, bool passed, const std::string& summary, bool skipped = false) {
         display_.failed_gate_ = passed ? std::string() : summary;
-        display_.line(fmt::format("    {} gate {:<12} {}", display_.mark(passed), printable(gate), printable(summary)));
+        display_.gate_line(gate_text(skipped ? display_.paint("skip", dim) : display_.mark(passed), gate, summary));
     }
     void person(std::string_view wanted, const std::string& what, const std::string& id) {
         display_.line(display_.paint("    " + std::string(wanted), yellow) + what + "  (" + printable(id) + ")");

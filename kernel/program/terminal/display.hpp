@@ -6,10 +6,12 @@
 #include <condition_variable>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "program/log/progress.hpp"
 #include "program/terminal/live_view.hpp"
@@ -39,6 +41,8 @@ public:
 private:
     class Lines;
     void line(const std::string& text);
+    void gate_line(const std::string& text);
+    void release_gates();
     void draw(std::string_view above);
     void tick();
     [[nodiscard]] std::size_t columns() const;
@@ -53,8 +57,14 @@ private:
     std::size_t live_lines_ = 0;    ///< On the terminal, the cursor in the last of them.
     std::size_t live_columns_ = 0;  ///< What the terminal had when they were drawn.
     std::string drawn_;
-    std::string failed_gate_;  ///< What the last gate said, where it failed.
-    bool asked_here_ = false;  ///< The console asks on this terminal.
+    std::string failed_gate_;        ///< What the last gate said, where it failed.
+    std::uint64_t steps_ = 0;        ///< Of the task, as recorded.
+    bool deciding_ = false;          ///< The model was asked, and its action is not told yet: gates are held until it is.
+    bool told_ = false;              ///< The action of the step under way.
+    std::vector<std::string> held_;  ///< Lines of gates that the action caused.
+    std::map<std::string, std::string, std::less<>> said_;  ///< What a gate said last, where it passed on some paths.
+    std::optional<std::uint64_t> failing_before_;           ///< Tests that fail without the task.
+    bool asked_here_ = false;                               ///< The console asks on this terminal.
     bool over_ = false;
     std::condition_variable wake_;
     std::optional<std::thread> ticker_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/terminal/outcome.hpp"
+#include "program/project/chosen_task.hpp"
 
 #include <unistd.h>
 
@@ -7,14 +8,14 @@
 #include <ostream>
 #include <thread>
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
-#include "pipeline/people/iteration.hpp"
 #include "program/commands/detach.hpp"
-#include "program/commands/iteration.hpp"
 #include "program/log/event_stream.hpp"
 #include "program/project/preflight.hpp"
 #include "program/project/ready.hpp"
 #include "program/terminal/closing.hpp"
+#include "program/terminal/closing_card.hpp"
 #include "program/terminal/terminal.hpp"
 
 namespace agentforge::kernel {
@@ -45,94 +46,6 @@ json::object result_json(const PipelineResult& result, const json::object& more)
     }
     for (const auto& [key, value] : more) { object[key] = value; }
     return object;
-}
-
-std::string field(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-/// Hooks, the pull request, and a base that has moved.
-void tell_delivery(Program& program, const std::string& task_id, const json::object& deliverable) {
-    const std::string hooks = field(deliverable, "commit_hooks");
-    if (!hooks.empty() && hooks != "none" && field(deliverable, "deliverable_type") != "files") {
-        program.out << "  hooks:   " << printable(hooks, 300) << "\n";
-    }
-    const std::string type = field(deliverable, "deliverable_type");
-    const std::string url = field(deliverable, "pr_url");
-    if (type == "pr") {
-        program.out << (url.empty() ? "  pushed; open the pull request where your server has them"
-                                    : "  request: " + printable(url, 500))
-                    << "\n";
-    }
-    const json::value* drift = deliverable.if_contains("drift");
-    if (drift == nullptr || !drift->is_object()) { return; }
-    program.out << "  " << printable(describe(drift_from_json(drift->get_object())), 400) << "\n"
-                << (type == "files" ? "" : "           agentforge rebase " + task_id + "\n");
-}
-
-void tell_success(Program& program, Project& project, const PipelineResult& result) {
-    program.out << "Done: " << result.task_id << "  (" << human_duration(result.duration) << ")\n";
-    if (!result.deliverable) { return; }
-    const std::string commit = field(*result.deliverable, "commit_sha");
-    const std::string patch = field(*result.deliverable, "patch_file");
-    if (!commit.empty()) {
-        const json::value* is_signed = result.deliverable->if_contains("signed");
-        program.out << "  commit " << commit << " on branch " << field(*result.deliverable, "branch")
-                    << (is_signed != nullptr && *is_signed == json::value(true) ? ", signed" : "") << "\n"
-                    << "  look:    git log -p " << field(*result.deliverable, "branch") << "\n";
-        tell_delivery(program, result.task_id, *result.deliverable);
-    } else if (!patch.empty()) {
-        program.out << "  patch    .agentforge/tasks/" << result.task_id << "/" << patch << "\n"
-                    << "  look:    agentforge diff " << result.task_id << "\n"
-                    << "  take it: agentforge apply " << result.task_id << "\n";
-        tell_delivery(program, result.task_id, *result.deliverable);
-    } else {
-        program.out << "  ended after stage " << result.current_stage << "; its artifact is in .agentforge/tasks/"
-                    << result.task_id << "/artifacts\n";
-        const auto state = read_task_state(project.tasks(), result.task_id);
-        for (const std::string& way : state.ok() ? ways_after_end(*state, result.task_id) : std::vector<std::string>()) {
-            program.out << "  " << way << "\n";
-        }
-    }
-    program.out << "  journal: agentforge inspect " << result.task_id << "\n";
-}
-
-void tell_cost(Program& program, Project& project, const PipelineResult& result) {
-    const std::uint64_t calls = result.spend.calls + result.spend.lost;
-    if (calls == 0) { return; }
-    program.out << "  cost:    " << cost_of_task(project.tasks(), result.task_id, result.spend, result.unpriced_models) << "  ("
-                << calls << (calls == 1 ? " call, " : " calls, ") << result.spend.tokens() << " tokens; agentforge cost "
-                << result.task_id << ")\n";
-}
-
-/// The action in full: what is approved is what was seen.
-void tell_action(Program& program, Project& project, const PipelineResult& result) {
-    const auto asked = project.escalations().approval(result.waiting_id);
-    if (!asked.ok()) {
-        program.err << "agentforge: " << asked.error().to_string() << "\n";
-        return;
-    }
-    program.out << "An action waits for you: " << result.task_id << ", stage " << result.current_stage << "\n";
-    tell_lines(program.out, action_text(asked->artifact));
-    program.out << "  agentforge approve " << result.waiting_id << "\n"
-                << "  agentforge approve " << result.waiting_id << " --edit     (in your editor; or --edited FILE)\n"
-                << "  agentforge reject " << result.waiting_id << " --feedback \"what to do instead\"\n";
-}
-
-void tell_waiting(Program& program, Project& project, const PipelineResult& result) {
-    if (result.waiting_for == "action") { return tell_action(program, project, result); }
-    program.out << "Waiting for a person: " << result.task_id << ", stage " << result.current_stage << ", " << result.waiting_id
-                << "\n";
-    const auto state = read_task_state(project.tasks(), result.task_id);
-    if (result.waiting_for == "approval" && state.ok()) {
-        for (const std::string& line : iterates(*state) ? words_before_decision(*state) : std::vector<std::string>()) {
-            program.out << "  " << printable(line, 1000) << "\n";
-        }
-        for (const std::string& way : ways_to_decide(*state, result.task_id)) { program.out << "  " << way << "\n"; }
-    } else {
-        program.out << "  agentforge resolve " << result.waiting_id << " \"your answer\"     (or --abort)\n";
-    }
 }
 
 Result<PipelineResult> go_on(Project& project, const std::string& task_id, std::string_view guidance = {}) {
@@ -184,36 +97,7 @@ int tell(Program& program, Project& project, const PipelineResult& result, const
         }
         return static_cast<int>(result.exit_code);
     }
-    if (result.success) {
-        tell_success(program, project, result);
-        tell_closing(program, closing);
-        tell_cost(program, project, result);
-        if (project.settings().text("llm.backend") == "replay") {
-            program.out << "  The model's words came from a recorded transcript (the replay backend); everything else was real.\n"
-                        << "  With a model of your own:\n"
-                        << model_help();
-        }
-    } else if (!result.waiting_for.empty()) {
-        tell_waiting(program, project, result);
-        tell_cost(program, project, result);
-    } else {
-        program.out << (result.status == TaskStatus::paused && !result.error ? "Paused: " : "Not done: ") << result.task_id
-                    << ", "
-                    << (result.status == TaskStatus::paused && !result.error ? "" : std::string(to_string(result.status)) + " ")
-                    << "at stage " << result.current_stage << "\n";
-        if (result.error) { program.err << "agentforge: " << printable_lines(result.error->to_string()) << "\n"; }
-        const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
-        const bool begins_anew =
-            result.error && (result.error->code.starts_with("AF-EXT-") ||
-                             result.error->code == "AF-ORCH-032");  // What it was given, and its template, stay as they are.
-        if (!told && !begins_anew && (result.status == TaskStatus::paused || result.status == TaskStatus::failed)) {
-            program.out << "  go on with: agentforge resume " << result.task_id << "\n";
-        }
-        if (!result.error || result.error->remedy.find("agentforge inspect") == std::string::npos) {
-            program.out << "  look at it: agentforge inspect " << result.task_id << "\n";
-        }
-        tell_cost(program, project, result);
-    }
+    tell_card(program, project, result, closing);
     return static_cast<int>(result.exit_code);
 }
 
@@ -224,6 +108,16 @@ int with_task(Program& program, const std::string& task, const std::function<int
     const auto id = (*project)->tasks().resolve(task);
     if (!id.ok()) { return program.fail(id.error()); }
     return action(**project, *id);
+}
+
+int with_fitting_task(Program& program, const std::string& task, const std::string& what,
+                      const std::function<bool(const TaskSummary&)>& fits,
+                      const std::function<int(Project&, const std::string&)>& action) {
+    if (!task.empty()) { return with_task(program, task, action); }
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const auto id = task_or_only(program, TaskStore(place->agentforge), task, what, fits);
+    return id.ok() ? with_task(program, *id, action) : program.fail(id.error());
 }
 
 void tell_lines(std::ostream& out, const std::string& text) {
@@ -266,18 +160,22 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     } else {
         program.out << "Answered " << id
                     << (running ? ". The process that runs the task goes on."
-                        : taken ? ". The process that ran the task went on with it: agentforge status " + task_id
-                                : ". Go on with: agentforge resume " + task_id)
+                        : taken ? ". The process that ran the task went on with it: agentforge status " + short_id(task_id)
+                                : ". Go on with: agentforge resume " + short_id(task_id))
                     << "\n";
     }
     return 0;
 }
 
+int go_on_and_tell(Program& program, Project& project, const std::string& task_id, const std::string& guidance) {
+    const auto result = go_on(project, task_id, guidance);
+    if (!result.ok()) { return program.fail(result.error()); }
+    return tell(program, project, *result);
+}
+
 int resume_and_tell(Program& program, const std::string& task, const std::string& guidance) {
     return with_task(program, task, [&program, &guidance](Project& project, const std::string& id) {
-        const auto result = go_on(project, id, guidance);
-        if (!result.ok()) { return program.fail(result.error()); }
-        return tell(program, project, *result);
+        return go_on_and_tell(program, project, id, guidance);
     });
 }
 

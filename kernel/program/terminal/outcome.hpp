@@ -23,6 +23,10 @@ int with_task(Program& program, const std::string& task, const std::function<int
                                        const std::vector<std::string>& unpriced_models);
 /// Calls, tokens and cost of a sum, for `--json`: `cost_microusd` is the known part, `cost_known` whether that is all.
 [[nodiscard]] json::object spend_json(const Spend& spend);
+/// The same; where no task is named, the only one that `fits` (task_or_only).
+int with_fitting_task(Program& program, const std::string& task, const std::string& what,
+                      const std::function<bool(const TaskSummary&)>& fits,
+                      const std::function<int(Project&, const std::string&)>& action);
 /// A text of others in lines that each begin with a bar, so that none can pass for ours.
 void tell_lines(std::ostream& out, const std::string& text);
 /// After `id` was answered: goes on with the task, unless `only_answer`. Where another process has the task that one goes on;
@@ -30,6 +34,8 @@ void tell_lines(std::ostream& out, const std::string& text);
 int go_on_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer);
 /// What a task asked before it was aborted waits for nobody any more.
 [[nodiscard]] bool has_ended(const TaskStore& tasks, const std::string& task_id);
+/// Goes on with a task of an open project and tells what came of it.
+int go_on_and_tell(Program& program, Project& project, const std::string& task_id, const std::string& guidance);
 /// Opens the project as the task needs it, goes on with the task and tells what came of it.
 int resume_and_tell(Program& program, const std::string& task, const std::string& guidance = {});
 

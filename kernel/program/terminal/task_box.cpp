@@ -7,6 +7,7 @@
 
 #include "aggregate/figures.hpp"
 #include "base/clock.hpp"
+#include "base/ids.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "pipeline/people/iteration.hpp"
@@ -189,11 +190,6 @@ std::vector<std::string> plain_lines(const TaskOverview& task) {
     if (!task.ended_in.empty()) { lines.push_back("its process ended without a word in " + printable(task.ended_in, 200)); }
     if (const auto ways = ways_on(task); !ways.empty()) { lines.push_back(ways.front()); }
     return lines;
-}
-
-std::string short_id(const std::string& task_id) {
-    const std::size_t dash = task_id.rfind('-');
-    return dash == std::string::npos || dash + 1 == task_id.size() ? task_id : task_id.substr(dash + 1);
 }
 
 std::string time_since(const std::string& then, std::chrono::system_clock::time_point now) {

@@ -310,6 +310,7 @@ def settled(text):
     """Without what differs from run to run."""
     text = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", text)
     text = re.sub(r"task-\d{8}-([a-z-]+)-[0-9a-f]{8}", r"task-DAY-\1-ID", text)
+    text = re.sub(r"\b[0-9a-f]{8}\b", "ID", text)
     return re.sub(r"\b[\d.]+ (ms|s)\b", "N ms", text)
 
 

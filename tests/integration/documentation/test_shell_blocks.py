@@ -46,7 +46,7 @@ class Shell(unittest.TestCase):
         blocks = self.blocks("README.md")
         self.assertEqual(len(blocks), 2)
         shown = self.run_block(blocks[0] + "pwd\n" + blocks[1], self.home)
-        self.assertIn("Done: task-", shown)
+        self.assertIn("Done: ", shown)
         self.assertIn("textkit/slug.py", shown)
         self.assertIn("8/8 deliver", shown)
 

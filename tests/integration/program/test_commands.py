@@ -399,7 +399,7 @@ class TestApprovals(ProgramTest):
 
     def test_supervised_waits_after_each_stage(self):
         outcome = self.assert_code(self.start("--supervised", "--exit-after", "analyze"), 22)
-        self.assertIn("agentforge approve " + self.task(), outcome.out)
+        self.assertIn("agentforge approve " + self.task()[-8:], outcome.out)
         outcome = self.assert_code(self.run_program("approve", self.task()), 22)
         self.assertIn("stage clarify", outcome.out)
         self.assert_code(self.run_program("approve", self.task()), 0)

@@ -36,7 +36,7 @@ class TestCost(ProgramTest):
 
     def test_a_limit_pauses_the_task_and_a_higher_one_lets_it_go_on_without_asking_twice(self):
         paused = self.ask("--set", f"cost.prices={self.write(PRICES)}", "--set", "limits.max_steps=1")
-        self.assert_error(paused, "AF-COST-012", "limits.max_steps", f"agentforge resume {self.task()} --set limits.max_steps=", exit_code=22)
+        self.assert_error(paused, "AF-COST-012", "limits.max_steps", f"agentforge resume {self.task()[-8:]} --set limits.max_steps=", exit_code=22)
         self.assertIn("AF-COST-012", self.run_program("status", self.task()).out)
         self.assert_error(self.run_program("resume", self.task()), "AF-COST-012", exit_code=22)     # The limit stays with the task.
         done = self.assert_code(self.run_program("resume", self.task(), "--set", "limits.max_steps=50"), 0)

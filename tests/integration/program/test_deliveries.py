@@ -270,7 +270,7 @@ class TestFilesThatActLater(DeliveriesTest):
         insert(transcript, "green", "software_developer", 1, call("create_file", path=".envrc", content="touch planted\n"),
                call("create_file", path=self.WORKFLOW, content="on: push\n"))
         outcome = self.assert_code(self.start(transcript=transcript), 22)
-        self.assertIn("agentforge approve " + self.task(), outcome.out)
+        self.assertIn("agentforge approve " + self.task()[-8:], outcome.out)
         status = self.run_program("status", self.task(), "--json").json
         self.assertEqual(status["current_stage"], "green")
         artifact = (self.repository / ".agentforge/tasks" / self.task() / "artifacts/phases/green/implementation.yaml").read_text()

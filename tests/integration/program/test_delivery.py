@@ -2,12 +2,14 @@
 """The demo's request, from the words to the commit."""
 
 import os
+import re
 import subprocess
 import sys
 
 import yaml
 
 from harness import REQUEST, ProgramTest, main
+from terminal import Terminal
 
 
 class TestDelivery(ProgramTest):
@@ -46,9 +48,59 @@ class TestDelivery(ProgramTest):
         self.assert_code(self.outcome, 0)
 
     def test_result_is_on_standard_output_and_progress_on_standard_error(self):
-        self.assertIn("Done: " + self.task(), self.outcome.out)
-        self.assertNotIn("step", self.outcome.out)
+        self.assertIn("Done: ", self.outcome.out)
+        self.assertNotIn("ok   step", self.outcome.out)
         self.assertIn("8/8 deliver", self.outcome.err)
+
+    def test_the_card_says_what_was_done_and_what_comes_next(self):
+        short = self.task()[-8:]
+        lines = re.sub(r"\d+(\.\d)? m?s\b|\d+ m \d\d s", "0 s", self.outcome.out).splitlines()
+        self.assertEqual(lines[0], "Done: " + REQUEST)
+        self.assertRegex(lines[1], r"^  changed  5 files, \+\d+ -\d+$")
+        self.assertRegex("\n".join(lines[2:7]), r"           tests/test_slug.py   \+\d+ -0\n")
+        self.assertEqual(lines[7], "  tests    26 pass, 5 new")
+        self.assertRegex(lines[8], r"^  cost     nothing, the answers came from a transcript  \(\d+ calls, \d+ tokens, 0 s\)$")
+        self.assertRegex(lines[9], rf"^  commit   [0-9a-f]{{12}} on branch {self.branch}$")
+        commands = [line.split("  ")[1] for line in lines if line.startswith("  agentforge ")]
+        self.assertEqual(commands, [f"agentforge {name} {short}" for name in ("diff", "apply", "inspect")])
+        self.assertEqual([line for line in lines if "recorded transcript" in line], [lines[-1]])
+
+    def test_progress_has_each_action_before_its_gates_and_no_failure_that_must_be(self):
+        progress = self.outcome.err
+        self.assertRegex(progress, r"ok   step 12 +run_tests .*\n.*ok   gate tests +expected: 4 new tests fail\n")
+        self.assertRegex(progress, r"FAIL step 18 +complete .*\n    FAIL gate green +tests/test_slug.py::")
+        self.assertRegex(progress, r"deny step 10 +create_file +Path 'textkit/slugs.py' is not allowed for test_engineer")
+        self.assertEqual(progress.count("no type checker configured"), 1)
+        self.assertIn("skip gate types", progress)
+        self.assertIn("task " + self.task()[-8:] + "  (pipeline implement)", progress)
+
+    def test_commands_that_read_take_the_newest_task(self):
+        for command in ("diff", "inspect", "cost", "logs", "history", "metrics"):
+            shown = self.assert_code(self.run_program(command), 0)
+            self.assertIn(f"agentforge: task {self.task()[-8:]} (completed): {REQUEST}", shown.err)
+            self.assertEqual(shown.out, self.run_program(command, self.task()).out)
+
+    def test_a_command_that_changes_something_takes_the_only_task_that_fits(self):
+        shown = self.assert_code(self.run_program("apply", "--check"), 0)
+        self.assertIn(f"agentforge: task {self.task()[-8:]} (completed)", shown.err)
+        self.assert_error(self.run_program("pause"), "AF-CLI-190", "no task runs")
+        self.assert_error(self.run_program("resume"), "AF-CLI-190", "no task is paused or failed")
+
+    def test_list_and_ps_are_status(self):
+        for alias in ("list", "ps"):
+            self.assertIn(self.task()[-8:], self.assert_code(self.run_program(alias), 0).out)
+        self.assertIn("(also: list, ps)", self.run_program("--help").out)
+
+    def test_diff_has_colours_on_a_terminal_alone(self):
+        shown = Terminal(self, "diff", lines=200, environment={"AGENTFORGE_PAGER": "cat"})
+        shown.ended(0)
+        self.assertEqual(shown.colour_of("+++ b/textkit/slug.py"), "default")
+        self.assertEqual(shown.colour_of("@@ "), "cyan")
+        self.assertEqual(shown.colour_of("+def slugify"), "green")
+        plain = Terminal(self, "diff", environment={"NO_COLOR": "1", "AGENTFORGE_PAGER": "cat"})
+        plain.ended(0)
+        self.assertNotIn(b"\x1b", plain.raw)
+        self.assertNotIn("\x1b", self.run_program("diff").out)
 
     def test_output_that_is_no_terminal_has_no_escape_sequences(self):
         self.assertNotIn("\x1b", self.outcome.all)

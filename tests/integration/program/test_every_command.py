@@ -198,7 +198,7 @@ class TestInTheBackground(ProgramTest):
         out, err = attached[0].communicate(timeout=60)
         self.assertEqual(attached[0].returncode, 0, err)
         self.assertIn("intake", err)
-        self.assertIn(f"Done: {self.task()}", out)
+        self.assertIn("Done: ", out)
 
     def test_interrupted_attach_leaves_the_task_running(self):
         asked, model = self.hanging()

@@ -111,10 +111,10 @@ class TestAtTheTerminal(InteractiveTest):
         terminal.wait_for("Do it? [y/n/e=edit/")
         self.assertIn("  | tool: \"complete\"", terminal.text())
         terminal.press(b"y\n")
-        terminal.wait_for("Done: task-")
+        terminal.wait_for("Done: ")
         shown = "\n".join(terminal.ended(0))
         self.assertIn("answered by ", shown)
-        self.assertIn("Done: task-", shown)
+        self.assertIn("Done: ", shown)
 
     def test_an_editor_changes_it(self):
         editor = self.folder / "editor"
@@ -123,7 +123,7 @@ class TestAtTheTerminal(InteractiveTest):
         terminal = self.terminal(environment={"EDITOR": str(editor), "VISUAL": ""})
         terminal.wait_for("Do it? [y/n/e=edit/")
         terminal.press(b"e\n")
-        terminal.wait_for("Done: task-")
+        terminal.wait_for("Done: ")
         terminal.ended(0)
         self.assertEqual([r["decision"] for r in self.records("action_decided")], ["edited"])
 
@@ -141,7 +141,7 @@ class TestAtTheTerminal(InteractiveTest):
             terminal.press(b"\x03")
         terminal.wait_for("heard")
         terminal.press(b"q\n")
-        self.assertIn("Done: task-", "\n".join(terminal.ended(0)))
+        self.assertIn("Done: ", "\n".join(terminal.ended(0)))
         self.assertEqual([r["decision"] for r in self.records("action_decided")], ["edited"])
         self.assertEqual(list(temporary.iterdir()), [])
 

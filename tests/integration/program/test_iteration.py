@@ -68,7 +68,7 @@ class TestIteration(IterationTest):
     def test_without_a_terminal_and_a_flag_nobody_is_waited_for(self):
         outcome = self.assert_code(self.design(), 0)
         self.assertEqual(self.records("approval_requested"), [])
-        self.assertIn(f"agentforge continue {self.task()} --revise", outcome.out)
+        self.assertIn(f"agentforge continue {self.task()[-8:]} --revise", outcome.out)
         self.assertEqual(outcome.out.count("Would you like to go on to the implementation?"), 1)
 
     def test_iterate_shows_the_artifact_and_approve_ends_at_the_default_exit(self):
@@ -410,7 +410,7 @@ class TestContinue(IterationTest):
     def test_what_is_said_of_a_task_that_has_ended_can_be_done(self):
         self.design()
         for command in ("approve", "reject"):
-            self.assert_error(self.run_program(command, self.task()), "AF-ORCH-043", f"agentforge continue {self.task()} --revise")
+            self.assert_error(self.run_program(command, self.task()), "AF-ORCH-043", f"agentforge continue {self.task()[-8:]} --revise")
         self.assert_error(self.run_program("resume", self.task(), "--say", "x"), "AF-ORCH-049", f"agentforge continue {self.task()}")
         self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
         approval = self.records("approval_requested")[-1]["approval_id"]
@@ -529,15 +529,15 @@ class TestIterationAtTheTerminal(IterationTest):
         terminal.wait_for("version 2 of")
         terminal.wait_for("Approve? [y/n/x=end here", count=2)
         terminal.press(b"y\n")
-        self.assertIn("Done: task-", "\n".join(terminal.ended(0)))
+        self.assertIn("Done: ", "\n".join(terminal.ended(0)))
         self.assertEqual([r["decision"] for r in self.records("approval_decided")], ["revise", "approve"])
 
     def test_no_iterate_asks_nobody(self):
-        self.assertIn("Done: task-", "\n".join(self.terminal("--no-iterate").ended(0)))
+        self.assertIn("Done: ", "\n".join(self.terminal("--no-iterate").ended(0)))
 
     def test_an_end_that_was_named_is_not_held_up_here_or_elsewhere(self):
         """Who says beforehand where the task ends has decided; whoever resumes it, nobody is asked."""
-        self.assertIn("Done: task-", "\n".join(self.terminal("--exit-after", "spec", command="implement").ended(0)))
+        self.assertIn("Done: ", "\n".join(self.terminal("--exit-after", "spec", command="implement").ended(0)))
         self.assertEqual(self.records("approval_requested"), [])
 
     def test_an_end_that_was_named_is_shown_where_that_was_asked_for(self):
@@ -548,7 +548,7 @@ class TestIterationAtTheTerminal(IterationTest):
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "spec")
 
     def test_an_implementation_is_not_held_up(self):
-        self.assertIn("Done: task-", "\n".join(self.terminal(command="implement").ended(0)))
+        self.assertIn("Done: ", "\n".join(self.terminal(command="implement").ended(0)))
 
     def test_going_on_beyond_the_end_is_an_answer(self):
         terminal = self.terminal()

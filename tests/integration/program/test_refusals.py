@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a model says counts for nothing until the kernel has measured it: wrong, idle and hostile transcripts."""
 
+import re
 import json
 
 import yaml
@@ -183,7 +184,7 @@ class TestRefusedActions(ProgramTest):
             self.assertNotIn("secret = 1", self.run_program("inspect", self.task(), "--step", step["step"], "--show", "result").out)
 
     def test_each_refusal_is_shown_to_the_user(self):
-        self.assertGreaterEqual(self.outcome.err.count("FAIL step"), len(self.ATTEMPTS))
+        self.assertGreaterEqual(len(re.findall("(?:FAIL|deny) step", self.outcome.err)), len(self.ATTEMPTS))
 
 
 class TestMachineThatCannotConfine(ProgramTest):

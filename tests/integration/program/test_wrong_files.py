@@ -147,9 +147,9 @@ class TestTaskFiles(Untouched):
         record.unlink()
         listed = self.run_program("escalations", "list")
         self.assertIn("AF-ESC-001", listed.err)
-        self.assertIn("agentforge resume " + self.id, listed.err)
+        self.assertIn("agentforge resume " + self.id[-8:], listed.err)
         self.assertIn(asked["id"], listed.out)
-        self.assert_error(self.run_program("approve", self.id), "AF-ESC-001", "agentforge resume " + self.id)
+        self.assert_error(self.run_program("approve", self.id), "AF-ESC-001", "agentforge resume " + self.id[-8:])
         self.assert_code(self.go_on("resume", self.id), 22)
         self.assertEqual(record.read_bytes(), before)
         shown = self.run_program("escalations", "show", asked["id"], "--json").json

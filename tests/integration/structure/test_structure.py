@@ -176,6 +176,7 @@ READERS = {
     "kernel/program/commands/history.cpp": "shows records",
     "kernel/program/commands/cost.cpp": "sums the commands that gates ran, as inspect shows them",
     "kernel/program/commands/logs.cpp": "shows records",
+    "kernel/program/terminal/closing_card.cpp": "shows the tests of the newest whole run beside those of the baseline",
     "kernel/dashboard/api_work.cpp": "shows records",
     "kernel/audit/evidence.cpp": "verifies a journal whole",
     "kernel/replay/actions.cpp": "takes the recorded steps",

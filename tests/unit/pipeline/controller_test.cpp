@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controller over fakes: what a task does, and what its journal records.
 #include <agentforge/testing/fake_host.hpp>
+#include "base/ids.hpp"
 #include "pipeline/machine.hpp"
 
 #include "plugins/guard.hpp"
@@ -621,7 +622,7 @@ TEST_F(ApprovalTest, a_lost_question_and_its_artifact_are_written_anew) {
     fs::remove(artifact);
     const auto lost = bench.controller().approve(waiting.task_id);
     EXPECT_EQ(lost.error().code, "AF-ESC-001");
-    EXPECT_THAT(lost.error().remedy, HasSubstr("agentforge resume " + waiting.task_id));
+    EXPECT_THAT(lost.error().remedy, HasSubstr("agentforge resume " + short_id(waiting.task_id)));
     EXPECT_EQ(bench.resume(waiting.task_id).waiting_id, waiting.waiting_id);
     EXPECT_EQ(read_file(question).value(), before);
     EXPECT_EQ(load_artifact(artifact)->at("text").as_string(), "as shown");

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The task that a command is about where none was named.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "program/program.hpp"
+#include "task/store.hpp"
+
+namespace agentforge::kernel {
+
+/// The help of TASK for commands that only read, and for commands that change something.
+inline constexpr const char* newest_task_help = "The task's id, or enough of it (default: the newest task)";
+inline constexpr const char* only_task_help = "The task's id, or enough of it (default: the only task that fits)";
+
+/// `named`, expanded; where it is empty, the newest task, which is said on `err`. Errors: those of TaskStore::resolve;
+/// `not_found` AF-CLI-190 there is no task.
+[[nodiscard]] Result<std::string> task_or_newest(Program& program, const TaskStore& tasks, const std::string& named);
+
+/// `named`, expanded; where it is empty, the only task that `fits`, which is said on `err`. `what`: which tasks fit, as in "no
+/// task WHAT". Errors: those of TaskStore::resolve; AF-CLI-190 none fits; `conflict` AF-CLI-191 several fit, which are listed.
+[[nodiscard]] Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const std::string& named,
+                                               const std::string& what, const std::function<bool(const TaskSummary&)>& fits);
+
+}  // namespace agentforge::kernel

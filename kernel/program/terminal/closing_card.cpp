@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/terminal/closing_card.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include "base/ids.hpp"
+#include "base/text.hpp"
+#include "config/gate_names.hpp"
+#include "git/repository.hpp"
+#include "pipeline/people/iteration.hpp"
+#include "program/commands/iteration.hpp"
+#include "program/terminal/outcome.hpp"
+#include "program/terminal/terminal.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+constexpr std::size_t most_files = 8;
+
+std::string field(const json::object& object, std::string_view key) {
+    const json::value* value = object.if_contains(key);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::string counted(std::uint64_t number, std::string_view one) {
+    return std::to_string(number) + " " + std::string(one) + (number == 1 ? "" : "s");
+}
+
+/// `Done: Add a slugify function`: what came of it, and the first line of what was asked.
+void tell_head(Program& program, const std::string& outcome, const std::optional<TaskState>& state,
+               const PipelineResult& result) {
+    const std::string asked = state ? printable(first_line(state->request), 200) : result.task_id;
+    program.out << fitted_line(program, outcome + ": " + asked) << "\n";
+}
+
+void tell_field(Program& program, std::string_view name, const std::string& text) {
+    program.out << "  " << name << std::string(name.size() < 8 ? 9 - name.size() : 1, ' ') << text << "\n";
+}
+
+/// A command to copy, with a remark behind it.
+struct NextCommand {
+    std::string command;
+    std::string remark;
+};
+
+void tell_next(Program& program, const std::vector<NextCommand>& commands) {
+    std::size_t width = 0;
+    for (const NextCommand& next : commands) { width = std::max(width, next.command.size()); }
+    for (const NextCommand& next : commands) {
+        program.out << "  " << next.command;
+        if (!next.remark.empty()) { program.out << std::string(width + 4 - next.command.size(), ' ') << next.remark; }
+        program.out << "\n";
+    }
+}
+
+void tell_files(Program& program, Project& project, const TaskState& state) {
+    const auto repository = Repository::open(project.place().root);
+    if (!repository.ok()) { return; }
+    const auto changes = repository->diff(delivery_base(state).tree, delivered_tree(state));
+    if (!changes.ok() || changes->empty()) { return; }
+    std::uint64_t added = 0;
+    std::uint64_t removed = 0;
+    std::size_t width = 0;
+    const std::size_t shown = changes->size() > most_files ? most_files - 1 : changes->size();
+    for (std::size_t index = 0; index < changes->size(); ++index) {
+        added += (*changes)[index].lines_added;
+        removed += (*changes)[index].lines_removed;
+        if (index < shown) { width = std::max(width, cells_of(printable((*changes)[index].path))); }
+    }
+    tell_field(program, "changed",
+               counted(changes->size(), "file") + ", +" + std::to_string(added) + " -" + std::to_string(removed));
+    for (std::size_t index = 0; index < shown; ++index) {
+        const TreeChange& change = (*changes)[index];
+        const std::string path = printable(change.path);
+        program.out << "           " << path << std::string(width - cells_of(path), ' ') << "  +" << change.lines_added << " -"
+                    << change.lines_removed << "\n";
+    }
+    if (shown < changes->size()) {
+        program.out << "           and " << changes->size() - shown << " more: agentforge diff --stat " << short_id(state.task_id)
+                    << "\n";
+    }
+}
+
+/// What the last run of the whole suite said, and how many tests the suite had before.
+void tell_tests(Program& program, Project& project, const std::string& task_id) {
+    const auto records = project.tasks().records(task_id);
+    if (!records.ok()) { return; }
+    std::optional<std::uint64_t> before;
+    std::optional<records::Gate> last;
+    for (const Record& record : *records) {
+        auto gate = records::as<records::Gate>(record);
+        if (!gate || !gate->tests) { continue; }
+        if (gate->gate == gate_name::baseline) {
+            before = gate->tests;
+        } else if (!*gate->partial) {
+            last = std::move(*gate);
+        }
+    }
+    if (!last) { return; }
+    const std::uint64_t all = *last->tests;
+    const std::uint64_t passed = last->tests_passed.value_or(0);
+    std::string text = passed == all ? std::to_string(all) + (all == 1 ? " passes" : " pass")
+                                     : std::to_string(passed) + " of " + std::to_string(all) + " pass";
+    if (before && all > *before) { text += ", " + std::to_string(all - *before) + " new"; }
+    tell_field(program, "tests", text);
+}
+
+void tell_cost(Program& program, Project& project, const PipelineResult& result) {
+    const std::uint64_t calls = result.spend.calls + result.spend.lost;
+    if (calls == 0) { return; }
+    tell_field(program, "cost",
+               cost_of_task(project.tasks(), result.task_id, result.spend, result.unpriced_models) + "  (" +
+                   counted(calls, "call") + ", " + std::to_string(result.spend.tokens()) + " tokens, " +
+                   human_duration(result.duration) + ")");
+}
+
+/// The commit or the patch, the hooks, the pull request, and a base that has moved.
+void tell_delivery(Program& program, const std::string& task_id, const json::object& deliverable) {
+    const std::string commit = field(deliverable, "commit_sha");
+    const std::string patch = field(deliverable, "patch_file");
+    if (!commit.empty()) {
+        const json::value* is_signed = deliverable.if_contains("signed");
+        const bool shown_signed = is_signed != nullptr && *is_signed == json::value(true);
+        tell_field(program, "commit",
+                   commit.substr(0, 12) + " on branch " + field(deliverable, "branch") + (shown_signed ? ", signed" : ""));
+    } else {
+        tell_field(program, "patch", ".agentforge/tasks/" + task_id + "/" + patch);
+    }
+    const std::string type = field(deliverable, "deliverable_type");
+    const std::string hooks = field(deliverable, "commit_hooks");
+    if (!hooks.empty() && hooks != "none" && type != "files") { tell_field(program, "hooks", printable(hooks, 300)); }
+    if (type == "pr") {
+        const std::string url = field(deliverable, "pr_url");
+        tell_field(program, "request",
+                   url.empty() ? "pushed; open the pull request where your server has them" : printable(url, 500));
+    }
+    const json::value* drift = deliverable.if_contains("drift");
+    if (drift == nullptr || !drift->is_object()) { return; }
+    tell_field(program, "base", printable(describe(drift_from_json(drift->get_object())), 400));
+    if (type != "files") { program.out << "           agentforge rebase " << short_id(task_id) << "\n"; }
+}
+
+void tell_success(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state,
+                  const Closing& closing) {
+    tell_head(program, "Done", state, result);
+    const std::string id = short_id(result.task_id);
+    std::vector<NextCommand> next;
+    const bool delivered = result.deliverable && (!field(*result.deliverable, "commit_sha").empty() ||
+                                                  !field(*result.deliverable, "patch_file").empty());
+    if (delivered) {
+        if (state) { tell_files(program, project, *state); }
+        tell_tests(program, project, result.task_id);
+        tell_cost(program, project, result);
+        tell_delivery(program, result.task_id, *result.deliverable);
+        next = {{"agentforge diff " + id, "# shows the change"},
+                {"agentforge apply " + id, "# puts it into your checkout"},
+                {"agentforge inspect " + id, "# shows every step, verified"}};
+    } else {
+        tell_cost(program, project, result);
+        if (result.deliverable) {
+            tell_field(program, "ended",
+                       "after stage " + result.current_stage + "; its artifact is in .agentforge/tasks/" + result.task_id +
+                           "/artifacts");
+        }
+        for (const std::string& way : state ? ways_after_end(*state, id) : std::vector<std::string>()) {
+            next.push_back({way, ""});
+        }
+        next.push_back({"agentforge inspect " + id, ""});
+    }
+    tell_closing(program, closing);
+    tell_next(program, next);
+    if (project.settings().text("llm.backend") == "replay") {
+        program.out
+            << "  The answers came from a recorded transcript; everything else was real. `agentforge doctor` shows your models.\n";
+    }
+}
+
+/// The action in full: what is approved is what was seen.
+void tell_action(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
+    const auto asked = project.escalations().approval(result.waiting_id);
+    if (!asked.ok()) {
+        program.err << "agentforge: " << asked.error().to_string() << "\n";
+        return;
+    }
+    tell_head(program, "An action waits for you at stage " + result.current_stage, state, result);
+    tell_lines(program.out, action_text(asked->artifact));
+    tell_cost(program, project, result);
+    tell_next(program, {{"agentforge approve " + result.waiting_id, ""},
+                        {"agentforge approve " + result.waiting_id + " --edit", "(in your editor; or --edited FILE)"},
+                        {"agentforge reject " + result.waiting_id + " --feedback \"what to do instead\"", ""}});
+}
+
+void tell_waiting(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
+    if (result.waiting_for == "action") { return tell_action(program, project, result, state); }
+    const std::string id = short_id(result.task_id);
+    const bool approval = result.waiting_for == "approval" && state;
+    tell_head(program,
+              std::string("Waiting for your ") + (approval ? "approval" : "answer") + " at stage " + result.current_stage, state,
+              result);
+    std::vector<NextCommand> next;
+    if (approval) {
+        tell_field(program, "artifact", ".agentforge/tasks/" + result.task_id + "/" + printable(state->stage().artifact, 300));
+        for (const std::string& line : iterates(*state) ? words_before_decision(*state) : std::vector<std::string>()) {
+            program.out << "  " << printable(line, 1000) << "\n";
+        }
+        for (const std::string& way : ways_to_decide(*state, id)) { next.push_back({way, ""}); }
+    } else {
+        if (state && state->escalation) {
+            tell_field(program, "question", printable(state->escalation->question, 1000));
+            for (const std::string& option : state->escalation->options) {
+                program.out << "           - " << printable(option, 400) << "\n";
+            }
+        }
+        next.push_back({"agentforge resolve " + id + " \"your answer\"", "(or --abort)"});
+    }
+    tell_cost(program, project, result);
+    tell_next(program, next);
+}
+
+void tell_not_done(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
+    const bool paused = result.status == TaskStatus::paused;
+    std::string outcome = paused && !result.error ? "Paused" : "Not done, " + std::string(to_string(result.status));
+    tell_head(program, outcome + " at stage " + result.current_stage, state, result);
+    if (result.error) {
+        program.err << "agentforge: " << printable_lines(result.error->to_string()) << "\n";
+    } else if (paused && state && !state->pause_reason.empty()) {
+        tell_field(program, "why", printable(state->pause_reason, 300));
+    }
+    tell_cost(program, project, result);
+    const std::string id = short_id(result.task_id);
+    const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
+    const bool begins_anew =
+        result.error && (result.error->code.starts_with("AF-EXT-") ||
+                         result.error->code == "AF-ORCH-032");  // What it was given, and its template, stay as they are.
+    std::vector<NextCommand> next;
+    if (!told && !begins_anew && (paused || result.status == TaskStatus::failed)) {
+        next.push_back({"agentforge resume " + id, "# goes on where it stopped"});
+    }
+    if (!result.error || result.error->remedy.find("agentforge inspect") == std::string::npos) {
+        next.push_back({"agentforge inspect " + id, "# shows every step"});
+    }
+    tell_next(program, next);
+}
+
+}  // namespace
+
+void tell_card(Program& program, Project& project, const PipelineResult& result, const Closing& closing) {
+    std::optional<TaskState> state;
+    if (auto read = read_task_state(project.tasks(), result.task_id); read.ok()) { state = std::move(*read); }
+    if (result.success) {
+        tell_success(program, project, result, state, closing);
+    } else if (!result.waiting_for.empty()) {
+        tell_waiting(program, project, result, state);
+    } else {
+        tell_not_done(program, project, result, state);
+    }
+}
+
+}  // namespace agentforge::kernel
