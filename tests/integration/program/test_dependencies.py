@@ -98,7 +98,7 @@ class TestTaskDependency(DependencyTest):
         self.assertEqual(self.records("artifact_rejected", first), [])
         self.assert_error(self.run_program("approve", *own, second), "AF-DEP-001", first, exit_code=22)
         self.assert_error(self.run_program("approve", *others, first), "AF-DEP-003", f"task {first} waits for task {second}, and task {second} for task {first}")
-        self.assertEqual(self.records("task_failed", first)[0]["error"]["code"], "AF-DEP-003")
+        self.assertEqual(self.records("task_failed", first)[0]["code"], "AF-DEP-003")
 
     def test_a_task_that_waits_for_a_waiting_one_is_in_no_circle(self):
         first = self.other_task("--approve", "intake")
