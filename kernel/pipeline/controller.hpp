@@ -116,7 +116,7 @@ struct ControllerSetup {
     std::chrono::milliseconds wait{0};   ///< How long a person is waited for before the task pauses.
     std::string command = "agentforge";  ///< Shown by the lock.
     std::shared_ptr<EscalationHandler> present =
-        {};  ///< Asks whoever sits at the terminal, in interactive tasks, and waits as long as it takes; null: nobody does.
+        {};  ///< Asks a person at the terminal for approvals and actions, and waits as long as it takes; null: nobody is there.
     AnswerRule answer_rule = {};  ///< Until when a person is to answer.
     /// Does what is due for an open question (HandlerGroup::process_due); called for the one that a resumed task waits with.
     /// Empty: nothing is.

@@ -487,7 +487,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     people.reminders = reminder_policy(*project->settings_);
     people.left_behind = [&program] { program.leave_at_once = true; };
     project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
-    // Who sits at a terminal is asked there for every action of an interactive task, and of each artifact that iterates.
+    // A person at a terminal is asked there: for every action of an interactive task, and for each artifact to approve.
     std::shared_ptr<EscalationHandler> present;
     if (sits_at_terminal(program)) { AF_TRY(present, project->plugins_.escalation("console")); }
     project->controller_ = std::make_unique<PipelineController>(
