@@ -126,12 +126,7 @@ const Command* Command::footer(const std::string& text) const {
 }
 
 const Command* Command::aliases(std::initializer_list<std::string> names) const {
-    std::string all;
-    for (const std::string& name : names) {
-        app_->alias(name);
-        all += (all.empty() ? "" : ", ") + name;
-    }
-    app_->description(app_->get_description() + " (also: " + all + ")");
+    for (const std::string& name : names) { app_->alias(name); }
     return this;
 }
 

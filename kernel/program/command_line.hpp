@@ -47,7 +47,7 @@ public:
     const Command& operator*() const noexcept { return *this; }
 
     const Command* footer(const std::string& text) const;
-    /// Other names that the command answers to; its description names them.
+    /// Other names that the command answers to; the help lists them.
     const Command* aliases(std::initializer_list<std::string> names) const;
     const Command* callback(std::function<void()> run) const;
     const Command* require_subcommand() const;

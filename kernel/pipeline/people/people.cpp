@@ -193,8 +193,7 @@ Result<void> People::raise_escalation() {
 }
 
 bool People::asks_at_terminal() const {
-    const bool iterating = task_.state().approval && iterates(task_.state());
-    return task_.setup.present && (task_.state().interactive || iterating);
+    return task_.setup.present && (task_.state().interactive || task_.state().approval.has_value());
 }
 
 /// Shows what the question itself does not contain: it holds only the artifact.
@@ -303,7 +302,7 @@ Result<void> People::wait_for_answer() {
     task_.services.events.event(event::Asking{open_id(), std::string(asker()->name())});
     const auto done = [this](EventSink* events) { events->event(event::AskingEnded{open_id()}); };
     const std::unique_ptr<EventSink, decltype(done)> told(&task_.services.events, done);
-    if (task_.state().waiting_for() == "approval" && asks_at_terminal()) { tell_before_decision(); }
+    if (task_.state().waiting_for() == "approval" && asks_at_terminal() && iterates(task_.state())) { tell_before_decision(); }
     Elsewhere elsewhere(task_.setup.escalations, open_id(), [this](const Error& error) { task_.warn(error); });
     return ask_through(asker(), patience(), [&elsewhere] { return elsewhere.answered(); });
 }

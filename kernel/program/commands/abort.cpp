@@ -60,7 +60,7 @@ void add_abort(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<Arguments>();
     const Command command = add_subcommand(app, "abort", "End a task for good; its journal stays");
     add_option(*command, "task", arguments->task,
-               "The task's id, or enough of it; or a set's, which begins with set- (default: the only task that has not ended)")
+               "The task's id, or enough of it, or a set's (set-…); default: the only task that has not ended")
         ->type_name("TASK");
     add_option(*command, "--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");

@@ -14,9 +14,8 @@ void add_resume(CLI::App& app, Program& program) {
     auto guidance = std::make_shared<std::string>();
     const Command command =
         add_subcommand(app, "resume", "Go on with a task, or a set of them, after an interruption, a failure or an answer");
-    add_option(
-        *command, "task", *task,
-        "The task's id, or enough of it; or a set's, which begins with set- (default: the only task that is paused or failed)")
+    add_option(*command, "task", *task,
+               "The task's id, or enough of it, or a set's (set-…); default: the only task that is paused or failed")
         ->type_name("TASK");
     add_flag_callback(
         *command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },

@@ -488,7 +488,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     people.reminders = reminder_policy(*project->settings_);
     people.left_behind = [&program] { program.leave_at_once = true; };
     project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
-    // A person at the terminal is asked there about every action of an interactive task, and about each artifact that iterates.
+    // Asks the person at the terminal about every action of an interactive task and about each artifact to approve.
     std::shared_ptr<EscalationHandler> present;
     if (sits_at_terminal(program)) { AF_TRY(present, project->plugins_.escalation("console")); }
     project->controller_ = std::make_unique<PipelineController>(

@@ -89,7 +89,7 @@ class TestDelivery(ProgramTest):
     def test_list_and_ps_are_status(self):
         for alias in ("list", "ps"):
             self.assertIn(self.task()[-8:], self.assert_code(self.run_program(alias), 0).out)
-        self.assertIn("(also: list, ps)", self.run_program("--help").out)
+        self.assertIn("  status, list, ps  ", self.run_program("--help").out)
 
     def test_diff_has_colours_on_a_terminal_alone(self):
         shown = Terminal(self, "diff", lines=200, environment={"AGENTFORGE_PAGER": "cat"})

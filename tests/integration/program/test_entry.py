@@ -266,7 +266,7 @@ class TestFromTask(EntryTest):
 
     def test_a_task_without_an_accepted_specification_is_refused(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
-        self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", self.task(), "Implement"), "AF-EXT-004", "intake", f"agentforge continue {self.task()}")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", self.task(), "Implement"), "AF-EXT-004", "intake", f"agentforge continue {self.task()[-8:]}")
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", "task-20990101-nothing", "Implement"), "AF-TASK-002")
         self.assertEqual(len(self.tasks()), 1)
 

@@ -411,7 +411,7 @@ class TestContinue(IterationTest):
         self.design()
         for command in ("approve", "reject"):
             self.assert_error(self.run_program(command, self.task()), "AF-ORCH-043", f"agentforge continue {self.task()[-8:]} --revise")
-        self.assert_error(self.run_program("resume", self.task(), "--say", "x"), "AF-ORCH-049", f"agentforge continue {self.task()}")
+        self.assert_error(self.run_program("resume", self.task(), "--say", "x"), "AF-ORCH-049", f"agentforge continue {self.task()[-8:]}")
         self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
         approval = self.records("approval_requested")[-1]["approval_id"]
         self.assert_error(self.run_program("resolve", approval, "yes"), "AF-ESC-090", f"agentforge approve {approval}")

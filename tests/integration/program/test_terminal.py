@@ -134,15 +134,30 @@ class TestKeys(TerminalTest):
         self.assertEqual(terminal.process.returncode, 23)
         self.assertEqual(self.journal()[-1]["type"], "task_paused")
 
+    def test_supervised_shows_each_artifact_and_asks_there(self):
+        terminal = Terminal(self, "start", "--transcript", str(TRANSCRIPT), "--supervised", "--exit-after", "clarify", REQUEST, lines=120)
+        terminal.wait_for("Approve? [y/n")
+        self.assertIn("  | suggested_approach:", terminal.text())
+        terminal.press(b"y\n")
+        self.assertIn("Done: " + REQUEST, terminal.ended(0))
+        self.assertEqual([r["decision"] for r in self.records("approval_decided")], ["approve"])
+
     def test_approval_is_asked_for_and_given_and_refused(self):
         model = ("--transcript", str(TRANSCRIPT))
-        shown = Terminal(self, "start", *model, "--supervised", "--exit-after", "analyze", REQUEST).ended(22)
+        shown = later(Terminal(self, "start", *model, "--supervised", "--exit-after", "analyze", REQUEST))
         self.assertIn(f"  agentforge approve {self.task()[-8:]}", shown)
-        shown = "\n".join(Terminal(self, "approve", self.task()).ended(22))
+        shown = "\n".join(later(Terminal(self, "approve", self.task(), lines=120)))
         self.assertIn("2/8 clarify", shown)
         self.assertNotIn("● ", shown)
         shown = "\n".join(Terminal(self, "reject", self.task()).ended(23))
         self.assertIn("Not done, aborted at stage clarify: " + REQUEST, shown)
+
+
+def later(terminal):
+    """Puts the approval that the terminal asks for off; what the screen shows then."""
+    terminal.wait_for("Approve? [y/n")
+    terminal.press(b"\n")
+    return terminal.ended(22)
 
 
 def plain(text):
@@ -203,7 +218,7 @@ class TestADay(TerminalTest):
                          ["task IDIDIDID  (pipeline implement)", "2/8 clarify   business_analyst  (goes on)", "Done: " + REQUEST])
 
     def test_approve_reject_and_the_box_of_each(self):
-        Terminal(self, "start", "--transcript", str(TRANSCRIPT), "--supervised", "--exit-after", "analyze", REQUEST).ended(22)
+        later(Terminal(self, "start", "--transcript", str(TRANSCRIPT), "--supervised", "--exit-after", "analyze", REQUEST))
         status = Terminal(self, "status", columns=80)
         status.ended(0)
         self.box(status, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 1", "", "⚠ IDIDIDID WAITS: APPROVAL 30% 0 s", f' "{REQUEST}"', " Waiting: approval of intake",
@@ -212,7 +227,7 @@ class TestADay(TerminalTest):
         status = Terminal(self, "status", self.task(), columns=80)
         status.ended(0)
         self.assertIn(" Waiting: approval of intake", "\n".join(self.shown(status)))
-        approved = [plain(line) for line in Terminal(self, "approve", self.task()[-8:], columns=200).ended(22)]
+        approved = [plain(line) for line in later(Terminal(self, "approve", self.task()[-8:], columns=200))]
         self.assertEqual([line for line in approved if line.startswith(("2/8", "Waiting", "  agentforge"))],
                          ["2/8 clarify   business_analyst", "Waiting for your approval at stage clarify: " + REQUEST, "  agentforge approve IDIDIDID", '  agentforge feedback IDIDIDID "what to change"', "  agentforge reject IDIDIDID"])
         Terminal(self, "reject", self.task()[-8:]).ended(23)

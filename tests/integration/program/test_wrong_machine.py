@@ -118,7 +118,7 @@ class TestFullDisk(Untouched):
         self.assertIn("exit 1", full)
         self.assertNotIn('"completed"', listed)
         self.assertEqual(verified, "verified\n")
-        self.assertIn("ended after stage analyze", resumed)
+        self.assertIn("ended    after stage analyze", resumed)
         self.assertNotIn("exit", resumed.replace("exit_", ""))
 
 

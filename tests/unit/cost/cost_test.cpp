@@ -365,7 +365,7 @@ TEST(LimitReached, a_call_that_may_pass_the_limit_is_not_made) {
     EXPECT_EQ(error->kind, ErrorKind::unavailable) << "the task pauses";
     EXPECT_THAT(error->message,
                 HasSubstr("may use 1,000 tokens; it has used 600 tokens, and the next call may take up to 401 tokens more"));
-    EXPECT_THAT(error->remedy, HasSubstr("agentforge resume task-1 --set limits.max_tokens=2000"));
+    EXPECT_THAT(error->remedy, HasSubstr("agentforge resume 1 --set limits.max_tokens=2000"));
 }
 
 TEST(LimitReached, each_kind_has_its_code) {
