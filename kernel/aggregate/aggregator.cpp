@@ -193,10 +193,7 @@ void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
         if (known.figures && known.size == 0) { return; }
         const bool never_began = TaskStore(agentforge_of(repositories_[key.first])).never_began(key.second);
         known = Known{};
-        project(key, known,
-                never_began ? std::nullopt
-                            : std::optional(Error{"AF-TASK-004", "The task has a state and no journal", paths.journal().string(),
-                                                  "Restore the folder from a backup, or remove it.", ErrorKind::corrupt}));
+        project(key, known, never_began ? std::nullopt : std::optional(state_without_journal(paths)));
         ++version_;
         return;
     }
@@ -262,12 +259,16 @@ void Aggregator::project(const Key& key, Known& known, std::optional<Error> prob
     known.figures.reset();
     const auto stored = TaskStore(agentforge_of(repositories_[key.first])).load_state(key.second);
     const auto state = stored.ok() ? task_state_from_json(*stored) : Result<TaskState>(stored.error());
-    if (!state.ok()) {
-        if (!known.problem) { known.problem = state.error(); }
+    if (state.ok()) {
+        known.figures = std::make_shared<const TaskFigures>(
+            figures_of(*state, TaskPaths{folder_of(key)}, repositories_[key.first].name, std::move(problem)));
         return;
     }
-    known.figures = std::make_shared<const TaskFigures>(
-        figures_of(*state, TaskPaths{folder_of(key)}, repositories_[key.first].name, std::move(problem)));
+    if (!known.problem) { known.problem = state.error(); }
+    if (known.followed && known.followed->state().task_id == key.second) {  // Better than nothing: what was read of the journal.
+        known.figures = std::make_shared<const TaskFigures>(
+            figures_of(known.followed->state(), TaskPaths{folder_of(key)}, repositories_[key.first].name, known.problem));
+    }
 }
 
 void Aggregator::forget_ended(const Key& key, Known& known) {

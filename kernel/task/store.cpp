@@ -517,6 +517,11 @@ TaskSummary summary_of(const TaskState& state) {
             std::string(state.waiting_for())};
 }
 
+Error state_without_journal(const TaskPaths& task) {
+    return Error{"AF-TASK-004", "The task has a state and no journal", task.journal().string(),
+                 "Restore the folder from a backup, or remove it.", ErrorKind::corrupt};
+}
+
 Error not_a_tasks_folder(const fs::path& folder) {
     return Error{"AF-TASK-009", "'" + folder.filename().string() + "' is not a task's folder", folder.string(),
                  "Move it away; only tasks belong here.", ErrorKind::invalid};
@@ -557,8 +562,7 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
         }
         if (!state.ok()) { problem = state.error(); }
     } else if (own && !projected->hash.empty() && !fs::exists(place.journal(), none)) {
-        problem = Error{"AF-TASK-004", "The task has a state and no journal", place.journal().string(),
-                        "Restore the folder from a backup, or remove it.", ErrorKind::corrupt};
+        problem = state_without_journal(place);
     }
     if (!projected.ok()) {
         if (projected.error().kind != ErrorKind::not_found) { return std::move(projected).error(); }

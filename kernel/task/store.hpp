@@ -99,6 +99,8 @@ public:
 
 /// A folder among the tasks whose name is no task's id.
 [[nodiscard]] Error not_a_tasks_folder(const std::filesystem::path& folder);
+/// A task whose journal is gone.
+[[nodiscard]] Error state_without_journal(const TaskPaths& task);
 
 class TaskStore {
 public:
