@@ -51,7 +51,8 @@ std::string way_to_artifact(const TaskState& state, std::string_view contract) {
         return "Answer what it waits for (`agentforge status " + short_id(state.task_id) + "` shows it), or name another task";
     }
     return std::string("Let it go on until it has one (`agentforge ") +
-           (state.status == TaskStatus::completed ? "continue " : "resume ") + state.task_id + "`), or name another task";
+           (state.status == TaskStatus::completed ? "continue " : "resume ") + short_id(state.task_id) +
+           "`), or name another task";
 }
 
 /// Writes one line for each field. Omits a named rule that repeats what the schema says of the same place.

@@ -183,7 +183,7 @@ class TestWords(Untouched):
         self.assertIn("AGENTFORGE_LLM_BAKCEND", outcome.err)
 
     def test_no_model_says_how_to_choose_one_before_anything_is_made(self):
-        self.assert_refused(lambda: self.run_program("start", REQUEST), "AF-LLM-001", "llm.backend=cli", "Ollama", ".agentforge/config/settings.yaml")
+        self.assert_refused(lambda: self.run_program("start", REQUEST), "AF-LLM-001", "anthropic: ANTHROPIC_API_KEY is not set", "ollama: ", "llm.backend=cli", ".agentforge/config/settings.yaml")
 
     def test_a_missing_key_of_a_model_is_told_before_anything_is_made(self):
         for backend, variable in (("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")):
