@@ -255,7 +255,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     const auto count = report.facts.at("failing_tests").as_array().size();
     const auto waiting = report.facts.at("waiting_tests").as_array().size();
     conclude(report,
-             std::to_string(count) + (count == 1 ? " new test fails" : " new tests fail") + " as they must" +
+             std::to_string(count) + (count == 1 ? " new test fails, as it should" : " new tests fail, as they should") +
                  (waiting == 0 ? "" : " (" + std::to_string(waiting) + " of them do not load before the implementation exists)"));
     return report;
 }
