@@ -52,7 +52,7 @@ class TestBranchWithHooks(DeliveriesTest):
             for key in ("AgentForge-Task: " + self.task(), "AgentForge-Journal: ", "Co-authored-by: AgentForge <agentforge@localhost>"):
                 self.assertIn(key, trailers)
             self.assertEqual(self.delivered(branch)["commit_hooks"], "pre-commit passed and changed 1 file")
-            self.assertIn("hooks:   pre-commit passed", outcome.out)
+            self.assertIn("hooks    pre-commit passed", outcome.out)
         with self.subTest("the hook reached nothing of the checkout"):
             self.assertFalse((self.repository / "evil").exists())
             self.assertEqual(self.git("status", "--porcelain"), "")
