@@ -68,7 +68,7 @@ class TestReplayOntoAnotherBase(ReplayTest):
         self.assertIn("recorded: success", stopped.out)
         self.assertIn("now:      failure", stopped.out)
         replay = self.replay()
-        self.assertIn(f"agentforge replay {replay} --continue", stopped.err)
+        self.assertIn(f"agentforge replay {replay[-8:]} --continue", stopped.err)
         self.assertEqual(self.git("show", f"other:{test_file}"), "mine = 1\n")
         gone_on = self.run_program("replay", replay, "--continue")
         self.assertGreater(len(self.steps(replay)), 1)
