@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "template_name.cpp"
 
-#include <gtest/gtest.h>
 #include <agentforge/testing/fake_host.hpp>
+#include <gtest/gtest.h>
 
 namespace example {
 
@@ -14,22 +14,8 @@ protected:
         const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
         folder_ = std::filesystem::path(::testing::TempDir()) / (std::string("template_name_") + info->name());
         std::filesystem::remove_all(folder_);
-        asked_ = {.id = "ESC-1",
-                  .task_id = "task-1",
-                  .stage = "spec",
-                  .issue = "unclear",
-                  .question = "Which one?",
-                  .options = {"a", "b"},
-                  .context = {},
-                  .created_at = "",
-                  .directory = folder_};
-        shown_ = {.id = "APR-1",
-                  .task_id = "task-1",
-                  .stage = "spec",
-                  .artifact = {{"title", "It"}},
-                  .artifact_hash = "abc",
-                  .created_at = "",
-                  .directory = folder_};
+        asked_ = {.id = "ESC-1", .task_id = "task-1", .stage = "spec", .issue = "unclear", .question = "Which one?", .options = {"a", "b"}, .context = {}, .created_at = "", .directory = folder_};
+        shown_ = {.id = "APR-1", .task_id = "task-1", .stage = "spec", .artifact = {{"title", "It"}}, .artifact_hash = "abc", .created_at = "", .directory = folder_};
     }
     ~TemplateNameChannelTest() override { std::filesystem::remove_all(folder_); }
 
@@ -101,8 +87,6 @@ TEST_F(TemplateNameChannelTest, RefusesAnIdThatLeavesItsFolder) {
     EXPECT_FALSE(channel_.notify(asked_, host_).ok());
 }
 
-TEST_F(TemplateNameChannelTest, RefusesARelativeFolder) {
-    EXPECT_FALSE(agentforge::testing::make<TemplateNameChannel>({{"folder", "inbox"}}).ok());
-}
+TEST_F(TemplateNameChannelTest, RefusesARelativeFolder) { EXPECT_FALSE(agentforge::testing::make<TemplateNameChannel>({{"folder", "inbox"}}).ok()); }
 
 }  // namespace example

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "template_name.cpp"
 
-#include <gtest/gtest.h>
 #include <agentforge/testing/fake_host.hpp>
+#include <gtest/gtest.h>
 
 namespace example {
 
@@ -50,8 +50,7 @@ TEST(TemplateNameBackend, KeepsTheCallersDeadline) {
 TEST(TemplateNameBackend, StopsWhenItIsCancelled) {
     FakeCallContext host;
     host.cancel();
-    EXPECT_EQ(TemplateNameBackend(shell("exec tail -f /dev/null")).complete(request(), nullptr, host).error().kind,
-              ErrorKind::cancelled);
+    EXPECT_EQ(TemplateNameBackend(shell("exec tail -f /dev/null")).complete(request(), nullptr, host).error().kind, ErrorKind::cancelled);
 }
 
 TEST(TemplateNameBackend, ChecksThatTheProgramIsThere) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "template_name.cpp"
 
-#include <gtest/gtest.h>
 #include <agentforge/testing/fake_host.hpp>
+#include <gtest/gtest.h>
 
 namespace example {
 
