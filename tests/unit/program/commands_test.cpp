@@ -287,7 +287,7 @@ TEST(WrongUse, HasExitCodeTwoAndSaysSo) {
                                                                    {"completion", "tcsh"},
                                                                    {"config"},
                                                                    {"config", "get"},
-                                                                   {"logs"},
+                                                                   {"attach"},
                                                                    {"status", "--step", "0"},
                                                                    {"start", "x", "--detach", "--dry-run"},
                                                                    {"start", "x", "--json", "--output-format", "text"},
@@ -329,7 +329,7 @@ TEST(WrongUse, QuotesAWordOfSeveralLinesWithoutBeginningALineWithIt) {
 
 TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
-        {{"resume"}, "`agentforge resume` needs TASK"},
+        {{"continue"}, "`agentforge continue` needs TASK"},
         {{"feedback"}, "`agentforge feedback` needs TASK"},
         {{"start", "a", "b"}, "`agentforge start` does not take `b`; a text of several words wants quotes"},
         {{"inspect", "t", "--step", "0"}, "--step cannot be 0; it must be above 0"},
