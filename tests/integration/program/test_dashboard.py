@@ -299,6 +299,8 @@ class TestDashboardOfSets(DashboardTest, SetTest):
         client = self.begin("--port", "0")
         self.assertEqual(client.json("/api/sets"), {"sets": [], "problems": []})
         self.start_set("--set", "delivery.set_test=[\"false\"]")
+        # A process is seen to be gone a moment after it went.
+        wait_until(lambda: all(part["state"] == "paused" for part in client.json("/api/sets")["sets"][0]["parts"]), "the end of the processes")
         shown, = client.json("/api/sets")["sets"]
         self.assertEqual((shown["set_id"], shown["request"], shown["phase"], shown["available_actions"]), (self.set_id(), SET_REQUEST, "specified", ["resume", "abort"]))
         self.assertEqual([(part["repo"], part["state"], part["depends_on"]) for part in shown["parts"]], [("schema", "paused", []), ("consumer", "paused", ["schema"])])
