@@ -31,7 +31,7 @@ export const task = (key, rest) => {
   const [id, repo] = key.split("@");
   return "/api/tasks/" + encodeURIComponent(id) + (rest || "") + (repo ? "?repo=" + encodeURIComponent(repo) : "");
 };
-export const one = async (key) => ({ ...(await get(task(key))), key });
+export const taskOf = async (key) => ({ ...(await get(task(key))), key });
 // Gives each task, or what belongs to one, its key.
 export function keyed(items) {
   const repos = new Map();

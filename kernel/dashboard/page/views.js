@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The four levels: all tasks, one task, one phase, one step; and what belongs to a task: changes, artifacts, cost, journal.
 import { h, drawing } from "/dom.js";
-import { get, keyed, one, task } from "/api.js";
+import { get, keyed, task, taskOf } from "/api.js";
 import { clock, date, money, named, number, percent, sign, since, span, stageSign, tone } from "/words.js";
 import { attention, controls, extension, goOnFrom, startForm } from "/forms.js";
 import * as code from "/code.js";
@@ -143,7 +143,7 @@ function stepLine(id, step) {
 const steps = (id, lines) => h("ol", { class: "timeline", "aria-label": "Steps, the newest first" }, lines.map((step) => stepLine(id, step)));
 
 export async function overview(app, query, id) {
-  const [shown, waits] = await Promise.all([one(id), get("/api/attention", { task_id: id.split("@")[0] })]);
+  const [shown, waits] = await Promise.all([taskOf(id), get("/api/attention", { task_id: id.split("@")[0] })]);
   waits.items = waits.items.filter((item) => item.repo === shown.repo);
   for (const item of waits.items) item.key = id;
   const phase = shown.status.phase ? await get(task(id, "/phases/" + shown.status.phase)) : null;
@@ -186,7 +186,7 @@ function timelineOf(id) {
 
 export async function timeline(app, query, id) {
   const wanted = Math.min(MOST_STEPS, Number(query.get("n") || 100));
-  const shown = await one(id);
+  const shown = await taskOf(id);
   if ((timelines.get(id) || { newest: 0 }).newest > shown.steps.total) timelines.delete(id);
   const known = timelineOf(id);
   const page = (before) => get(task(id, "/steps"), { limit: 500, before });
@@ -219,7 +219,7 @@ export async function timeline(app, query, id) {
 }
 
 export async function phase(app, query, id, name) {
-  const [shown, told] = await Promise.all([one(id), get(task(id, "/phases/" + encodeURIComponent(name)))]);
+  const [shown, told] = await Promise.all([taskOf(id), get(task(id, "/phases/" + encodeURIComponent(name)))]);
   return [name + " · " + shown.request, head(shown, null, "#/task/" + id), h("section", {}, stages(shown, name)),
     h("div", { class: "grid" }, h("section", {}, h("h2", {}, "Phase " + name.toUpperCase()), told.objective && h("p", {}, told.objective), h("dl", { class: "facts" }, fact("Status", told.status), told.agent && fact("Agent", told.agent), told.started_at && fact("Started", date(told.started_at)), told.completed_at && fact("Completed", date(told.completed_at)), fact("Attempts", told.attempts), fact("Tokens", number(told.tokens)), told.error && fact("Error", told.error))),
       h("section", {}, h("h2", {}, "Exit criteria"), criteria(told)),
@@ -238,7 +238,7 @@ function budget(tokens, most) {
 }
 
 export async function step(app, query, id, which) {
-  const [shown, told] = await Promise.all([one(id), get(task(id, "/steps/" + which))]);
+  const [shown, told] = await Promise.all([taskOf(id), get(task(id, "/steps/" + which))]);
   const at = Number(which);
   const two = query.get("two") === "1";
   return ["Step " + which + " · " + shown.request, head(shown, null, "#/task/" + id + "/phase/" + told.phase),
@@ -263,7 +263,7 @@ function columns(two, place) {
 }
 
 export async function changes(app, query, id) {
-  const [shown, told] = await Promise.all([one(id), get(task(id, "/diff")).catch((problem) => ({ files: [], patch: "", problem }))]);
+  const [shown, told] = await Promise.all([taskOf(id), get(task(id, "/diff")).catch((problem) => ({ files: [], patch: "", problem }))]);
   const two = query.get("two") === "1", only = query.get("path") || "";
   return ["Changes · " + shown.request, head(shown, "/diff"), told.problem && h("p", { class: "quiet" }, told.problem.message),
     h("section", {}, h("div", { class: "row" }, h("h2", {}, told.files.length + (told.files.length === 1 ? " file" : " files")), h("span", { class: "spring" }), only && link("task/" + id + "/diff", "All files"), columns(two, "#/task/" + id + "/diff" + (only ? "?path=" + encodeURIComponent(only) : ""))),
@@ -272,7 +272,7 @@ export async function changes(app, query, id) {
 }
 
 export async function artifacts(app, query, id) {
-  const [shown, list] = await Promise.all([one(id), get(task(id, "/artifacts"))]);
+  const [shown, list] = await Promise.all([taskOf(id), get(task(id, "/artifacts"))]);
   const place = (each) => task(id, "/artifacts/" + encodeURIComponent(each.phase) + "/" + encodeURIComponent(each.name));
   const chosen = list.artifacts.find((each) => each.phase + "/" + each.name === query.get("file")) || list.artifacts.find((each) => each.phase === query.get("phase"));
   const against = list.artifacts.find((each) => each.phase + "/" + each.name === query.get("against"));
@@ -298,13 +298,13 @@ function chart(points, key, words) {
 }
 
 export async function cost(app, query, id) {
-  const [shown, told] = await Promise.all([one(id), get(task(id, "/cost"))]);
+  const [shown, told] = await Promise.all([taskOf(id), get(task(id, "/cost"))]);
   const table = (title, rows) => h("section", {}, h("h2", {}, title), h("div", { class: "table" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "name"), ["calls", "tokens", "cost"].map((name) => h("th", { class: "number" }, name)))), h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, row.name || "(not named)"), h("td", { class: "number" }, row.calls), h("td", { class: "number" }, number(row.tokens_used)), h("td", { class: "number" }, money(row))))))));
   return ["Cost · " + shown.request, head(shown, "/cost"), h("section", {}, h("h2", {}, told.in_words + ", " + number(told.tokens_used) + " tokens"), h("div", { class: "grid" }, chart(told.over_time, "tokens_used", (most) => number(most) + " tokens"), chart(told.over_time, "estimated_cost_usd", (most) => "$" + most.toFixed(most < 1 ? 4 : 2)))), h("div", { class: "grid" }, table("By phase", told.by_phase), table("By agent", told.by_agent), table("By model", told.by_model))];
 }
 
 export async function journal(app, query, id) {
-  const shown = await one(id);
+  const shown = await taskOf(id);
   const after = query.has("after") ? Number(query.get("after")) : Math.max(0, shown.sequence - 100);
   const page = await get(task(id, "/records"), { after, limit: 100 });
   return ["Journal · " + shown.request, head(shown, "/journal"), h("section", {}, h("h2", {}, number(page.total) + " records"),
