@@ -165,8 +165,12 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
     std::vector<TaskChange> changes;
     std::vector<Key> differ;
     for (const auto& [key, known] : tasks_) {
-        if (!known.figures || !may_run(*known.figures)) { continue; }
-        if (TaskLock::holder(TaskPaths{folder_of(key)}).has_value() != known.figures->overview.running) { differ.push_back(key); }
+        if (!known.figures) { continue; }
+        const TaskOverview& task = known.figures->overview;
+        const TaskPaths paths{folder_of(key)};
+        const bool process = may_run(*known.figures) && TaskLock::holder(paths).has_value() != task.running;
+        const bool answer = !task.summary.waiting_for.empty() && has_answer(paths, task.waiting_id) != task.answered;
+        if (process || answer) { differ.push_back(key); }
     }
     for (const Key& key : differ) {
         look(key, changes);  // What the process wrote before it ended comes first.

@@ -231,6 +231,7 @@ double overall_progress(const TaskState& state) {
 
 std::string condition_of(const TaskOverview& overview) {
     const TaskSummary& task = overview.summary;
+    if (overview.answered) { return overview.running ? "in_progress" : "paused"; }
     if (task.waiting_for == "escalation") { return "escalated"; }
     if (!task.waiting_for.empty()) { return "awaiting_approval"; }
     if (is_interrupted(overview)) { return "interrupted"; }
@@ -240,7 +241,7 @@ std::string condition_of(const TaskOverview& overview) {
 
 void TaskCounts::take(const TaskOverview& task) {
     ++conditions[condition_of(task)];
-    waiting += task.summary.waiting_for.empty() ? 0 : 1;
+    waiting += waits_for_person(task) ? 1 : 0;
 }
 
 std::uint64_t TaskCounts::of(const std::string& condition) const {
@@ -263,11 +264,13 @@ std::vector<std::string> available_actions(const TaskOverview& overview) {
     if (overview.problem) { return {}; }
     if (task.status == "completed" && overview.can_be_extended) { return {"extend"}; }
     if (task.status == "completed" || task.status == "aborted") { return {}; }
+    if (overview.answered) { return {overview.running ? "pause" : "resume", "abort"}; }
     if (task.waiting_for == "escalation") { return {"respond", "abort"}; }
     if (task.waiting_for == "approval" && overview.can_be_extended) { return {"approve", "revise", "reject", "extend", "abort"}; }
     if (task.waiting_for == "approval") { return {"approve", "revise", "reject", "abort"}; }
     if (task.waiting_for == "action") { return {"approve", "reject", "abort"}; }
     if (overview.running) { return {"pause", "abort"}; }
+    if (!overview.can_resume) { return {"abort"}; }
     return {"resume", "abort"};
 }
 
@@ -279,6 +282,7 @@ void add_process(json::object& summary, const TaskOverview& overview) {
     status["state"] = condition_of(overview);
     status["running"] = overview.running;
     status["ended_in"] = text_or_null(overview.ended_in);
+    status["answered"] = overview.answered;
     json::array actions;
     for (const std::string& action : available_actions(overview)) { actions.emplace_back(action); }
     summary["available_actions"] = std::move(actions);
@@ -344,6 +348,7 @@ TaskFigures with_process(TaskFigures figures, const TaskPaths& paths) {
     const TaskOverview now = overview_of(figures.overview.summary, paths);
     figures.overview.running = now.running;
     figures.overview.ended_in = now.ended_in;
+    figures.overview.answered = !figures.overview.summary.waiting_for.empty() && has_answer(paths, figures.overview.waiting_id);
     json::object summary = to_json(figures);
     add_process(summary, figures.overview);
     figures.text = to_json_line(summary);

@@ -2,6 +2,7 @@
 #include "aggregate/overview.hpp"
 
 #include "aggregate/figures.hpp"
+#include "escalation/store.hpp"
 #include "plugins/call_mark.hpp"
 #include "records/records.hpp"
 
@@ -33,6 +34,15 @@ void LastActivity::take(const Record& record) {
     }
 }
 
+bool waits_for_person(const TaskOverview& task) { return !task.summary.waiting_for.empty() && !task.answered; }
+
+bool has_answer(const TaskPaths& paths, const std::string& id) {
+    const EscalationStore store(paths.root.parent_path().parent_path());
+    if (id.empty() || !store.answer_version(id)) { return false; }
+    const auto open = store.check_unanswered(id);
+    return !open.ok() && open.error().kind == ErrorKind::conflict;  // An answer that cannot be read is none.
+}
+
 bool is_interrupted(const TaskOverview& task) {
     return !task.running && (task.summary.status == "running" || (task.summary.status == "pending" && task.began));
 }
@@ -43,11 +53,21 @@ bool can_be_extended(const TaskState& state) {
     return at_its_end && (state.stage_index + 1 < state.stages.size() || !state.pipeline.continuation.next_pipeline.empty());
 }
 
+namespace {
+
+/// What the task was given, or its template, makes it fail again.
+bool fails_again(const TaskState& state) {
+    return state.status == TaskStatus::failed && (state.error_code.starts_with("AF-EXT-") || state.error_code == "AF-ORCH-032");
+}
+
+}  // namespace
+
 TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths) {
     TaskOverview overview = look_into(paths);
     overview.activity = std::move(activity);
     overview.summary = summary_of(state);
     overview.can_be_extended = can_be_extended(state);
+    overview.can_resume = !fails_again(state);
     overview.set = std::filesystem::path(state.set_file).parent_path().filename().string();
     if (is_terminal(state.status)) { return overview; }
     overview.progress = overall_progress(state);
@@ -67,6 +87,7 @@ TaskOverview overview_of(const TaskState& state, LastActivity activity, const Ta
     } else if (!state.pause_reason.empty() && state.status == TaskStatus::paused) {
         overview.question = state.pause_reason;
     }
+    overview.answered = waits_for_person(overview) && has_answer(paths, overview.waiting_id);
     return overview;
 }
 
@@ -90,6 +111,7 @@ json::object to_json(const TaskOverview& overview) {
     told["running"] = overview.running;
     if (!overview.ended_in.empty()) { told["ended_in"] = overview.ended_in; }
     told["waiting_id"] = overview.waiting_id;
+    told["answered"] = overview.answered;
     told["stages_done"] = overview.stages_done;
     told["stages"] = overview.stages;
     told["progress"] = overview.progress;

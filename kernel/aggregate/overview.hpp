@@ -35,7 +35,10 @@ struct TaskOverview {
     std::size_t stages = 0;  ///< To the end of the pipeline. 0: not known.
     double progress = 0;     ///< See overall_progress (figures.hpp).
     std::string waiting_id;
-    std::string question;  ///< The question that the task waits for an answer to.
+    std::string question;   ///< The question that the task waits for an answer to, or why it is paused.
+    bool answered = false;  ///< The question has an answer that no process has read yet; `resume` continues with it.
+    /// False if the task failed for a reason that `resume` cannot change. Not known in a listing.
+    bool can_resume = true;
     /// True if stages follow, and the task has ended or shows the artifact that it would end with. Not known in a listing.
     bool can_be_extended = false;
     std::string set;               ///< The set that contains the task, or empty. Not known in a listing.
@@ -43,10 +46,14 @@ struct TaskOverview {
     LastActivity activity;
 };
 
+/// True if the task waits for an answer that nobody has given yet.
+[[nodiscard]] bool waits_for_person(const TaskOverview& task);
 /// True if the task was in progress and no process runs it; `resume` continues it.
 [[nodiscard]] bool is_interrupted(const TaskOverview& task);
 /// True if stages are left for `continue --extend-to`.
 [[nodiscard]] bool can_be_extended(const TaskState& state);
+/// True if `id`, the id of a question, has an answer in the folder of escalations that belongs to the task's folder.
+[[nodiscard]] bool has_answer(const TaskPaths& paths, const std::string& id);
 /// Returns the overview of a task whose state is known. `paths`, the task's folder, says which process has it.
 [[nodiscard]] TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths);
 /// Returns the overview of a task from its line of the listing.

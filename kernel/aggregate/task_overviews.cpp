@@ -3,10 +3,13 @@
 
 #include <utility>
 
+#include "escalation/store.hpp"
+
 namespace agentforge::kernel {
 
 Result<TaskOverviews::Listing> TaskOverviews::list() {
     AF_TRY(TaskListing found, store_.list());
+    const AnsweredQuestions answered = EscalationStore(store_.root().parent_path()).answered();
     Listing listing;
     listing.problems = std::move(found.problems);
     listing.tasks.reserve(found.tasks.size());
@@ -20,7 +23,8 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
             const bool is_behind = !summary.from_journal;
             overview = overview_of(std::move(summary), paths);
             overview.began = overview.summary.status != "pending" || !store_.never_began(overview.summary.task_id);
-            if (is_behind) { overview = look_into(overview); }
+            const bool may_be_answered = !overview.summary.waiting_for.empty() && answered.may_be_of(overview.summary.task_id);
+            if (is_behind || may_be_answered) { overview = look_into(overview); }
         }
         listing.counts.take(overview);
         listing.tasks.push_back(std::move(overview));

@@ -77,7 +77,7 @@ void add_task(Gauges& gauges, const TaskFigures& task) {
     const Labels of_repo{{"repo", task.repo}};
     gauges.tasks.add({{"repo", task.repo}, {"pipeline", task.overview.summary.pipeline}, {"state", condition_of(task.overview)}},
                      1);
-    gauges.waiting.add(of_repo, task.overview.summary.waiting_for.empty() ? 0 : 1);
+    gauges.waiting.add(of_repo, waits_for_person(task.overview) ? 1 : 0);
     const json::object told = to_json(task);
     const json::object& cost = told.at("cost").as_object();
     gauges.tokens.add({{"repo", task.repo}, {"type", "input"}}, number_at(cost, "input_tokens"));

@@ -657,6 +657,30 @@ std::optional<AnswerVersion> EscalationStore::answer_version(std::string_view id
     return AnswerVersion{static_cast<std::int64_t>(st.st_mtim.tv_sec) * 1'000'000'000 + st.st_mtim.tv_nsec, st.st_size};
 }
 
+AnsweredQuestions::AnsweredQuestions(std::vector<std::string> ids) : names_(std::move(ids)) {
+    constexpr std::size_t prefix = 4;
+    for (std::string& id : names_) { id.erase(0, prefix); }
+    std::ranges::sort(names_);
+}
+
+bool AnsweredQuestions::may_be_of(std::string_view task_id) const {
+    const std::string_view own = task_id;
+    const auto first = std::ranges::lower_bound(names_, own);
+    return first != names_.end() && first->starts_with(own);
+}
+
+AnsweredQuestions EscalationStore::answered() const {
+    std::vector<std::string> ids;
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
+        std::string name = it->path().filename().string();
+        if (!name.ends_with(resolution_suffix)) { continue; }
+        name.resize(name.size() - resolution_suffix.size());
+        if (is_id(name)) { ids.push_back(std::move(name)); }
+    }
+    return AnsweredQuestions(std::move(ids));
+}
+
 Result<void> EscalationStore::check_unanswered(std::string_view id) const {
     if (!answer_version(id)) { return {}; }
     return already_answered(*this, id);

@@ -98,6 +98,17 @@ struct PendingList {
 [[nodiscard]] Result<json::object> changed_action(const json::object& given, const ApprovalRequest& request,
                                                   const std::string& where = {});
 
+/// The questions that have a file with an answer, of all tasks.
+class AnsweredQuestions {
+public:
+    explicit AnsweredQuestions(std::vector<std::string> ids);
+    /// True if a question of this task, or of one whose id begins with this one, is among them.
+    [[nodiscard]] bool may_be_of(std::string_view task_id) const;
+
+private:
+    std::vector<std::string> names_;  ///< The ids without `ESC-`, `APR-` or `ACT-`, sorted.
+};
+
 /// Several processes may use it at once. An instance has no state except its folder.
 class EscalationStore {
 public:
@@ -147,6 +158,9 @@ public:
     /// Returns whether an answer's file exists, valid or not. Cheap enough to poll every few milliseconds. An empty file is not
     /// written yet.
     [[nodiscard]] std::optional<AnswerVersion> answer_version(std::string_view id) const;
+
+    /// Returns the questions that have an answer's file. Reads the folder's names only.
+    [[nodiscard]] AnsweredQuestions answered() const;
 
     /// Checks that an answer can still be given. Errors: `conflict` AF-ESC-004 another answer was first (shows it); `invalid`
     /// AF-ESC-005 the file in its place is not a valid answer.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/artifact_files.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <optional>
 
 #include <agentforge/artifact.hpp>
 
@@ -64,9 +67,26 @@ std::vector<TaskFile> files_of(const BlobStore& blobs, const TaskState& state) {
     return files;
 }
 
+constexpr std::string_view envelope_keys[] = {"_artifact_meta", "_metadata"};
+
 json::value without_envelope(json::object artifact) {
-    for (const std::string_view key : {"_artifact_meta", "_metadata"}) { artifact.erase(key); }
+    for (const std::string_view key : envelope_keys) { artifact.erase(key); }
     return artifact;
+}
+
+/// Returns the envelope of an artifact's file if the file consists of `data`, the artifact's other fields as `to_yaml` writes
+/// them, and an envelope that `to_yaml` writes the same way. Files that the program wrote are of this form, and finding it takes
+/// a tenth of the time of parsing them.
+std::optional<json::object> envelope_around(std::string text, const std::string& data) {
+    const auto at = text.starts_with(data) ? 0 : text.find("\n" + data);
+    if (at == std::string::npos) { return std::nullopt; }
+    text.erase(at == 0 ? 0 : at + 1, data.size());
+    auto read = parse_yaml(text, "envelope", limits);
+    if (!read.ok() || !read->value.is_object() || to_yaml(read->value) != text) { return std::nullopt; }
+    for (const auto& field : read->value.get_object()) {
+        if (std::ranges::find(envelope_keys, std::string_view(field.key())) == std::end(envelope_keys)) { return std::nullopt; }
+    }
+    return std::move(read->value.get_object());
 }
 
 /// True if the text equals the blob. Also true if the blob is gone: `audit verify` reports that.
@@ -76,11 +96,17 @@ bool says(const std::string& text, const TaskFile& file, const BlobStore& blobs)
     if (file.is_text) { return text == *kept; }
     const auto written = parse_json(*kept, "blob");
     if (!written.ok() || !written->is_object()) { return true; }
+    const json::value data = without_envelope(written->get_object());
+    const std::string lines = to_yaml(data);
+    if (auto artifact = envelope_around(text, lines)) {
+        for (const auto& [key, value] : data.get_object()) { (*artifact)[key] = value; }
+        return StageArtifact::from_json(*artifact).ok();
+    }
     const auto read = parse_yaml(text, file.name, limits);
     if (!read.ok() || !read->value.is_object()) { return false; }
     if (!StageArtifact::from_json(read->value.get_object()).ok()) { return false; }
     // Reads the file again, so that numbers have the same types on both sides.
-    const auto again = parse_yaml(to_yaml(without_envelope(written->get_object())), "blob", limits);
+    const auto again = parse_yaml(lines, "blob", limits);
     return again.ok() && again->value == without_envelope(read->value.get_object());
 }
 

@@ -56,6 +56,15 @@ std::vector<std::string> long_flags(const CLI::App& app) {
     return flags;
 }
 
+/// As one word of a POSIX shell.
+std::string shell_quoted(const std::string& word) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%=,";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) { return word; }
+    std::string quoted = "'";
+    for (const char letter : word) { quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter); }
+    return quoted + "'";
+}
+
 /// What --set, and the flags that stand for one, say is checked by itself: a command that reads no settings would pass a wrong
 /// one over.
 Result<void> check_given_settings(const Program& program) {
@@ -428,7 +437,9 @@ int Program::fail(const Error& error) {
     } else if (json_output) {
         print_json(error_json(error));
     } else {
-        err << "agentforge: " << in_lines(error) << "\n";  // It may quote a file that somebody else wrote.
+        Error shown = error;
+        shown.remedy = with_place(std::move(shown.remedy));
+        err << "agentforge: " << in_lines(shown) << "\n";  // It may quote a file that somebody else wrote.
     }
     return error.kind == ErrorKind::cancelled ? 23 : 1;
 }
@@ -444,6 +455,19 @@ Error ended_by_another(const std::string& culprit) {
 }
 
 void Program::print_json(const json::value& value) { out << to_json_pretty(value); }
+
+std::string Program::with_place(std::string text) const {
+    constexpr std::string_view name = "agentforge ";
+    if (place_flag.empty()) { return text; }
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at)) {
+        const bool is_word = at == 0 || text[at - 1] == ' ' || text[at - 1] == '`' || text[at - 1] == '\n';
+        at += name.size();
+        if (!is_word || at >= text.size() || text[at] < 'a' || text[at] > 'z') { continue; }
+        text.insert(at, place_flag + " ");
+        at += place_flag.size() + 1;
+    }
+    return text;
+}
 
 int run_program(int argc, const char* const* argv, Program& program) {
     CLI::App app{"Takes a request to a verified commit, stage by stage, with every step in a journal.", "agentforge"};
@@ -494,7 +518,11 @@ int run_program(int argc, const char* const* argv, Program& program) {
         const UnknownCommand unknown = unknown_command(app, words);
         return refuse(unknown.group == nullptr ? usage_problem(app, problem, words) : no_such_command(unknown, app));
     }
-    if (!directory.empty()) { program.directory = std::filesystem::absolute(directory); }
+    if (!directory.empty()) {
+        program.directory = std::filesystem::absolute(directory);
+        program.place_flag = "-C " + shell_quoted(directory);
+    }
+    if (!repository.empty()) { program.place_flag = "--repo " + shell_quoted(repository); }
     if (const CLI::App& chosen = innermost(app); chosen.get_parent() != nullptr) {
         program.command_name = full_name(chosen).substr(app.get_name().size() + 1);
     }

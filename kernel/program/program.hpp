@@ -37,8 +37,8 @@ struct Program {
     bool json_output = false;
     bool stream_output = false;  ///< --output-format stream-json: events, then the result, one object a line.
     bool quiet = false;
-    std::vector<std::pair<std::string, std::string>> settings;  ///< --set key=value, and the flags that stand for one.
-    std::function<int()> command;                               ///< What the chosen command does; returns the exit code.
+    std::vector<std::pair<std::string, std::string>> settings = {};  ///< --set key=value, and the flags that stand for one.
+    std::function<int()> command = {};                               ///< What the chosen command does; returns the exit code.
     bool pages = false;          ///< The command's output may be long and is shown by a pager on a terminal.
     bool folds = false;          ///< Its output is for people to read, and folded where the terminal is narrower.
     bool trust_project = false;  ///< --trust: this run uses what the project's files ask for, trusted or not.
@@ -47,10 +47,13 @@ struct Program {
         {};                         ///< Is told of each error before the user is; set while a project's log is open.
     std::string command_name = {};  ///< "escalations list", as the log names it.
     int detached = -1;              ///< --detach, in the process that goes on: where the task's id is told (detach.hpp).
+    std::string place_flag = {};    ///< `-C DIR` or `--repo NAME` as this call was given it, quoted for a shell, or empty.
 
     /// Prints an error the way the user asked for (text on err, or a JSON object on out) and returns the exit code for it.
     int fail(const Error& error);
     void print_json(const json::value& value);
+    /// Adds `place_flag` to each `agentforge COMMAND` of a text, so that a copied command finds the same repository.
+    [[nodiscard]] std::string with_place(std::string text) const;
 };
 
 /// `{"error": {"code", "message", "where", "remedy"}}`

@@ -69,7 +69,7 @@ void add_abort(CLI::App& app, Program& program) {
         program.command = [&program, arguments] {
             if (is_set_id(arguments->task)) { return abort_set(program, arguments->task, arguments->reason); }
             return with_fitting_task(
-                program, arguments->task, "is to be ended", [](const TaskSummary& each) { return !has_ended(each); },
+                program, arguments->task, "is open", [](const TaskOverview& each) { return !has_ended(each.summary); },
                 [&](Project& project, const std::string& id) { return run_abort(program, project, id, arguments->reason); });
         };
     });

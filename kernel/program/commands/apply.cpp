@@ -11,6 +11,7 @@
 #include "program/project/chosen_task.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
+#include "program/terminal/next_commands.hpp"
 
 namespace agentforge::kernel {
 
@@ -125,18 +126,15 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
     const auto id = task_or_only(program, store, arguments.task, "has delivered a change",
-                                 [](const TaskSummary& task) { return task.status == "completed"; });
+                                 [](const TaskOverview& task) { return task.summary.status == "completed"; });
     if (!id.ok()) { return program.fail(id.error()); }
     const auto state = read_task_state(store, *id);
     if (!state.ok()) { return program.fail(state.error()); }
     if (state->delivery.empty()) {
-        return program.fail(Error{
-            "AF-CLI-050", "task " + *id + " has delivered nothing (it is " + std::string(to_string(state->status)) + ")", "",
-            (is_terminal(state->status) && state->status != TaskStatus::failed
-                 ? "it has ended before its delivery and stays so; start the request again; "
-                 : "`agentforge resume " + short_id(*id) + "` goes on with it; ") +
-                "`agentforge diff " + short_id(*id) + "` shows what it has changed so far",
-            ErrorKind::invalid});
+        return program.fail(Error{"AF-CLI-050", "task " + short_id(*id) + " has delivered nothing", "",
+                                  standing_of(*state, overview_of(*state, {}, store.paths(*id))) + "; `agentforge diff " +
+                                      short_id(*id) + "` shows what it has changed so far",
+                                  ErrorKind::invalid});
     }
     const std::string base = delivery_base(*state).tree;
     const std::string tree = delivered_tree(*state);
@@ -211,7 +209,7 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     if (there) { return 0; }
     for (const TreeChange& change : *changes) { program.out << "  " << change.status << "  " << printable(change.path) << "\n"; }
     if (!arguments.check) {
-        program.out << "  take it back: agentforge diff " << short_id(*id) << " | git apply -R"
+        program.out << "  take it back: " << program.with_place("agentforge diff " + short_id(*id)) << " | git apply -R"
                     << (arguments.index ? " --index" : "") << "\n";
     }
     return 0;

@@ -51,7 +51,8 @@ int leave(Program& program, const std::string& task) {
     if (program.json_output) {
         program.print_json({{"task_id", task}, {"attached", false}, {"running", true}});
     } else if (!program.stream_output) {
-        program.out << "Left: " << task << " goes on\n  come back: agentforge attach " << short_id(task) << "\n";
+        program.out << "Left: " << short_id(task)
+                    << " continues\n  come back: " << program.with_place("agentforge attach " + short_id(task)) << "\n";
     }
     return static_cast<int>(ExitCode::cancelled);
 }

@@ -92,15 +92,19 @@ int list_escalations(Program& program) {
         return 0;
     }
     if (open.empty()) { program.out << "Nothing waits for a person.\n"; }
+    const auto answer = [&program](const std::string& command) { return program.with_place(command); };
     for (const PendingItem& item : open) {
         program.out << item.id << "  since " << item.created_at << "\n  task " << item.task_id << ", stage " << item.stage
                     << "\n  ";
         if (item.kind == PendingItem::Kind::approval) {
-            program.out << "approval of its artifact: agentforge approve | feedback | reject " << item.id << "\n";
+            program.out << "approval of its artifact; approve, feedback or reject it: " << answer("agentforge approve " + item.id)
+                        << "\n";
         } else if (item.kind == PendingItem::Kind::action) {
-            program.out << printable(item.question, 300) << "\n  decide: agentforge approve | reject " << item.id << "\n";
+            program.out << printable(item.question, 300)
+                        << "\n  approve or reject it: " << answer("agentforge approve " + item.id) << "\n";
         } else {
-            program.out << printable(item.question, 2000) << "\n  answer: agentforge resolve " << item.id << " \"…\"\n";
+            program.out << printable(item.question, 2000) << "\n  answer: " << answer("agentforge resolve " + item.id + " \"…\"")
+                        << "\n";
         }
     }
     return 0;

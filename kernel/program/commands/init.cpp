@@ -296,7 +296,9 @@ int run_init(Program& program) {
     tell_findings(program, *found);
     if (!tests.ok()) { return program.fail(tests.error()); }
     if (!tests->empty()) { program.out << "  tests     " << *tests << "\n"; }
-    program.out << "Next: choose a model, one of\n" << model_help() << "and then: agentforge start \"what you want\"\n";
+    program.out << "Next: choose a model, one of\n"
+                << program.with_place(model_help()) << "and then: " << program.with_place("agentforge start")
+                << " \"what you want\"\n";
     return 0;
 }
 

@@ -135,7 +135,8 @@ int show_journal(Program& program, const std::string& id, const std::vector<Reco
         program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, time_of_day(envelope, 12), role_of(envelope),
                                    printable(record_line(record), 220));
     }
-    program.out << "\nOne step with all that was sent and answered: agentforge inspect " << short_id(id) << " --step N\n";
+    program.out << "\nOne step with all that was sent and answered: "
+                << program.with_place("agentforge inspect " + short_id(id) + " --step N") << "\n";
     return 0;
 }
 

@@ -55,36 +55,4 @@ Result<std::set<std::string>> iterated_stages(const Program& program, const Proj
     return std::set<std::string>{exit};
 }
 
-std::vector<std::string> ways_after_end(const TaskState& state, const std::string& id) {
-    std::vector<std::string> ways;
-    if (state.status != TaskStatus::completed || !state.delivery.empty() || !state.commit.empty()) { return ways; }
-    const bool made = state.stage().status == StageStatus::completed;
-    const bool follows = state.stage_index + 1 < state.stages.size() || !state.pipeline.continuation.next_pipeline.empty();
-    if (made && state.stage_template().iterate) {
-        ways.push_back("agentforge continue " + id + " --revise     (have " +
-                       state.stage().artifact.substr(state.stage().artifact.rfind('/') + 1) + " revised)");
-    }
-    if (follows) {
-        const std::string& next = state.pipeline.continuation.next_pipeline;
-        ways.push_back("agentforge continue " + id + "     (" +
-                       (state.stage_index + 1 < state.stages.size()
-                            ? "go on with stage " + state.stages[state.stage_index + 1].name
-                            : "go on with pipeline " + next) +
-                       ")");
-    }
-    return ways;
-}
-
-std::vector<std::string> ways_to_decide(const TaskState& state, const std::string& id) {
-    std::vector<std::string> ways{"agentforge approve " + id, "agentforge feedback " + id + " \"what to change\""};
-    const auto before = stage_before_rejected(state);
-    ways.push_back("agentforge reject " + id + (before ? "     (back to stage " + state.stages[*before].name + ")" : ""));
-    if (!iterates(state)) { return ways; }
-    const bool last = is_last(state);
-    if (!last) { ways.push_back("agentforge approve " + id + " --exit     (end here with this version)"); }
-    const bool more = state.stage_index + 1 < state.stages.size() || !state.pipeline.continuation.next_pipeline.empty();
-    if (last && more) { ways.push_back("agentforge continue " + id + " --extend-to STAGE     (approve, and go on)"); }
-    return ways;
-}
-
 }  // namespace agentforge::kernel

@@ -22,10 +22,4 @@ namespace agentforge::kernel {
                                                             const PipelineTemplate& pipeline, const Entry& entry,
                                                             const StartArguments& arguments);
 
-/// Returns commands that continue a completed task: revise its last artifact, or run the stages that follow. Empty if it has
-/// delivered, or nothing follows.
-[[nodiscard]] std::vector<std::string> ways_after_end(const TaskState& state, const std::string& id);
-/// Returns commands, with remarks, to decide on the artifact that a task shows.
-[[nodiscard]] std::vector<std::string> ways_to_decide(const TaskState& state, const std::string& id);
-
 }  // namespace agentforge::kernel

@@ -4,6 +4,7 @@
 #include "base/ids.hpp"
 #include "program/command_line.hpp"
 #include "program/project/chosen_task.hpp"
+#include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -14,15 +15,13 @@ int run_pause(Program& program, const std::string& task, const std::string& reas
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
-    const auto id = task_or_only(program, store, task, "runs", [&store](const TaskSummary& each) {
-        return TaskLock::holder(store.paths(each.task_id)).has_value();
-    });
+    const auto id = task_or_only(program, store, task, "is running", [](const TaskOverview& each) { return each.running; });
     if (!id.ok()) { return program.fail(id.error()); }
     if (!TaskLock::holder(store.paths(*id))) {
-        return program.fail(Error{"AF-CLI-074", "no process runs the task, so there is nothing to pause", "task " + *id,
-                                  "`agentforge resume " + short_id(*id) + "` goes on where it stopped, `agentforge abort " +
-                                      short_id(*id) + "` ends it",
-                                  ErrorKind::conflict});
+        const auto state = read_task_state(store, *id);
+        if (!state.ok()) { return program.fail(state.error()); }
+        return program.fail(Error{"AF-CLI-074", "no process runs the task, so there is nothing to pause", "task " + short_id(*id),
+                                  standing_of(*state, overview_of(*state, {}, store.paths(*id))), ErrorKind::conflict});
     }
     if (const auto asked = ask_to_pause(store, *id, reason, when); !asked.ok()) { return program.fail(asked.error()); }
     if (program.json_output) {
@@ -32,7 +31,7 @@ int run_pause(Program& program, const std::string& task, const std::string& reas
                             {"reason", reason}});
     } else {
         program.out << "Asked the process that runs it to pause" << (when == PauseWhen::at_once ? ": " : " after its step: ")
-                    << *id << "\n  go on with: agentforge resume " << short_id(*id) << "\n";
+                    << short_id(*id) << "\n  continue with: " << program.with_place("agentforge resume " + short_id(*id)) << "\n";
     }
     return 0;
 }

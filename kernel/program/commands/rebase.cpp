@@ -31,7 +31,7 @@ int run_rebase(Program& program, Project& project, const std::string& id, bool c
     }
     program.out << printable(describe(result->drift), 500) << "\n";
     if (!result->done) {
-        program.out << (result->drift.moved() ? "It can be rebased: agentforge rebase " + short_id(id)
+        program.out << (result->drift.moved() ? "It can be rebased: " + program.with_place("agentforge rebase " + short_id(id))
                                               : std::string("There is nothing to rebase."))
                     << "\n";
         return 0;
@@ -62,7 +62,7 @@ void add_rebase(CLI::App& app, Program& program) {
         program.command = [&program, arguments] {
             return with_fitting_task(
                 program, arguments->task, "has delivered a change",
-                [](const TaskSummary& each) { return each.status == "completed"; },
+                [](const TaskOverview& each) { return each.summary.status == "completed"; },
                 [&](Project& project, const std::string& id) { return run_rebase(program, project, id, arguments->check); });
         };
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "aggregate/figures.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/detach.hpp"
 #include "program/commands/sets.hpp"
@@ -15,7 +16,7 @@ void add_resume(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "resume", "Go on with a task, or a set of them, after an interruption, a failure or an answer");
     add_option(*command, "task", *task,
-               "The task's id, or enough of it, or a set's (set-…); default: the only task that is paused or failed")
+               "The task's id, or enough of it, or a set's (set-…); default: the only task that can be resumed")
         ->type_name("TASK");
     add_flag_callback(
         *command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },
@@ -39,8 +40,11 @@ void add_resume(CLI::App& app, Program& program) {
             }
             const auto go_on = [&] {
                 return with_fitting_task(
-                    program, *task, "is paused or failed",
-                    [](const TaskSummary& each) { return each.status == "paused" || each.status == "failed"; },
+                    program, *task, "can be resumed",
+                    [](const TaskOverview& each) {
+                        const std::string condition = condition_of(each);
+                        return condition == "paused" || condition == "interrupted" || condition == "failed";
+                    },
                     [&](Project& project, const std::string& id) { return go_on_and_tell(program, project, id, *guidance); });
             };
             return *detached ? detach(program, go_on) : go_on();

@@ -396,10 +396,13 @@ void print_run(Program& program, const RunArguments& arguments, const std::vecto
     }
     if (totals.spend.calls + totals.spend.lost > 0) { program.out << "; cost " << cost_in_words(totals.spend, totals.unpriced); }
     program.out << "\n";
-    if (totals.of("asks") > 0) { program.out << "  answer what is asked: agentforge escalations list\n"; }
+    if (totals.of("asks") > 0) {
+        program.out << "  answer what is asked: " << program.with_place("agentforge escalations list") << "\n";
+    }
     const bool more = totals.of("not started") + totals.of("paused") + totals.of("interrupted") + totals.of("asks") > 0;
     if (more && arguments.file != "-") {
-        program.out << "  go on with the others: agentforge run " << printable(arguments.file, 200) << "\n";
+        program.out << "  continue with the others: " << program.with_place("agentforge run") << " "
+                    << printable(arguments.file, 200) << "\n";
     }
 }
 

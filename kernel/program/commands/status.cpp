@@ -18,11 +18,11 @@
 #include "pipeline/artifact_files.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
-#include "program/commands/iteration.hpp"
 #include "program/commands/sets.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
+#include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
 #include "program/terminal/pager.hpp"
 #include "program/terminal/task_box.hpp"
@@ -198,7 +198,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         overview_of(*state, seen->followed ? seen->followed->activity() : LastActivity(), store.paths(*id));
     if (shows_boxes(program)) {
         auto parts = box_of_task(
-            *state, overview,
+            program, *state, overview,
             spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, spend, state->ledger.unpriced_models()) : "",
             look_of(program), SystemClock().now());
         if (arguments.detail) {
@@ -208,8 +208,11 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         print_box(program, out, parts);
         return 0;
     }
-    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : to_string(state->status)) << "\n  \""
-        << printable(state->request, 400) << "\"\n"
+    out << state->task_id << "  "
+        << (is_interrupted(overview) ? "INTERRUPTED"
+            : overview.answered      ? "paused"
+                                     : to_string(state->status))
+        << "\n  \"" << printable(state->request, 400) << "\"\n"
         << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at
         << "\n\n";
     for (const StageState& stage : state->stages) {
@@ -228,11 +231,13 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     for (const auto& [name, gate] : state->gates) {
         out << fmt::format("  gate {:<12} {} {}\n", name, gate.passed ? "passed" : "FAILED", printable(gate.summary, 200));
     }
-    if (state->escalation) {
+    if (overview.answered) {
+        out << "\n  answered: " << overview.waiting_id << "; no process has read the answer yet\n";
+    } else if (state->escalation) {
         out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000)
             << "\n";
     }
-    if (state->approval) {
+    if (state->approval && !overview.answered) {
         out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n";
         for (const std::string& line : state->resumption.shown_by_content) {
             out << "    you approve: " << printable(line, 1500) << "\n";
@@ -241,12 +246,12 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     for (const std::string& file : changed_artifact_files(store.paths(*id), *state)) {
         out << "\n  CHANGED on disk since it was accepted: " << printable(file, 300) << "\n";
     }
-    if (state->action && !state->action->id.empty()) {
+    if (state->action && !state->action->id.empty() && !overview.answered) {
         out << "\n  waits for a decision on the action " << state->action->id << " (" << printable(state->action->tool, 80)
             << ")\n";
     }
     if (!state->pause_reason.empty() && state->error.empty()) {
-        out << "\n  paused: " << printable(state->pause_reason, 1000) << "\n";
+        out << "\n  paused: " << printable(first_line(state->pause_reason), 1000) << "\n";
     }
     if (!state->error.empty()) { out << "\n  " << printable(state->error, 1000) << "\n"; }
     if (!state->commit.empty()) { out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }
@@ -259,10 +264,9 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     if (const auto holder = TaskLock::holder(store.paths(*id))) {
         out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
     }
-    std::vector<std::string> ways = ways_on(overview);
-    if (state->approval) { ways = ways_to_decide(*state, short_id(state->task_id)); }
-    if (ways.empty()) { ways = ways_after_end(*state, short_id(state->task_id)); }
-    for (const std::string& way : ways) { out << (&way == &ways.front() ? "\n  " : "  ") << way << "\n"; }
+    constexpr std::size_t any_width = 1'000;
+    const auto next = lines_of(program, next_commands(*state, overview), any_width);
+    for (const std::string& line : next) { out << (&line == &next.front() ? "\n  " : "  ") << line << "\n"; }
     for (const BoxPart& part : detail) {
         if (!part.empty()) { out << "\n"; }
         for (const BoxLine& line : part) { out << "  " << line.text << "\n"; }

@@ -194,9 +194,10 @@ int run_trust(Program& program, const TrustArguments& arguments) {
     if (trust.verdict == TrustVerdict::nothing_to_trust) {
         program.out << "Its files name no plugin, server or program: there is nothing to allow.\n";
     } else if (arguments.show && trust.verdict != TrustVerdict::trusted) {
-        program.out << "Allow all of this with: agentforge trust\n";
+        program.out << "Allow all of this with: " << program.with_place("agentforge trust") << "\n";
     } else if (!arguments.show) {
-        program.out << "You are asked again when any of this changes. Take it back with: agentforge trust --revoke\n";
+        program.out << "You are asked again when any of this changes. Take it back with: "
+                    << program.with_place("agentforge trust --revoke") << "\n";
     }
     return 0;
 }

@@ -2,8 +2,12 @@
 #include "program/project/chosen_task.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <ostream>
+#include <vector>
 
+#include "aggregate/figures.hpp"
+#include "aggregate/task_overviews.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "program/terminal/display.hpp"
@@ -14,19 +18,29 @@ namespace {
 
 constexpr std::size_t most_listed = 10;
 
-std::string described(const TaskSummary& task) {
-    return short_id(task.task_id) + " (" + task.status + "): " + printable(first_line(task.request), 80);
+std::string described(const TaskSummary& task, std::string_view how) {
+    return short_id(task.task_id) + " (" + std::string(how) + "): " + printable(first_line(task.request), 80);
 }
 
 /// Says which task was taken.
-std::string taken(Program& program, const TaskSummary& task) {
-    if (!program.quiet) { program.err << "agentforge: task " << described(task) << "\n"; }
+std::string taken(Program& program, const TaskSummary& task, std::string_view how) {
+    if (!program.quiet) { program.err << "agentforge: task " << described(task, how) << "\n"; }
     return task.task_id;
 }
 
-Error none(const TaskStore& tasks, const std::string& what) {
-    return Error{"AF-CLI-190", "no task " + what, tasks.root().string(), "name the task; `agentforge status` lists them",
-                 ErrorKind::not_found};
+/// A line for each task, the newest first.
+std::string listed(const std::vector<TaskOverview>& tasks, std::size_t most) {
+    std::string list;
+    for (std::size_t index = 0; index < std::min(tasks.size(), most); ++index) {
+        list += "\n  " + described(tasks[index].summary, condition_of(tasks[index]));
+    }
+    if (tasks.size() > most) { list += "\n  and " + std::to_string(tasks.size() - most) + " more"; }
+    return list;
+}
+
+Error no_task_yet(const TaskStore& tasks) {
+    return Error{"AF-CLI-190", "no task was started here", tasks.root().parent_path().parent_path().string(),
+                 "start one: agentforge start \"what you want\"", ErrorKind::not_found};
 }
 
 }  // namespace
@@ -34,23 +48,25 @@ Error none(const TaskStore& tasks, const std::string& what) {
 Result<std::string> task_or_newest(Program& program, const TaskStore& tasks, const std::string& named) {
     if (!named.empty()) { return tasks.resolve(named); }
     AF_TRY(const TaskListing listing, tasks.list({}, 1));
-    if (listing.tasks.empty()) { return none(tasks, "was started here"); }
-    return taken(program, listing.tasks.front());
+    if (listing.tasks.empty()) { return no_task_yet(tasks); }
+    return taken(program, listing.tasks.front(), listing.tasks.front().status);
 }
 
 Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const std::string& named, const std::string& what,
-                                 const std::function<bool(const TaskSummary&)>& fits) {
+                                 const std::function<bool(const TaskOverview&)>& fits) {
     if (!named.empty()) { return tasks.resolve(named); }
-    AF_TRY(TaskListing listing, tasks.list());
-    std::erase_if(listing.tasks, [&fits](const TaskSummary& task) { return !fits(task); });
-    if (listing.tasks.empty()) { return none(tasks, what); }
-    if (listing.tasks.size() == 1) { return taken(program, listing.tasks.front()); }
-    std::string list;
-    for (std::size_t index = 0; index < std::min(listing.tasks.size(), most_listed); ++index) {
-        list += "\n  " + described(listing.tasks[index]);
+    AF_TRY(const TaskOverviews::Listing all, TaskOverviews(tasks.root().parent_path()).list());
+    if (all.tasks.empty()) { return no_task_yet(tasks); }
+    std::vector<TaskOverview> fitting;
+    std::ranges::copy_if(all.tasks, std::back_inserter(fitting), fits);
+    if (fitting.size() == 1) { return taken(program, fitting.front().summary, condition_of(fitting.front())); }
+    if (!fitting.empty()) {
+        return Error{"AF-CLI-191", "several tasks fit:" + listed(fitting, most_listed), "", "give the id of one of them",
+                     ErrorKind::conflict};
     }
-    if (listing.tasks.size() > most_listed) { list += "\n  and " + std::to_string(listing.tasks.size() - most_listed) + " more"; }
-    return Error{"AF-CLI-191", "several tasks fit:" + list, "", "give the id of one of them", ErrorKind::conflict};
+    constexpr std::size_t most_others = 3;
+    return Error{"AF-CLI-190", "no task " + what + "; the newest:" + listed(all.tasks, most_others), "",
+                 "`agentforge status TASK` shows how to continue one", ErrorKind::not_found};
 }
 
 }  // namespace agentforge::kernel

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "aggregate/overview.hpp"
 #include "program/program.hpp"
 #include "task/store.hpp"
 
@@ -19,8 +20,9 @@ inline constexpr const char* only_task_help = "The task's id, or enough of it (d
 [[nodiscard]] Result<std::string> task_or_newest(Program& program, const TaskStore& tasks, const std::string& named);
 
 /// `named`, expanded; where it is empty, the only task that `fits`, which is said on `err`. `what`: which tasks fit, as in "no
-/// task WHAT". Errors: those of TaskStore::resolve; AF-CLI-190 none fits; `conflict` AF-CLI-191 several fit, which are listed.
+/// task WHAT". Errors: those of TaskStore::resolve; AF-CLI-190 none fits: lists the newest ones and how they stand; `conflict`
+/// AF-CLI-191 several fit, which are listed.
 [[nodiscard]] Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const std::string& named,
-                                               const std::string& what, const std::function<bool(const TaskSummary&)>& fits);
+                                               const std::string& what, const std::function<bool(const TaskOverview&)>& fits);
 
 }  // namespace agentforge::kernel

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/terminal/closing_card.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <ostream>
 
+#include "aggregate/overview.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "git/repository.hpp"
+#include "journal/tail.hpp"
 #include "pipeline/people/iteration.hpp"
-#include "program/commands/iteration.hpp"
+#include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
 #include "program/terminal/terminal.hpp"
 
@@ -18,6 +22,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t most_files = 8;
+constexpr std::size_t no_limit = 1'000;
 
 std::string field(const json::object& object, std::string_view key) {
     const json::value* value = object.if_contains(key);
@@ -35,23 +40,27 @@ void tell_head(Program& program, const std::string& outcome, const std::optional
     program.out << fitted_line(program, outcome + ": " + asked) << "\n";
 }
 
-void tell_field(Program& program, std::string_view name, const std::string& text) {
-    program.out << "  " << name << std::string(name.size() < 8 ? 9 - name.size() : 1, ' ') << text << "\n";
+/// Folds the line on a terminal.
+void tell_line(Program& program, const std::string& line) {
+    program.out << (program.out_is_terminal ? folded_lines(line + "\n", terminal_columns(STDOUT_FILENO)) : line + "\n");
 }
 
-/// A command to copy, with a remark behind it.
-struct NextCommand {
-    std::string command;
-    std::string remark;
-};
+void tell_field(Program& program, std::string_view name, const std::string& text) {
+    tell_line(program, "  " + std::string(name) + std::string(name.size() < 8 ? 9 - name.size() : 1, ' ') + text);
+}
+
+/// What a person can do now; the process that told is about to end.
+std::vector<NextCommand> commands_for(Project& project, const std::optional<TaskState>& state) {
+    if (!state) { return {}; }
+    TaskOverview overview = overview_of(*state, {}, project.tasks().paths(state->task_id));
+    overview.running = false;
+    return next_commands(*state, overview);
+}
 
 void tell_next(Program& program, const std::vector<NextCommand>& commands) {
-    std::size_t width = 0;
-    for (const NextCommand& next : commands) { width = std::max(width, next.command.size()); }
-    for (const NextCommand& next : commands) {
-        program.out << "  " << next.command;
-        if (!next.remark.empty()) { program.out << std::string(width + 4 - next.command.size(), ' ') << next.remark; }
-        program.out << "\n";
+    const std::size_t columns = program.out_is_terminal ? terminal_columns(STDOUT_FILENO) : no_limit;
+    for (const std::string& line : lines_of(program, commands, columns - std::min<std::size_t>(columns, 2))) {
+        program.out << "  " << line << "\n";
     }
 }
 
@@ -78,42 +87,45 @@ void tell_files(Program& program, Project& project, const TaskState& state) {
                     << change.lines_removed << "\n";
     }
     if (shown < changes->size()) {
-        program.out << "           and " << changes->size() - shown << " more: agentforge diff --stat " << short_id(state.task_id)
-                    << "\n";
+        program.out << "           and " << changes->size() - shown
+                    << " more: " << program.with_place("agentforge diff --stat " + short_id(state.task_id)) << "\n";
     }
 }
 
 /// What the last run of the whole suite said, and how many tests the suite had before.
 void tell_tests(Program& program, Project& project, const std::string& task_id) {
-    const auto records = project.tasks().records(task_id);
-    if (!records.ok()) { return; }
     std::optional<std::uint64_t> before;
-    std::optional<records::Gate> last;
-    for (const Record& record : *records) {
-        auto gate = records::as<records::Gate>(record);
-        if (!gate || !gate->tests) { continue; }
+    std::optional<std::uint64_t> last;
+    std::uint64_t passed = 0;
+    const auto take = [&](const Record& record, JournalOffset) -> Result<void> {
+        const auto gate = records::as<records::Gate>(record);
+        if (!gate || !gate->tests) { return {}; }
         if (gate->gate == gate_name::baseline) {
             before = gate->tests;
         } else if (!*gate->partial) {
-            last = std::move(*gate);
+            last = gate->tests;
+            passed = gate->tests_passed.value_or(0);
         }
-    }
-    if (!last) { return; }
-    const std::uint64_t all = *last->tests;
-    const std::uint64_t passed = last->tests_passed.value_or(0);
+        return {};
+    };
+    // One record at a time: a long task's records would take more memory than the rest of the program.
+    if (!JournalTail(project.tasks().paths(task_id).journal()).read(take).ok() || !last) { return; }
+    const std::uint64_t all = *last;
     std::string text = passed == all ? std::to_string(all) + (all == 1 ? " passes" : " pass")
                                      : std::to_string(passed) + " of " + std::to_string(all) + " pass";
     if (before && all > *before) { text += ", " + std::to_string(all - *before) + " new"; }
     tell_field(program, "tests", text);
 }
 
-void tell_cost(Program& program, Project& project, const PipelineResult& result) {
+void tell_cost(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
     const std::uint64_t calls = result.spend.calls + result.spend.lost;
     if (calls == 0) { return; }
+    // Of all processes that worked on the task, as its calls and tokens are.
+    const std::chrono::milliseconds worked = state ? std::chrono::milliseconds(state->wall_ms()) : result.duration;
     tell_field(program, "cost",
                cost_of_task(project.tasks(), result.task_id, result.spend, result.unpriced_models) + "  (" +
-                   counted(calls, "call") + ", " + std::to_string(result.spend.tokens()) + " tokens, " +
-                   human_duration(result.duration) + ")");
+                   counted(calls, "call") + ", " + std::to_string(result.spend.tokens()) + " tokens, " + human_duration(worked) +
+                   ")");
 }
 
 /// The commit or the patch, the hooks, the pull request, and a base that has moved.
@@ -139,41 +151,35 @@ void tell_delivery(Program& program, const std::string& task_id, const json::obj
     const json::value* drift = deliverable.if_contains("drift");
     if (drift == nullptr || !drift->is_object()) { return; }
     tell_field(program, "base", printable(describe(drift_from_json(drift->get_object())), 400));
-    if (type != "files") { program.out << "           agentforge rebase " << short_id(task_id) << "\n"; }
+    if (type != "files") { program.out << "           " << program.with_place("agentforge rebase " + short_id(task_id)) << "\n"; }
 }
 
 void tell_success(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state,
                   const Closing& closing) {
     tell_head(program, "Done", state, result);
     const std::string id = short_id(result.task_id);
-    std::vector<NextCommand> next;
     const bool delivered = result.deliverable && (!field(*result.deliverable, "commit_sha").empty() ||
                                                   !field(*result.deliverable, "patch_file").empty());
     if (delivered) {
         if (state) { tell_files(program, project, *state); }
         tell_tests(program, project, result.task_id);
-        tell_cost(program, project, result);
+        tell_cost(program, project, result, state);
         tell_delivery(program, result.task_id, *result.deliverable);
-        next = {{"agentforge diff " + id, "# shows the change"},
-                {"agentforge apply " + id, "# puts it into your checkout"},
-                {"agentforge inspect " + id, "# shows every step, verified"}};
     } else {
-        tell_cost(program, project, result);
+        tell_cost(program, project, result, state);
         if (result.deliverable) {
             tell_field(program, "ended",
                        "after stage " + result.current_stage + "; its artifact is in .agentforge/tasks/" + result.task_id +
                            "/artifacts");
         }
-        for (const std::string& way : state ? ways_after_end(*state, id) : std::vector<std::string>()) {
-            next.push_back({way, ""});
-        }
-        next.push_back({"agentforge inspect " + id, ""});
     }
+    std::vector<NextCommand> next = commands_for(project, state);
+    next.push_back({"agentforge inspect " + id, "shows every step, verified"});
     tell_closing(program, closing);
     tell_next(program, next);
     if (project.settings().text("llm.backend") == "replay") {
-        program.out
-            << "  The answers came from a recorded transcript; everything else was real. `agentforge doctor` shows your models.\n";
+        tell_line(program, "  The answers came from a recorded transcript; everything else was real. `" +
+                               program.with_place("agentforge doctor") + "` shows your models.");
     }
 }
 
@@ -186,10 +192,11 @@ void tell_action(Program& program, Project& project, const PipelineResult& resul
     }
     tell_head(program, "An action waits for you at stage " + result.current_stage, state, result);
     tell_lines(program.out, action_text(asked->artifact));
-    tell_cost(program, project, result);
-    tell_next(program, {{"agentforge approve " + result.waiting_id, ""},
-                        {"agentforge approve " + result.waiting_id + " --edit", "(in your editor; or --edited FILE)"},
-                        {"agentforge reject " + result.waiting_id + " --feedback \"what to do instead\"", ""}});
+    tell_cost(program, project, result, state);
+    tell_next(program,
+              {{"agentforge approve " + result.waiting_id, ""},
+               {"agentforge approve " + result.waiting_id + " --edit", "change it first, in your editor; or --edited FILE"},
+               {"agentforge reject " + result.waiting_id + " --feedback \"what to do instead\"", ""}});
 }
 
 void tell_waiting(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
@@ -205,7 +212,7 @@ void tell_waiting(Program& program, Project& project, const PipelineResult& resu
         for (const std::string& line : iterates(*state) ? words_before_decision(*state) : std::vector<std::string>()) {
             program.out << "  " << printable(line, 1000) << "\n";
         }
-        for (const std::string& way : ways_to_decide(*state, id)) { next.push_back({way, ""}); }
+        next = commands_for(project, state);
     } else {
         if (state && state->escalation) {
             tell_field(program, "question", printable(state->escalation->question, 1000));
@@ -213,9 +220,9 @@ void tell_waiting(Program& program, Project& project, const PipelineResult& resu
                 program.out << "           - " << printable(option, 400) << "\n";
             }
         }
-        next.push_back({"agentforge resolve " + id + " \"your answer\"", "(or --abort)"});
+        next.push_back({"agentforge resolve " + id + " \"your answer\"", "or --abort, which ends the task"});
     }
-    tell_cost(program, project, result);
+    tell_cost(program, project, result, state);
     tell_next(program, next);
 }
 
@@ -224,22 +231,17 @@ void tell_not_done(Program& program, Project& project, const PipelineResult& res
     std::string outcome = paused && !result.error ? "Paused" : "Not done, " + std::string(to_string(result.status));
     tell_head(program, outcome + " at stage " + result.current_stage, state, result);
     if (result.error) {
-        program.err << "agentforge: " << printable_lines(result.error->to_string()) << "\n";
+        program.err << "agentforge: " << printable_lines(program.with_place(result.error->to_string())) << "\n";
     } else if (paused && state && !state->pause_reason.empty()) {
         tell_field(program, "why", printable(state->pause_reason, 300));
     }
-    tell_cost(program, project, result);
+    tell_cost(program, project, result, state);
     const std::string id = short_id(result.task_id);
     const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
-    const bool begins_anew =
-        result.error && (result.error->code.starts_with("AF-EXT-") ||
-                         result.error->code == "AF-ORCH-032");  // What it was given, and its template, stay as they are.
     std::vector<NextCommand> next;
-    if (!told && !begins_anew && (paused || result.status == TaskStatus::failed)) {
-        next.push_back({"agentforge resume " + id, "# goes on where it stopped"});
-    }
+    if (!told) { next = commands_for(project, state); }
     if (!result.error || result.error->remedy.find("agentforge inspect") == std::string::npos) {
-        next.push_back({"agentforge inspect " + id, "# shows every step"});
+        next.push_back({"agentforge inspect " + id, "shows every step"});
     }
     tell_next(program, next);
 }

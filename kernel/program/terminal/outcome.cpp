@@ -111,7 +111,7 @@ int with_task(Program& program, const std::string& task, const std::function<int
 }
 
 int with_fitting_task(Program& program, const std::string& task, const std::string& what,
-                      const std::function<bool(const TaskSummary&)>& fits,
+                      const std::function<bool(const TaskOverview&)>& fits,
                       const std::function<int(Project&, const std::string&)>& action) {
     if (!task.empty()) { return with_task(program, task, action); }
     const auto place = ProjectPlace::find(program);
@@ -159,15 +159,21 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
         program.print_json({{"id", id}, {"task_id", task_id}, {"answered", true}});
     } else {
         program.out << "Answered " << id
-                    << (running ? ". The process that runs the task goes on."
-                        : taken ? ". The process that ran the task went on with it: agentforge status " + short_id(task_id)
-                                : ". Go on with: agentforge resume " + short_id(task_id))
+                    << program.with_place(running ? ". The process that runs the task continues."
+                                          : taken ? ". The task's process read it: agentforge status " + short_id(task_id)
+                                                  : ". Continue with: agentforge resume " + short_id(task_id))
                     << "\n";
     }
     return 0;
 }
 
 int go_on_and_tell(Program& program, Project& project, const std::string& task_id, const std::string& guidance) {
+    const auto before = read_task_state(project.tasks(), task_id);
+    const bool ended = before.ok() && (before->status == TaskStatus::completed || before->status == TaskStatus::aborted);
+    if (ended && guidance.empty() && !program.json_output && !program.stream_output) {
+        program.err << "agentforge: nothing to resume: task " << short_id(task_id) << " is " << to_string(before->status)
+                    << ". This is how it ended:\n";
+    }
     const auto result = go_on(project, task_id, guidance);
     if (!result.ok()) { return program.fail(result.error()); }
     return tell(program, project, *result);

@@ -2,6 +2,7 @@
 // How commands that run a task tell what came of it.
 #pragma once
 
+#include "aggregate/overview.hpp"
 #include "program/program.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
@@ -25,7 +26,7 @@ int with_task(Program& program, const std::string& task, const std::function<int
 [[nodiscard]] json::object spend_json(const Spend& spend);
 /// The same; where no task is named, the only one that `fits` (task_or_only).
 int with_fitting_task(Program& program, const std::string& task, const std::string& what,
-                      const std::function<bool(const TaskSummary&)>& fits,
+                      const std::function<bool(const TaskOverview&)>& fits,
                       const std::function<int(Project&, const std::string&)>& action);
 /// A text of others in lines that each begin with a bar, so that none can pass for ours.
 void tell_lines(std::ostream& out, const std::string& text);

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "pipeline/people/iteration.hpp"
 #include "program/terminal/display.hpp"
+#include "program/terminal/next_commands.hpp"
 #include "program/terminal/terminal.hpp"
 
 namespace agentforge::kernel {
@@ -25,7 +26,7 @@ constexpr const char* dim_colour = "2";
 
 /// Its sign and the sign's colour.
 std::pair<std::string, std::string> sign_of(const TaskOverview& task) {
-    if (!task.summary.waiting_for.empty()) { return {"⚠", person_colour}; }
+    if (waits_for_person(task)) { return {"⚠", person_colour}; }
     if (task.summary.status == "completed") { return {"✓", good_colour}; }
     if (task.summary.status == "failed" || task.summary.status == "aborted") { return {"✗", bad_colour}; }
     if (is_interrupted(task)) { return {"✗", person_colour}; }
@@ -45,7 +46,7 @@ std::string percent_of(const TaskOverview& task) { return fmt::format("{}%", sta
 BoxLine head_of(const TaskOverview& task, const BoxLook& look, std::chrono::system_clock::time_point now) {
     const auto [sign, colour] = sign_of(task);
     BoxLine line{.text = sign + " " + short_id(task.summary.task_id) + " " + condition_word(task), .colours = colour};
-    const bool waits = !task.summary.waiting_for.empty();
+    const bool waits = waits_for_person(task);
     line.right = time_since(
         waits || task.summary.status == "paused" || has_ended(task.summary) ? task.summary.updated_at : task.summary.created_at,
         now);
@@ -76,10 +77,12 @@ std::string activity_text(const LastActivity& activity, bool ended, std::optiona
 }
 
 std::string question_of(const TaskOverview& task, std::size_t most) {
-    return (task.summary.waiting_for.empty() ? "Paused: " : "Waiting: ") + printable(task.question, most);
+    if (task.answered) { return "Answered: " + printable(task.question, most); }
+    return (task.summary.waiting_for.empty() ? "Paused: " : "Waiting: ") + printable(first_line(task.question), most);
 }
 
-void add_task(BoxPart& part, const TaskOverview& task, const BoxLook& look, std::chrono::system_clock::time_point now) {
+void add_task(const Program& program, BoxPart& part, const TaskOverview& task, const BoxLook& look,
+              std::chrono::system_clock::time_point now) {
     if (has_ended(task.summary)) {
         const auto [sign, colour] = sign_of(task);
         part.push_back({.text = sign + " " + short_id(task.summary.task_id) + " " +
@@ -91,13 +94,13 @@ void add_task(BoxPart& part, const TaskOverview& task, const BoxLook& look, std:
     }
     part.push_back(head_of(task, look, now));
     part.push_back({.text = "  \"" + printable(task.summary.request, 300) + "\""});
-    if (const std::string activity = activity_text(task.activity, false, now);
-        !activity.empty() && task.summary.waiting_for.empty()) {
+    if (const std::string activity = activity_text(task.activity, false, now); !activity.empty() && !waits_for_person(task)) {
         part.push_back({.text = "  " + activity});
     }
     if (!task.question.empty()) { part.push_back({.text = "  " + question_of(task, 300)}); }
-    if (const auto ways = ways_on(task); !ways.empty()) {
-        part.push_back({.text = "  " + ways.front(), .whole = true, .colours = dim_colour, .dim = true});
+    if (const auto next = next_commands(task); !next.empty()) {
+        part.push_back(
+            {.text = "  " + program.with_place(next.front().command), .whole = true, .colours = dim_colour, .dim = true});
     }
 }
 
@@ -157,27 +160,7 @@ std::vector<std::string> remarks_on(const TaskState& state, const StageState& st
     return remarks;
 }
 
-std::vector<std::string> ways_on(const TaskOverview& task) {
-    const std::string id = short_id(task.summary.task_id);
-    if (task.summary.waiting_for == "escalation") {
-        return {"agentforge resolve " + (task.waiting_id.empty() ? "ID" : task.waiting_id) + " \"your answer\""};
-    }
-    if (task.summary.waiting_for == "action") {
-        const std::string what = task.waiting_id.empty() ? std::string("ID") : task.waiting_id;
-        return {"agentforge approve " + what + " (--edit changes it first)",
-                "agentforge reject " + what + " --feedback \"what to do instead\""};
-    }
-    if (task.summary.waiting_for == "approval") {
-        return {"agentforge approve " + id, "agentforge feedback " + id + " \"what to change\"", "agentforge reject " + id};
-    }
-    if (!task.summary.waiting_for.empty()) { return {"agentforge status " + id + " --detail"}; }
-    if (task.summary.status == "paused" || task.summary.status == "failed" || is_interrupted(task)) {
-        return {"agentforge resume " + (task.set.empty() ? id : task.set)};  // A part waits for the others of its set.
-    }
-    return {};
-}
-
-std::vector<std::string> plain_lines(const TaskOverview& task) {
+std::vector<std::string> plain_lines(const Program& program, const TaskOverview& task) {
     std::vector<std::string> lines;
     if (has_ended(task.summary)) { return lines; }
     const std::string activity = activity_text(task.activity, false, std::nullopt);
@@ -185,10 +168,10 @@ std::vector<std::string> plain_lines(const TaskOverview& task) {
     if (!share.empty() || !activity.empty()) {
         lines.push_back(share + (share.empty() || activity.empty() ? "" : "  ") + activity);
     }
-    if (!task.summary.waiting_for.empty()) { lines.push_back("waits for: " + task.summary.waiting_for); }
+    if (waits_for_person(task)) { lines.push_back("waits for: " + task.summary.waiting_for); }
     if (!task.question.empty()) { lines.push_back(question_of(task, 300)); }
     if (!task.ended_in.empty()) { lines.push_back("its process ended without a word in " + printable(task.ended_in, 200)); }
-    if (const auto ways = ways_on(task); !ways.empty()) { lines.push_back(ways.front()); }
+    if (const auto next = next_commands(task); !next.empty()) { lines.push_back(program.with_place(next.front().command)); }
     return lines;
 }
 
@@ -206,31 +189,48 @@ std::string time_since(const std::string& then, std::chrono::system_clock::time_
     return fmt::format("{} d {} h", seconds / day, seconds / hour % 24);
 }
 
-std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& counts, const std::vector<TaskOverview>& shown,
-                                  std::size_t left_out, const BoxLook& look, std::chrono::system_clock::time_point now) {
+std::string counts_in_words(const TaskCounts& counts, bool narrow) {
+    const auto said = [narrow](std::string_view name, std::uint64_t count) {
+        return narrow ? fmt::format("{} {}", count, name) : fmt::format("{}: {}", name, count);
+    };
+    const std::string between = narrow ? ", " : "    ";
+    std::string text =
+        said(narrow ? "active" : "Active", counts.of("in_progress")) + between +
+        said(narrow ? "done" : "Completed", counts.of("completed")) + between +
+        said(narrow ? (counts.waiting == 1 ? "waits for you" : "wait for you") : "Waiting for you", counts.waiting);
+    constexpr std::pair<const char*, const char*> others[] = {
+        {"paused", "Paused"}, {"interrupted", "Interrupted"}, {"failed", "Failed"}, {"pending", "Pending"}};
+    for (const auto& [condition, name] : others) {
+        if (const std::uint64_t count = counts.of(condition); count > 0) {
+            text += between + said(narrow ? condition : name, count);
+        }
+    }
+    return text;
+}
+
+std::vector<BoxPart> box_of_tasks(const Program& program, const std::string& project, const TaskCounts& counts,
+                                  const std::vector<TaskOverview>& shown, std::size_t left_out, const BoxLook& look,
+                                  std::chrono::system_clock::time_point now) {
     std::vector<BoxPart> parts{{{.text = "AGENTFORGE STATUS", .right = printable(project, 60), .colours = "1", .dim = true}}};
-    const std::uint64_t active = counts.of("in_progress");
-    const std::uint64_t completed = counts.of("completed");
-    const std::string figures =
-        fmt::format("Active: {}    Completed: {}    Waiting for you: {}", active, completed, counts.waiting);
-    const std::string narrow = fmt::format("{} active, {} done, {} wait for you", active, completed, counts.waiting);
-    BoxPart body{{.text = cells_of(figures) <= box_room(look) ? figures : narrow}};
+    const std::string figures = counts_in_words(counts, false);
+    BoxPart body{{.text = cells_of(figures) <= box_room(look) ? figures : counts_in_words(counts, true)}};
     bool one_line = false;  // Ended ones stand together.
     for (const TaskOverview& task : shown) {
         if (!one_line || !has_ended(task.summary)) { body.push_back({}); }
         one_line = has_ended(task.summary);
-        add_task(body, task, look, now);
+        add_task(program, body, task, look, now);
     }
     if (left_out > 0) {
         body.push_back({});
-        body.push_back({.text = fmt::format("… and {} more: agentforge status --limit 0", left_out), .whole = true});
+        body.push_back({.text = fmt::format("… and {} more: {}", left_out, program.with_place("agentforge status --limit 0")),
+                        .whole = true});
     }
     parts.push_back(std::move(body));
     return parts;
 }
 
-std::vector<BoxPart> box_of_task(const TaskState& state, const TaskOverview& overview, const std::string& cost,
-                                 const BoxLook& look, std::chrono::system_clock::time_point now) {
+std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state, const TaskOverview& overview,
+                                 const std::string& cost, const BoxLook& look, std::chrono::system_clock::time_point now) {
     std::vector<BoxPart> parts{{{.text = state.task_id, .whole = true, .colours = "1", .dim = true}}};
     BoxPart head{head_of(overview, look, now)};
     head.push_back({.text = "  \"" + printable(state.request, 400) + "\"", .whole = true});
@@ -257,10 +257,7 @@ std::vector<BoxPart> box_of_task(const TaskState& state, const TaskOverview& ove
         const std::string value = text_of(state.delivery, key);
         if (!value.empty() && value != "none") { say(std::string(label) + " " + printable(value, 300)); }
     }
-    for (const std::string& way : ways_on(overview)) { say(way, dim_colour); }
-    if (state.status == TaskStatus::completed && !state.commit.empty()) {
-        say("agentforge diff " + short_id(state.task_id), dim_colour);
-    }
+    for (const std::string& line : lines_of(program, next_commands(state, overview), box_room(look))) { say(line, dim_colour); }
     parts.push_back(std::move(end));
     return parts;
 }

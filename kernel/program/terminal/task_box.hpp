@@ -16,22 +16,23 @@
 namespace agentforge::kernel {
 
 /// What stands below the head of a task that has not ended where no box can be shown: nothing that passes by itself.
-[[nodiscard]] std::vector<std::string> plain_lines(const TaskOverview& task);
-/// What a person can do about it, in the words of the command line.
-[[nodiscard]] std::vector<std::string> ways_on(const TaskOverview& task);
+[[nodiscard]] std::vector<std::string> plain_lines(const Program& program, const TaskOverview& task);
+/// Returns `Active: 1    Completed: 2    Waiting for you: 0`, and the other conditions that a task has; `narrow`: in fewer cells.
+[[nodiscard]] std::string counts_in_words(const TaskCounts& counts, bool narrow);
 
 /// What besides its figures a person should know of a stage: that it counts no more, what people decided on its artifact, what of
 /// their feedback was not addressed.
 [[nodiscard]] std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage);
 
 /// All tasks that are shown, newest first; `left_out` of them are not.
-[[nodiscard]] std::vector<BoxPart> box_of_tasks(const std::string& project, const TaskCounts& counts,
+[[nodiscard]] std::vector<BoxPart> box_of_tasks(const Program& program, const std::string& project, const TaskCounts& counts,
                                                 const std::vector<TaskOverview>& shown, std::size_t left_out, const BoxLook& look,
                                                 std::chrono::system_clock::time_point now);
 
 /// One task: its head, its stages, what it waits for or came to. `cost`: in words, or empty.
-[[nodiscard]] std::vector<BoxPart> box_of_task(const TaskState& state, const TaskOverview& overview, const std::string& cost,
-                                               const BoxLook& look, std::chrono::system_clock::time_point now);
+[[nodiscard]] std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state, const TaskOverview& overview,
+                                               const std::string& cost, const BoxLook& look,
+                                               std::chrono::system_clock::time_point now);
 
 /// `12 s`, `5 m`, `3 h 20 m`, `2 d 3 h`: coarse, for what was long ago. Empty where the text is no time.
 [[nodiscard]] std::string time_since(const std::string& then, std::chrono::system_clock::time_point now);

@@ -11,6 +11,7 @@
 #include "aggregate/aggregator.hpp"
 #include "aggregate/set_figures.hpp"
 #include "base/clock.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "git/archives.hpp"
 #include "program/project/known_repositories.hpp"
@@ -89,48 +90,50 @@ json::object to_json(const Listing& listing) {
 std::string symbol(const TaskOverview& overview) {
     const TaskSummary& task = overview.summary;
     if (is_interrupted(overview)) { return "x"; }
-    if (!task.waiting_for.empty()) { return "!"; }
+    if (waits_for_person(overview)) { return "!"; }
     if (task.status == "completed") { return "+"; }
     return has_ended(task) ? "x" : "*";
 }
 
-void print_plainly(std::ostream& out, const Listing& listing) {
-    out << "AGENTFORGE STATUS  " << printable(listing.name) << "\n"
-        << "Active: " << listing.counts.of("in_progress") << "    Completed: " << listing.counts.of("completed")
-        << "    Waiting for a person: " << listing.counts.waiting << "\n";
+void print_plainly(const Program& program, std::ostream& out, const Listing& listing) {
+    out << "AGENTFORGE STATUS  " << printable(listing.name) << "\n" << counts_in_words(listing.counts, false) << "\n";
     for (const TaskOverview& overview : listing.shown) {
         const TaskSummary& task = overview.summary;
         out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", symbol(overview),
-                           is_interrupted(overview) ? "INTERRUPTED" : task.status, task.current_stage, task.task_id,
-                           printable(task.request, 100));
-        for (const std::string& line : plain_lines(overview)) { out << "    " << line << "\n"; }
+                           is_interrupted(overview) ? "INTERRUPTED"
+                           : overview.answered      ? "paused"
+                                                    : task.status,
+                           task.current_stage, short_id(task.task_id), printable(task.request, 100));
+        for (const std::string& line : plain_lines(program, overview)) { out << "    " << line << "\n"; }
     }
-    if (listing.left_out() > 0) { out << "\n… and " << listing.left_out() << " more: agentforge status --limit 0\n"; }
+    if (listing.left_out() > 0) {
+        out << "\n… and " << listing.left_out() << " more: " << program.with_place("agentforge status --limit 0") << "\n";
+    }
 }
 
 void print(const Program& program, std::ostream& out, const Listing& listing) {
     if (shows_boxes(program) && !listing.shown.empty()) {
-        print_box(
-            program, out,
-            box_of_tasks(listing.name, listing.counts, listing.shown, listing.left_out(), look_of(program), SystemClock().now()));
+        print_box(program, out,
+                  box_of_tasks(program, listing.name, listing.counts, listing.shown, listing.left_out(), look_of(program),
+                               SystemClock().now()));
     } else {
-        print_plainly(out, listing);
+        print_plainly(program, out, listing);
     }
 }
 
 /// Why a list of one repository is empty.
-void say_why_none(std::ostream& out, const Listing& listing, const TaskListOptions& options) {
+void say_why_none(const Program& program, std::ostream& out, const Listing& listing, const TaskListOptions& options) {
     if (listing.total > 0) {
         out << "\nNo task is " << options.state << ", and " << listing.total << (listing.total == 1 ? " is" : " are")
-            << " in another state: agentforge status\n";
+            << " in another state: " << program.with_place("agentforge status") << "\n";
         return;
     }
     const auto archived = archived_tasks(listing.root);
     if (archived.ok() && !archived->empty()) {
         out << "\nNo task is here, and " << archived->size() << (archived->size() == 1 ? " is" : " are")
-            << " kept in the repository: agentforge archive list\n";
+            << " kept in the repository: " << program.with_place("agentforge archive list") << "\n";
     } else {
-        out << "\nNo task yet. Begin with: agentforge start \"what you want\"\n";
+        out << "\nNo task yet. Begin with: " << program.with_place("agentforge start") << " \"what you want\"\n";
     }
 }
 
@@ -163,7 +166,7 @@ int list_tasks(Program& program, std::ostream& out, SeenRepositories& seen, cons
         return 0;
     }
     print(program, out, *listing);
-    if (listing->wanted == 0) { say_why_none(out, *listing, options); }
+    if (listing->wanted == 0) { say_why_none(program, out, *listing, options); }
     return 0;
 }
 

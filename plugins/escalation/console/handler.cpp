@@ -180,14 +180,17 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
     const bool action = is_action(request);
     const std::string whole = readable(shown_part(request));
     const Preview preview = preview_of(whole, most_lines);
-    const std::string view = preview.more == 0 ? "" : "v=all/";
-    const std::string prompt =
-        (action ? "Do it? [y/n/e=edit/" : "Approve? [y/n/x=end here with it/c=yes, and go on beyond/") + view + "feedback] ";
+    const std::string view = preview.more == 0 ? "" : "   v show all of it";
+    const std::string legend =
+        action ? "  y yes   n no   e edit it first" + view + "\n  or say what to do instead; an empty line decides later\n"
+               : "  y yes   n reject it   x yes, and end the task here   c yes, and add stages" + view +
+                     "\n  or say what to change; an empty line decides later\n";
+    const std::string prompt = std::string(action ? "Do it? [y/n/e" : "Approve? [y/n/x/c") + (view.empty() ? "] " : "/v] ");
     terminal->discard_typed_ahead();
     terminal->write((action ? "\nAction " : "\nApproval ") + one_line(request.id) + " (task " + one_line(request.task_id) +
                     ", stage " + one_line(request.stage) + ", hash " + one_line(request.artifact_hash).substr(0, 12) + ")\n" +
                     with_bars(preview.text) +
-                    (preview.more == 0 ? "" : "  | … " + std::to_string(preview.more) + " more lines\n") + prompt);
+                    (preview.more == 0 ? "" : "  | … " + std::to_string(preview.more) + " more lines\n") + legend + prompt);
     Approval approval;
     approval.artifact_hash = request.artifact_hash;
     approval.decided_by = person();

@@ -504,6 +504,60 @@ class TestApprovals(ProgramTest):
         self.assertIn("its task has ended", self.run_program("escalations", "show", approval).out)
 
 
+class TestAdvice(ProgramTest):
+    """The commands that the program prints are those that fit the task, and they work when they are copied."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+
+    def short(self):
+        return self.task()[-8:]
+
+    def test_an_approval_that_was_given_is_not_asked_for_again_and_resume_takes_it_up(self):
+        self.assert_code(self.start("--approve", "spec"), 22)
+        self.assert_code(self.run_program("approve", self.short(), "--no-resume"), 0)
+        listed = self.assert_code(self.run_program("list"), 0).out
+        self.assertIn("Waiting for you: 0    Paused: 1", listed)
+        self.assertIn(f"agentforge resume {self.short()}\n", listed)
+        self.assertNotIn("agentforge approve", listed)
+        self.assertIn("continues with your answer", self.run_program("status", self.short()).out)
+        self.assert_error(self.run_program("apply", self.short()), "AF-CLI-050", f"has your answer and has not continued yet: agentforge resume {self.short()}")
+        self.assert_code(self.run_program("resume"), 0)
+
+    def test_a_task_at_a_limit_shows_the_command_that_raises_it(self):
+        self.assert_code(self.start("--set", "limits.max_steps=3"), 22)
+        for shown in (self.run_program("list").out, self.run_program("status", self.short()).out):
+            command = re.search(rf"agentforge resume {self.short()} --set limits.max_steps=\d+$", shown, re.MULTILINE)
+            self.assertTrue(command, shown)
+            self.assertNotRegex(shown, rf"(?m)agentforge resume {self.short()}$")
+        self.assert_code(self.run_program(*command.group().split()[1:]), 0)
+
+    def test_commands_name_the_repository_as_the_call_did(self):
+        self.assert_code(self.start("--approve", "spec"), 22)
+        elsewhere = self.folder / "else where"
+        elsewhere.mkdir()
+        place = os.path.relpath(self.repository, elsewhere)
+        shown = self.assert_code(self.run_program("-C", place, "list", cwd=elsewhere), 0).out
+        command = f"agentforge -C {place} approve {self.short()}"
+        self.assertIn(command + "\n", shown)
+        self.assert_error(self.run_program("-C", place, "apply", self.short(), cwd=elsewhere), "AF-CLI-050", command)
+
+    def test_an_artifact_that_has_no_stage_to_go_back_to_says_that_reject_ends_the_task(self):
+        self.assert_code(self.start("--approve", "spec"), 22)
+        self.assertRegex(self.run_program("status", self.short()).out, rf"agentforge reject {self.short()} +# ends the task\n")
+
+    def test_resuming_a_task_that_has_ended_says_so_first(self):
+        self.assert_code(self.start(), 0)
+        again = self.assert_code(self.run_program("resume", self.short()), 0)
+        self.assertIn(f"agentforge: nothing to resume: task {self.short()} is completed.", again.err)
+
+    def test_what_fits_no_task_lists_how_the_newest_stand(self):
+        self.assert_error(self.run_program("resume"), "AF-CLI-190", "no task was started here", "agentforge start")
+        self.assert_code(self.start(), 0)
+        self.assert_error(self.run_program("pause"), "AF-CLI-190", f"{self.short()} (completed): {REQUEST}")
+
+
 class TestEscalations(ProgramTest):
     """A blocking question that nobody but a person can answer."""
 

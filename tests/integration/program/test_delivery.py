@@ -83,8 +83,8 @@ class TestDelivery(ProgramTest):
     def test_a_command_that_changes_something_takes_the_only_task_that_fits(self):
         shown = self.assert_code(self.run_program("apply", "--check"), 0)
         self.assertIn(f"agentforge: task {self.task()[-8:]} (completed)", shown.err)
-        self.assert_error(self.run_program("pause"), "AF-CLI-190", "no task runs")
-        self.assert_error(self.run_program("resume"), "AF-CLI-190", "no task is paused or failed")
+        self.assert_error(self.run_program("pause"), "AF-CLI-190", "no task is running")
+        self.assert_error(self.run_program("resume"), "AF-CLI-190", "no task can be resumed")
 
     def test_list_and_ps_are_status(self):
         for alias in ("list", "ps"):

@@ -108,7 +108,7 @@ class TestAtTheTerminal(InteractiveTest):
 
     def test_who_sits_there_is_asked_and_goes_on(self):
         terminal = self.terminal()
-        terminal.wait_for("Do it? [y/n/e=edit/")
+        terminal.wait_for("Do it? [y/n/e")
         self.assertIn("  | tool: \"complete\"", terminal.text())
         terminal.press(b"y\n")
         terminal.wait_for("Done: ")
@@ -121,7 +121,7 @@ class TestAtTheTerminal(InteractiveTest):
         editor.write_text("#!/bin/sh\nexec sed -i 's/^\\( *suggested_approach:\\).*/\\1 \"Mine\"/' \"$1\"\n", encoding="utf-8")
         editor.chmod(0o755)
         terminal = self.terminal(environment={"EDITOR": str(editor), "VISUAL": ""})
-        terminal.wait_for("Do it? [y/n/e=edit/")
+        terminal.wait_for("Do it? [y/n/e")
         terminal.press(b"e\n")
         terminal.wait_for("Done: ")
         terminal.ended(0)
@@ -147,7 +147,7 @@ class TestAtTheTerminal(InteractiveTest):
 
     def test_an_answer_from_another_terminal_ends_the_question_here(self):
         terminal = self.terminal()
-        terminal.wait_for("Do it? [y/n/e=edit/")
+        terminal.wait_for("Do it? [y/n/e")
         outcome = self.go_on("approve", self.open()["id"])
         self.assert_code(outcome, 0)
         self.assertIn("Answered ACT-", outcome.out)
@@ -156,7 +156,7 @@ class TestAtTheTerminal(InteractiveTest):
 
     def test_later_is_an_answer_too(self):
         terminal = self.terminal()
-        terminal.wait_for("Do it? [y/n/e=edit/")
+        terminal.wait_for("Do it? [y/n/e")
         terminal.press(b"\n")
         shown = "\n".join(terminal.ended(22))
         self.assertTrue(re.search(r"agentforge approve ACT-", shown), shown)

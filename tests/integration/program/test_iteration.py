@@ -523,11 +523,11 @@ class TestIterationAtTheTerminal(IterationTest):
 
     def test_who_sits_there_is_asked_of_the_artifact_that_the_task_ends_with(self):
         terminal = self.terminal(transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
-        terminal.wait_for("Approve? [y/n/x=end here")
+        terminal.wait_for("Approve? [y/n/x/c")
         self.assertIn("version 1 of", terminal.text())
         terminal.press(b"Say that it is revised\n")
         terminal.wait_for("version 2 of")
-        terminal.wait_for("Approve? [y/n/x=end here", count=2)
+        terminal.wait_for("Approve? [y/n/x/c", count=2)
         terminal.press(b"y\n")
         self.assertIn("Done: ", "\n".join(terminal.ended(0)))
         self.assertEqual([r["decision"] for r in self.records("approval_decided")], ["revise", "approve"])
@@ -542,7 +542,7 @@ class TestIterationAtTheTerminal(IterationTest):
 
     def test_an_end_that_was_named_is_shown_where_that_was_asked_for(self):
         terminal = self.terminal("--exit-after", "spec", "--iterate", command="implement")
-        terminal.wait_for("Approve? [y/n/x=end here")
+        terminal.wait_for("Approve? [y/n/x/c")
         terminal.press(b"y\n")
         terminal.ended(0)
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "spec")
@@ -552,24 +552,24 @@ class TestIterationAtTheTerminal(IterationTest):
 
     def test_going_on_beyond_the_end_is_an_answer(self):
         terminal = self.terminal()
-        terminal.wait_for("Approve? [y/n/x=end here")
+        terminal.wait_for("Approve? [y/n/x/c")
         terminal.press(b"c deliverr\n")
         terminal.wait_for("AF-ORCH-053")
-        terminal.wait_for("Approve? [y/n/x=end here", count=2)
+        terminal.wait_for("Approve? [y/n/x/c", count=2)
         terminal.press(b"c red\n")
         terminal.ended(0)
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
 
     def test_ending_here_is_an_answer(self):
         terminal = self.terminal("--iterate", command="implement")
-        terminal.wait_for("Approve? [y/n/x=end here")
+        terminal.wait_for("Approve? [y/n/x/c")
         terminal.press(b"x\n")
         terminal.ended(0)
         self.assertEqual(self.records("task_completed")[-1]["exit_type"], "user_exit")
 
     def test_later_leaves_it_to_the_commands(self):
         terminal = self.terminal()
-        terminal.wait_for("Approve? [y/n/x=end here")
+        terminal.wait_for("Approve? [y/n/x/c")
         terminal.press(b"\n")
         self.assertIn("agentforge approve", "\n".join(terminal.ended(22)))
         self.assert_code(self.run_program("approve", self.task()), 0)

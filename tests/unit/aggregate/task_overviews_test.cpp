@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aggregate/task_overviews.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "aggregate/aggregator.hpp"
 #include "aggregate/set_figures.hpp"
+#include "escalation/store.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {
@@ -32,6 +37,42 @@ TEST_F(Overviews, AnOpenTaskIsReadFromItsJournalAndFollowedFromThere) {
     EXPECT_EQ(after->counts.waiting, 1U);
     EXPECT_EQ(after->counts.of("awaiting_approval"), 1U);
     EXPECT_FALSE(overviews.look_into(after->tasks.at(0)).question.empty());
+}
+
+TEST_F(Overviews, ATaskWhoseQuestionHasAnAnswerWaitsForNobodyAndCanBeResumed) {
+    waiting_.begin(agentforge_, waiting_.records());
+    const std::string id = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
+    const EscalationStore store(agentforge_);
+    ASSERT_TRUE(store.record(ApprovalRequest{id, waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}}).ok());
+    Aggregator aggregator({{"one", folder_.path()}});
+    (void)aggregator.refresh();
+    TaskOverviews overviews(agentforge_);
+    ASSERT_EQ(overviews.list()->counts.waiting, 1U);
+    ArtifactDecision decision;
+    decision.decision = "approve";
+    decision.artifact_hash = "aa47";
+    ASSERT_TRUE(store.decide_artifact(id, decision).ok());
+    const auto listing = overviews.list();
+    ASSERT_TRUE(listing.ok()) << listing.error().to_string();
+    EXPECT_EQ(listing->counts.waiting, 0U);
+    EXPECT_EQ(condition_of(listing->tasks.at(0)), "paused");
+    EXPECT_THAT(available_actions(overviews.look_into(listing->tasks.at(0))), ::testing::ElementsAre("resume", "abort"));
+    const auto changes = aggregator.refresh_processes();
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].state, "paused");
+    EXPECT_TRUE(to_json(*aggregator.tasks().at(0)).at("status").at("answered").as_bool());
+}
+
+TEST_F(Overviews, AnAnswerThatCannotBeReadIsNone) {
+    waiting_.begin(agentforge_, waiting_.records());
+    const std::string id = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
+    ASSERT_TRUE(EscalationStore(agentforge_)
+                    .record(ApprovalRequest{id, waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}})
+                    .ok());
+    std::ofstream(agentforge_ / "escalations" / (id + ".resolution.yaml")) << "approved: perhaps\n";
+    const auto listing = TaskOverviews(agentforge_).list();
+    ASSERT_TRUE(listing.ok()) << listing.error().to_string();
+    EXPECT_EQ(listing->counts.waiting, 1U);
 }
 
 TEST_F(Overviews, TheCountsAreThoseOfTheAggregator) {

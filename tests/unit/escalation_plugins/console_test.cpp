@@ -63,7 +63,7 @@ protected:
         return answer;
     }
     Result<std::optional<Approval>> decided(const std::string& text) {
-        std::thread person = types(text, "feedback] ");
+        std::thread person = types(text, "? [y/n/");
         auto answer = handler_->wait_for_approval(approval_, context_);
         person.join();
         return answer;

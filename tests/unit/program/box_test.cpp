@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "aggregate/figures.hpp"
 #include "base/clock.hpp"
+#include "program/program.hpp"
 #include "program/terminal/task_box.hpp"
 #include "program/terminal/terminal.hpp"
 
@@ -90,6 +92,13 @@ TEST(TimeSince, IsCoarseForWhatWasLongAgo) {
     EXPECT_EQ(time_since("yesterday", now), "");
 }
 
+/// A program without -C and --repo.
+const Program& here() {
+    static std::ostringstream nowhere;
+    static const Program program{.out = nowhere, .err = nowhere, .environment = {}, .directory = {}};
+    return program;
+}
+
 /// The tasks that the boxes below show.
 TaskOverview overview(const std::string& id, const std::string& request, const std::string& status, const std::string& stage) {
     TaskOverview made;
@@ -123,7 +132,7 @@ std::vector<TaskOverview> three_tasks() {
 std::vector<std::string> box_of(const BoxLook& look, const std::vector<TaskOverview>& tasks = three_tasks(),
                                 std::size_t left_out = 0) {
     const TaskCounts counts{.conditions = {{"in_progress", 1}, {"completed", 5}}, .waiting = 1};
-    return boxed(box_of_tasks("backend", counts, tasks, left_out, look, *parse_time(now_text)), look);
+    return boxed(box_of_tasks(here(), "backend", counts, tasks, left_out, look, *parse_time(now_text)), look);
 }
 
 TEST(BoxOfTasks, IsTheOneOfTheSpecification) {
@@ -168,17 +177,18 @@ TEST(BoxOfTasks, SaysWhichTaskNoProcessHasAndHowToGoOn) {
 
 TEST(PlainLines, SayHowFarItIsWhatItWaitsForAndHowToGoOnAndNothingThatPassesByItself) {
     const auto tasks = three_tasks();
-    EXPECT_THAT(plain_lines(tasks[0]), ElementsAre("62%  Tests: 8/10  Conformance: ✓  Last: edit_file"));
-    EXPECT_THAT(plain_lines(tasks[1]), ElementsAre("waits for: escalation", "Waiting: Clarification on schema migration strategy",
-                                                   "agentforge resolve ESC-1 \"your answer\""));
-    EXPECT_TRUE(plain_lines(tasks[2]).empty());
+    EXPECT_THAT(plain_lines(here(), tasks[0]), ElementsAre("62%  Tests: 8/10  Conformance: ✓  Last: edit_file"));
+    EXPECT_THAT(plain_lines(here(), tasks[1]),
+                ElementsAre("waits for: escalation", "Waiting: Clarification on schema migration strategy",
+                            "agentforge resolve ESC-1 \"your answer\""));
+    EXPECT_TRUE(plain_lines(here(), tasks[2]).empty());
 }
 
 TEST(PlainLines, OfAnInterruptedTaskSayHowToGoOn) {
     const TaskOverview lost = overview("a-11111111", "Add OAuth2 authentication", "running", "green");
     EXPECT_TRUE(is_interrupted(lost));
     EXPECT_FALSE(is_interrupted(three_tasks()[0]));
-    EXPECT_THAT(plain_lines(lost), ElementsAre("agentforge resume 11111111"));
+    EXPECT_THAT(plain_lines(here(), lost), ElementsAre("agentforge resume 11111111"));
 }
 
 TEST(BoxOfTasks, SaysHowManyAreLeftOut) {

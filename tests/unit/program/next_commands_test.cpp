@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/terminal/next_commands.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "aggregate/figures.hpp"
+#include "program/terminal/task_box.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TaskOverview standing(const std::string& status) {
+    TaskOverview task;
+    task.summary.task_id = "task-20260102-add-a-cache-1f2e3d4c";
+    task.summary.status = status;
+    return task;
+}
+
+TaskOverview waiting_for(const std::string& what) {
+    TaskOverview task = standing("awaiting_approval");
+    task.summary.waiting_for = what;
+    task.waiting_id = "ACT-1";
+    return task;
+}
+
+std::vector<std::string> commands(const std::vector<NextCommand>& next) {
+    std::vector<std::string> texts;
+    for (const NextCommand& each : next) { texts.push_back(each.command); }
+    return texts;
+}
+
+std::vector<std::string> lines(const std::string& place_flag, const std::vector<NextCommand>& next, std::size_t columns = 200) {
+    std::ostringstream nowhere;
+    Program program{.out = nowhere, .err = nowhere, .environment = {}, .directory = {}};
+    program.place_flag = place_flag;
+    return lines_of(program, next, columns);
+}
+
+TEST(NextCommands, OfATaskAtALimitAreThoseThatItsReasonNames) {
+    TaskOverview task = standing("paused");
+    task.question =
+        "AF-COST-012: the task may take 3 steps; it has taken 3 steps (limits.max_steps)\n"
+        "  nothing is lost; raise the limit: agentforge resume 1f2e3d4c --set limits.max_steps=6   or   agentforge resume 1f2e3d4c "
+        "--set limits.stages.red.max_steps=4";
+    EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c --set limits.max_steps=6",
+                                                           "agentforge resume 1f2e3d4c --set limits.stages.red.max_steps=4"));
+}
+
+TEST(NextCommands, OfAPausedTaskIsResume) {
+    TaskOverview task = standing("paused");
+    task.question = "at your request";
+    EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c"));
+}
+
+TEST(NextCommands, OfAnAnsweredTaskIsResumeAndNoLongerTheAnswer) {
+    TaskOverview task = waiting_for("approval");
+    EXPECT_THAT(commands(next_commands(task)).front(), "agentforge approve 1f2e3d4c");
+    task.answered = true;
+    EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c"));
+}
+
+TEST(NextCommands, OfATaskThatWouldFailAgainAreNone) {
+    TaskOverview task = standing("failed");
+    task.can_resume = false;
+    EXPECT_THAT(next_commands(task), IsEmpty());
+}
+
+TEST(NextCommands, OfAPartOfASetResumeTheSet) {
+    TaskOverview task = standing("paused");
+    task.set = "set-20260102-add-a-cache-9a8b7c6d";
+    EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume set-20260102-add-a-cache-9a8b7c6d"));
+}
+
+TEST(NextCommands, OfARunningTaskAreNone) {
+    TaskOverview task = standing("running");
+    task.running = true;
+    EXPECT_THAT(next_commands(task), IsEmpty());
+}
+
+TEST(NextCommandLines, HaveTheirRemarksInOneColumnAsComments) {
+    EXPECT_THAT(
+        lines("", {{"agentforge diff 1", "shows the change"}, {"agentforge apply 1", ""}, {"agentforge inspect 1", "all"}}),
+        ElementsAre("agentforge diff 1       # shows the change", "agentforge apply 1", "agentforge inspect 1    # all"));
+}
+
+TEST(NextCommandLines, LeaveRemarksOutThatDoNotFit) {
+    EXPECT_THAT(lines("", {{"agentforge diff 1", "shows the change"}}, 30), ElementsAre("agentforge diff 1"));
+}
+
+TEST(NextCommandLines, NameTheRepositoryAsTheCallDid) {
+    EXPECT_THAT(lines("-C sub", {{"agentforge diff 1", ""}}), ElementsAre("agentforge -C sub diff 1"));
+}
+
+TEST(CommandsWithPlace, AreThoseOfSentencesTooAndNothingElse) {
+    std::ostringstream nowhere;
+    Program program{.out = nowhere, .err = nowhere, .environment = {}, .directory = {}};
+    const std::string text =
+        "`agentforge resume 1` or agentforge diff 1; agentforge --repo x status; the agentforge/1 branch; agentforge: no";
+    EXPECT_EQ(program.with_place(text), text);
+    program.place_flag = "--repo api";
+    EXPECT_EQ(program.with_place(text),
+              "`agentforge --repo api resume 1` or agentforge --repo api diff 1; agentforge --repo x status; the agentforge/1 "
+              "branch; agentforge: no");
+}
+
+TEST(CountsInWords, NameEachConditionThatATaskHas) {
+    const TaskCounts counts{.conditions = {{"completed", 5}, {"paused", 2}, {"failed", 1}}, .waiting = 1};
+    EXPECT_EQ(counts_in_words(counts, false), "Active: 0    Completed: 5    Waiting for you: 1    Paused: 2    Failed: 1");
+    EXPECT_EQ(counts_in_words(counts, true), "0 active, 5 done, 1 waits for you, 2 paused, 1 failed");
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
