@@ -16,6 +16,7 @@
 #include "config/migrate.hpp"
 #include "config/settings_schema.hpp"
 #include "program/command_line.hpp"
+#include "program/commands/config.hpp"
 #include "program/project/handlers.hpp"
 #include "program/project/project.hpp"
 #include "program/project/project_trust.hpp"
@@ -410,6 +411,10 @@ int migrate_config(Program& program) {
 }
 
 }  // namespace
+
+int set_user_setting(Program& program, const std::string& key, const std::string& value) {
+    return set_config(program, ConfigArguments{.key = key, .value = value, .user = true});
+}
 
 void name_unknown_variables(Program& program, const Settings& settings) {
     const std::vector<std::string> webhook = webhook_variables(settings);

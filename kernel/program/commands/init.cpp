@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <charconv>
+#include <iostream>
 #include <ostream>
 
 #include "base/files.hpp"
 #include "git/surroundings.hpp"
 #include "pipeline/setup.hpp"
 #include "program/command_line.hpp"
+#include "program/commands/config.hpp"
 #include "program/project/auto_model.hpp"
 #include "program/project/project.hpp"
 #include "program/project/ready.hpp"
@@ -18,10 +21,11 @@ namespace {
 /// What was found out, for the settings file and for whoever reads along.
 struct InitFindings {
     RepositorySurroundings repository;
-    GateReadiness gates;              ///< Without scopes: no language was recognised.
-    std::string problem;              ///< What is wrong with language files of the project.
-    std::string command;              ///< What might run the tests where no language is recognised: `make check`.
-    std::vector<std::string> models;  ///< Backends that could be asked now.
+    GateReadiness gates;                 ///< Without scopes: no language was recognised.
+    std::string problem;                 ///< What is wrong with language files of the project.
+    std::string command;                 ///< What might run the tests where no language is recognised: `make check`.
+    std::vector<ModelCandidate> models;  ///< Those that could be asked now, in the order in which `auto` tries them.
+    bool names_backend = false;          ///< The settings name a backend.
 };
 
 /// A repository that somebody else made is not trusted by setting it up; the user hears that there is something to look at.
@@ -72,13 +76,14 @@ Result<InitFindings> find_out(const Program& program, const ProjectPlace& place,
     if (found.gates.scopes.empty()) { found.command = test_target(place.root); }
     if (settings != nullptr) {
         ModelSettings any = read_model_settings(*settings, "");
+        found.names_backend = !any.backend.empty() && any.backend != "auto";
         if (const auto candidates = model_candidates(any, program.environment); candidates.ok()) {
             for (const ModelCandidate& candidate : *candidates) {
                 // A server of this machine is known to run only once it is asked; a command is there or not.
                 const bool absent =
                     !candidate.settings.preset.empty() && !is_on_path(program.environment, candidate.settings.preset);
                 if (candidate.missing.empty() && !absent && !candidate.needs_model && candidate.settings.base_url.empty()) {
-                    found.models.push_back(candidate.name);
+                    found.models.push_back(candidate);
                 }
             }
         }
@@ -173,6 +178,8 @@ json::object findings_json(const InitFindings& found) {
     const RepositorySurroundings& repository = found.repository;
     const ScopeReadiness none;
     const ScopeReadiness& whole = found.gates.scopes.empty() ? none : found.gates.scopes.front();
+    json::array models;
+    for (const ModelCandidate& each : found.models) { models.emplace_back(each.name); }
     return {{"language", whole.language},
             {"source_files", whole.source_files},
             {"test_files", whole.test_files},
@@ -184,7 +191,7 @@ json::object findings_json(const InitFindings& found) {
             {"signing", repository.signing},
             {"hooks", json::array(repository.hooks.begin(), repository.hooks.end())},
             {"secret_files", json::array(repository.secret_files.begin(), repository.secret_files.end())},
-            {"models", json::array(found.models.begin(), found.models.end())},
+            {"models", std::move(models)},
             {"agentforge_is_ignored", repository.agentforge_is_ignored}};
 }
 
@@ -215,6 +222,12 @@ std::string languages_text(const InitFindings& found) {
     return text;
 }
 
+std::vector<std::string> names_of(const std::vector<ModelCandidate>& models) {
+    std::vector<std::string> names;
+    for (const ModelCandidate& each : models) { names.push_back(each.name); }
+    return names;
+}
+
 void tell_findings(Program& program, const InitFindings& found) {
     const RepositorySurroundings& repository = found.repository;
     const auto listed = [](const std::vector<std::string>& names) {
@@ -240,7 +253,7 @@ void tell_findings(Program& program, const InitFindings& found) {
     if (!repository.secret_files.empty()) {
         program.out << "  secrets   " << listed(repository.secret_files) << ": hidden from models and journals\n";
     }
-    if (!found.models.empty()) { program.out << "  models    " << printable(listed(found.models), 300) << "\n"; }
+    if (!found.models.empty()) { program.out << "  models    " << listed(names_of(found.models)) << "\n"; }
 }
 
 /// What the project's tests say now, as a task would find them. Without a commit or a language, or with settings that are wrong,
@@ -256,6 +269,47 @@ Result<std::string> try_tests(Program& program, const InitFindings& found, bool 
     if (!can.ok()) { return can.error(); }
     AF_TRY(const SuiteNow suite, measure_suite(program, **project));
     return suite.text;
+}
+
+/// Asks which model to use and writes it into the user's own settings, which no repository can change.
+int ask_for_model(Program& program, const std::vector<ModelCandidate>& models) {
+    program.out << "Which model should your tasks use? The answer is written into ~/.agentforge/config.yaml, for all projects.\n";
+    for (std::size_t index = 0; index < models.size(); ++index) {
+        const ModelSettings& settings = models[index].settings;
+        program.out << "  " << index + 1 << "  " << models[index].name
+                    << (settings.preset.empty() ? "" : "  (the `" + settings.preset + "` command)")
+                    << (settings.model.empty() ? "" : "  (" + printable(settings.model, 100) + ")") << "\n";
+    }
+    program.out << "Number (empty: each task uses the first that answers): " << std::flush;
+    std::string said;
+    std::getline(std::cin, said);
+    std::size_t number = 0;
+    std::from_chars(said.data(), said.data() + said.size(), number);
+    if (number == 0 || number > models.size()) {
+        program.out << "Nothing is written; each task uses the first that answers.\n";
+        return 0;
+    }
+    const ModelSettings& chosen = models[number - 1].settings;
+    for (const auto& [key, value] :
+         {std::pair{"llm.backend", chosen.backend}, {"llm.preset", chosen.preset}, {"llm.model", chosen.model}}) {
+        if (value.empty()) { continue; }
+        if (const int code = set_user_setting(program, key, value); code != 0) { return code; }
+    }
+    return 0;
+}
+
+/// What is left to do before the first task.
+int choose_model(Program& program, const InitFindings& found) {
+    const bool settled = found.names_backend || !found.models.empty();
+    if (!found.names_backend && !found.models.empty() && program.in_is_terminal && program.out_is_terminal) {
+        if (const int code = ask_for_model(program, found.models); code != 0) { return code; }
+    }
+    if (!settled) { program.out << "Next: choose a model, one of\n" << program.with_place(model_help()); }
+    program.out << (settled ? "Next: " : "and then: ") << program.with_place("agentforge start") << " \"what you want\"\n";
+    if (settled && !found.names_backend && !(program.in_is_terminal && program.out_is_terminal)) {
+        program.out << "  It uses the first model that answers; docs/models.md shows how to choose another.\n";
+    }
+    return 0;
 }
 
 int run_init(Program& program) {
@@ -296,10 +350,7 @@ int run_init(Program& program) {
     tell_findings(program, *found);
     if (!tests.ok()) { return program.fail(tests.error()); }
     if (!tests->empty()) { program.out << "  tests     " << *tests << "\n"; }
-    program.out << "Next: choose a model, one of\n"
-                << program.with_place(model_help()) << "and then: " << program.with_place("agentforge start")
-                << " \"what you want\"\n";
-    return 0;
+    return choose_model(program, *found);
 }
 
 }  // namespace

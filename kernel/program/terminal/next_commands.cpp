@@ -30,7 +30,9 @@ std::vector<NextCommand> named_in(const std::string& reason) {
 std::vector<NextCommand> to_resume(const TaskOverview& task) {
     if (!task.can_resume) { return {}; }
     if (task.summary.status == "paused" && !task.answered) {
-        if (auto named = named_in(task.question); !named.empty()) { return named; }
+        auto named = named_in(task.question);
+        const bool is_more_than_resume = !named.empty() && named.front().command.find(" --") != std::string::npos;
+        if (is_more_than_resume) { return named; }
     }
     // A part waits for the others of its set.
     const std::string id = task.set.empty() ? short_id(task.summary.task_id) : task.set;

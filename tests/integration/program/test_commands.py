@@ -284,9 +284,8 @@ class TestLooking(ProgramTest):
 
     def test_status_lists_the_newest_first_and_counts(self):
         outcome = self.assert_code(self.run_program("status"), 0)
-        self.assertLess(outcome.out.index(self.waiting), outcome.out.index(self.done))
-        self.assertIn("Completed: 1", outcome.out)
-        self.assertIn("Waiting for a person: 1", outcome.out)
+        self.assertLess(outcome.out.index(self.waiting[-8:]), outcome.out.index(self.done[-8:]))
+        self.assertIn("Completed: 1    Waiting for you: 1", outcome.out)
 
     def test_status_as_json(self):
         outcome = self.assert_code(self.run_program("status", "--json"), 0)
@@ -303,7 +302,7 @@ class TestLooking(ProgramTest):
 
     def test_status_of_a_state_that_no_task_has_counts_all_and_says_so(self):
         outcome = self.assert_code(self.run_program("status", "--state", "failed"), 0)
-        self.assertIn("Completed: 1    Waiting for a person: 1", outcome.out)
+        self.assertIn("Completed: 1    Waiting for you: 1", outcome.out)
         self.assertIn("No task is failed, and 2 are in another state", outcome.out)
 
     def test_status_in_a_pipe_says_how_to_go_on(self):
@@ -383,7 +382,7 @@ class TestLooking(ProgramTest):
 
     def test_escalations_list_shows_the_approval(self):
         outcome = self.assert_code(self.run_program("escalations", "list"), 0)
-        self.assertIn(f"approve | feedback | reject APR-{self.waiting}-intake-1", outcome.out)
+        self.assertIn(f"agentforge approve APR-{self.waiting}-intake-1", outcome.out)
 
     def test_escalations_list_as_json(self):
         items = self.run_program("escalations", "list", "--json").json["escalations"]
@@ -531,7 +530,8 @@ class TestAdvice(ProgramTest):
             command = re.search(rf"agentforge resume {self.short()} --set limits.max_steps=\d+$", shown, re.MULTILINE)
             self.assertTrue(command, shown)
             self.assertNotRegex(shown, rf"(?m)agentforge resume {self.short()}$")
-        self.assert_code(self.run_program(*command.group().split()[1:]), 0)
+        self.run_program(*command.group().split()[1:])
+        self.assertGreater(len(self.steps()), 3)
 
     def test_commands_name_the_repository_as_the_call_did(self):
         self.assert_code(self.start("--approve", "spec"), 22)

@@ -115,7 +115,7 @@ class TestKeys(TerminalTest):
         terminal.wait_for("stopping at the end of this step")
         self.release.set()
         shown = terminal.ended(23)
-        self.assertIn(f"  agentforge resume {self.task()[-8:]}     # goes on where it stopped", shown)
+        self.assertIn(f"  agentforge resume {self.task()[-8:]}     # continues where it stopped", shown)
         self.assertEqual(len(self.steps()), 2)
 
     def test_ctrl_c_twice_does_not_wait_for_the_step(self):
@@ -124,7 +124,7 @@ class TestKeys(TerminalTest):
         terminal.wait_for("(Ctrl-C again: at once)")
         terminal.press(b"\x03")
         shown = terminal.ended(23)
-        self.assertIn(f"  agentforge resume {self.task()[-8:]}     # goes on where it stopped", shown)
+        self.assertIn(f"  agentforge resume {self.task()[-8:]}     # continues where it stopped", shown)
         self.assertEqual(len(self.steps()), 1)
 
     def test_a_terminal_that_is_closed_pauses_the_task(self):
@@ -145,12 +145,38 @@ class TestKeys(TerminalTest):
     def test_approval_is_asked_for_and_given_and_refused(self):
         model = ("--transcript", str(TRANSCRIPT))
         shown = later(Terminal(self, "start", *model, "--supervised", "--exit-after", "analyze", REQUEST))
-        self.assertIn(f"  agentforge approve {self.task()[-8:]}", shown)
+        self.assertIn(f"  agentforge approve {self.task()[-8:]}", "\n".join(shown))
         shown = "\n".join(later(Terminal(self, "approve", self.task(), lines=120)))
         self.assertIn("2/8 clarify", shown)
         self.assertNotIn("● ", shown)
         shown = "\n".join(Terminal(self, "reject", self.task()).ended(23))
         self.assertIn("Not done, aborted at stage clarify: " + REQUEST, shown)
+
+    def init_with_claude(self):
+        """`init` where the `claude` command is on the path, until it asks for the model."""
+        commands = self.folder / "commands"
+        commands.mkdir()
+        (commands / "claude").write_text("#!/bin/sh\n")
+        (commands / "claude").chmod(0o755)
+        self.environment["PATH"] = f"{commands}:{self.environment['PATH']}"
+        terminal = Terminal(self, "init", environment=self.environment)
+        terminal.wait_for("Number (empty: each task uses the first that answers):")
+        self.assertIn("  1  claude  (the `claude` command)", terminal.text())
+        return terminal
+
+    def test_init_asks_for_the_model_and_writes_it_into_the_users_settings(self):
+        terminal = self.init_with_claude()
+        terminal.press(b"1\n")
+        shown = terminal.ended(0)
+        self.assertEqual(shown[-1], 'Next: agentforge start "what you want"')
+        self.assertEqual(self.run_program("config", "get", "llm.backend").out, "cli\n")
+        self.assertEqual(self.run_program("config", "get", "llm.preset").out, "claude\n")
+
+    def test_init_writes_no_model_where_none_is_chosen(self):
+        terminal = self.init_with_claude()
+        terminal.press(b"\n")
+        self.assertIn("Nothing is written; each task uses the first that answers.", terminal.ended(0))
+        self.assertEqual(self.run_program("config", "get", "llm.preset").out.strip('"\n'), "")
 
 
 def later(terminal):
@@ -206,9 +232,9 @@ class TestADay(TerminalTest):
         terminal.press(b"\x03")
         terminal.wait_for("(Ctrl-C again: at once)")
         self.release.set()
-        self.assertEqual([plain(line) for line in terminal.ended(23)[-2:]], ["  agentforge resume IDIDIDID     # goes on where it stopped", "  agentforge inspect IDIDIDID    # shows every step"])
+        self.assertEqual([plain(line) for line in terminal.ended(23)[-2:]], ["  agentforge resume IDIDIDID     # continues where it stopped", "  agentforge inspect IDIDIDID    # shows every step"])
         watch.wait_for("PAUSED")
-        self.box(watch, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 0", "", "· IDIDIDID PAUSED █████████░ 95% 0 s", f' "{REQUEST}"',
+        self.box(watch, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 0 Paused: 1", "", "· IDIDIDID PAUSED █████████░ 95% 0 s", f' "{REQUEST}"',
                  " Last: complete (0 s ago)", " Paused: interrupted", " agentforge resume IDIDIDID")
         watch.press(b"\x03")
         watch.ended(23)
@@ -229,7 +255,8 @@ class TestADay(TerminalTest):
         self.assertIn(" Waiting: approval of intake", "\n".join(self.shown(status)))
         approved = [plain(line) for line in later(Terminal(self, "approve", self.task()[-8:], columns=200))]
         self.assertEqual([line for line in approved if line.startswith(("2/8", "Waiting", "  agentforge"))],
-                         ["2/8 clarify   business_analyst", "Waiting for your approval at stage clarify: " + REQUEST, "  agentforge approve IDIDIDID", '  agentforge feedback IDIDIDID "what to change"', "  agentforge reject IDIDIDID"])
+                         ["2/8 clarify   business_analyst", "Waiting for your approval at stage clarify: " + REQUEST, "  agentforge approve IDIDIDID                      # continues with the next stage",
+                          '  agentforge feedback IDIDIDID "what to change"    # the stage runs again with it', "  agentforge reject IDIDIDID                       # ends the task"])
         Terminal(self, "reject", self.task()[-8:]).ended(23)
         status = Terminal(self, "status", columns=80)
         status.ended(0)
@@ -240,7 +267,7 @@ class TestADay(TerminalTest):
         file.write_text(yaml.safe_dump(doubtful_transcript(), allow_unicode=True), encoding="utf-8")
         asked = [plain(line) for line in Terminal(self, "start", "--transcript", file, "--exit-after", "clarify", REQUEST, columns=200).ended(22)]
         question = self.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
-        self.assertIn('  agentforge resolve IDIDIDID "your answer"    (or --abort)', asked)
+        self.assertIn('  agentforge resolve IDIDIDID "your answer"    # or --abort, which ends the task', asked)
         status = Terminal(self, "status", columns=80)
         status.ended(0)
         text = re.sub(r" *│\n│ *", " ", status.text())
