@@ -310,7 +310,7 @@ class TestDashboardOfSets(DashboardTest, SetTest):
         here = self.assert_code(self.run_program("--repo", "schema", "status", "--json", cwd=self.folder), 0).json
         everywhere = self.assert_code(self.run_program("status", "--all", "--json", cwd=self.folder), 0).json
         self.assertEqual((here["sets"], everywhere["sets"]), ([shown], [shown]))
-        self.assertIn(f"agentforge resume {self.set_id()}", self.run_program("--repo", "schema", "status", schema["task_id"], cwd=self.folder).out)
+        self.assertIn(f"agentforge --repo schema resume {self.set_id()}", self.run_program("--repo", "schema", "status", schema["task_id"], cwd=self.folder).out)
 
     def test_a_set_that_goes_on_is_told_to_who_listens(self):
         client = self.begin("--port", "0")
