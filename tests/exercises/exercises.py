@@ -111,8 +111,8 @@ def is_test(id, file, name):
 
 
 def worthless_tests(texts):
-    """Whether a context says that tests pass and prove nothing."""
-    return "must be written again" in texts
+    """Whether the last result in a context says that tests pass and prove nothing. The stage's instructions always speak of such tests."""
+    return "must be written again" in texts.rpartition("last_result:")[2]
 
 
 class Script:
