@@ -24,6 +24,7 @@ constexpr std::size_t number_digits = 20;
 /// The open mark file, if any. An abandoned thread may write to it as long as the process lives.
 struct Open {
     std::mutex mutex;
+    std::atomic<bool> is_open{false};  ///< Without a lock: most calls are made while no task runs.
     FileDescriptor file;
     std::uint64_t number = 0;
 };
@@ -44,11 +45,13 @@ CallMark::CallMark(std::filesystem::path file) : file_(std::move(file)) {
     Open& mark = open_mark();
     const std::lock_guard lock(mark.mutex);
     mark.file = FileDescriptor(::open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    mark.is_open = mark.file.valid();
 }
 
 CallMark::~CallMark() {
     Open& mark = open_mark();
     const std::lock_guard lock(mark.mutex);
+    mark.is_open = false;
     mark.file = FileDescriptor();
     std::error_code ignored;
     std::filesystem::remove(file_, ignored);
@@ -56,6 +59,7 @@ CallMark::~CallMark() {
 
 void CallMark::note(const std::string* whom, const char* function) noexcept {
     Open& mark = open_mark();
+    if (!mark.is_open) { return; }
     const std::lock_guard lock(mark.mutex);
     if (!mark.file.valid()) { return; }
     std::array<char, slot_bytes> line{};
