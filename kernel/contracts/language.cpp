@@ -237,10 +237,11 @@ private:
         }
         std::vector<std::string> names;
         const auto add = [&](const json::value& value) {
+            // `null` unquoted.
             if (value.is_null()) {
                 names.emplace_back("null");
                 return true;
-            }  // `null` unquoted.
+            }
             const auto* name = value.if_string();
             if (name == nullptr || std::find(type_names.begin(), type_names.end(), view(*name)) == type_names.end()) {
                 return false;

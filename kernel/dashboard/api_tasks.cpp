@@ -230,9 +230,8 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
         for (const PendingItem& item : pending->items) {
             const auto place = parts.tasks.find(item.task_id, repository.name);
             const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(Error{});
-            if (!figures.ok() || available_actions((*figures)->overview).empty()) {
-                continue;
-            }  // The task has ended and no longer waits.
+            // The task has ended and no longer waits.
+            if (!figures.ok() || available_actions((*figures)->overview).empty()) { continue; }
             json::object told{{"id", item.id},
                               {"kind", kind_of(item.kind)},
                               {"repo", repository.name},

@@ -762,9 +762,8 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
     std::vector<std::string> names;
     for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
         std::error_code ignored;
-        if (!it->is_directory(ignored)) {
-            names.push_back(it->path().filename().string());
-        }  // A folder belongs to a handler, such as its inbox.
+        // A folder belongs to a handler, such as its inbox.
+        if (!it->is_directory(ignored)) { names.push_back(it->path().filename().string()); }
     }
     if (error == std::errc::no_such_file_or_directory) { return list; }
     if (error) {

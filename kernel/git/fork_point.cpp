@@ -64,9 +64,8 @@ Result<ForkPoint> fork_point(const std::filesystem::path& repository, std::strin
         if (!other) { continue; }
         git_oid base{};
         if (git_merge_base(&base, handle.get(), &head_id, &*other) == 0) { return ForkPoint{to_text(base), short_name(name)}; }
-        if (named) {
-            return ForkPoint{to_text(*other), name};
-        }  // No common history: compares with its files, as `git diff` does.
+        // No common history: compares with its files, as `git diff` does.
+        if (named) { return ForkPoint{to_text(*other), name}; }
     }
     if (named) {
         return Error{"AF-GIT-068", "There is no commit `" + std::string(revision) + "`", repository.string(),

@@ -197,9 +197,8 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     AF_TRY(state->head_tree, find_tree(handle.get(), tree_id));
     state->repository = std::move(handle);
     AF_CHECK(state->repair_link());
-    if (line_of(place.admin / "locked") == being_made) {
-        ::unlink((place.admin / "locked").c_str());
-    }  // From here on git finds the folder.
+    // From here on git finds the folder.
+    if (line_of(place.admin / "locked") == being_made) { ::unlink((place.admin / "locked").c_str()); }
 
     struct stat st {};
     const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;  // Written when the files were.

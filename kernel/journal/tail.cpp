@@ -119,9 +119,8 @@ Result<std::size_t> JournalTail::read(const Take& take) {
     Lines::Line line;
     while (lines.next(line)) {
         AF_TRY(const std::optional<Record> record, record_in(line, head_, first_, path_));
-        if (!record) {
-            return count;
-        }  // The record is being written, or it is a torn write. The process that resumes the task sets it aside.
+        // The record is being written, or it is a torn write. The process that resumes the task sets it aside.
+        if (!record) { return count; }
         AF_CHECK(take(*record, line.offset));
         head_ = {record->seq, record->hash};
         offset_ = line.end();

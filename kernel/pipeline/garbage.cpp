@@ -190,9 +190,8 @@ Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy
 bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& task) {
     const fs::path own = place.repository.work_directory();
     std::error_code error;
-    if (fs::is_regular_file(own / ".git", error)) {
-        return true;
-    }  // This is a linked checkout; the main one is not known for certain.
+    // This is a linked checkout; the main one is not known for certain.
+    if (fs::is_regular_file(own / ".git", error)) { return true; }
     for (const auto& record : fs::directory_iterator(place.repository.git_directory() / "worktrees", error)) {
         const auto link = read_file(record.path() / "gitdir", 65536);
         if (!link.ok()) { continue; }

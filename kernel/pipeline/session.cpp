@@ -451,9 +451,8 @@ Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_
     };
     auto state = folded == nullptr ? store.state(task_id) : folds_all();
     if (!state.ok()) {
-        if (state.error().kind != ErrorKind::corrupt) {
-            AF_CHECK(store.load(task_id));
-        }  // Its error says that there is no such task, and suggests the nearest one.
+        // Its error says that there is no such task, and suggests the nearest one.
+        if (state.error().kind != ErrorKind::corrupt) { AF_CHECK(store.load(task_id)); }
         return state.error();
     }
     if (state->task_id.empty()) { return no_records(task_id, store.paths(task_id)); }

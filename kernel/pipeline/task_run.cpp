@@ -298,9 +298,8 @@ PipelineResult TaskRun::report() {
 ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
     if (paused_by_->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
     if (result.exit_code == ExitCode::cycle_limit || result.exit_code == ExitCode::person_needed) { return result.exit_code; }
-    if (paused_by_->code.starts_with("AF-DEP-") || paused_by_->code == "AF-SET-001") {
-        return ExitCode::person_needed;
-    }  // A person resumes the task once the dependency exists.
+    // A person resumes the task once the dependency exists.
+    if (paused_by_->code.starts_with("AF-DEP-") || paused_by_->code == "AF-SET-001") { return ExitCode::person_needed; }
     if (paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }  // A person may raise the limit.
     return result.status == TaskStatus::aborted ? ExitCode::cancelled : ExitCode::failed;
 }

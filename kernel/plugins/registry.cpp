@@ -162,9 +162,8 @@ struct PluginRegistry::State {
         for (std::size_t index = 0; index < plugins.size(); ++index) { take_names(index); }
         take_definitions();
         for (const PluginManifest& manifest : plugins) {
-            if (manifest.state != PluginState::ready || manifest.pinned != nullptr) {
-                continue;
-            }  // Pinned files are compared before they run.
+            // Pinned files are compared before they run.
+            if (manifest.state != PluginState::ready || manifest.pinned != nullptr) { continue; }
             for (const std::string& path : {manifest.directory, manifest.directory + "/" + manifest_name}) {
                 name_if_open_to_all(path);
             }

@@ -32,6 +32,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
         names.push_back(command->get_name());
+        for (const std::string& alias : command->get_aliases()) { names.push_back(alias); }
     }
     return names;
 }
@@ -244,9 +245,8 @@ std::string in_one_text(const CLI::App& command, const std::vector<std::string>&
     const auto options = command.get_options();
     if (std::ranges::count_if(options, [](const CLI::Option* option) { return option->get_positional(); }) != 1) { return {}; }
     const auto name = std::ranges::find(words, command.get_name());
-    if (name == words.end() || static_cast<std::size_t>(words.end() - name) != rest.size() + 2) {
-        return {};
-    }  // Name, the text's first word, and what was left.
+    // Name, the text's first word, and what was left.
+    if (name == words.end() || static_cast<std::size_t>(words.end() - name) != rest.size() + 2) { return {}; }
     std::string text;
     for (auto word = name + 1; word != words.end(); ++word) {
         if (word->starts_with('-')) { return {}; }
@@ -517,6 +517,10 @@ int run_program(int argc, const char* const* argv, Program& program) {
     } catch (const CLI::ParseError& problem) {
         const UnknownCommand unknown = unknown_command(app, words);
         return refuse(unknown.group == nullptr ? usage_problem(app, problem, words) : no_such_command(unknown, app));
+    }
+    if (std::error_code none; !directory.empty() && !std::filesystem::is_directory(directory, none)) {
+        return refuse(Error{"AF-CLI-192", "`" + printable(directory, 300) + "` is not a folder", "-C",
+                            "name the folder of a repository, or one in it", ErrorKind::not_found});
     }
     if (!directory.empty()) {
         program.directory = std::filesystem::absolute(directory);

@@ -48,12 +48,10 @@ private:
         if (!same_artifact(shown, request.artifact)) { return {}; }
         ArtifactDecision decision;
         decision.decision = records::decision_of(recorded->decided);
-        if (decision.decision == "extend") {
-            decision.decision = "approve";
-        }  // The replay has the longer pipeline from the beginning.
-        if (!decision.approved()) {
-            decision.feedback = *recorded->decided.feedback;
-        }  // Journals of older versions have remarks on approvals.
+        // The replay has the longer pipeline from the beginning.
+        if (decision.decision == "extend") { decision.decision = "approve"; }
+        // Journals of older versions have remarks on approvals.
+        if (!decision.approved()) { decision.feedback = *recorded->decided.feedback; }
         AF_TRY(decision.issues, issues_from(*recorded->decided.issues,
                                             [](const std::string& pointer) { return "the journal's record" + pointer; }));
         decision.artifact_hash = request.artifact_hash;

@@ -133,9 +133,8 @@ struct Redactor::State {
                     continue;
                 }
                 if (pattern.rule != 0) {
-                    if (std::memcmp(pattern.text.data(), text.data() + i, pattern.text.size()) != 0) {
-                        continue;
-                    }  // Keywords are case-sensitive.
+                    // Keywords are case-sensitive.
+                    if (std::memcmp(pattern.text.data(), text.data() + i, pattern.text.size()) != 0) { continue; }
                     if (wanted.empty()) { wanted.resize(rules.size()); }
                     wanted[pattern.rule - 1] = true;
                     continue;
@@ -343,9 +342,8 @@ Redactor::Redactor(const std::vector<Secret>& known, const std::vector<SecretRul
     for (const Secret& secret : known) {
         for (const SecretForm& form : forms_of(secret.value)) {
             const auto same = [&form](const Pattern& pattern) { return pattern.text == form.text; };
-            if (std::any_of(state->patterns.begin(), state->patterns.end(), same)) {
-                continue;
-            }  // If two names have the same value, the first one counts.
+            // If two names have the same value, the first one counts.
+            if (std::any_of(state->patterns.begin(), state->patterns.end(), same)) { continue; }
             const std::string name = shown_name(secret.name) + (form.name.empty() ? "" : "." + form.name);
             state->add({.text = form.text,
                         .small = {},

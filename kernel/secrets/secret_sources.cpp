@@ -82,10 +82,11 @@ std::vector<Secret> values_of(std::string_view text, const std::string& file) {
         if (equals == std::string_view::npos || equals == 0) { continue; }
         const std::string_view name = trimmed(line.substr(0, equals));
         const std::string_view value = trimmed(line.substr(equals + 1));
+        // `==` ends base64.
         if (name.empty() || is_digit(name.front()) || !std::all_of(name.begin(), name.end(), is_word) || value.empty() ||
             value == "=") {
             continue;
-        }  // `==` ends base64.
+        }
         named.push_back({file + "/" + std::string(name), unquoted(value)});
     }
     return named.empty() ? lines : named;
@@ -95,9 +96,8 @@ std::vector<Secret> values_of(std::string_view text, const std::string& file) {
 
 bool names_a_secret(std::string_view variable) {
     const std::string name = upper(variable);
-    if (name.starts_with("AGENTFORGE_") || name == "PWD") {
-        return false;
-    }  // Settings, such as the name of the variable that holds a key.
+    // Settings, such as the name of the variable that holds a key.
+    if (name.starts_with("AGENTFORGE_") || name == "PWD") { return false; }
     if (std::any_of(harmless_ends.begin(), harmless_ends.end(), [&name](std::string_view end) { return name.ends_with(end); })) {
         return false;
     }

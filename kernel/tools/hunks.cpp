@@ -665,9 +665,8 @@ private:
         if (blank && (fit != Fit::whole || !hunk.whole_lines)) { return std::optional<Place>(); }
         const Keys& text = keys(fit);
         const Keys want(wanted, fit);
-        if (compares_punctuation(fit) && !text.changed() && !want.changed()) {
-            return std::optional<Place>();
-        }  // Same as without punctuation.
+        // Same as without punctuation.
+        if (compares_punctuation(fit) && !text.changed() && !want.changed()) { return std::optional<Place>(); }
         auto found = line_places(text, want);
         if (moves_indentation(fit)) {
             std::erase_if(found, [&](std::size_t at) { return !shift_of(lines_, at, wanted).has_value(); });

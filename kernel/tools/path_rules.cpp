@@ -359,16 +359,18 @@ std::string plain_component(std::string_view component) {
     // `.git`.
     std::string plain;
     for (std::size_t i = 0; i < component.size(); ++i) {
+        // KELVIN SIGN
         if (component.substr(i, 3) == "\xE2\x84\xAA") {
             plain += 'k';
             i += 2;
             continue;
-        }  // KELVIN SIGN
+        }
+        // LATIN SMALL LETTER LONG S
         if (component.substr(i, 2) == "\xC5\xBF") {
             plain += 's';
             i += 1;
             continue;
-        }  // LATIN SMALL LETTER LONG S
+        }
         const auto three = component.substr(i, 3);
         const auto c = static_cast<unsigned char>(component[i]);
         if (three.size() == 3 && c == 0xE2) {

@@ -565,9 +565,8 @@ Result<FileView> RoleWorkspace::read(std::string_view path, const ReadOptions& o
     view.path = normal;
     view.sha256 = sha256(bytes);
     view.size_bytes = bytes.size();
-    if (auto shown = state_->redactor->redacted(bytes)) {
-        bytes = *std::move(shown);
-    }  // Redacts the whole text, so that no range cuts a secret in two.
+    // Redacts the whole text, so that no range cuts a secret in two.
+    if (auto shown = state_->redactor->redacted(bytes)) { bytes = *std::move(shown); }
     view.total_lines = count_lines(bytes);
     view.first_line = std::max<std::uint64_t>(options.first_line, 1);
     const auto last = options.last_line == 0 ? view.total_lines : std::min(options.last_line, view.total_lines);

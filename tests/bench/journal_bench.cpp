@@ -73,9 +73,10 @@ void journal_append(benchmark::State& state) {
             pair();
             append();
         } else {
+            // Alternates the order.
             append();
             pair();
-        }  // Alternates the order.
+        }
         state.SetIterationTime(ours.median() / 1e6);
     }
     report(state,

@@ -165,9 +165,10 @@ public:
         options.gates.conformance_directories = {product_->paths.config + "/conformance"};
         options.gates.environment = current_environment();
         options.gates.settings = product_->settings.section("gates");
+        // Excludes the gates.
         for (const char* key : {"language", "baseline_runs", "held_out", "unattended", "setup"}) {
             options.gates.settings.erase(key);
-        }  // Excludes the gates.
+        }
         options.gates.baseline_runs = product_->settings.integer("gates.baseline_runs");
         options.gates.setup = product_->settings.text("gates.setup");
         InstantTaskWorkspaces task_workspaces(make_git_task_workspaces(std::move(options), *processes_), answers_);

@@ -88,9 +88,10 @@ std::optional<UnreadableHead> unreadable_head(std::string_view head) {
         if (line.ends_with('\r')) { line.remove_suffix(1); }
         if (line.empty() && lines > 0) { return std::nullopt; }
         if (line.size() > most_line_bytes) { return too_large(lines == 0 ? "its address" : "a header"); }
+        // It was cut off.
         if (end == std::string_view::npos) {
             return head.size() > most_head_bytes ? std::optional(too_large("all of it")) : std::nullopt;
-        }  // It was cut off.
+        }
         if (lines > 0) {
             if (auto wrong = unreadable_header(line)) { return wrong; }
         }

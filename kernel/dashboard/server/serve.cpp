@@ -161,9 +161,8 @@ private:
         std::ostream& out = response.send();
         if (has_body && !only_head) { out.write(answer.body.data(), static_cast<std::streamsize>(answer.body.size())); }
         out.flush();
-        if (!out.good()) {
-            response.setKeepAlive(false);
-        }  // The client does not read, so it would not read the answer to another request either.
+        // The client does not read, so it would not read the answer to another request either.
+        if (!out.good()) { response.setKeepAlive(false); }
     }
 
     /// Sends server-sent events. If the client does not receive within the send time, the write fails and the client is

@@ -863,9 +863,8 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
     if (covered && call.request.paths.empty() && call.baseline != nullptr && !now.empty()) {
         AF_TRY(const auto tests, test_files(call.tree));
         AF_TRY(auto measured, coverage(call.baseline->base_tree, call.tree, tests, false, stop));
-        if (!measured.problem.empty() && !call.baseline->held_out.files.empty()) {
-            measured.problem = "its command failed";
-        }  // Its words may be those of a held-out test.
+        // Its words may be those of a held-out test.
+        if (!measured.problem.empty() && !call.baseline->held_out.files.empty()) { measured.problem = "its command failed"; }
         report.facts["coverage"] = measured.told();
         if (measured.measured) {
             report.facts["coverage_percent"] = 100 - measured.percent_missing();

@@ -159,9 +159,8 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
                      step.folder, "Look whether the folder can be written.", ErrorKind::io};
     }
     std::error_code failure;
-    if (fs::is_regular_file(fs::symlink_status(folder / ready_mark, failure))) {
-        return {};
-    }  // Another process has fetched it meanwhile.
+    // Another process has fetched it meanwhile.
+    if (fs::is_regular_file(fs::symlink_status(folder / ready_mark, failure))) { return {}; }
     fs::remove_all(folder, failure);
     AF_CHECK(make_directories(folder));
     for (const auto& path : step.files) {

@@ -46,9 +46,8 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(c
     std::vector<std::pair<std::string, std::string>> result;
     if (interfaces.empty()) { return result; }
     AF_TRY(const auto* found, language(tree));
-    if (found->skeletons.empty() && !found->commands.contains("skeleton")) {
-        return result;
-    }  // Tests must then fail without one.
+    // Tests must then fail without one.
+    if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return result; }
     AF_TRY(const auto existing, checkout_->files(tree));
     json::object contents;
     std::map<std::string, std::string> texts_of;

@@ -908,9 +908,8 @@ private:
         if (partner != interfaces_->end()) {
             const auto& source = is_header(interface.file) ? partner->file : interface.file;
             if (exists(source) && is_header(interface.file)) { return target.append(spaces, plain.text + ";\n"); }
-            if (!exists(source) && is_source(interface.file)) {
-                return;
-            }  // No list of sources names it, so the header has the body.
+            // No list of sources names it, so the header has the body.
+            if (!exists(source) && is_source(interface.file)) { return; }
         }
         add_failing_includes(target, plain);
         auto head = plain.text;

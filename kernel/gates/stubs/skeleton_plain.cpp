@@ -479,16 +479,14 @@ private:
                    RE2::PartialMatch(re2::StringPiece(code.data() + close, open - close), R"(\b(?:interface|struct)\s*$)")) {
                 open = code.find('{', closing_bracket(code, open));
             }
-            if (const auto end = code.find(';', close); open == std::string::npos || end < open) {
-                return Known::as_wanted;
-            }  // Only declared.
+            // Only declared.
+            if (const auto end = code.find(';', close); open == std::string::npos || end < open) { return Known::as_wanted; }
             const auto end = closing_bracket(code, open);
             if (end == std::string::npos) { return Known::as_wanted; }
             const auto have = read_head(kind_.name, std::string_view(code).substr(begin, open - begin), parameters - begin);
             if (have.parameters.types == wanted.parameters.types && have.result == wanted.result) { return Known::as_wanted; }
-            if (kind_.name == "java" && have.parameters.types != wanted.parameters.types) {
-                continue;
-            }  // An overload of the same name.
+            // An overload of the same name.
+            if (kind_.name == "java" && have.parameters.types != wanted.parameters.types) { continue; }
             replace(text, code, begin, open, end, have, wanted, name, signature);
             return Known::changed;
         }

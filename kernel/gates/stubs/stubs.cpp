@@ -43,9 +43,8 @@ std::vector<CodeFunction> functions_around(const std::vector<CodeFunction>& func
     for (const auto line : lines) {
         const CodeFunction* innermost = nullptr;
         for (const auto& each : functions) {
-            if (each.first_line <= line && line <= each.last_line) {
-                innermost = &each;
-            }  // They are sorted; an inner one comes after the one around it.
+            // They are sorted; an inner one comes after the one around it.
+            if (each.first_line <= line && line <= each.last_line) { innermost = &each; }
         }
         if (innermost != nullptr) { chosen[innermost->begin] = innermost; }
     }

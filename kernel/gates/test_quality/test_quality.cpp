@@ -396,9 +396,8 @@ Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const GateCal
         for (auto& each :
              altered_results(change.path, *now, code, changed_line_numbers(*now, old), language.code, language.mutations)) {
             const bool is_declared = named.contains({change.path, each.function});
-            if (!is_declared && each.function == "main") {
-                continue;
-            }  // Its result is the program's exit code, which few tests check.
+            // Its result is the program's exit code, which few tests check.
+            if (!is_declared && each.function == "main") { continue; }
             (is_declared ? declared : others).push_back({change.path, is_declared, std::move(each)});
         }
     }

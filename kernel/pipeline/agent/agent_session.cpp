@@ -1024,10 +1024,11 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
         AF_CHECK(add_context(spec.run.state, session, task_workspace));
     }
     if (json::object iteration = review ? json::object() : iteration_context(state); !iteration.empty()) {
+        // The path is inside.
         if (const json::value* text = spec.run.state.if_contains("feedback");
             text != nullptr && *text == json::value(*state.feedback)) {
             spec.run.state.erase("feedback");
-        }  // The path is inside.
+        }
         spec.run.state["iteration_context"] = std::move(iteration);
     }
     if (json::object met = dependencies_for(state, stage); !met.empty()) {

@@ -257,9 +257,8 @@ private:
         auto commit = task_workspace_.commit(commit_order(branch, std::move(hooks.message)), stop_);
         if (!commit.ok()) {
             Error error = commit.error();
-            if (error.kind == ErrorKind::conflict) {
-                error.kind = ErrorKind::unavailable;
-            }  // A branch in the way is the user's to move, not a model's.
+            // A branch in the way is the user's to move, not a model's.
+            if (error.kind == ErrorKind::conflict) { error.kind = ErrorKind::unavailable; }
             return error;
         }
         return record_commit(branch, *commit);

@@ -115,9 +115,8 @@ namespace {
 /// Whether a remote's address is a folder below `place`.
 bool lies_in(std::string_view address, const std::filesystem::path& place) {
     if (address.starts_with("file://")) { address.remove_prefix(7); }
-    if (address.substr(0, address.find('/')).find(':') != std::string_view::npos) {
-        return false;
-    }  // `https://…`, `git@host:…`, `ext::…`: as git tells them.
+    // `https://…`, `git@host:…`, `ext::…`: as git tells them.
+    if (address.substr(0, address.find('/')).find(':') != std::string_view::npos) { return false; }
     std::error_code error;
     const std::filesystem::path inner = std::filesystem::weakly_canonical(place / address, error);
     const std::filesystem::path outer = std::filesystem::weakly_canonical(place, error);

@@ -48,9 +48,8 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
     AF_TRY(const std::string text, BlobStore(paths.blobs()).get(action ? state.action->blob : state.approval->artifact_hash));
     AF_TRY(json::value shown, parse_json(text, "the blob of what was shown"));
     if (!shown.is_object()) { return {}; }
-    for (const std::string_view key : {"_artifact_meta", "_metadata"}) {
-        shown.get_object().erase(key);
-    }  // Part of the envelope, and never shown.
+    // Part of the envelope, and never shown.
+    for (const std::string_view key : {"_artifact_meta", "_metadata"}) { shown.get_object().erase(key); }
     const std::string& id = action ? state.action->id : state.approval->id;
     AF_TRY(const ApprovalRequest asked, setup.escalations.approval(id));
     if (!reads_as(asked.artifact, shown)) { return other(setup.escalations.directory() / (id + ".yaml")); }

@@ -76,9 +76,8 @@ public:
                         [&, paths = task_.session->paths()] {
                             const auto now = task_.services.clock.steady();
                             heed_requests(paths, task_.services.cancel);
-                            if (task_.services.cancel.step_ended() && !cancelled) {
-                                cancelled = now;
-                            }  // Waiting for a person is not part of a step.
+                            // Waiting for a person is not part of a step.
+                            if (task_.services.cancel.step_ended() && !cancelled) { cancelled = now; }
                             if (!cancelled && answered && answered()) {
                                 context->cancel();
                                 cancelled = now;

@@ -314,9 +314,8 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
         done.problems.push_back(error);
         return done;
     };
-    if (options_.store.answer_version(id)) {
-        return done;
-    }  // Answered, or being answered. Errors of reading are reported by the reader.
+    // Answered, or being answered. Errors of reading are reported by the reader.
+    if (options_.store.answer_version(id)) { return done; }
     const auto by = options_.store.answer_by(id);
     if (!by.ok()) { return problem(by.error()); }
     GroupContext leg(context, steady_clock::now() + telling_time);
@@ -324,8 +323,9 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
         if (written.ok()) {
             done.settled = answer;
         } else if (written.error().code != "AF-ESC-004") {
+            // Another answer came first.
             done.problems.push_back(written.error());
-        }  // Another answer came first.
+        }
         return done;
     };
     if (id.starts_with("ESC-")) {

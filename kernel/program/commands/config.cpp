@@ -270,9 +270,8 @@ Result<void> replace_kept_file(const std::filesystem::path& file, std::string_vi
     struct stat status {};
     const unsigned mode = ::stat(file.c_str(), &status) == 0 ? status.st_mode & 07777U : 0644U;
     AF_CHECK(write_file_atomic(error ? file : target, text, Durability::synced, mode));
-    if (!error) {
-        ::chmod(target.c_str(), mode);
-    }  // The umask removed some permissions. If they cannot be restored, the file has fewer, never more.
+    // The umask removed some permissions. If they cannot be restored, the file has fewer, never more.
+    if (!error) { ::chmod(target.c_str(), mode); }
     return {};
 }
 

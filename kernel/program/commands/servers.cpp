@@ -59,9 +59,8 @@ ServerReport try_plugin(Project& project, const Program& program, const PluginMa
     AgentDefinition agent;
     agent.role = "check";
     for (const ManifestEntry& entry : manifest.provides) {
-        if (project.plugins().owner(entry.kind, entry.name) != &manifest) {
-            continue;
-        }  // Another plugin is used instead; `plugins list` says so.
+        // Another plugin is used instead; `plugins list` says so.
+        if (project.plugins().owner(entry.kind, entry.name) != &manifest) { continue; }
         if (entry.kind == PluginKind::tool) {
             agent.allowed_tools.push_back(entry.name);
         } else if (const auto stage = start_process_stage(manifest, entry.name, {}, place, {}, cancelled); !stage.ok()) {

@@ -83,9 +83,8 @@ private:
     }
     [[nodiscard]] bool has_room(std::size_t bytes) const {
         struct stat status {};
-        if (::fstat(file_.get(), &status) != 0 || status.st_size == 0) {
-            return true;
-        }  // A line larger than any file gets its own.
+        // A line larger than any file gets its own.
+        if (::fstat(file_.get(), &status) != 0 || status.st_size == 0) { return true; }
         return static_cast<std::uint64_t>(status.st_size) + bytes <= options_.max_file_bytes;
     }
     Result<void> rotate(std::size_t bytes) {

@@ -242,7 +242,6 @@ std::string model_help() {
            "  OpenAI key:        agentforge start --backend openai --model MODEL \"…\"   (with OPENAI_API_KEY set)\n"
            "  OpenAI-compatible: the same with --set llm.base_url=http://HOST:PORT/v1, and --set llm.api_key_env=NAME if it wants a key\n"
            "  Ollama:            agentforge start --backend openai --set llm.base_url=http://localhost:11434/v1 --model MODEL \"…\"\n"
-           "  Whatever there is: agentforge start --backend auto \"…\"   (the first of these that is reachable; `agentforge doctor` shows them)\n"
            "  For good:          put the same keys under `llm:` in .agentforge/config/settings.yaml\n";
 }
 

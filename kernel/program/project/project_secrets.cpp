@@ -46,9 +46,8 @@ Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlac
     sources.environment = program.environment;
     sources.variables = settings.list("secrets.variables");
     sources.public_variables = settings.list("secrets.public_variables");
-    for (const std::string& file : settings.list("secrets.files")) {
-        sources.files.push_back(place.root / file);
-    }  // An absolute path stays unchanged.
+    // An absolute path stays unchanged.
+    for (const std::string& file : settings.list("secrets.files")) { sources.files.push_back(place.root / file); }
     for (const std::string& name : webhook_variables(settings)) { sources.variables.push_back(name); }
     take_llm(settings.section("llm"), "", sources);
     for (const auto& [role, own] : settings.section("agents")) {

@@ -44,9 +44,10 @@ std::string human_duration(std::chrono::milliseconds time) {
 }
 
 Display::Display(std::ostream& out, Options options) : out_(out), options_(std::move(options)) {
+    // Without one, lines are drawn with events alone.
     if (options_.terminal && !options_.quiet) {
         ticker_ = try_thread([this] { tick(); });
-    }  // Without one, lines are drawn with events alone.
+    }
 }
 
 Display::~Display() {

@@ -119,9 +119,8 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
         if (figures.steps > 0) {
             line.text += fmt::format(" {:>4} step{}", figures.steps, figures.steps == 1 ? " " : "s");
             if (room >= room_for_all) { line.text += fmt::format(" {:>9} tokens", figures.tokens); }
-            if (stage.duration_ms > 0) {
-                line.right = human_duration(std::chrono::milliseconds(stage.duration_ms));
-            }  // Known once a visit has ended.
+            // Known once a visit has ended.
+            if (stage.duration_ms > 0) { line.right = human_duration(std::chrono::milliseconds(stage.duration_ms)); }
         } else if (stage.status != StageStatus::pending) {
             line.text += " " + std::string(to_string(stage.status));
         }

@@ -31,10 +31,11 @@ void allow(const Rules& rules, const char* path, std::uint64_t rights, bool name
     }
     struct stat about {};
     if (fstat(place, &about) != 0) { fail("a granted path cannot be examined"); }
+    // Only if links are not followed.
     if (S_ISLNK(about.st_mode)) {
         close(place);
         return;
-    }  // Only if links are not followed.
+    }
     landlock::PathBeneath rule{rights & rules.handled, place};
     if (!S_ISDIR(about.st_mode)) { rule.allowed_access &= landlock::of_files; }
     if (rule.allowed_access != 0 && syscall(landlock::add_rule, rules.ruleset, 1, &rule, 0) != 0) {

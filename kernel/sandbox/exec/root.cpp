@@ -293,8 +293,8 @@ private:
         if (!name_of(source, real)) {
             wrong_ = "a granted path has no name";
         } else if ((flags & read_only) != 0 && is_there(real, about)) {
-        }  // Created with its parents.
-        else if (!bind(source, real, about.st_mode, flags | no_setuid | no_devices)) {
+            // Created with its parents.
+        } else if (!bind(source, real, about.st_mode, flags | no_setuid | no_devices)) {
             wrong_ = "a granted path cannot be bound";
         }
         close(source);

@@ -169,10 +169,11 @@ ErrorKind kind_of_failure(std::string_view words, std::optional<ErrorKind> by_st
         return std::any_of(parts.begin(), parts.end(),
                            [&lower](std::string_view part) { return lower.find(part) != std::string::npos; });
     };
+    // Waiting a moment does not help.
     if (says({"usage limit", "limit reached", "credit balance", "insufficient_quota", "quota", "billing", "hit your limit",
               "spend limit"})) {
         return ErrorKind::unavailable;
-    }  // Waiting a moment does not help.
+    }
     if (by_status) { return *by_status; }
     if (says({"invalid api key", "/login", "not logged in", "log in", "missing environment variable", "unauthorized",
               "authentication", "permission_error", "401", "403"})) {
@@ -241,8 +242,9 @@ Answer read_codex(std::string_view output) {
                 completion.text = text_of(item->as_object(), "text");
                 answer.found = true;
             } else if (kind == "error") {
+                // Only a warning, unless the turn fails.
                 answer.failure = text_of(item->as_object(), "message");
-            }  // Only a warning, unless the turn fails.
+            }
         } else if (type == "turn.completed") {
             answer.failed = false;
             const json::value* const usage = member(event, "usage");

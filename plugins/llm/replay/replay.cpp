@@ -88,11 +88,13 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
     AF_TRY(const Transcript* recorded, transcript());
     const Entry* entry = recorded->find(request.place);
     if (entry == nullptr) {
-        return Error{"AF-LLM-201",
-                     "the transcript has no answer for " + words(request.place) + "; for this stage it holds " +
-                         recorded->describe_stage(request.place.stage),
-                     recorded->path(), "The run took another way than the recorded one: look at the last step, or record anew.",
-                     ErrorKind::unavailable};
+        return Error{
+            "AF-LLM-201",
+            "the transcript has no answer for " + words(request.place) + "; for this stage it holds " +
+                recorded->describe_stage(request.place.stage),
+            recorded->path(),
+            "A recorded model cannot answer what was not recorded, such as feedback. Continue with a model: agentforge resume TASK --set llm.backend=auto",
+            ErrorKind::unavailable};
     }
     const std::string where = recorded->path() + ":" + std::to_string(entry->line);
     if (!entry->frame_hash.empty() && entry->frame_hash != request.frame_hash) {

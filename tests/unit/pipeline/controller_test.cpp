@@ -1022,9 +1022,8 @@ TEST_F(ControllerTest, a_stage_that_never_returns_is_given_up_and_does_no_more_h
     EXPECT_EQ(gate.after, "AF-ORCH-007");
     EXPECT_EQ(bench.records(hung.task_id).size(), records) << "a thread that was given up writes nothing";
     EXPECT_TRUE(bench.memory.gates_run.empty());
-    while (TaskLock::holder(bench.store.paths(hung.task_id))) {
-        std::this_thread::yield();
-    }  // The thread releases the task as it ends.
+    // The thread releases the task as it ends.
+    while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
     EXPECT_TRUE(bench.resume(hung.task_id).success);
 }
 

@@ -45,9 +45,8 @@ TEST_P(KeptJournal, folds_to_the_state_that_was_shown) {
     const json::object expected = shown();
     TaskState state;
     for (const Record& record : *records) {
-        if (state.seq == expected.at("seq").to_number<Sequence>()) {
-            break;
-        }  // If a process was killed, its `state.yaml` lacks the last records.
+        // If a process was killed, its `state.yaml` lacks the last records.
+        if (state.seq == expected.at("seq").to_number<Sequence>()) { break; }
         const auto folded = fold(state, record.body);
         ASSERT_TRUE(folded.ok()) << folded.error().to_string();
     }
