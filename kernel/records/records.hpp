@@ -3,8 +3,8 @@
 //
 // docs/journal.md describes each type by its struct's comment, its members and their comments; scripts/make-journal-page writes
 // that page from this file. A member's type says whether its key may be absent (records/fields.hpp). Times are RFC 3339 in UTC,
-// trees and commits are git object ids, a `…_blob` is the hash of a file in the task's `blobs/`, and `phase` and `stage` name the
-// stage that the record is about.
+// trees and commits are git object ids, a `…_blob` is the hash of a line in the task's `artifacts/blobs/blobs.yaml`, and `phase`
+// and `stage` name the stage that the record is about.
 //
 // A new type of record is a struct here and a name in `Body`. If it changes nothing in the state of its task, it says
 // `only_tells`. Otherwise task/fold.hpp must handle it, and does not compile until it does.
