@@ -187,7 +187,9 @@ int list_tasks_of_all(Program& program, std::ostream& out, SeenRepositories& see
         } else {
             for (auto& field : to_json(*listing)) { entry[field.key()] = std::move(field.value()); }
             if (!program.json_output && !listing->shown.empty()) {
-                print(program, out, *listing);
+                Program there = program;
+                there.place_flag = "--repo " + repository.name;
+                print(there, out, *listing);
                 out << "\n";
             }
             quiet += listing->shown.empty() ? 1 : 0;

@@ -93,7 +93,7 @@ class TestSet(SetTest):
     def test_a_part_resumed_alone_waits_for_its_set(self):
         self.start_set("--set", "delivery.set_test=[\"false\"]")
         part = self.set_file()["parts"][0]
-        self.assert_error(self.run_program("--repo", part["repo"], "resume", *self.replay, part["task"], cwd=self.folder), "AF-SET-001", f"agentforge resume {self.set_id()}", exit_code=22)
+        self.assert_error(self.run_program("--repo", part["repo"], "resume", *self.replay, part["task"], cwd=self.folder), "AF-SET-001", f"agentforge --repo {part['repo']} resume {self.set_id()}", exit_code=22)
         self.assertEqual(self.branches_of(part["repo"]), [])
         self.assertIn("AF-SET-001", self.assert_code(self.run_program("--repo", part["repo"], "status", part["task"], cwd=self.folder), 0).out)
 
