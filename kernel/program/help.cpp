@@ -95,7 +95,7 @@ void add_help(CLI::App& app, Program& program) {
     add_option(*command, "command", arguments->words,
                "The command, such as `plugins list`, or a page, such as docs/gates.md; without it: the whole program")
         ->type_name("COMMAND");
-    add_flag(*command, "--man", arguments->man, "As a page of the manual, for `man -l -`");
+    add_flag(*command, "--man", arguments->man, "Print a manual page, for `man -l -`");
     add_flag(*command, "--json", program.json_output,
              "The grammar as JSON: names, values, descriptions and examples of all commands and flags");
     command->footer(

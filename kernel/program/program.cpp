@@ -459,14 +459,14 @@ int run_program(int argc, const char* const* argv, Program& program) {
     std::string directory;
     std::string repository;
     const Option in_folder =
-        *add_option(app, "-C", directory, "Work on the repository around this folder instead of the current one")
+        *add_option(app, "-C", directory, "Work on the repository that contains this folder instead of the current one")
              ->type_name("DIR");
     add_option(app, "--repo", repository, "Work on this known repository (`agentforge repo list`) instead of the current one")
         ->type_name("NAME")
         ->excludes(in_folder);
     add_settings_flag(app, program);
     add_flag(app, "--trust", program.trust_project,
-             "Use what the project's own files want to run, for this run, though you have not trusted it");
+             "Allow what the project's own files want to run, for this run only, without trusting the project");
 
     const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     add_commands(app, program, words);

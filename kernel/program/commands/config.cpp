@@ -423,8 +423,7 @@ void name_unknown_variables(Program& program, const Settings& settings) {
 
 void add_config(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ConfigArguments>();
-    const Command group =
-        add_subcommand(app, "config", "The settings: what is in force, where it comes from, and how to change it");
+    const Command group = add_subcommand(app, "config", "Show and change the settings, and show where each comes from");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge config show --origin\n  agentforge config set llm.backend anthropic");
 
@@ -438,8 +437,7 @@ void add_config(CLI::App& app, Program& program) {
         program.command = [&program, arguments] { return show_config(program, *arguments); };
     });
 
-    const Command get =
-        add_subcommand(*group, "get", "Print one setting's value, as scripts want it; exit code 1 where it has none");
+    const Command get = add_subcommand(*group, "get", "Print one setting's value, for scripts; exit with code 1 if it has none");
     add_option(*get, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
     add_flag(*get, "--origin", arguments->origin, "Also where it comes from");
     add_flag(*get, "--json", program.json_output, "Answer as JSON");
@@ -447,19 +445,19 @@ void add_config(CLI::App& app, Program& program) {
     get->callback([&program, arguments] { program.command = [&program, arguments] { return get_config(program, *arguments); }; });
 
     const Command set =
-        add_subcommand(*group, "set", "Write one setting into the project's file; comments and all else in it stay");
+        add_subcommand(*group, "set", "Write one setting into the project's file; its comments and other settings stay");
     add_option(*set, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
     add_option_function(
         *set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")
         ->type_name("VALUE")
         ->may_be_empty();  // Replaces a default.
-    add_flag(*set, "--user", arguments->user, "Into your own file instead, ~/.agentforge/config.yaml: for all projects");
-    add_flag(*set, "--unset", arguments->unset, "Take it out of the file");
+    add_flag(*set, "--user", arguments->user, "Write into your own file instead, ~/.agentforge/config.yaml, for all projects");
+    add_flag(*set, "--unset", arguments->unset, "Remove it from the file");
     add_flag(*set, "--json", program.json_output, "Answer as JSON");
     set->footer(
         "Examples:\n  agentforge config set llm.backend anthropic\n  agentforge config set limits.max_cost_usd 2.50 --user\n  agentforge config set llm.model --unset");
     const Command migrate = add_subcommand(
-        *group, "migrate", "Bring your settings and the project's up to the present format; comments and all else in them stay");
+        *group, "migrate", "Update your settings and the project's to the current format; comments and all else stay");
     add_flag(*migrate, "--json", program.json_output, "Answer as JSON");
     migrate->footer("Example:  agentforge config migrate");
     migrate->callback([&program] { program.command = [&program] { return migrate_config(program); }; });

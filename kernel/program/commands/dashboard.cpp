@@ -172,14 +172,15 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
 
 void add_dashboard(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<DashboardArguments>();
-    const Command command = add_subcommand(app, "dashboard", "Show all tasks of all repositories on a page of this machine");
-    const Option port = add_option(*command, "--port", arguments->port,
-                                   "Listen on this port of 127.0.0.1; 0: one that is free. Without it: 8420");
+    const Command command =
+        add_subcommand(app, "dashboard", "Serve a web page with all tasks of all repositories, on this machine only");
+    const Option port =
+        add_option(*command, "--port", arguments->port, "Listen on this port of 127.0.0.1 (default: 8420; 0: any free port)");
     port->type_name("N")->between(0, 65535);
     add_option(*command, "--socket", arguments->socket, "Listen on a UNIX socket in place of a port; it needs no token")
         ->type_name("PATH")
         ->excludes(port);
-    add_flag(*command, "--read-only", arguments->read_only, "Only show: nothing can be started, answered or ended from the page");
+    add_flag(*command, "--read-only", arguments->read_only, "Only show: the page cannot start, answer or end anything");
     add_option(*command, "--metrics-token", arguments->metrics_token,
                "Let a collector read /metrics with the bearer token that this file holds")
         ->type_name("FILE");

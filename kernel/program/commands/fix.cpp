@@ -89,8 +89,8 @@ int run_fix(Program& program, const FixArguments& arguments) {
 void add_fix(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<FixArguments>();
     const Command command =
-        add_subcommand(app, "fix", "Have one violation fixed: at the end it is gone, and nothing else is worse");
-    add_option(*command, "violation", arguments->id, "Its id, as `agentforge check` tells it")
+        add_subcommand(app, "fix", "Fix one violation, and verify that it is gone and nothing else got worse");
+    add_option(*command, "violation", arguments->id, "Its id, as `agentforge check` shows it")
         ->type_name("VIOLATION")
         ->required();
     add_task_options(command, program, arguments->task);

@@ -304,7 +304,7 @@ int run_init(Program& program) {
 
 void add_init(CLI::App& app, Program& program) {
     const Command command = add_subcommand(
-        app, "init", "Set up this repository: finds out what there is, and makes .agentforge with settings to keep in git");
+        app, "init", "Set up this repository: detect what it uses, and create .agentforge with settings to keep in git");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge init");
     command->callback([&program] { program.command = [&program] { return run_init(program); }; });

@@ -185,15 +185,14 @@ int run_new(Program& program, const Wanted& wanted) {
 }  // namespace
 
 void add_plugins_new(CLI::App& group, Program& program) {
-    const Command command =
-        add_subcommand(group, "new", "Make a plugin's folder from a template: stage, tool, llm or escalation");
+    const Command command = add_subcommand(group, "new", "Create a plugin from a template: stage, tool, llm or escalation");
     const auto wanted = std::make_shared<Wanted>();
     add_option(*command, "kind", wanted->kind, "stage, tool, llm or escalation")
         ->type_name("KIND")
         ->one_of({"stage", "tool", "llm", "escalation"})
         ->required();
-    add_option(*command, "name", wanted->name, "Its name: small letters, digits and `_`")->type_name("NAME")->required();
-    add_option(*command, "--directory", wanted->directory, "Make the folder in this one instead of the current one")
+    add_option(*command, "name", wanted->name, "Its name: lower-case letters, digits and `_`")->type_name("NAME")->required();
+    add_option(*command, "--directory", wanted->directory, "Create it in this folder instead of the current one")
         ->type_name("DIR");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge plugins new tool word_count");

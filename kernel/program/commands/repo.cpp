@@ -127,19 +127,20 @@ Result<std::vector<KnownRepository>> all_repositories(const Program& program) {
 
 void add_repo(CLI::App& app, Program& program) {
     const Command group =
-        add_subcommand(app, "repo", "The repositories that --repo, status --all and the dashboard know by name");
+        add_subcommand(app, "repo", "Change the list of repositories that --repo, status --all and the dashboard know by name");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge repo add\n  agentforge repo list");
 
     auto path = std::make_shared<std::string>();
     auto added = std::make_shared<KnownRepository>();
     const Command add = add_subcommand(*group, "add", "Add a repository to the list");
-    add_option(*add, "path", *path, "A folder of it; without one, the current repository")->type_name("PATH");
-    add_option(*add, "--name", added->name, "What to call it; without it, its folder's name")->type_name("NAME");
+    add_option(*add, "path", *path, "A folder of it (default: the current repository)")->type_name("PATH");
+    add_option(*add, "--name", added->name, "Its name in the list (default: its folder's name)")->type_name("NAME");
     add_option(*add, "--default-branch", added->default_branch,
-               "What others take where they name no version; without it, what HEAD stands on")
+               "The branch for dependencies that name no version (default: the branch of HEAD)")
         ->type_name("BRANCH");
-    add_option(*add, "--contracts-path", added->contracts_path, "The folder of its artifacts for others; without it, anywhere")
+    add_option(*add, "--contracts-path", added->contracts_path,
+               "The folder with the artifacts that other repositories may use (default: anywhere)")
         ->type_name("FOLDER");
     add_flag(*add, "--json", program.json_output, "Answer as JSON");
     add->footer("Example:  agentforge repo add ../backend --name backend-service");

@@ -537,29 +537,29 @@ void add_task_options(const Command& command, Program& program, const std::share
         ->type_name("STAGE")
         ->excludes(exit_after);
     add_option(*command, "--compare-to", arguments->compare_to,
-               "When it has ended, show how it differs from this task, as `agentforge compare` does")
+               "At the end, compare it with this task, as `agentforge compare` does")
         ->type_name("TASK");
     add_flag(*command, "--include-uncommitted", arguments->include_uncommitted,
-             "Start from your checkout as it is, not from the last commit");
+             "Start from your checkout with its uncommitted changes, not from the last commit");
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
     add_flag(*command, "--interactive", arguments->interactive,
-             "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
+             "Ask before every action of an agent: you approve, change or reject it");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")
         ->type_name("STAGE")
         ->repeatable();
     const Option iterate =
         add_flag(*command, "--iterate", arguments->iterate,
-                 "Show each artifact that iterates to you: approve it, have it revised, go back, or end with it");
+                 "Stop at each artifact that you may revise: approve it, have it revised, go back, or end with it");
     const Option iterate_at =
-        *add_option(*command, "--iterate-at", arguments->iterate_at, "The same for this stage alone; may be repeated")
+        *add_option(*command, "--iterate-at", arguments->iterate_at, "The same, but only for this stage; may be repeated")
              ->type_name("STAGE")
              ->repeatable();
     iterate_at->excludes(iterate);
     add_flag(*command, "--no-iterate", arguments->no_iterate,
-             "Show none, though you sit at the terminal: what satisfies its contract counts")
+             "Never stop to show an artifact, even at a terminal: accept all that satisfy their contracts")
         ->excludes(iterate)
         ->excludes(iterate_at);
-    add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
+    add_flag(*command, "--wait", arguments->wait, "If a person is needed, wait for the answer instead of ending with code 22");
     const Option backend =
         *add_option_function(
              *command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
@@ -584,7 +584,7 @@ void add_task_options(const Command& command, Program& program, const std::share
         ->type_name("FILE");
     add_option_function(
         *command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
-        "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")
+        "What to deliver: commit, branch, files or pr (default: delivery.type, `commit`)")
         ->type_name("TYPE")
         ->one_of({"commit", "branch", "files", "pr"});
     struct PartTimeout {
@@ -614,7 +614,7 @@ void add_task_options(const Command& command, Program& program, const std::share
         "How often work may be sent back to a stage before a person is asked (orchestration.cycle_limit)")
         ->type_name("N");
     const Option dry_run =
-        add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
+        add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and show what would be done, without doing it");
     add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")
         ->excludes(dry_run);
     add_run_output(command, program);
@@ -647,26 +647,26 @@ constexpr StartCommand start_commands[] = {
      "  agentforge design \"Add OAuth2 authentication\"\n"
      "  agentforge design \"Add a cache\" --iterate\n"
      "  agentforge design \"Add a cache\" --no-iterate"},
-    {"implement", "Take a request to a verified commit, whatever its words", "implement",
+    {"implement", "Take a request to a verified commit, even if its words suggest another pipeline", "implement",
      "Examples:\n"
      "  agentforge implement \"Plan B for slow disks: a cache\"\n"
      "  agentforge implement --from-spec spec.yaml \"Add a cache\"\n"
      "  agentforge implement --from-spec spec.yaml --from-tests tests/cache \"Add a cache\"\n"
      "  agentforge implement --from-task TASK \"Add the cache that was designed\"\n"
      "  agentforge implement \"Add a cache\" --supervised"},
-    {"review", "Have code looked at, and nothing written", "review",
+    {"review", "Review code without changing it", "review",
      "Examples:\n"
      "  agentforge review src/auth\n"
      "  agentforge review 1f2e3d4c --force\n"
      "  agentforge review \"How do we handle expired tokens?\" --model large",
      "Review"},
-    {"test", "Have tests written for a specification, and no code", "test",
+    {"test", "Write tests for a specification, and no code", "test",
      "Examples:\n"
      "  agentforge test --spec spec.yaml\n"
      "  agentforge test --from-task TASK\n"
      "  agentforge contracts template specification > spec.yaml",
      nullptr, true},
-    {"document", "Have code documented, and only documents changed", "document",
+    {"document", "Document code, and change only documents", "document",
      "Examples:\n"
      "  agentforge document src/auth\n"
      "  agentforge document \"Explain the retry rules in the README\"",
@@ -682,16 +682,14 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
     const Command command = add_subcommand(app, kind.name, kind.description);
     const Option request =
         *add_option(*command, "request", arguments->request,
-                    arguments->takes_path
-                        ? "A file or folder, or what it is about in your own words; `-` reads it from standard input"
-                    : arguments->words_from_spec
-                        ? "What is to be tested, in your own words; without it, the specification's title says so"
-                        : "What is to be done, in your own words; `-` reads it from standard input")
+                    arguments->takes_path ? "A file or folder, or a request in your own words; `-` reads it from standard input"
+                    : arguments->words_from_spec ? "What to test, in your own words (default: the specification's title)"
+                                                 : "What to do, in your own words; `-` reads it from standard input")
              ->type_name(arguments->takes_path ? "PATH|REQUEST" : "REQUEST");
     if (!kind.words_from_spec) { request->required()->may_be_empty(); }
     if (arguments->goal.empty()) {
         add_option(*command, "--pipeline", arguments->pipeline,
-                   "Which pipeline (default: pipeline.default where it is set, else what the words of the request ask for)")
+                   "Use this pipeline (default: pipeline.default if set, else chosen from the words of the request)")
             ->type_name("PIPELINE");
     }
     if (arguments->goal.empty()) {
@@ -702,8 +700,7 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
     add_entry_options(command, arguments->entry);
     add_task_options(command, program, arguments);
     if (arguments->goal == "review") {
-        add_flag(*command, "--force", arguments->force,
-                 "The request is a task: what it has delivered is reviewed again, on its commit");
+        add_flag(*command, "--force", arguments->force, "Review again what a task has delivered: the request is the task's id");
     }
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer(kind.footer);

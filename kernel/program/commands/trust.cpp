@@ -249,7 +249,7 @@ void add_trust(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "trust", "Allow the plugins, servers and commands that this project's own files name");
     const Option show = add_flag(*command, "--show", arguments->show, "Only show what would be allowed");
-    add_flag(*command, "--revoke", arguments->revoke, "Take it back")->excludes(show);
+    add_flag(*command, "--revoke", arguments->revoke, "Withdraw the permission")->excludes(show);
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge trust --show");
     command->callback(
