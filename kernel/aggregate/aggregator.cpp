@@ -202,8 +202,8 @@ void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
         version_ += known.problem ? 0 : 1;
         known = Known{};
         project(key, known,
-                Error{"AF-DASH-019", "The journal of a task is no file: a link, a folder or a device", paths.journal().string(),
-                      "put the journal back, or delete the task's folder", ErrorKind::invalid});
+                Error{"AF-DASH-019", "The journal of a task is not a file: a link, a folder or a device",
+                      paths.journal().string(), "put the journal back, or delete the task's folder", ErrorKind::invalid});
         return;
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);

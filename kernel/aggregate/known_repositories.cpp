@@ -22,14 +22,14 @@ Error wrong(const YamlDocument& document, const std::string& pointer, const std:
 }
 
 Result<KnownRepository> read_entry(const YamlDocument& document, const json::value& entry, const std::string& at) {
-    if (!entry.is_object()) { return wrong(document, at, "an entry is no map"); }
+    if (!entry.is_object()) { return wrong(document, at, "an entry is not a map"); }
     KnownRepository repository;
     for (const auto& field : entry.get_object()) {
         const std::string key(field.key());
         if (key != "name" && key != "path" && key != "default_branch" && key != "contracts_path") {
             return wrong(document, at + "/" + key + "#", "unknown key `" + ellipsis(key, 60) + "`");
         }
-        if (!field.value().is_string()) { return wrong(document, at + "/" + key, "`" + key + "` is no text"); }
+        if (!field.value().is_string()) { return wrong(document, at + "/" + key, "`" + key + "` is not text"); }
         if (key == "name") { repository.name = std::string_view(field.value().get_string()); }
         if (key == "path") { repository.path = std::string(field.value().get_string()); }
         if (key == "default_branch") { repository.default_branch = std::string_view(field.value().get_string()); }
@@ -111,7 +111,7 @@ Result<void> KnownRepositories::save(const std::vector<KnownRepository>& reposit
 
 Result<void> KnownRepositories::add(const KnownRepository& repository) const {
     if (!is_repository_name(repository.name)) {
-        return Error{"AF-CONF-071", "`" + ellipsis(sanitize_utf8(repository.name), 80) + "` is no name of a repository", "",
+        return Error{"AF-CONF-071", "`" + ellipsis(sanitize_utf8(repository.name), 80) + "` is not a name of a repository", "",
                      "use at most 64 letters, digits, `.`, `_` and `-`", ErrorKind::invalid};
     }
     AF_TRY(std::vector<KnownRepository> all, list());

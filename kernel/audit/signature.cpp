@@ -157,7 +157,7 @@ SignatureAnswer check_signature(const SignatureTools& tools, const std::string& 
     if (signature.starts_with("-----BEGIN SIGNED MESSAGE-----")) {
         return check_gpg(tools, program_of(tools, git, "x509"), statement, (*folder)->path(), stop);
     }
-    return {false, false, "it is no signature of gpg, ssh-keygen or gpgsm"};
+    return {false, false, "it is not a signature of gpg, ssh-keygen or gpgsm"};
 }
 
 }  // namespace agentforge::kernel

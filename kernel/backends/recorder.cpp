@@ -154,7 +154,7 @@ private:
             const json::value* entries = root == nullptr ? nullptr : root->if_contains("entries");
             if (version == nullptr || !version->is_int64() || version->get_int64() != 1 || entries == nullptr ||
                 !entries->is_array()) {
-                return Error{"AF-LLM-111", "the file to record into is no transcript of version 1", file_,
+                return Error{"AF-LLM-111", "the file to record into is not a transcript of version 1", file_,
                              "Move the file away or name another.", ErrorKind::invalid};
             }
             if (const json::value* roles = root->if_contains("text_protocol"); roles != nullptr && roles->is_array()) {
@@ -164,7 +164,7 @@ private:
             }
             for (const json::value& entry : entries->get_array()) {
                 if (!entry.is_object()) {
-                    return Error{"AF-LLM-111", "the transcript to record into holds an entry that is no mapping", file_,
+                    return Error{"AF-LLM-111", "the transcript to record into holds an entry that is not a mapping", file_,
                                  "Move the file away or name another.", ErrorKind::invalid};
                 }
                 put(entry.get_object());

@@ -59,7 +59,7 @@ public:
             const std::string name(key.data(), key.size());
             if (std::ranges::find(keys, name) != keys.end()) { continue; }
             const std::string near = nearest(name, keys);
-            return wrong(pointer + "/" + name + "#", "`" + ellipsis(name, 60) + "` is no key of a goal here",
+            return wrong(pointer + "/" + name + "#", "`" + ellipsis(name, 60) + "` is not a key of a goal here",
                          near.empty() ? "Take it out." : "Did you mean `" + near + "`?");
         }
         return {};
@@ -92,7 +92,7 @@ public:
                 }
             }
             if (phrase.empty()) {
-                return wrong(at, "a word of goal `" + goal.name + "` is no text with a letter",
+                return wrong(at, "a word of goal `" + goal.name + "` is not text with a letter",
                              "Write a word or a phrase; quote true, false and null.");
             }
             if (!taken.insert(phrase).second) {

@@ -143,7 +143,7 @@ public:
             const std::string_view name(key.data(), key.size());
             if (!seen_.contains(name)) {
                 const auto near = nearest(name, {seen_.begin(), seen_.end()});
-                return wrong(pointer_ + "/" + std::string(name), "`" + ellipsis(name, 60) + "` is no field of a pipeline here",
+                return wrong(pointer_ + "/" + std::string(name), "`" + ellipsis(name, 60) + "` is not a field of a pipeline here",
                              near.empty() ? "Take it out." : "Did you mean `" + near + "`?");
             }
         }
@@ -363,7 +363,7 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
     if (!pipeline.index_of(pipeline.exit_stage)) {
         const auto near = nearest(pipeline.exit_stage, names);
         return broken("AF-PIPE-006", pointer + "/exit/stage",
-                      "the pipeline ends at " + ellipsis(pipeline.exit_stage, 60) + ", which is no stage of it",
+                      "the pipeline ends at " + ellipsis(pipeline.exit_stage, 60) + ", which is not a stage of it",
                       near.empty() ? "Name one of its stages." : "Did you mean " + near + "?");
     }
     for (const auto* externals : {&pipeline.accepts_external, &pipeline.requires_external}) {
@@ -371,13 +371,13 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         for (const auto& [name, artifact] : *externals) {
             if (!artifact.skips_to.empty() && !pipeline.index_of(artifact.skips_to)) {
                 return broken("AF-PIPE-006", at + name + "/skips_to",
-                              "skips_to names " + ellipsis(artifact.skips_to, 60) + ", which is no stage of the pipeline",
+                              "skips_to names " + ellipsis(artifact.skips_to, 60) + ", which is not a stage of the pipeline",
                               "Name one of its stages.");
             }
             for (const auto& other : artifact.required) {
                 if (!pipeline.accepts_external.contains(other) && !pipeline.requires_external.contains(other)) {
                     return broken("AF-PIPE-008", at + name + "/requires",
-                                  "requires names " + ellipsis(other, 60) + ", which is no external artifact of the pipeline",
+                                  "requires names " + ellipsis(other, 60) + ", which is not an external artifact of the pipeline",
                                   "Add it to accepts_external.");
                 }
             }
@@ -499,7 +499,7 @@ Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& do
         for (const auto& [key, unused] : *top) {
             if (key != "pipeline") {
                 return fail("/" + std::string(key) + "#",
-                            "`" + ellipsis(key, 60) + "` is no field of the mapping of stages to agents",
+                            "`" + ellipsis(key, 60) + "` is not a field of the mapping of stages to agents",
                             "It holds pipeline: {stages: {…}} and nothing else.");
             }
         }

@@ -104,7 +104,8 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
     } else {
         remedy = "`agentforge help docs/settings.md` lists the settings.";
     }
-    return Error{"AF-CONF-020", shown_key(segments) + " is no setting", std::move(where), std::move(remedy), ErrorKind::invalid};
+    return Error{"AF-CONF-020", shown_key(segments) + " is not a setting", std::move(where), std::move(remedy),
+                 ErrorKind::invalid};
 }
 
 std::string token(std::string_view name) {

@@ -214,7 +214,7 @@ Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
     for (const FormerKey& each : schema.former_) {
         if (schema.find(each.segments) != nullptr) { return fail("/former", each.name + " is a setting"); }
         if (!each.now.empty() && schema.find(split_key(each.now)) == nullptr) {
-            return fail("/former", each.now + " is no setting");
+            return fail("/former", each.now + " is not a setting");
         }
     }
     return schema;
@@ -235,7 +235,7 @@ bool SettingsSchema::is_former_section(const std::vector<std::string>& segments)
 
 Error former_key(const FormerKey& former, const std::vector<std::string>& segments, std::string where) {
     return Error{"AF-CONF-044",
-                 ellipsis(join_key(segments), 120) + " is no setting any more" +
+                 ellipsis(join_key(segments), 120) + " is not a setting any more" +
                      (former.now.empty() ? "" : ": it is " + former.now + " now"),
                  std::move(where),
                  former.now.empty() ? former.hint : "`agentforge config migrate` changes the file and keeps all else in it.",

@@ -42,12 +42,12 @@ Result<void> check_exits(const PipelineTemplate& pipeline, const std::vector<Own
         }
         if (stage.name == pipeline.exit_stage && !stage.exit_point && keys[i].contains("exit_point")) {
             return cannot_run("AF-PIPE-018", at + "/exit_point",
-                              "the pipeline ends at " + stage.name + ", which says that it is no exit point",
+                              "the pipeline ends at " + stage.name + ", which says that it is not an exit point",
                               "Take `exit_point: false` out, or end the pipeline elsewhere.");
         }
         if (i == 0 && !stage.entry_point && keys[i].contains("entry_point")) {
             return cannot_run("AF-PIPE-018", at + "/entry_point",
-                              "the pipeline begins with " + stage.name + ", which says that it is no entry point",
+                              "the pipeline begins with " + stage.name + ", which says that it is not an entry point",
                               "Take `entry_point: false` out, or begin with another stage.");
         }
         if (stage.iterate && !stage.iterable && keys[i].contains("iterable")) {
@@ -356,7 +356,7 @@ Result<void> check_exit_point(const PipelineTemplate& pipeline, std::string_view
     for (const StageTemplate& stage : pipeline.stages) {
         if (stage.exit_point) { points += (points.empty() ? "" : ", ") + stage.name; }
     }
-    return Error{"AF-EXT-012", "stage `" + std::string(exit) + "` is no exit point of pipeline `" + pipeline.name + "`",
+    return Error{"AF-EXT-012", "stage `" + std::string(exit) + "` is not an exit point of pipeline `" + pipeline.name + "`",
                  pipeline.source, "End at one of: " + points, ErrorKind::invalid};
 }
 

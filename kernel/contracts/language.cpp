@@ -71,7 +71,7 @@ public:
             const std::string_view name(key.data(), key.size());
             if (std::find(contract_keys.begin(), contract_keys.end(), name) == contract_keys.end()) {
                 return fail("AF-CONT-003", "/" + pointer_token(name) + "#",
-                            "`" + std::string(name) + "` is no keyword of a contract",
+                            "`" + std::string(name) + "` is not a keyword of a contract",
                             did_you_mean(name, contract_keys, "A contract has"));
             }
         }
@@ -156,7 +156,7 @@ private:
                 const auto shown = name == nullptr ? "this" : "`" + ellipsis(view(*name), 120) + "`";
                 const auto near = name == nullptr ? std::string() : nearest(view(*name), known);
                 return fail(
-                    "AF-CONT-005", pointer, shown + " is no named rule",
+                    "AF-CONT-005", pointer, shown + " is not a named rule",
                     near.empty() ? "See `agentforge help docs/contracts.md` for the rules." : "Did you mean `" + near + "`?");
             }
             out.rules.push_back(rule);
@@ -251,7 +251,7 @@ private:
         const auto unknown = [&](const json::value& value, const std::string& pointer) {
             const auto* name = value.if_string();
             return fail("AF-CONT-004", pointer,
-                        (name == nullptr ? std::string("this") : "`" + ellipsis(view(*name), 60) + "`") + " is no type",
+                        (name == nullptr ? std::string("this") : "`" + ellipsis(view(*name), 60) + "`") + " is not a type",
                         did_you_mean(name == nullptr ? "" : view(*name), type_names, "Types are"));
         };
         if (const auto* list = type->if_array()) {
@@ -277,7 +277,7 @@ private:
             if (found == std::end(keywords)) {
                 std::vector<std::string> known;
                 for (const auto& each : keywords) { known.emplace_back(each.name); }
-                return fail("AF-CONT-003", pointer + "#", "`" + ellipsis(name, 60) + "` is no keyword of a property",
+                return fail("AF-CONT-003", pointer + "#", "`" + ellipsis(name, 60) + "` is not a keyword of a property",
                             did_you_mean(name, known, "Keywords are"));
             }
             if (!found->types.empty() && std::none_of(types.begin(), types.end(), [&](const std::string& type) {
@@ -359,7 +359,7 @@ private:
         }
         if (const auto* pattern = property.if_contains("pattern")) {
             const auto* text = pattern->if_string();
-            const auto problem = text == nullptr ? std::string("it is no text") : pattern_problem(view(*text));
+            const auto problem = text == nullptr ? std::string("it is not text") : pattern_problem(view(*text));
             if (!problem.empty()) {
                 return fail("AF-CONT-006", at + "/pattern", "`pattern` is not a regular expression: " + problem,
                             "Write it in RE2's syntax, quoted.");
@@ -372,7 +372,7 @@ private:
             if (found == formats().end()) {
                 std::vector<std::string> known;
                 for (const auto& [name, schema_name] : formats()) { known.push_back(name); }
-                return fail("AF-CONT-009", at + "/format", show(*format) + " is no format",
+                return fail("AF-CONT-009", at + "/format", show(*format) + " is not a format",
                             did_you_mean(text == nullptr ? "" : view(*text), known, "Formats are"));
             }
             plain["format"] = found->second;

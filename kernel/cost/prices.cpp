@@ -117,7 +117,7 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
         for (const auto& [key, unused] : *top) {
             if (key != "prices") {
                 return wrong("/" + std::string(key) + "#",
-                             "`" + ellipsis(key, 60) + "` is no field of it; it holds `prices:` and nothing else",
+                             "`" + ellipsis(key, 60) + "` is not a field of it; it holds `prices:` and nothing else",
                              "Write it as config/prices.yaml is written.");
             }
         }

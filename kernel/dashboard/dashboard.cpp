@@ -46,7 +46,7 @@ std::optional<std::map<std::string, std::string>> match(std::string_view pattern
 Result<json::object> body_of(const HttpRequest& request) {
     const std::string type = request.header("content-type");
     if (lower_case(trimmed(std::string_view(type).substr(0, type.find(';')))) != "application/json") {
-        return Error{"AF-DASH-006", "The request's body is no JSON", "Content-Type",
+        return Error{"AF-DASH-006", "The request's body is not JSON", "Content-Type",
                      "send a JSON object with `Content-Type: application/json`", ErrorKind::invalid};
     }
     if (!request.header("content-encoding").empty()) {
@@ -54,7 +54,7 @@ Result<json::object> body_of(const HttpRequest& request) {
     }
     auto value = parse_json(request.body, "request");
     if (!value.ok() || !value->is_object()) {
-        return Error{"AF-DASH-006", "The request's body is no JSON object", value.ok() ? std::string() : value.error().message,
+        return Error{"AF-DASH-006", "The request's body is not a JSON object", value.ok() ? std::string() : value.error().message,
                      "send a JSON object, as docs/dashboard.md describes", ErrorKind::invalid};
     }
     return std::move(value->get_object());

@@ -30,7 +30,8 @@ public:
             const std::string name(key.data(), key.size());
             if (std::ranges::find(known, name) != known.end()) { continue; }
             const std::string near = nearest(name, known);
-            return wrong(name, "is no field of a feedback here", near.empty() ? "take it out" : "did you mean `" + near + "`?");
+            return wrong(name, "is not a field of a feedback here",
+                         near.empty() ? "take it out" : "did you mean `" + near + "`?");
         }
         return {};
     }
@@ -122,7 +123,7 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
         pointer = "/feedback";
     }
     if (object == nullptr) {
-        return Error{"AF-ESC-064", "the feedback is no map", document.where(pointer),
+        return Error{"AF-ESC-064", "the feedback is not a map", document.where(pointer),
                      "write `overall_comments`, `specific_issues`, `must_address` or `should_consider`", ErrorKind::invalid};
     }
     const FeedbackReader reader(*object, pointer, where);
@@ -168,7 +169,7 @@ Result<std::vector<FeedbackIssue>> issues_from(const json::value& list,
                                                const std::function<std::string(const std::string&)>& where) {
     std::vector<FeedbackIssue> issues;
     if (!list.is_array()) {
-        return Error{"AF-ESC-064", "the issues are no list", where(""), "write `- {location: …, issue: \"…\"}`",
+        return Error{"AF-ESC-064", "the issues are not a list", where(""), "write `- {location: …, issue: \"…\"}`",
                      ErrorKind::invalid};
     }
     for (std::size_t index = 0; index < list.get_array().size(); ++index) {

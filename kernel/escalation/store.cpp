@@ -272,7 +272,7 @@ Result<AnswerBy> read_deadline(Fields& fields) {
         return error;
     };
     if (!by.deadline.empty() && !parse_time(by.deadline).ok()) {
-        return wrong("deadline", "is `" + ellipsis(by.deadline, 40) + "`, which is no time such as 2026-01-02T15:30:00.000Z");
+        return wrong("deadline", "is `" + ellipsis(by.deadline, 40) + "`, which is not a time such as 2026-01-02T15:30:00.000Z");
     }
     if (by.then != "pause" && by.then != "default" && by.then != "abort") {
         return wrong("at_deadline", "is `" + ellipsis(by.then, 40) + "`; it must be pause, default or abort");
@@ -466,7 +466,7 @@ Result<json::object> changed_action(const json::object& given, const ApprovalReq
     if (const json::value* tool = action.if_contains("tool"); tool == nullptr) {
         action["tool"] = request.artifact.contains("tool") ? request.artifact.at("tool") : json::value("");
     } else if (!tool->is_string() || tool->get_string().empty()) {
-        return wrong("has a `tool` that is no name");
+        return wrong("has a `tool` that is not a name");
     }
     return action;
 }

@@ -197,7 +197,7 @@ private:
 Result<json::object> resolve(const ExternalDependency& each, const FindRepository& find) {
     const auto range = VersionRange::parse(each.version);
     if (!range) {
-        return not_there(each, "`" + ellipsis(each.version, 80) + "` is no range of versions", "dependencies.external",
+        return not_there(each, "`" + ellipsis(each.version, 80) + "` is not a version range", "dependencies.external",
                          "write it as `>=1.2.0, <2`, `^1.2` or `1.4.0`");
     }
     const auto other = find ? find(each.repo)
@@ -276,7 +276,7 @@ std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskS
     for (const ExternalDependency& each : dependencies.external) {
         if (!VersionRange::parse(each.version)) {
             faults.push_back("dependencies.external: `" + ellipsis(each.version, 80) +
-                             "` is no range of versions, such as `>=1.2.0, <2`");
+                             "` is not a version range, such as `>=1.2.0, <2`");
         }
         if (const auto other = find ? find(each.repo) : Result<OtherRepository>(OtherRepository()); !other.ok()) {
             faults.push_back("dependencies.external: " + other.error().message);

@@ -73,7 +73,7 @@ private:
         for (const auto& [name, hash] : files->get_object()) {
             const std::string file(name);
             if (!is_inside(file)) {
-                return wrong(at + "/files", "`" + ellipsis(file, 120) + "` is no file below the plugin's folder");
+                return wrong(at + "/files", "`" + ellipsis(file, 120) + "` is not a file below the plugin's folder");
             }
             if (!hash.is_string() || !is_hash(hash.get_string())) {
                 return wrong(at + "/files/" + file, "the hash of `" + ellipsis(file, 120) +
@@ -91,7 +91,7 @@ private:
         for (const auto& [key, value] : object) {
             if (std::ranges::find(known, std::string_view(key)) != known.end()) { continue; }
             const std::string near = nearest(key, known);
-            return wrong(at + "/" + std::string(key) + "#", "`" + ellipsis(key, 80) + "` is no field of it" +
+            return wrong(at + "/" + std::string(key) + "#", "`" + ellipsis(key, 80) + "` is not a field of it" +
                                                                 (near.empty() ? "" : "; did you mean `" + near + "`?"));
         }
         return {};

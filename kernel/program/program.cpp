@@ -193,7 +193,7 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
         return name.starts_with('-') ? "the value of " + name + " is empty" : shown_name(command, name) + " is empty";
     }
     if (const auto at = rest.find(" not in {"); !name.empty() && at != std::string::npos) {
-        return "`" + rest.substr(0, at) + "` is no value of " + name;
+        return "`" + rest.substr(0, at) + "` is not a value of " + name;
     }
     if (const auto at = rest.find(" not in range "); !name.empty() && rest.starts_with("Value ") && at != std::string::npos) {
         const std::string range = rest.substr(at + 14);

@@ -54,7 +54,7 @@ Result<std::string> restore_secrets(std::string_view text, std::string_view befo
             const std::string_view line = text.substr(next, std::min<std::size_t>(text.find_first_of("]\n", next) - next, 80));
             if (!hidden.empty() && before.find(line) == std::string_view::npos) {
                 return Error{"AF-SEC-004",
-                             "'" + ellipsis(sanitize_utf8(line), 80) + "' is no whole placeholder, and '" + path +
+                             "'" + ellipsis(sanitize_utf8(line), 80) + "' is not a whole placeholder, and '" + path +
                                  "' holds secrets that are shown as such.",
                              path, "Write placeholders exactly as they were shown, or leave these lines as they are.",
                              ErrorKind::invalid};

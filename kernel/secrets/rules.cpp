@@ -77,7 +77,7 @@ private:
                     }
                 }
             } else {
-                return wrong(place, "`" + std::string(key) + "` is no field of a rule, or has another type");
+                return wrong(place, "`" + std::string(key) + "` is not a field of a rule, or has another type");
             }
         }
         if (!is_name(rule.name)) { return wrong(at, "a rule needs a `name` of small letters, digits and `-`"); }
@@ -106,7 +106,7 @@ Result<void> check_secret_rules(const std::vector<SecretRule>& rules) {
         if (pattern.ok()) { continue; }
         return Error{"AF-SEC-001",
                      "the rules for secrets are not usable: the `pattern` of the rule `" + rule.name +
-                         "` is no RE2 expression: " + pattern.error(),
+                         "` is not an RE2 expression: " + pattern.error(),
                      "", "mend the file, or install AgentForge anew", ErrorKind::invalid};
     }
     return {};

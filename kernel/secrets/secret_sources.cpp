@@ -153,7 +153,7 @@ Result<KnownSecrets> find_secrets(const SecretSources& sources) {
             return Error{"AF-SEC-002", "a file of secrets cannot be used: " + why, file.string(),
                          "make it readable, or take it out of secrets.files", ErrorKind::invalid};
         };
-        if (!S_ISREG(status.st_mode)) { return refused("it is no regular file"); }
+        if (!S_ISREG(status.st_mode)) { return refused("it is not a regular file"); }
         if (static_cast<std::uint64_t>(status.st_size) > largest_file) { return refused("it is larger than 1 MiB"); }
         const auto text = read_file(file);
         if (!text.ok()) { return refused(text.error().message); }

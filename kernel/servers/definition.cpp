@@ -185,7 +185,7 @@ Result<void> check(ServerDefinition& server, const ServerSources& sources) {
     for (const std::string& folder : server.readable) {
         if (!folder.starts_with('/')) {
             return wrong(server.where,
-                         "`readable` of the server `" + server.name + "` names `" + folder + "`, which is no absolute path",
+                         "`readable` of the server `" + server.name + "` names `" + folder + "`, which is not an absolute path",
                          "Write the whole path.");
         }
     }

@@ -185,7 +185,7 @@ Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server,
             if (properties != nullptr && properties->is_object() && properties->get_object().contains(parameter)) { continue; }
             made->problems.push_back({"AF-MCP-018",
                                       "`path_parameters." + name + "` of server `" + server.name + "` names `" + parameter +
-                                          "`, which is no parameter of the tool",
+                                          "`, which is not a parameter of the tool",
                                       server.where, "Correct the name; a path that is not declared is not checked.",
                                       ErrorKind::invalid});
         }

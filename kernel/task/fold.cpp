@@ -266,7 +266,7 @@ Result<void> Fold::extend(const records::Extension& extension) {
     AF_TRY(PipelineTemplate longer, PipelineTemplate::from_json(extension.pipeline));
     const auto exit = longer.index_of(extension.exit_stage);
     if (!exit || *exit <= state_.stage_index) {
-        return refuse("`" + extension.exit_stage + "` is no stage after `" + state_.stage().name + "`");
+        return refuse("`" + extension.exit_stage + "` is not a stage after `" + state_.stage().name + "`");
     }
     for (std::size_t index = 0; index <= state_.stage_index; ++index) {
         if (longer.stages[index] != state_.pipeline.stages[index]) {

@@ -57,7 +57,7 @@ Result<TaskSet> load_set(const std::filesystem::path& file) {
     }
     AF_TRY(const YamlDocument document, load_yaml(file.string()));
     const json::object* top = document.value.if_object();
-    if (top == nullptr) { return no_set(file, "it is no map"); }
+    if (top == nullptr) { return no_set(file, "it is not a map"); }
     if (const std::string key = unknown_key(*top, {"format", "set_id", "request", "pipeline", "created_at", "phase",
                                                    "specification_task", "test_result", "reason", "parts", "settings"});
         !key.empty()) {
@@ -82,7 +82,7 @@ Result<TaskSet> load_set(const std::filesystem::path& file) {
     if (parts == nullptr || !parts->is_array()) { return no_set(file, "it has no parts"); }
     for (const json::value& each : parts->get_array()) {
         const json::object* entry = each.if_object();
-        if (entry == nullptr) { return no_set(file, "a part is no map"); }
+        if (entry == nullptr) { return no_set(file, "a part is not a map"); }
         if (const std::string key = unknown_key(*entry, {"repo", "path", "depends_on", "task", "branch", "commit"});
             !key.empty()) {
             return no_set(file, "unknown key `" + key + "` of a part");

@@ -276,7 +276,7 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
         }
         entry.symbol = looks_like_symbol(glob);
         if (entry.symbol && glob != "@tests" && glob != "@sources" && glob != "@created") {
-            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is no symbol that rules know.",
+            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is not a symbol that rules know.",
                          ellipsis(sanitize_utf8(text), 300),
                          "The symbols are @tests, @sources and @created; write '\\" + ellipsis(std::string(glob), 200) +
                              "' for a file of that name.",

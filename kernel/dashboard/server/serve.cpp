@@ -124,7 +124,7 @@ private:
         }
         const std::string length = asked.headers["content-length"];
         if (length.empty() || length.size() > 18 || length.find_first_not_of("0123456789") != std::string::npos) {
-            return unreadable("The body's length is no number", "Content-Length", "send the number of its bytes");
+            return unreadable("The body's length is not a number", "Content-Length", "send the number of its bytes");
         }
         const auto bytes = static_cast<std::size_t>(std::stoull(length));
         if (bytes > settings_.most_body_bytes) {

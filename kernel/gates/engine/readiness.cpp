@@ -142,7 +142,7 @@ Result<void> check_settings_of_gates(const GateSettings& settings, const std::ma
                 ErrorKind::invalid};
         }
         if (needed.contains(name) && path.find('/') != std::string::npos && !is_executable(path)) {
-            return Error{"AF-GATE-142", "The setting `gates.programs." + name + "` names " + path + ", which is no program.",
+            return Error{"AF-GATE-142", "The setting `gates.programs." + name + "` names " + path + ", which is not a program.",
                          "gates.programs." + name,
                          "Name a file that can be executed, or take the setting out to have `" + name + "` of the PATH.",
                          ErrorKind::invalid};

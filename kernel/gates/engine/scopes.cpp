@@ -279,7 +279,7 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
         if (directory.empty() || directory.starts_with('/') || directory.starts_with("./") ||
             directory.find("..") != std::string::npos || !there) {
             return Error{
-                "AF-GATE-080", "The setting `gates.scopes` names " + folder + ", which is no folder of the repository.",
+                "AF-GATE-080", "The setting `gates.scopes` names " + folder + ", which is not a folder of the repository.",
                 "gates.scopes." + folder,
                 "Name folders relative to the repository, such as `services/api`; `gates.language` is the language of the rest.",
                 ErrorKind::invalid};

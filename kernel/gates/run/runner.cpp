@@ -43,7 +43,7 @@ std::vector<std::pair<std::string, std::string>> read_reports(const fs::path& fo
         if (entry->is_directory(failure) && !entry->is_symlink(failure)) { continue; }
         auto content = read_plain_file(entry->path(), max_report_bytes - bytes);
         if (!content || files.size() == max_report_files) {
-            problem = !content ? "a report is no plain file, or the reports are too large" : "there are too many reports";
+            problem = !content ? "a report is not a plain file, or the reports are too large" : "there are too many reports";
             break;
         }
         bytes += content->size();

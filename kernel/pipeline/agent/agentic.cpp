@@ -120,7 +120,7 @@ Result<std::optional<json::object>> collect_artifact(const std::string& scratch)
     if (!text.ok()) { return broken("cannot be read: " + text.error().message); }
     auto document = parse_yaml(*text, "artifact.yaml");
     if (!document.ok()) {
-        return broken("is no YAML: " + document.error().message +
+        return broken("is not YAML: " + document.error().message +
                       (document.error().where.empty() ? "" : " (" + document.error().where + ")"));
     }
     if (!document->value.is_object()) { return broken("is not a mapping"); }

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* hooks_in_order[] = {"pre-commit", "prepare-commit-msg", "commit-msg"};
-/// Those that git would run after these, for a commit that is no merge.
+/// Those that git would run after these, for a commit that is not a merge.
 constexpr const char* hooks_after[] = {"post-commit"};
 
 /// Removed when the hooks are done, whatever became of them.

@@ -484,7 +484,7 @@ Result<void> check_leaves_branch(const DeliverySettings& settings, const std::st
 
 Result<Delivery> deliver_task(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock,
                               const DeliveryRequest& request) {
-    const StageClock::Pause measuring(clock);  // What gates, hooks, a passphrase and a push take is no agent's time.
+    const StageClock::Pause measuring(clock);  // What gates, hooks, a passphrase and a push take is not an agent's time.
     return Deliverer(session, task_workspace, services, request).run();
 }
 

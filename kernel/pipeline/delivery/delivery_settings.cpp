@@ -49,7 +49,7 @@ Result<PersonName> parse_person(std::string_view text, std::string_view what) {
     bool plain = true;
     for (const char character : text) { plain = plain && static_cast<unsigned char>(character) >= 0x20 && character != 0x7f; }
     if (name.empty() || email.empty() || !plain || email.find(' ') != std::string_view::npos) {
-        return Error{"AF-GIT-045", "`" + ellipsis(sanitize_utf8(text), 120) + "` is no person", std::string(what),
+        return Error{"AF-GIT-045", "`" + ellipsis(sanitize_utf8(text), 120) + "` is not a person", std::string(what),
                      "Write a name and an address: Ada Lovelace <ada@example.org>", ErrorKind::invalid};
     }
     return PersonName{std::string(name), std::string(email)};

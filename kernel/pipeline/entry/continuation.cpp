@@ -89,7 +89,7 @@ Result<records::Extension> extension_of(const TaskState& state,
         for (std::size_t at = behind; at < longer.stages.size(); ++at) { names.push_back(longer.stages[at].name); }
         const std::string near = nearest(extend_to, names);
         return Error{"AF-ORCH-053",
-                     "`" + ellipsis(sanitize_utf8(extend_to), 80) + "` is no stage that follows `" + state.stage().name + "`",
+                     "`" + ellipsis(sanitize_utf8(extend_to), 80) + "` is not a stage that follows `" + state.stage().name + "`",
                      "pipeline " + next_pipeline,
                      (near.empty() ? "" : "did you mean `" + near + "`? ") + "these follow: " + named_stages(longer, behind),
                      ErrorKind::not_found};

@@ -103,7 +103,7 @@ Result<ImportedFile> read_test_file(const fs::path& file, std::string path) {
     }
     AF_TRY(std::string content, read_file(file));
     if (content.find('\0') != std::string::npos || !is_valid_utf8(content)) {
-        return no_tests("`" + ellipsis(path, 200) + "` is no text in UTF-8", file.string(),
+        return no_tests("`" + ellipsis(path, 200) + "` is not UTF-8 text", file.string(),
                         "Leave it out, or commit it to the repository first");
     }
     return ImportedFile{std::move(path), std::move(content)};
@@ -269,7 +269,7 @@ Result<Import> import_file(const ContractSet& contracts, std::string name, const
     AF_TRY(const YamlDocument document, load_yaml(file));
     const json::object* object = document.value.if_object();
     if (object == nullptr) {
-        return Error{"AF-EXT-001", "`" + ellipsis(shown, 200) + "` is no map, so it can be no " + contract_name, file,
+        return Error{"AF-EXT-001", "`" + ellipsis(shown, 200) + "` is not a map, so it cannot be used as " + contract_name, file,
                      "`agentforge contracts template " + contract_name + "` prints the form", ErrorKind::invalid};
     }
     json::object artifact = without_kernels_part(contract, *object);
@@ -316,7 +316,7 @@ Result<Import> import_from_task(const ContractSet& contracts, std::string name, 
     AF_TRY(const std::string text, BlobStore(tasks.paths(task_id).blobs()).get(hash));
     AF_TRY(const json::value value, parse_json(text, "blob " + hash));
     if (!value.is_object()) {
-        return Error{"AF-EXT-004", "the " + contract_name + " of task " + task_id + " is no map", file, "Name another task",
+        return Error{"AF-EXT-004", "the " + contract_name + " of task " + task_id + " is not a map", file, "Name another task",
                      ErrorKind::corrupt};
     }
     json::object artifact = without_kernels_part(contract, value.get_object());
@@ -403,7 +403,7 @@ Result<Entry> settle_entry(const PipelineTemplate& pipeline, std::vector<Import>
             for (const StageTemplate& each : pipeline.stages) {
                 if (each.entry_point && each.name != pipeline.stages.front().name) { points += ", " + each.name; }
             }
-            return Error{"AF-EXT-006", "stage `" + stage.name + "` is no entry point of pipeline `" + pipeline.name + "`",
+            return Error{"AF-EXT-006", "stage `" + stage.name + "` is not an entry point of pipeline `" + pipeline.name + "`",
                          pipeline.source, "Begin with one of: " + points + "; an artifact from outside may open others",
                          ErrorKind::invalid};
         }

@@ -74,7 +74,7 @@ Result<Criterion> specified(const std::string& claimed, const json::object& spec
     std::string all;
     for (const Criterion& each : criteria) { all += "\n" + each.requirement + ": " + each.text; }
     return refused("`" + ellipsis(claimed, 200) +
-                   "` is no criterion of the specification, word for word. They are:" + ellipsis(all, 1500));
+                   "` is not a criterion of the specification, word for word. They are:" + ellipsis(all, 1500));
 }
 
 bool has_failed(const TestOutcome& test) { return test.status != TestStatus::passed && test.status != TestStatus::skipped; }

@@ -127,7 +127,7 @@ Result<std::string> token_of(const std::filesystem::path& file) {
     }
     std::string token(first_line(*text));
     const bool plain = std::ranges::all_of(token, [](char letter) { return letter > ' ' && letter < 0x7f; });
-    if (token.size() < shortest || !plain) { return refused("its first line is no token"); }
+    if (token.size() < shortest || !plain) { return refused("its first line is not a token"); }
     return token;
 }
 

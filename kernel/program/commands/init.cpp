@@ -43,7 +43,7 @@ Result<GateReadiness> look_at_languages(const Program& program, const ProjectPla
     const auto processes = make_process_runner(product.exec_helper);
     auto found = look_at_checkout(options, *processes, files);
     if (found.ok()) { return found; }
-    // A language file of the project that is wrong is no reason not to be set up.
+    // A wrong language file of the project does not stop the setup.
     problem = found.error().to_string();
     options.gates.more_languages.clear();
     return look_at_checkout(options, *processes, files);

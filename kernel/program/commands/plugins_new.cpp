@@ -155,7 +155,7 @@ int run_new(Program& program, const Wanted& wanted) {
     const auto templates = templates_folder();
     if (!templates.ok()) { return program.fail(templates.error()); }
     if (const std::string problem = name_problem(wanted.name); !problem.empty()) {
-        program.fail({"AF-PLUG-061", "`" + printable(wanted.name, 80) + "` is no name for a plugin: " + problem, "",
+        program.fail({"AF-PLUG-061", "`" + printable(wanted.name, 80) + "` is not a name for a plugin: " + problem, "",
                       "use small letters, digits and `_`, beginning with a letter, such as word_count", ErrorKind::invalid});
         return 2;
     }

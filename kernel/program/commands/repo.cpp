@@ -28,7 +28,7 @@ Result<void> check_offers(const KnownRepository& repository) {
     std::string folder = repository.contracts_path;
     if (folder.size() > 1 && folder.ends_with('/')) { folder.pop_back(); }
     if (const std::string problem = folder.empty() ? std::string() : relative_path_problem(folder); !problem.empty()) {
-        return Error{"AF-CONF-074", "`" + printable(folder, 120) + "` is no folder of the repository: it " + problem,
+        return Error{"AF-CONF-074", "`" + printable(folder, 120) + "` is not a folder of the repository: it " + problem,
                      "--contracts-path", "give it from the root of the repository, such as contracts", ErrorKind::invalid};
     }
     if (repository.default_branch.empty()) { return {}; }

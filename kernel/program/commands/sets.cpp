@@ -524,7 +524,7 @@ private:
             const std::string name = word.substr(open + 1, close - open - 1);
             if (std::ranges::find(names, name) != names.end()) { continue; }
             if (const std::string near = nearest(name, names); !near.empty()) {
-                return Error{"AF-SET-016", "`{" + printable(name, 80) + "}` is no repository of the set", "delivery.set_test",
+                return Error{"AF-SET-016", "`{" + printable(name, 80) + "}` is not a repository of the set", "delivery.set_test",
                              "did you mean `{" + near + "}`?", ErrorKind::invalid};
             }
         }

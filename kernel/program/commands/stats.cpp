@@ -67,7 +67,7 @@ Result<std::optional<system_clock::time_point>> read_since(const std::string& te
     for (const std::string& whole : {text, text + "T00:00:00.000Z"}) {
         if (const auto time = parse_time(whole); time.ok()) { return std::optional(*time); }
     }
-    return Error{"AF-CLI-147", "`" + printable(text, 60) + "` is no date", "--since",
+    return Error{"AF-CLI-147", "`" + printable(text, 60) + "` is not a date", "--since",
                  "write a date (2026-11-01) or a time span (30d)", ErrorKind::invalid};
 }
 

@@ -402,14 +402,14 @@ Result<std::unique_ptr<Log>> Log::open(const Options& options, Progress& next, c
     for (const auto& [component, name] : options.levels) {
         if (std::ranges::find(components(), component) == components().end()) {
             const std::string near = nearest(component, components());
-            return Error{"AF-CLI-121", "`" + ellipsis(component, 80) + "` is no component of the log", "log.levels",
+            return Error{"AF-CLI-121", "`" + ellipsis(component, 80) + "` is not a component of the log", "log.levels",
                          near.empty() ? "use task, agent, stage, model, gate, people or program" : "did you mean `" + near + "`?",
                          ErrorKind::invalid};
         }
         AF_TRY(state->levels[component], level_named(name, "log.levels." + component));
     }
     if (options.format != "json" && options.format != "text") {
-        return Error{"AF-CLI-121", "`" + ellipsis(options.format, 80) + "` is no form of the log", "log.format",
+        return Error{"AF-CLI-121", "`" + ellipsis(options.format, 80) + "` is not a form of the log", "log.format",
                      "use json or text", ErrorKind::invalid};
     }
     return std::unique_ptr<Log>(new Log(std::move(state), next));

@@ -24,7 +24,7 @@ std::string shown_in_line(const json::value& value) {
 
 Result<void> check_absolute(const std::string& folder, const char* name) {
     if (folder.empty() || folder.front() == '/') { return {}; }
-    return Error{"AF-CLI-131", std::string(name) + " is no absolute path: `" + printable(folder, 120) + "`", name,
+    return Error{"AF-CLI-131", std::string(name) + " is not an absolute path: `" + printable(folder, 120) + "`", name,
                  "write it from the root on: what it means may not depend on the folder that a command is given in",
                  ErrorKind::invalid};
 }

@@ -91,7 +91,7 @@ std::string no_signature(Project& project, const Signing& signing, const std::ma
         std::error_code failure;
         return std::filesystem::is_regular_file(file, failure)
                    ? ""
-                   : "user.signingkey names " + printable(signing.key, 200) + ", which is no file";
+                   : "user.signingkey names " + printable(signing.key, 200) + ", which is not a file";
     }
     if (signing.format != "openpgp") { return {}; }
     const auto repository = Repository::open(project.place().root);

@@ -167,7 +167,7 @@ Result<std::vector<RequestEntry>> from_yaml(std::string_view text, const std::st
     AF_TRY(const YamlDocument document, parse_yaml(text, source, request_file_limits));
     if (document.value.is_null()) { return std::vector<RequestEntry>(); }
     if (!document.value.is_array()) {
-        return bad_entry("the file is no list of requests", document.where(""), "begin each request with `- `");
+        return bad_entry("the file is not a list of requests", document.where(""), "begin each request with `- `");
     }
     std::vector<RequestEntry> entries;
     for (std::size_t index = 0; index < document.value.get_array().size(); ++index) {

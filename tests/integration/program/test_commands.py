@@ -494,7 +494,7 @@ class TestApprovals(ProgramTest):
         self.start("--approve", "intake", "--exit-after", "clarify")
         approval = self.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
         waiting = [self.run_program("completion", "bash", "--candidates", kind).out.split() for kind in ("waiting", "escalations")]
-        self.assertEqual(waiting, [[approval], []], "an approval is no question")
+        self.assertEqual(waiting, [[approval], []], "an approval is not a question")
         outcome = self.assert_code(self.run_program("abort", self.task(), "--reason", "not wanted", "--json"), 0)
         self.assertEqual((outcome.json["aborted"], outcome.json["reason"]), (True, "not wanted"))
         self.assertEqual(self.journal()[-1]["reason"], "not wanted")

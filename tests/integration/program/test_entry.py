@@ -155,7 +155,7 @@ class TestSkipTo(EntryTest):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--exit-after", "analyze", "Implement"), "AF-EXT-006", "analyze")
 
     def test_an_end_that_would_not_run_is_refused(self):
-        """What is left out, or comes from outside, is no stage to begin or end with, and nobody is asked about it."""
+        """What is left out, or comes from outside, is not a stage to begin or end with, and nobody is asked about it."""
         own = yaml.safe_load((SOURCE / "config/pipelines/implement.yaml").read_text(encoding="utf-8"))
         next(stage for stage in own["pipeline"]["stages"] if stage["name"] == "clarify")["required"] = False
         own["pipeline"]["stages"][1]["entry_point"] = True
@@ -516,16 +516,16 @@ class TestExitPoints(EntryTest):
     def test_no_answer_ends_a_task_at_a_stage_that_is_no_exit_point(self):
         self.exitless("spec", iterate=True)
         self.assert_code(self.start("--iterate"), 22)
-        self.assert_error(self.run_program("approve", self.task(), "--exit"), "AF-EXT-012", "`spec` is no exit point")
+        self.assert_error(self.run_program("approve", self.task(), "--exit"), "AF-EXT-012", "`spec` is not an exit point")
         waiting = self.run_program("status", self.task(), "--json").json["approval"]["id"]
         (self.repository / f".agentforge/escalations/{waiting}.resolution.yaml").write_text("decision: exit\n", encoding="utf-8")
-        self.assert_error(self.run_program("resume", self.task()), "AF-ESC-067", "`spec` is no exit point")
+        self.assert_error(self.run_program("resume", self.task()), "AF-ESC-067", "`spec` is not an exit point")
         self.assertEqual(self.records("task_completed"), [])
 
     def test_no_continuation_ends_a_task_at_a_stage_that_is_no_exit_point(self):
         self.exitless("red")
         self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
-        self.assert_error(self.run_program("continue", self.task(), "--extend-to", "red"), "AF-EXT-012", "`red` is no exit point")
+        self.assert_error(self.run_program("continue", self.task(), "--extend-to", "red"), "AF-EXT-012", "`red` is not an exit point")
 
     def test_through_goes_beyond_a_default_exit(self):
         file = self.repository / ".agentforge/pipelines/mine.yaml"

@@ -263,7 +263,7 @@ TEST(TypingError, NamesTheNearestChoice) {
 TEST(TypingError, NamesTheNearestStatusOfATask) {
     const Answer wrong = answer({"status", "--state", "runing"});
     EXPECT_EQ(wrong.code, 2);
-    EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: `runing` is no value of --state\n  did you mean `running`?"));
+    EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: `runing` is not a value of --state\n  did you mean `running`?"));
     for (auto status = static_cast<unsigned char>(TaskStatus::pending); status <= static_cast<unsigned char>(TaskStatus::aborted);
          ++status) {
         EXPECT_THAT(answer({"status", "--help"}).out, HasSubstr(std::string(to_string(static_cast<TaskStatus>(status)))));
@@ -333,7 +333,7 @@ TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
         {{"feedback"}, "`agentforge feedback` needs TASK"},
         {{"start", "a", "b"}, "`agentforge start` does not take `b`; a text of several words wants quotes"},
         {{"inspect", "t", "--step", "0"}, "--step cannot be 0; it must be above 0"},
-        {{"start", "x", "--output-format", "yaml"}, "`yaml` is no value of --output-format"},
+        {{"start", "x", "--output-format", "yaml"}, "`yaml` is not a value of --output-format"},
         {{"start", "x", "--output-format", "yaml"}, "use one of text, json, stream-json"},
         {{"trust", "--show", "--revoke"}, "`--show` and `--revoke` exclude each other"},
         {{"status", "-C"}, "`-C` needs its value, DIR"},
