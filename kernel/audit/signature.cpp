@@ -51,7 +51,7 @@ bool is_literal_key(const std::string& key) {
 Error not_signed(const std::string& why) {
     return Error{
         "AF-AUDT-001", "the statement could not be signed: " + why, "",
-        "see that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), or set delivery.sign: never",
+        "check that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), or set delivery.sign: never",
         ErrorKind::unavailable};
 }
 

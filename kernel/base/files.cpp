@@ -52,7 +52,7 @@ std::string remedy_for(int error) {
     switch (error) {
         case EACCES:
         case EPERM:
-            return "Check the rights of the file and of the folders above it.";
+            return "Check the permissions of the file and of the folders above it.";
         case EROFS:
             return "The file system is read-only; choose another place or remount it.";
         case ENOSPC:
@@ -114,7 +114,7 @@ Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Dur
     if (!file.valid()) { return failure("AF-BASE-013", "The file could not be created", path, errno); }
     Result<void> written = write_all(file.get(), bytes, path);
     if (written.ok() && durability == Durability::synced && ::fsync(file.get()) != 0) {
-        written = failure("AF-BASE-013", "The file could not be brought to disk", path, errno);
+        written = failure("AF-BASE-013", "Cannot sync the file to disk", path, errno);
     }
     if (written.ok() && ::close(file.release()) != 0 && errno != EINTR) {
         written = failure("AF-BASE-013", "The file could not be closed", path, errno);
@@ -288,10 +288,10 @@ NewFolders& new_folders() {
 
 Result<void> sync_one_directory(const fs::path& path) {
     FileDescriptor folder = open_retrying(path, O_RDONLY | O_DIRECTORY);
-    if (!folder.valid()) { return failure("AF-BASE-016", "The folder could not be opened to bring it to disk", path, errno); }
+    if (!folder.valid()) { return failure("AF-BASE-016", "Cannot open the folder to sync it to disk", path, errno); }
     // EINVAL: the file system does not sync folders.
     if (::fsync(folder.get()) != 0 && errno != EINVAL) {
-        return failure("AF-BASE-016", "The folder could not be brought to disk", path, errno);
+        return failure("AF-BASE-016", "Cannot sync the folder to disk", path, errno);
     }
     return {};
 }

@@ -209,7 +209,7 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
             return Error{"AF-AGENT-001",
                          "the agent definition " + stem + " breaks its contract: " + first.message + others(verdict),
                          where_of(resolved, first.path, first.rule == "additionalProperties"),
-                         "Mend the field; `agentforge help docs/contracts.md` describes agent_definition.", ErrorKind::invalid};
+                         "Fix the field; `agentforge help docs/contracts.md` describes agent_definition.", ErrorKind::invalid};
         }
         AgentDefinition agent;
         try {

@@ -318,7 +318,7 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
             std::string known;
             for (const std::string& word : *words) { known += (known.empty() ? "" : ", ") + word; }
             return broken("AF-PIPE-001", at + "/" + key,
-                          "`" + std::string(key) + "` is `" + ellipsis(*said, 60) + "`, which there is not",
+                          "`" + std::string(key) + "` is `" + ellipsis(*said, 60) + "`, which does not exist",
                           near.empty() ? "Write one of " + known + "." : "Did you mean `" + near + "`?");
         }
         if (stage.timeout.count() <= 0) {
@@ -405,7 +405,7 @@ Result<void> check_conditions(const StageTemplate& stage, const std::string& at,
         if (std::find(known.begin(), known.end(), word) != known.end()) { continue; }
         const auto near = nearest(word, known);
         return broken(
-            "AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which there is not",
+            "AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which does not exist",
             near.empty()
                 ? "Conditions, joined by AND, OR and NOT: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided, "
                   "CONTRACT_provided, and those under `conditions` of a contract."
@@ -928,7 +928,7 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
             const auto near = nearest(pipeline.continuation.next_pipeline, names_of());
             return Error{"AF-PIPE-011",
                          "pipeline " + name + " is continued by " + ellipsis(pipeline.continuation.next_pipeline, 60) +
-                             ", which there is not",
+                             ", which does not exist",
                          pipeline.source, near.empty() ? "Name one of the templates." : "Did you mean " + near + "?",
                          ErrorKind::not_found};
         }

@@ -231,7 +231,7 @@ Result<ContractSet> ContractSet::load(const std::vector<std::string>& directorie
             const auto near = nearest(extended_name(document), set.names());
             return Error{"AF-CONT-014",
                          "the contract extends `" + ellipsis(extended_name(document), 80) +
-                             "`, which there is not, or which itself extends another",
+                             "`, which does not exist or itself extends another",
                          document.where("/extends"),
                          near.empty() ? "Name a contract that extends none." : "Did you mean `" + near + "`?",
                          ErrorKind::invalid};

@@ -132,7 +132,7 @@ Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std:
     if (::lstat(file.c_str(), &st) != 0) {
         if (errno == ENOENT || errno == ENOTDIR) { return std::optional<YamlDocument>(); }
         return Error{"AF-ESC-008", "The file cannot be looked at: " + errno_text(errno), file.string(),
-                     "See to the rights of the folder", ErrorKind::io};
+                     "Check the folder's permissions", ErrorKind::io};
     }
     if (S_ISREG(st.st_mode) && st.st_nlink > 1) {
         return Error{"AF-ESC-005", "The file has several names (hard links): who else writes it is not known", file.string(),
@@ -473,7 +473,7 @@ Result<json::object> changed_action(const json::object& given, const ApprovalReq
 
 Error EscalationStore::lost(std::string_view id, std::string_view task_id) const {
     return Error{"AF-ESC-001", "The file of " + std::string(id) + " is gone", directory_.string(),
-                 "`agentforge resume " + short_id(task_id) + "` writes it anew; look at it then, and decide",
+                 "`agentforge resume " + short_id(task_id) + "` writes it again; look at it then, and decide",
                  ErrorKind::not_found};
 }
 
@@ -745,7 +745,7 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
     if (error == std::errc::no_such_file_or_directory) { return list; }
     if (error) {
         return Error{"AF-ESC-008", "The folder cannot be listed: " + error.message(), directory_.string(),
-                     "See to the rights of the folder", ErrorKind::io};
+                     "Check the folder's permissions", ErrorKind::io};
     }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {

@@ -60,7 +60,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
     }
     if (error) {
         return Error{"AF-GIT-054", "the task's folder cannot be read: " + error.message(), folder.string(),
-                     "see whether it is readable", ErrorKind::io};
+                     "check that it is readable", ErrorKind::io};
     }
     for (fs::recursive_directory_iterator it(escalations, error), end; !error && it != end; it.increment(error)) {
         if (!it->is_regular_file(error) || it->is_symlink(error) ||
@@ -73,7 +73,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
 }
 
 Error not_archived(const fs::path& file, const std::string& why) {
-    return Error{"AF-GIT-054", "the task could not be archived: " + why, file.string(), "see whether it is readable",
+    return Error{"AF-GIT-054", "the task could not be archived: " + why, file.string(), "check that it is readable",
                  ErrorKind::io};
 }
 
@@ -286,7 +286,7 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
     fs::rename(half, place, error);
     if (error) {
         return Error{"AF-GIT-056", "the task's folder could not be put in its place: " + error.message(), place.string(),
-                     "see whether the folder is writable", ErrorKind::io};
+                     "check that the folder is writable", ErrorKind::io};
     }
     return sync_directory(tasks);
 }

@@ -26,7 +26,8 @@ constexpr std::uint64_t most_bytes = 8ULL << 30U;
 const std::string missing = "missing";
 
 Error failed(const std::string& what, const fs::path& where, const std::string& why) {
-    return apply_failed(what + ": " + why, where, "Free space there or correct its rights, then call `agentforge apply` again.");
+    return apply_failed(what + ": " + why, where,
+                        "Free some space there or correct its permissions, then run `agentforge apply` again.");
 }
 
 fs::path intent_of(const fs::path& folder) { return folder / "change.json"; }

@@ -111,7 +111,7 @@ Error failure(int code, std::string_view doing) {
     return Error{"AF-GIT-099",
                  "git could not " + std::string(doing) + ": " + message,
                  {},
-                 "Run `git fsck` in the repository and see whether the disk is full",
+                 "Run `git fsck` in the repository, and check for free disk space",
                  kind};
 }
 

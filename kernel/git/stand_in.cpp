@@ -131,7 +131,7 @@ constexpr std::string_view folder_prefix = "agentforge-git-";
 
 Error cannot_make(const fs::path& folder, int code) {
     return Error{"AF-GIT-064", std::string("Cannot make a folder in the git directory: ") + std::strerror(code), folder.string(),
-                 "See whether the disk is full or the folder is another user's", ErrorKind::io};
+                 "Check for free disk space, and whether another user owns the folder", ErrorKind::io};
 }
 
 }  // namespace

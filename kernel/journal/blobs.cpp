@@ -38,11 +38,11 @@ bool is_hash(std::string_view text) noexcept {
 
 Error not_stored(const fs::path& file, const std::string& why) {
     return Error{"AF-JRNL-010", "A blob could not be stored: " + why, file.string(),
-                 "Check the rights and the space left, then resume the task.", ErrorKind::io};
+                 "Check the permissions and the free space, then resume the task.", ErrorKind::io};
 }
 
 Error not_read(const fs::path& file, const std::string& why) {
-    return Error{"AF-JRNL-010", "A blob could not be read: " + why, file.string(), "Check the rights of the file and its disk.",
+    return Error{"AF-JRNL-010", "A blob could not be read: " + why, file.string(), "Check the file's permissions and its disk.",
                  ErrorKind::io};
 }
 

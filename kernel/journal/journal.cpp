@@ -455,7 +455,7 @@ Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const Jou
         if (disk.truncate(state->file.get(), contents.whole()) != 0) {
             return io_error("The torn end of the journal could not be cut off", path, errno);
         }
-        if (disk.sync(state->file.get()) != 0) { return io_error("The journal could not be brought to disk", path, errno); }
+        if (disk.sync(state->file.get()) != 0) { return io_error("Cannot sync the journal to disk", path, errno); }
     }
     state->header = std::move(contents.header);
     state->size = contents.whole();
@@ -590,7 +590,7 @@ Result<Record> Journal::append(json::object body) {
         rest.remove_prefix(static_cast<std::size_t>(written));
     }
     // Never retried: a second fdatasync may report success for pages that the first one dropped.
-    if (state.disk->sync(state.file.get()) != 0) { return fail("The record could not be brought to disk", errno); }
+    if (state.disk->sync(state.file.get()) != 0) { return fail("Cannot sync the record to disk", errno); }
     state.size += line.size();
     state.sum.add(line);
     state.head = {record.seq, record.hash};

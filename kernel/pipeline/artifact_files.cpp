@@ -115,7 +115,7 @@ Result<void> check_artifact_files(const TaskPaths& paths, const TaskState& state
     return Error{"AF-ORCH-051", "artifacts of task " + state.task_id + " were changed on disk since they were accepted: " + names,
                  paths.root.string(),
                  "remove these files: `agentforge continue " + short_id(state.task_id) +
-                     "` writes them anew from the journal; to have an artifact otherwise, have it revised then (--revise)",
+                     "` writes them again from the journal; to change an artifact, have it revised then (--revise)",
                  ErrorKind::conflict};
 }
 

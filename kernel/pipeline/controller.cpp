@@ -158,7 +158,7 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
     if (status == TaskStatus::completed) {
         return broken_rule("AF-ORCH-042",
                            "task " + std::string(task_id) + " has ended already (" + std::string(to_string(status)) + ")",
-                           "nothing is to be done", ErrorKind::conflict);
+                           "nothing to do", ErrorKind::conflict);
     }
     // The process may end during the steps after this record. Each of them can be repeated.
     if (status != TaskStatus::aborted) { AF_CHECK((*session)->record(records::TaskAborted{std::string(reason)})); }

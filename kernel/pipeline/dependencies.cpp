@@ -115,7 +115,7 @@ Result<json::object> reach(const TaskDependency& each, const std::string& waitin
     }
     if (!stage_index_of(*state, each.required_stage)) {
         return never(each, "whose pipeline `" + state->pipeline.name + "` has no such stage; it has " + known_stages(*state),
-                     "start the task anew with a specification that names one of them");
+                     "start the task again with a specification that names one of them");
     }
     if (has_reached(*state, each.required_stage)) {
         return json::object{{"task_id", each.task_id},
@@ -127,7 +127,7 @@ Result<json::object> reach(const TaskDependency& each, const std::string& waitin
     if (state->status == TaskStatus::aborted || state->status == TaskStatus::completed) {
         return never(each, "which was " + std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`",
                      state->status == TaskStatus::aborted
-                         ? "start this task anew with another specification"
+                         ? "start this task again with another specification"
                          : "`agentforge continue " + short_id(each.task_id) + "` takes it further, if more stages follow");
     }
     const std::string reason = each.reason.empty() ? "" : " (" + ellipsis(sanitize_utf8(each.reason), 200) + ")";
@@ -245,14 +245,14 @@ Result<json::object> resolve(const ExternalDependency& each, const FindRepositor
         const std::string path = artifact_in(files, each.artifact, other->contracts_path);
         if (!path.empty()) { return found("", *head, path); }
         return not_there(each, "it has no such file", other->path,
-                         "make it there, then agentforge resume; or start anew with a specification that names what there is");
+                         "make it there, then agentforge resume; or start again with a specification that names what there is");
     }
     std::string why = seen.text().empty() ? "no tag there says a version" : "none of its tags fits: " + seen.text();
     if (!ignored.text().empty()) { why += "; tags that do not name it do not count: " + ignored.text(); }
     return not_there(each, why, other->path,
                      "tag it there (git tag " +
                          (each.artifact.find(' ') == std::string::npos ? each.artifact + "-VERSION" : std::string("VERSION")) +
-                         "), then agentforge resume; or start anew with another specification");
+                         "), then agentforge resume; or start again with another specification");
 }
 
 }  // namespace
@@ -293,7 +293,7 @@ Result<void> settle_dependencies(TaskSession& session, const TaskStore& tasks, c
     if (dependencies.empty()) { return {}; }
     if (const std::string round = circle(dependencies, state, tasks, find); !round.empty()) {
         return Error{"AF-DEP-003", round + ": neither can ever go on", "dependencies.tasks",
-                     "abort one of them, or start it anew with a specification that does not wait for the other",
+                     "abort one of them, or start it again with a specification that does not wait for the other",
                      ErrorKind::conflict};
     }
     json::array reached;

@@ -265,7 +265,7 @@ public:
         std::error_code error;
         if (fs::exists(git.index(), error) && !fs::copy_file(git.index(), own, error)) {
             return Error{"AF-GIT-027", "git's index could not be copied: " + error.message(), git.index().string(),
-                         "See whether the disk is full", ErrorKind::io};
+                         "Check for free disk space", ErrorKind::io};
         }
         AF_TRY(const std::string unmerged, run_git(git, {"ls-files", "--unmerged"}, own));
         if (!unmerged.empty()) {

@@ -68,7 +68,7 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
         if (error) { std::filesystem::copy_file(entry.path(), file, error); }
         if (error) {
             return Error{"AF-ORCH-081", "The patch of a step could not be shared: " + error.message(), file.string(),
-                         "See whether the disk is full", ErrorKind::io};
+                         "Check for free disk space", ErrorKind::io};
         }
     }
     return {};
@@ -79,7 +79,7 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
 Error no_records(std::string_view task_id, const TaskPaths& paths) {
     return Error{
         "AF-TASK-014", "task " + std::string(task_id) + " was never created whole, or its journal was cut: it has no record",
-        paths.journal().string(), "restore the journal from a backup, or start anew and remove this folder", ErrorKind::corrupt};
+        paths.journal().string(), "restore the journal from a backup, or remove this folder and start again", ErrorKind::corrupt};
 }
 
 TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock,
@@ -212,7 +212,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     const std::lock_guard guard(writing_);
     if (given_up_) {
         return Error{"AF-ORCH-007", "the task goes on without this thread, which was given up at its deadline",
-                     "task " + state_.task_id, "nothing is to be done", ErrorKind::cancelled};
+                     "task " + state_.task_id, "nothing to do", ErrorKind::cancelled};
     }
     AF_CHECK(std::exchange(projection_failure_, {}));
     json::object body = records::to_fields(envelope_of(record, agent));

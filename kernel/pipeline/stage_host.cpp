@@ -257,7 +257,7 @@ private:
         return Error{
             "AF-ORCH-029", "stage `" + stage_ + "` does not repeat itself: " + how,
             "stage " + stage_ + ", visit " + std::to_string(visit_),
-            "a stage must be deterministic between host calls; if its plugin was updated meanwhile, abort the task and start it anew",
+            "a stage must be deterministic between host calls; if its plugin was updated meanwhile, abort the task and start it again",
             ErrorKind::corrupt};
     }
 

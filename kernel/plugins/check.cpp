@@ -274,7 +274,7 @@ private:
                     {"AF-CHECK-020",
                      "The check stopped after " + std::to_string(most_children) +
                          " calls that ended the process; there may be more",
-                     report_.file, "Mend these and check again.", ErrorKind::invalid});
+                     report_.file, "Fix these and check again.", ErrorKind::invalid});
             }
         }
         for (auto* list : {&ends, &told}) {

@@ -107,7 +107,7 @@ private:
 
     Error wrong(const std::string& at, std::string what) const {
         return {"AF-PLUG-034", "The plugin lock cannot be read: " + std::move(what), document_.where(at),
-                "Take it from git again, or write it anew with `agentforge plugins lock`.", ErrorKind::invalid};
+                "Take it from git again, or write it again with `agentforge plugins lock`.", ErrorKind::invalid};
     }
 
     const YamlDocument& document_;
@@ -131,7 +131,7 @@ Result<std::optional<PluginLock>> PluginLock::load(const std::string& file) {
         Error broken = document.error();
         return Error{"AF-PLUG-034", "The plugin lock cannot be read: " + broken.message,
                      broken.where.empty() ? file : broken.where,
-                     "Take it from git again, or write it anew with `agentforge plugins lock`.", ErrorKind::invalid};
+                     "Take it from git again, or write it again with `agentforge plugins lock`.", ErrorKind::invalid};
     }
     AF_TRY(PluginLock lock, Reader(*document, file)());
     return std::optional<PluginLock>(std::move(lock));

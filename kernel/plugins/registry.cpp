@@ -283,7 +283,7 @@ struct PluginRegistry::State {
         if (lock_unreadable) {
             refuse(PluginState::not_locked,
                    {"AF-PLUG-032", "The plugin `" + manifest.id + "` is not loaded: this project's lock cannot be read",
-                    wanted.lock, "Correct the lock, or write it anew with `agentforge plugins lock`.", ErrorKind::denied});
+                    wanted.lock, "Correct the lock, or write it again with `agentforge plugins lock`.", ErrorKind::denied});
             return;
         }
         if (lock) {

@@ -34,7 +34,7 @@ constexpr std::uint64_t most_file_bytes = 1ULL << 30U;
 
 Error broken(std::string why, std::string where, ErrorKind kind = ErrorKind::corrupt) {
     return {"AF-PLUG-041", "The list of trusted projects cannot be read: " + std::move(why), std::move(where),
-            "Correct the file, or move it away and trust your projects anew with `agentforge trust`.", kind};
+            "Correct the file, or move it away and trust your projects again with `agentforge trust`.", kind};
 }
 
 bool is_hash(std::string_view text) {

@@ -47,7 +47,7 @@ public:
 private:
     [[nodiscard]] Error wrong(const std::string& at, std::string what) const {
         return {"AF-SEC-001", "the rules for secrets are not usable: " + std::move(what), document_.where(at),
-                "mend the file, or install AgentForge anew", ErrorKind::invalid};
+                "fix the file, or reinstall AgentForge", ErrorKind::invalid};
     }
 
     Result<SecretRule> read_rule(const json::value& value, const std::string& at) const {
@@ -107,7 +107,7 @@ Result<void> check_secret_rules(const std::vector<SecretRule>& rules) {
         return Error{"AF-SEC-001",
                      "the rules for secrets are not usable: the `pattern` of the rule `" + rule.name +
                          "` is not an RE2 expression: " + pattern.error(),
-                     "", "mend the file, or install AgentForge anew", ErrorKind::invalid};
+                     "", "fix the file, or reinstall AgentForge", ErrorKind::invalid};
     }
     return {};
 }

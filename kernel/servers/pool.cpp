@@ -253,7 +253,7 @@ ToolResult ServerPool::call(Running& running, const std::string& tool, const jso
                                            " times in this stage and is not started again" +
                                            (running.client == nullptr ? std::string() : running.client->connection().said()),
                                        running.server.where,
-                                       "use another tool; a person can mend the server, or raise its `restarts`",
+                                       "use another tool; a person can fix the server, or raise its `restarts`",
                                        ErrorKind::unavailable});
         }
         log(LogLevel::warning, "server `" + name + "` had ended and is started again (" + std::to_string(running.starts) +

@@ -79,7 +79,7 @@ Result<std::vector<std::string>> names_in(const fs::path& folder) {
     std::vector<std::string> names;
     const auto unreadable = [&](int error) {
         return Error{"AF-TASK-007", "The folder of the tasks could not be read: " + errno_text(error), folder.string(),
-                     "Check the rights of the folder.", ErrorKind::io};
+                     "Check the folder's permissions.", ErrorKind::io};
     };
     DIR* const directory = ::opendir(folder.c_str());
     if (directory == nullptr) {
@@ -195,7 +195,7 @@ fs::path TaskPaths::artifact(std::string_view stage, std::string_view name) cons
 Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view command, std::string_view now) {
     const auto refused = [&](int error) {
         return Error{"AF-TASK-008", "The task's lock could not be taken: " + errno_text(error), paths.lock().string(),
-                     "Check the rights of the folder.", ErrorKind::io};
+                     "Check the folder's permissions.", ErrorKind::io};
     };
     FileDescriptor file = open_lock(paths.lock(), O_RDWR | O_CREAT);
     if (!file.valid()) {
@@ -270,7 +270,7 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
     std::string name = (root_ / (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr) {
         return Error{"AF-TASK-007", "The task's folder could not be made: " + errno_text(errno), root_.string(),
-                     "Check the rights of the folder.", ErrorKind::io};
+                     "Check the folder's permissions.", ErrorKind::io};
     }
     const TaskPaths made{fs::path(name)};
     const auto fill = [&]() -> Result<void> {
@@ -305,7 +305,7 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
             filled = taken();
         } else if (error != 0) {
             filled = Error{"AF-TASK-007", "The task's folder could not be named: " + errno_text(error), target.root.string(),
-                           "Check the rights of the folder.", ErrorKind::io};
+                           "Check the folder's permissions.", ErrorKind::io};
         }
     }
     if (!filled.ok()) {
@@ -683,7 +683,7 @@ Result<void> TaskStore::remove(std::string_view task_id) {
     if (!error) { fs::remove_all(away, error); }
     if (error) {
         return Error{"AF-TASK-007", "The task's folder could not be removed: " + error.message(), place.root.string(),
-                     "Check the rights of the folder.", ErrorKind::io};
+                     "Check the folder's permissions.", ErrorKind::io};
     }
     return sync_directory(root_);
 }

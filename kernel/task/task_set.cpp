@@ -115,7 +115,7 @@ Result<FileDescriptor> lock_set(const std::filesystem::path& folder) {
         return Error{"AF-SET-008", "another process works on the set", file.string(), "wait until it has ended",
                      ErrorKind::conflict};
     }
-    return Error{"AF-SET-008", "the set cannot be locked: " + errno_text(errno), file.string(), "see whose file it is",
+    return Error{"AF-SET-008", "the set cannot be locked: " + errno_text(errno), file.string(), "check who owns the file",
                  ErrorKind::io};
 }
 

@@ -19,7 +19,7 @@ constexpr YamlLimits baseline_limits{.max_bytes = 64UL << 20U, .max_nodes = 5'00
 
 Error wrong(const std::string& what, const std::string& where) {
     return {"AF-GATE-170", "A violation is not recorded as `agentforge check` writes it: " + what + ".", where,
-            "Write it anew: `agentforge check` for a record, `agentforge check --update-baseline` for the baseline.",
+            "Write it again: `agentforge check` for a record, `agentforge check --update-baseline` for the baseline.",
             ErrorKind::invalid};
 }
 
@@ -190,7 +190,7 @@ std::string baseline_text(std::vector<NamedViolation> violations) {
                                     {"below", each.below}});
     }
     return "# Violations that were there when this was written; `agentforge check` fails on others only. Commit it.\n"
-           "# Write it anew with: agentforge check --update-baseline\n" +
+           "# Write it again with: agentforge check --update-baseline\n" +
            to_yaml(json::object{{"agentforge_baseline", 1}, {"violations", std::move(list)}});
 }
 

@@ -100,7 +100,7 @@ Result<void> check_suite_was_measured(const GateReport& baseline) {
     return Error{
         "AF-GATE-107",
         "The project's tests cannot be measured as they are, before any task changed something: " + reasons.front() + ".", "",
-        "Run the tests by hand and mend how they are run, or set how: gates.command, gates.language, gates.programs, gates.timeouts.tests (docs/gates.md).",
+        "Run the tests by hand and fix what stops them, or set how to run them: gates.command, gates.language, gates.programs, gates.timeouts.tests (docs/gates.md).",
         ErrorKind::unavailable};
 }
 

@@ -156,7 +156,7 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
     if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
         return Error{"AF-GATE-101",
                      "The dependencies of " + step.name + " could not be fetched: the folder for them cannot be locked.",
-                     step.folder, "Look whether the folder can be written.", ErrorKind::io};
+                     step.folder, "Check that the folder is writable.", ErrorKind::io};
     }
     std::error_code failure;
     if (fs::is_regular_file(fs::symlink_status(folder / ready_mark, failure))) {

@@ -536,7 +536,7 @@ public:
         if (!verdict.valid()) {
             return Error{"AF-ORCH-024",
                          "the artifact does not satisfy contract `" + contract_->name() + "`: " + joined(verdict.messages()), "",
-                         "mend it and call complete again", ErrorKind::invalid};
+                         "fix it and call complete again", ErrorKind::invalid};
         }
         const bool of_the_stage = who_.mode.empty();
         AF_TRY(const std::vector<std::string> faults, of_the_stage
@@ -544,7 +544,7 @@ public:
                                                           : Result<std::vector<std::string>>(std::vector<std::string>()));
         if (!faults.empty()) {
             return Error{"AF-ORCH-034", "only what was handed back may change: " + joined(faults), "",
-                         "mend it and call complete again", ErrorKind::invalid};
+                         "fix it and call complete again", ErrorKind::invalid};
         }
         if (contract_->name() == contract_name::specification || contract_->extends() == contract_name::specification) {
             AF_CHECK(try_interfaces(artifact));
@@ -785,7 +785,7 @@ private:
             shown += "; " + file + " has failed too often and is in the workspace from now on";
         }
         return Error{"AF-ORCH-025", "the " + exit_gate_ + " gate does not pass: " + joined(report.blocking_issues) + shown, "",
-                     "mend these and call complete again; the kernel measured them itself", ErrorKind::invalid};
+                     "fix these and call complete again; the kernel measured them itself", ErrorKind::invalid};
     }
 
     Result<std::string> save_patch(std::uint64_t step, const std::string& before, const std::string& after) {

@@ -109,7 +109,7 @@ Result<HookReport> run_commit_hooks(const Repository& repository, const std::str
         if (!outcome.ok()) {
             if (outcome.error().code == "AF-EXEC-004") { return outcome.error(); }
             return Error{"AF-GIT-043", "the hook " + name + " could not be started: " + outcome.error().message, file.string(),
-                         "see that its first line names an interpreter that is installed, or set delivery.hooks: skip",
+                         "check that its first line names an installed interpreter, or set delivery.hooks: skip",
                          ErrorKind::unavailable};
         }
         if (outcome->cancelled) {

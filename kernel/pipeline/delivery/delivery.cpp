@@ -198,7 +198,7 @@ private:
         std::string issues;
         for (const std::string& issue : report.blocking_issues) { issues += (issues.empty() ? "" : "; ") + issue; }
         return Error{"AF-ORCH-030", "nothing was committed: the deliver gate does not pass: " + issues, "tree " + report.tree,
-                     "mend what it names; the tree it measured is kept", ErrorKind::denied};
+                     "fix what the gate names; the measured tree is kept", ErrorKind::denied};
     }
 
     Result<void> pass_hooks(HookOrder& order) {
@@ -356,7 +356,7 @@ Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
     if (!verdict.could_not_run) {
         return Error{
             "AF-GIT-047", message, "tree " + verdict.report.tree,
-            "mend what it names, then `agentforge resume`; delivery.hooks: skip leaves hooks out, and the report says so",
+            "fix what the hook names, then `agentforge resume`; or skip hooks with delivery.hooks: skip, which the report mentions",
             ErrorKind::denied};
     }
     return Error{

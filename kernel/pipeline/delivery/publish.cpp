@@ -166,7 +166,7 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
                      "the commit is on branch " + order.branch + ", but it could not be pushed: " +
                          (outcome.timed_out ? "git did not return within 10 minutes" : ellipsis(sanitize_utf8(outcome.err), 600)),
                      result.remote,
-                     "see that `git push " + order.remote + "` works here, then `agentforge resume`" + about_left_out(git),
+                     "check that `git push " + order.remote + "` works here, then `agentforge resume`" + about_left_out(git),
                      ErrorKind::unavailable};
     };
     AF_TRY(const ProcessOutcome asked, run(in_stand_in({"git", "remote", "get-url", "--push", order.remote})));

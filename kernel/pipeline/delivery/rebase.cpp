@@ -135,7 +135,7 @@ private:
         AF_CHECK(refuse(message, report_));
         return Error{"AF-GIT-052", message, "tree " + tree_,
                      "look at it with `git diff " + result_.drift.head + " refs/agentforge/" + state().task_id +
-                         "/rebased`; start the request again on the new base, or mend the branch by hand",
+                         "/rebased`; start the request again on the new base, or fix the branch by hand",
                      ErrorKind::denied};
     }
 

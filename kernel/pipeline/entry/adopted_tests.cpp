@@ -295,7 +295,7 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
     std::string list;
     for (const std::string& issue : report.blocking_issues) { list += "\n  " + issue; }
     return not_as_they_must("the imported tests do not fail as tests must that come before the code:" + list,
-                            "Correct the tests or the specification and start the task anew");
+                            "Correct the tests or the specification and start the task again");
 }
 
 }  // namespace agentforge::kernel

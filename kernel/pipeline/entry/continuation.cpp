@@ -116,7 +116,7 @@ Result<void> check_artifacts_again(const TaskSession& session, const ContractSet
                      "the artifact of stage `" + stage.name + "` no longer satisfies its contract " + contract.name() + ": " +
                          verdict.messages().front(),
                      stage.artifact,
-                     "the contract changed since: put back what it said (" + contract.source() + "), or begin anew",
+                     "the contract changed since: put back its earlier text (" + contract.source() + "), or start a new task",
                      ErrorKind::conflict};
     }
     return {};
@@ -138,7 +138,7 @@ Result<records::Freshness> check_freshness(const Staleness& staleness, const std
             "files that the task's artifacts name were changed since they were made (" + staleness.base.substr(0, 8) + " to " +
                 staleness.head.substr(0, 8) + "):" + lines,
             "task " + task_id,
-            "begin anew on the code as it is; or, if the artifacts hold all the same, say why: --accept-stale \"REASON\"",
+            "start a new task on the current code; or, if the artifacts are still right, say why: --accept-stale \"REASON\"",
             ErrorKind::conflict};
     }
     return records::Freshness{staleness.head, to_json(staleness.files), staleness.stale() ? accepted : std::string()};

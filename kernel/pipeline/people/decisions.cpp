@@ -41,8 +41,8 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
     const auto other = [&](const std::filesystem::path& file) {
         return Error{
             "AF-ESC-047", "the item changed after you were shown it: the hash you gave is of the earlier version", file.string(),
-            "undo the change, or remove the file and `agentforge resume " + short_id(state.task_id) + "` writes it anew" +
-                (action ? "" : "; to have it otherwise: agentforge feedback " + short_id(state.task_id) + " \"…\""),
+            "undo the change, or remove the file and `agentforge resume " + short_id(state.task_id) + "` writes it again" +
+                (action ? "" : "; to change it: agentforge feedback " + short_id(state.task_id) + " \"…\""),
             ErrorKind::conflict};
     };
     AF_TRY(const std::string text, BlobStore(paths.blobs()).get(action ? state.action->blob : state.approval->artifact_hash));

@@ -20,7 +20,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-Error refused(std::string why, std::string remedy = "mend the code, or hand back exactly what the gate's run shows to be wrong") {
+Error refused(std::string why, std::string remedy = "fix the code, or hand back exactly what the gate's run shows to be wrong") {
     return Error{"AF-ORCH-033", "this cannot be handed back: " + std::move(why), "", std::move(remedy), ErrorKind::invalid};
 }
 
@@ -211,7 +211,7 @@ Result<void> nothing_else_fails(const GateReport& report, const std::vector<Name
         if (each.contract != "types" || each.severity == "minor" || contains(files, each.file)) { continue; }
         return refused(
             each.file + ":" + std::to_string(each.line) + " does not build either: " + ellipsis(first_line(each.message), 200),
-            "mend it, or name its tests as well");
+            "fix it, or name its tests as well");
     }
     for (const TestOutcome& test : report.tests) {
         const bool was_not_run = test.id == test.file || test.status == TestStatus::not_collected;

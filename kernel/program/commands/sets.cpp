@@ -109,7 +109,7 @@ public:
 
     Result<int> run() {
         if (set_.phase == SetPhase::undone) {
-            return Error{"AF-SET-009", "set " + set_.id + " was undone: " + set_.reason, file().string(), "start it anew",
+            return Error{"AF-SET-009", "set " + set_.id + " was undone: " + set_.reason, file().string(), "start it again",
                          ErrorKind::conflict};
         }
         AF_CHECK(find_repositories());
@@ -166,13 +166,12 @@ public:
 
     Result<int> abort(const std::string& reason) {
         if (set_.phase == SetPhase::undone) {
-            return Error{"AF-SET-009", "set " + set_.id + " was undone already: " + set_.reason, file().string(),
-                         "nothing is to be done", ErrorKind::conflict};
+            return Error{"AF-SET-009", "set " + set_.id + " was undone already: " + set_.reason, file().string(), "nothing to do",
+                         ErrorKind::conflict};
         }
         if (set_.phase == SetPhase::delivering || set_.phase == SetPhase::done) {
             return Error{"AF-SET-009", "all branches of set " + set_.id + " are made", file().string(),
-                         set_.phase == SetPhase::done ? "nothing is to be done" : "agentforge resume " + set_.id,
-                         ErrorKind::conflict};
+                         set_.phase == SetPhase::done ? "nothing to do" : "agentforge resume " + set_.id, ErrorKind::conflict};
         }
         AF_CHECK(find_repositories());
         AF_TRY(kept_, take_branches_back());
@@ -510,7 +509,8 @@ private:
                 (outcome.timed_out ? "did not end in 15 minutes" : "ended with exit code " + std::to_string(outcome.exit_code)) +
                 (said.empty() ? "" : ": " + said),
             "delivery.set_test",
-            "mend what it tests with, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id + " and start anew",
+            "fix what makes the test fail, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id +
+                " and start again",
             ErrorKind::denied};
     }
 

@@ -329,7 +329,7 @@ Result<void> check_roles_of_settings(const Settings& settings, const AgentSet& a
         const auto origin = origin_below(settings, "agents." + join_key({role}), own);
         if (!origin || origin->layer == "user" || origin->layer == "built-in") { continue; }
         const std::string near = nearest(role, roles);
-        return Error{"AF-CONF-081", "the settings name the agent `" + printable(role, 60) + "`, which there is not",
+        return Error{"AF-CONF-081", "the settings name the agent `" + printable(role, 60) + "`, which does not exist",
                      origin->where, near.empty() ? "`agentforge agents list` shows them." : "Did you mean `" + near + "`?",
                      ErrorKind::invalid};
     }
@@ -536,8 +536,7 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
     if (returned) { return std::move(**answer); }
     program.leave_at_once = true;
     return Error{"AF-LLM-107", "the model backend did not return by its deadline of 10 s and was given up" + watch->culprit(),
-                 backend->info().name, "choose another backend, or mend the plugin: it must watch deadline()",
-                 ErrorKind::timeout};
+                 backend->info().name, "choose another backend, or fix the plugin: it must watch deadline()", ErrorKind::timeout};
 }
 
 std::string Project::from_here(const std::string& path) const {

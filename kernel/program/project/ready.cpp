@@ -384,7 +384,7 @@ Result<void> check_delivery(Project& project, const std::map<std::string, std::s
     const auto origin = project.settings().origin("delivery.sign");
     return Error{"AF-CLI-100", "the commit is to be signed, and could not be: " + why,
                  delivery.sign == "always" && origin ? origin->where : "commit.gpgsign of git's configuration",
-                 "see that `git commit -S` works here (user.signingkey, gpg.format), or set delivery.sign: never",
+                 "check that `git commit -S` works here (user.signingkey, gpg.format), or set delivery.sign: never",
                  ErrorKind::unavailable};
 }
 

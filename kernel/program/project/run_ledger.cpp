@@ -22,7 +22,7 @@ fs::path ledger_file(const fs::path& tasks, const std::string& name) { return ta
 
 Error ledger_error(const char* what, const fs::path& file, int error) {
     return Error{"AF-CLI-173", std::string("the record of this run ") + what + ": " + errno_text(error), file.string(),
-                 "see whether the disk is full, and whose file it is", ErrorKind::io};
+                 "check for free disk space, and who owns the file", ErrorKind::io};
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ Result<void> RunLedger::read() {
         // A last line without an end was written by a process that died. It created no task.
         if (end == std::string::npos && (key.empty() || task.empty())) {
             if (held_.valid() && ::ftruncate(held_.get(), static_cast<off_t>(text.size() - line.size())) != 0) {
-                return ledger_error("cannot be mended", file_, errno);
+                return ledger_error("cannot be repaired", file_, errno);
             }
             return {};
         }
