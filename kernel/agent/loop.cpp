@@ -109,7 +109,7 @@ private:
         if (memory_.malformed() >= spec_.max_malformed) {
             return Error{"AF-AGENT-012",
                          who() + " gave " + std::to_string(memory_.malformed()) +
-                             " answers in a row that cannot be read; the last: " + memory_.last()->error,
+                             " unreadable answers in a row; the last: " + memory_.last()->error,
                          "",
                          model_.info().native_tool_calls
                              ? "Use a model that calls tools reliably."
@@ -215,10 +215,11 @@ private:
         if (requests == nullptr || limit == nullptr || !requests->is_number() || !limit->is_number()) { return {}; }
         return Error{
             "AF-LLM-315",
-            "the command of " + who() + " asked its model's server at least " +
-                std::to_string(requests->to_number<std::uint64_t>()) + " times in one step; its limit is " +
+            "the command of " + who() + " sent its model's server at least " +
+                std::to_string(requests->to_number<std::uint64_t>()) + " requests in one step; its limit is " +
                 std::to_string(limit->to_number<std::uint64_t>()),
-            "", "Look at what it does by running it by hand; raise `max_requests` below llm.settings if it must; then resume.",
+            "",
+            "Run the command by hand to see what it does. Raise `max_requests` under llm.settings if it needs more, then resume.",
             ErrorKind::unavailable};
     }
 
@@ -265,7 +266,7 @@ private:
         if (verdict.kind != ActionVerdict::Kind::rejected) { return verdict.kind; }
         refuse(record, {"AF-ESC-033",
                         "a person rejected this action" + (verdict.feedback.empty() ? std::string() : ": " + verdict.feedback),
-                        "", "Nothing was done. Take another action that heeds what was said.", ErrorKind::denied});
+                        "", "Nothing was done. Take another action that follows this feedback.", ErrorKind::denied});
         events_.event(event::ToolCalled{spec_.stage, spec_.agent.role, record.step, record.tool, false, record.summary});
         return verdict.kind;
     }

@@ -54,7 +54,8 @@ Error unknown_repository(std::string_view name, const std::vector<KnownRepositor
     for (const KnownRepository& each : known) { names.push_back(each.name); }
     const std::string near = nearest(name, names);
     return Error{"AF-CONF-073", "no repository is known as `" + ellipsis(sanitize_utf8(name), 80) + "`", where,
-                 (near.empty() ? "" : "did you mean `" + near + "`? ") + "`agentforge repo list` has them", ErrorKind::not_found};
+                 (near.empty() ? "" : "did you mean `" + near + "`? ") + "`agentforge repo list` lists them",
+                 ErrorKind::not_found};
 }
 
 std::string repository_name(const fs::path& path, const std::vector<KnownRepository>& taken) {
@@ -87,7 +88,7 @@ Result<std::vector<KnownRepository>> KnownRepositories::list() const {
         AF_TRY(KnownRepository repository, read_entry(document, entries->get_array()[index], at));
         const auto stands_already = [&](const KnownRepository& other) { return same(repository, other); };
         if (std::ranges::any_of(repositories, stands_already)) {
-            return wrong(document, at, "its name or its path stands twice");
+            return wrong(document, at, "its name or its path appears twice");
         }
         repositories.push_back(std::move(repository));
     }
@@ -119,9 +120,9 @@ Result<void> KnownRepositories::add(const KnownRepository& repository) const {
         if (!same(repository, other)) { continue; }
         return Error{
             "AF-CONF-072",
-            (other.path == repository.path ? "the repository is known already, as `" : "another repository has the name `") +
+            (other.path == repository.path ? "the repository is already known as `" : "another repository has the name `") +
                 other.name + "`",
-            other.path.string(), "give another name, or take that one out: agentforge repo remove " + other.name,
+            other.path.string(), "give another name, or remove that one: agentforge repo remove " + other.name,
             ErrorKind::conflict};
     }
     all.push_back(repository);

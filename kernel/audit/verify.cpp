@@ -171,7 +171,7 @@ private:
         for (const auto& [key, value] : evidence_->header) {
             const auto place = std::find(order.begin(), order.end(), std::string_view(key));
             if (place != order.end() && place < next) {
-                part.fault("its header is not as it was written: the field " + std::string(key) + " stands in another place");
+                part.fault("its header was changed: the field " + std::string(key) + " is in another place");
             }
             if (place != order.end()) { next = place; }
         }
@@ -726,7 +726,7 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
     AF_TRY(const auto note, read_note(repository, commit));
     const CommitTrailers trailers = trailers_of(written.message);
     if (!note && trailers.task_id.empty()) {
-        return Error{"AF-AUDT-003", "commit " + commit + " carries no proof: no trailer names a task, and it has no note", "",
+        return Error{"AF-AUDT-003", "commit " + commit + " has no proof: no trailer names a task, and it has no note", "",
                      "name a commit that a task delivered, or fetch its notes: git fetch origin " + std::string(statement_notes) +
                          ":" + statement_notes,
                      ErrorKind::not_found};
@@ -761,7 +761,7 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
                            ", not about this one with tree " + written.tree);
     if (signature.empty()) {
         verdict.add("signature", AuditAnswer::unchecked,
-                    "the statement is not signed: anybody who can write notes can have written it");
+                    "the statement is not signed: anyone who can write notes could have written it");
     } else {
         Verifier::add_signature(verdict, tools, statement, signature, stop);
     }

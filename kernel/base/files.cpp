@@ -315,7 +315,7 @@ Result<void> make_directories(const fs::path& path) {
     fs::create_directories(path, error);
     if (!error && !fs::is_directory(path, error) && !error) { error = std::make_error_code(std::errc::not_a_directory); }
     for (const fs::path& folder : missing) { new_folders().add(folder); }
-    if (error) { return failure("AF-BASE-015", "The folder could not be made", path, error.value()); }
+    if (error) { return failure("AF-BASE-015", "Cannot create the folder", path, error.value()); }
     return {};
 }
 
@@ -333,8 +333,8 @@ Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::make(std::string
     std::string name =
         (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / ("agentforge-" + std::string(prefix) + "-XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr) {
-        return Error{"AF-BASE-015", "No temporary folder could be made: " + errno_text(errno), name,
-                     "Set TMPDIR to a folder that can be written, with space left.", ErrorKind::io};
+        return Error{"AF-BASE-015", "Cannot create a temporary folder: " + errno_text(errno), name,
+                     "Set TMPDIR to a writable folder with free space.", ErrorKind::io};
     }
     std::unique_ptr<TemporaryDirectory> made(new TemporaryDirectory());
     made->path_ = name;

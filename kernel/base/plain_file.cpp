@@ -68,8 +68,8 @@ Result<std::string> read_plain_file(const fs::path& folder, const fs::path& name
     const Found found = open_plain(folder, name);
     const std::string shown = (folder / name).string();
     if (found.instead) {
-        return Error{"AF-BASE-037", "The file is " + *found.instead + ", which is not followed", shown,
-                     "Put a file of its own there, or remove it.", ErrorKind::conflict};
+        return Error{"AF-BASE-037", "The file is " + *found.instead + ", which AgentForge does not follow", shown,
+                     "Put a regular file there, or remove it.", ErrorKind::conflict};
     }
     if (!found.file.valid()) {
         if (found.error == ENOENT) {

@@ -96,7 +96,7 @@ public:
                              "Write a word or a phrase; quote true, false and null.");
             }
             if (!taken.insert(phrase).second) {
-                return wrong(at, "`" + ellipsis(phrase, 60) + "` stands twice", "Leave it to one goal.");
+                return wrong(at, "`" + ellipsis(phrase, 60) + "` appears twice", "Give it to one goal only.");
             }
             goal.words.push_back(std::move(phrase));
         }
@@ -124,7 +124,7 @@ Result<Goals> Goals::load(const std::string& file) {
         const std::string pointer = "/goals/" + std::to_string(i);
         AF_TRY(Goal goal, reader.goal(list->get_array()[i], pointer, taken));
         if (goals.named(goal.name) != nullptr) {
-            return reader.wrong(pointer + "/name", "goal `" + ellipsis(goal.name, 60) + "` stands twice", "Make one of both.");
+            return reader.wrong(pointer + "/name", "goal `" + ellipsis(goal.name, 60) + "` appears twice", "Merge the two.");
         }
         goals.goals_.push_back(std::move(goal));
     }

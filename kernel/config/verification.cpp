@@ -163,7 +163,7 @@ Result<std::vector<EditCheck>> edit_checks(const json::object& config, const std
         const std::string place = at + "/" + std::to_string(i);
         AF_TRY(EditCheck check, read_edit_check(list->get_array()[i], place));
         if (std::ranges::any_of(checks, [&](const EditCheck& other) { return other.gate == check.gate; })) {
-            return wrong_verification(place, "`" + check.gate + "` stands there twice", "Take one out.");
+            return wrong_verification(place, "`" + check.gate + "` appears there twice", "Take one out.");
         }
         checks.push_back(std::move(check));
     }

@@ -283,8 +283,8 @@ private:
             if (!found->types.empty() && std::none_of(types.begin(), types.end(), [&](const std::string& type) {
                     return (" " + std::string(found->types) + " ").find(" " + type + " ") != std::string::npos;
                 })) {
-                return fail("AF-CONT-007", pointer, "`" + std::string(name) + "` does not go with type " + types.front(),
-                            "It goes with: " + std::string(found->types) + ".");
+                return fail("AF-CONT-007", pointer, "`" + std::string(name) + "` cannot be used with type " + types.front(),
+                            "It can be used with: " + std::string(found->types) + ".");
             }
             const bool fits = found->value == Keyword::Value::special || found->value == Keyword::Value::any ||
                               (found->value == Keyword::Value::boolean && value.is_bool()) ||
@@ -292,7 +292,8 @@ private:
                               (found->value == Keyword::Value::number && value.is_number()) ||
                               (found->value == Keyword::Value::count && value.is_int64() && value.get_int64() >= 0);
             if (!fits) {
-                return fail("AF-CONT-007", pointer, "`" + std::string(name) + "` is " + show(value) + ", which it cannot be",
+                return fail("AF-CONT-007", pointer,
+                            "`" + std::string(name) + "` is " + show(value) + ", which is not a valid value",
                             found->value == Keyword::Value::boolean  ? "Write true or false."
                             : found->value == Keyword::Value::count  ? "Write a whole number from 0."
                             : found->value == Keyword::Value::number ? "Write a number."
@@ -388,7 +389,7 @@ private:
         }
         if (!place) {
             return fail("AF-CONT-008", at + "/measured",
-                        "`measured` stands inside a list, a free map or another measured property",
+                        "`measured` cannot be inside a list, a free map or another measured property",
                         "Measure the whole list or map instead.");
         }
         measured_[*place] = std::string(view(*name));

@@ -104,7 +104,7 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
     const auto read = read_file(file);
     if (!read.ok()) {
         return Error{"AF-COST-001", "the table of prices cannot be read: " + read.error().to_string(), named_at,
-                     "Name a file that exists, or take the setting out.", ErrorKind::invalid};
+                     "Name a file that exists, or remove the setting.", ErrorKind::invalid};
     }
     const std::string& text = *read;
     AF_TRY(const YamlDocument document, parse_yaml(text, file));

@@ -126,7 +126,8 @@ Result<void> check_files_are_own(const TaskPaths& paths, const TaskState& state)
         if (!instead) { continue; }
         return Error{
             "AF-ORCH-077",
-            "a file of task " + state.task_id + " was replaced: " + file.name + " is " + *instead + ", which is not followed",
+            "a file of task " + state.task_id + " was replaced: " + file.name + " is " + *instead +
+                ", which AgentForge does not follow",
             (paths.root / file.name).string(),
             "find out who put it there, remove it, then resume: the journal has the content, and the file is written again",
             ErrorKind::conflict};

@@ -25,7 +25,7 @@ Result<TaskStore> store_of(const TaskDependency& dependency, const TaskStore& ow
     if (dependency.repo.empty()) { return TaskStore(own.root().parent_path()); }
     if (!find) {
         return Error{"AF-DEP-002", "no repository is known as `" + ellipsis(dependency.repo, 80) + "`", "dependencies.tasks",
-                     "`agentforge repo list` has them", ErrorKind::not_found};
+                     "`agentforge repo list` lists them", ErrorKind::not_found};
     }
     AF_TRY(const OtherRepository other, find(dependency.repo));
     return TaskStore(other.path / ".agentforge");
@@ -202,7 +202,7 @@ Result<json::object> resolve(const ExternalDependency& each, const FindRepositor
     }
     const auto other = find ? find(each.repo)
                             : Result<OtherRepository>(Error{"AF-DEP-004", "no repository has that name", "dependencies.external",
-                                                            "`agentforge repo list` has them", ErrorKind::not_found});
+                                                            "`agentforge repo list` lists them", ErrorKind::not_found});
     if (!other.ok()) {
         return not_there(each, "no repository is known by that name", "dependencies.external",
                          "agentforge repo add PATH --name " + each.repo + ", then agentforge resume");

@@ -187,7 +187,7 @@ Result<void> check_provided(const PipelineTemplate& pipeline, const Entry& entry
                                                [&](const auto& each) { return each.second.contract == found->contract; });
     return Error{"AF-EXT-006",
                  "stage `" + pipeline.stages[found->stage].name + "` builds on " + quoted(found->contract) +
-                     ", and no stage that runs before it makes one",
+                     ", but no earlier stage that runs produces one",
                  pipeline.source,
                  external == pipeline.accepts_external.end()
                      ? "Begin with an earlier stage, or leave none out"

@@ -175,8 +175,8 @@ int run_report(Program& program, const AuditArguments& arguments) {
         return 2;
     }
     if (format == "pdf" && arguments.output.empty() && program.out_is_terminal) {
-        program.fail(Error{"AF-AUDT-008", "a PDF is nothing for a terminal", "", "give --output FILE, or send it into a file",
-                           ErrorKind::invalid});
+        program.fail(Error{"AF-AUDT-008", "a PDF cannot go to a terminal", "",
+                           "give --output FILE, or redirect the output to a file", ErrorKind::invalid});
         return 2;
     }
     return with_verdict(program, arguments.subject, [&](const Subject& subject, const AuditVerdict& verdict) {

@@ -54,7 +54,7 @@ TEST(ChecksAfterEdits, refuse_what_they_do_not_know) {
               "/config/verify_edits/0/must: `must` is not a field of a check after edits");
     EXPECT_EQ(refusal_of_checks("verify_edits: [{gate: tests, scope: some}]"),
               "/config/verify_edits/0/scope: `scope` has a wrong value");
-    EXPECT_EQ(refusal_of_checks("verify_edits: [tests, syntax, tests]"), "/config/verify_edits/2: `tests` stands there twice");
+    EXPECT_EQ(refusal_of_checks("verify_edits: [tests, syntax, tests]"), "/config/verify_edits/2: `tests` appears there twice");
     EXPECT_EQ(refusal_of_checks("verify_edits: [{gate: types, scope: affected}]"),
               "/config/verify_edits/0/scope: only `tests` has a scope; syntax and conformance look at the edited files anyway");
 }
