@@ -111,7 +111,7 @@ class TestFromSpec(EntryTest):
 
     def test_a_file_that_is_not_there_or_no_yaml_is_refused(self):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", "nowhere.yaml", "Implement"), "AF-BASE-010", "nowhere.yaml")
-        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("- a\n"), "Implement"), "AF-EXT-001", "no map")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("- a\n"), "Implement"), "AF-EXT-001", "not a map")
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("a: [\n"), "Implement"), "AF-CONF-001", "spec.yaml:")
         self.assertEqual(self.tasks(), [])
 
@@ -147,7 +147,7 @@ class TestSkipTo(EntryTest):
 
     def test_a_stage_that_lacks_what_it_builds_on_is_refused(self):
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "red"), "AF-EXT-006", "specification", "--from-spec")
-        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "green"), "AF-EXT-006", "no entry point")
+        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "green"), "AF-EXT-006", "not an entry point")
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "gren"), "AF-ORCH-041", "green")
         self.assertEqual(self.tasks(), [])
 
