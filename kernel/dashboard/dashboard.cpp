@@ -206,7 +206,7 @@ Result<HttpResponse> Dashboard::dispatch(const HttpRequest& request) {
     }
     if (allowed.empty()) {
         return Error{"AF-DASH-007", "There is nothing at this address", ellipsis(sanitize_utf8(request.path), 200),
-                     "/api/openapi.json lists what there is", ErrorKind::not_found};
+                     "/api/openapi.json lists all addresses", ErrorKind::not_found};
     }
     return wrong_method(request, allowed);
 }
@@ -215,7 +215,7 @@ Result<HttpResponse> Dashboard::listen(const HttpRequest& request, bool web_sock
     const std::string asked = request.parameter("last_event_id");
     auto source = parts_.events.listen(asked.empty() ? request.header("last-event-id") : asked);
     if (!source) {
-        return problem_of(Error{"AF-DASH-009", "Too many clients listen already", "", "close other pages of this dashboard",
+        return problem_of(Error{"AF-DASH-009", "Too many clients are connected", "", "close some other pages of this dashboard",
                                 ErrorKind::unavailable});
     }
     return HttpResponse{

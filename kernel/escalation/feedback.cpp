@@ -145,7 +145,7 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
     AF_CHECK(read_list(reader, must_word, true, feedback.issues));
     AF_CHECK(read_list(reader, should_word, false, feedback.issues));
     if (feedback.empty()) {
-        return Error{"AF-ESC-064", "the feedback says nothing", document.source, "say what is to be changed, or approve",
+        return Error{"AF-ESC-064", "the feedback says nothing", document.source, "say what to change, or approve",
                      ErrorKind::invalid};
     }
     AF_CHECK(check_size(feedback));
@@ -201,8 +201,8 @@ std::string in_words(const Feedback& feedback) {
 Result<void> check_size(const Feedback& feedback) {
     const auto too_long = [](const std::string& what, std::size_t is, std::size_t most, const char* unit) {
         return Error{"AF-ESC-065",
-                     what + " has " + std::to_string(is) + " " + unit + "; at most " + std::to_string(most) + " are taken", "",
-                     "shorten it: a context holds little beside the work itself", ErrorKind::invalid};
+                     what + " has " + std::to_string(is) + " " + unit + "; at most " + std::to_string(most) + " are allowed", "",
+                     "shorten it: the model's context has little room besides the work itself", ErrorKind::invalid};
     };
     if (feedback.issues.size() > most_issues) { return too_long("the feedback", feedback.issues.size(), most_issues, "issues"); }
     std::size_t must = 0;

@@ -351,7 +351,7 @@ Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin
     const fs::path path = history_file(history, origin.task);
     const auto broken = [&](const std::string& why) {
         return Error{"AF-JRNL-013",
-                     "The journal goes on from record " + std::to_string(origin.seq) + " of task " + origin.task + ", and " + why,
+                     "The journal continues record " + std::to_string(origin.seq) + " of task " + origin.task + ", and " + why,
                      path.string(), "Restore the file from a backup, or from that task's folder.", ErrorKind::corrupt};
     };
     if (depth > deepest_history) { return broken("its history goes on for ever"); }
@@ -536,7 +536,7 @@ Result<void> Journal::prepare(json::object& body) const {
 Result<Record> Journal::append(json::object body) {
     State& state = *state_;
     if (state.poisoned) {
-        return Error{"AF-JRNL-004", "The journal takes no further records after a failed append", state.path.string(),
+        return Error{"AF-JRNL-004", "The journal accepts no more records after a failed append", state.path.string(),
                      "Resume the task: that opens the journal again and verifies it.", ErrorKind::io};
     }
     Record record;

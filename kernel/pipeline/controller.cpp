@@ -36,7 +36,7 @@ Result<void> check_guidance(std::string_view guidance) {
     if (guidance.size() > max_guidance_bytes) {
         return refused(
             "has " + std::to_string(guidance.size()) + " bytes; at most " + std::to_string(max_guidance_bytes) + " are taken",
-            "shorten it: a context holds little beside the work itself");
+            "shorten it: the model's context has little room besides the work itself");
     }
     if (guidance.find('\0') != std::string_view::npos || !is_valid_utf8(guidance)) {
         return refused("is not text in UTF-8", "give it in UTF-8");

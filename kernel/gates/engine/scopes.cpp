@@ -313,7 +313,7 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
         if (largest == scopes.end()) {
             return Error{
                 "AF-GATE-002", "No language that AgentForge knows was found in this repository.", "",
-                "Name one in the settings (`gates.language`), or add a file for it; `agentforge help docs/gates.md` says how.",
+                "Name a language in the settings (`gates.language`), or add a file for it; `agentforge help docs/gates.md` says how.",
                 ErrorKind::unavailable};
         }
         scopes.insert(scopes.begin(), {"", largest->language, false});

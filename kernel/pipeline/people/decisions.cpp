@@ -124,7 +124,7 @@ Result<void> check_may_end(const TaskState& state) {
 
 Result<void> check_feedback(std::string_view feedback) {
     if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        return Error{"AF-ORCH-044", "the feedback is empty", "", "say what is to be changed, or use `agentforge reject`",
+        return Error{"AF-ORCH-044", "the feedback is empty", "", "say what to change, or use `agentforge reject`",
                      ErrorKind::invalid};
     }
     return {};
