@@ -245,7 +245,7 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
     const TreeHandle tree = archived_tree(handle.get(), archive_ref(task_id));
     if (!tree) {
         return Error{"AF-GIT-055", "the repository has no archive of task " + std::string(task_id), archive_ref(task_id),
-                     "`agentforge archive list` shows what there is", ErrorKind::not_found};
+                     "`agentforge archive list` lists all archives", ErrorKind::not_found};
     }
     const fs::path place = tasks / task_id;
     std::error_code error;

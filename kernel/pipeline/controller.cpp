@@ -48,14 +48,14 @@ PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move
 
 Error request_too_long(const std::string& size) {
     return broken_rule("AF-ORCH-040",
-                       "the request has " + size + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
+                       "the request has " + size + " bytes; at most " + std::to_string(max_request_bytes) + " are allowed",
                        "shorten it and put the details into a file of the repository");
 }
 
 Result<void> check_request(std::string_view request) {
     if (request.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return broken_rule("AF-ORCH-040", "the request is empty",
-                           "say what is to be done, e.g. agentforge start \"Add a --version flag\"");
+                           "say what to do, e.g. agentforge start \"Add a --version flag\"");
     }
     if (request.size() > max_request_bytes) { return request_too_long(std::to_string(request.size())); }
     if (request.find('\0') != std::string_view::npos) {

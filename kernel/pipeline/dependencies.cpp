@@ -134,7 +134,7 @@ Result<json::object> reach(const TaskDependency& each, const std::string& waitin
     return Error{"AF-DEP-001",
                  "waits for stage `" + each.required_stage + "` of task " + shown(each) + ", which is " +
                      std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`" + reason,
-                 "dependencies.tasks", "once it is there: agentforge resume " + short_id(waiting), ErrorKind::unavailable};
+                 "dependencies.tasks", "once it is done: agentforge resume " + short_id(waiting), ErrorKind::unavailable};
 }
 
 /// What `v1.4.0`, `NAME-1.4.0`, `NAME/v1.4.0` or `NAME@1.4.0` says of an artifact's version.
@@ -292,7 +292,7 @@ Result<void> settle_dependencies(TaskSession& session, const TaskStore& tasks, c
     AF_TRY(const Dependencies dependencies, dependencies_in(session.blobs(), hash));
     if (dependencies.empty()) { return {}; }
     if (const std::string round = circle(dependencies, state, tasks, find); !round.empty()) {
-        return Error{"AF-DEP-003", round + ": neither can ever go on", "dependencies.tasks",
+        return Error{"AF-DEP-003", round + ": none of them can continue", "dependencies.tasks",
                      "abort one of them, or start it again with a specification that does not wait for the other",
                      ErrorKind::conflict};
     }

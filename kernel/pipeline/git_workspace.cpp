@@ -67,7 +67,7 @@ public:
             std::error_code failure;
             fs::remove_all(folder_ / name, failure);
             if (failure) {
-                return Error{"AF-GIT-067", "A folder of what programs left behind cannot be emptied: " + failure.message(),
+                return Error{"AF-GIT-067", "A folder with leftover files of programs cannot be emptied: " + failure.message(),
                              (folder_ / name).string(), "Remove it, then resume.", ErrorKind::io};
             }
             AF_CHECK(make_directories(folder_ / name));
@@ -386,7 +386,7 @@ private:
         return Error{
             "AF-GIT-027",
             "`git " + words.front() + "` ended with " + std::to_string(outcome.exit_code) + ": " + sanitize_utf8(outcome.err),
-            git.work_directory().string(), "Run `git status` there and see what it says, or start without --include-uncommitted",
+            git.work_directory().string(), "Run `git status` there to see the problem, or start without --include-uncommitted",
             ErrorKind::io};
     }
 

@@ -117,7 +117,7 @@ Effect after_acceptance(const TaskState& state) {
 Effect after_question(const TaskState& state) {
     if (state.stage().escalations >= max_escalations_per_stage) {
         return FailTask{"AF-ORCH-004", "stage `" + state.stage().name + "` asked a person " +
-                                           std::to_string(max_escalations_per_stage) + " times and still cannot go on"};
+                                           std::to_string(max_escalations_per_stage) + " times and still cannot continue"};
     }
     return RaiseEscalation{};
 }

@@ -424,7 +424,7 @@ public:
 
 private:
     [[nodiscard]] Error wrong(const std::string& what) const {
-        return {"AF-MCP-023", "the process of plugin `" + plugin_ + "` does not keep to the protocol of stages: " + what, where_,
+        return {"AF-MCP-023", "the process of plugin `" + plugin_ + "` does not follow the protocol of stages: " + what, where_,
                 "Report this to the plugin's author; `agentforge help docs/servers.md` has the protocol.", ErrorKind::invalid};
     }
 

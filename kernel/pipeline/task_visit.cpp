@@ -136,7 +136,7 @@ Error TaskRun::overdue(StageHost& host) const {
         "AF-ORCH-002",
         "stage `" + task_.stage_name() + "` used up its " + std::to_string(host.stage_clock().limit().count() / 1000) + " s",
         "stage " + task_.stage_name(),
-        "`agentforge resume` gives it as long again; for tasks to come, raise the stage's timeout_seconds in the pipeline template",
+        "`agentforge resume` gives it the same time again; for future tasks, raise the stage's timeout_seconds in the pipeline template",
         ErrorKind::timeout};
 }
 
@@ -151,7 +151,7 @@ TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
         const auto target = cycle_target(result);
         if (!target) {
             return fail_stage(Error{"AF-ORCH-006",
-                                    "stage `" + task_.stage_name() + "` wants to go back to `" + result.cycle_to +
+                                    "stage `" + task_.stage_name() + "` asked to go back to `" + result.cycle_to +
                                         "`, which is neither an earlier stage nor the contract of one",
                                     "stage " + task_.stage_name(),
                                     "report this to the stage's author, or add that stage to the pipeline", ErrorKind::invalid},

@@ -44,7 +44,7 @@ Error differs(const PluginManifest& manifest, const std::string& what, std::stri
     return {"AF-PLUG-014",
             "The library of plugin `" + manifest.id + "` and its plugin.json differ in " + what + ": the library says " +
                 std::string(found) + ", the manifest " + std::string(expected),
-            library_path(manifest), "Make AGENTFORGE_PLUGIN(…) and plugin.json say the same, and rebuild.", ErrorKind::invalid};
+            library_path(manifest), "Make AGENTFORGE_PLUGIN(…) and plugin.json agree, and rebuild.", ErrorKind::invalid};
 }
 
 bool read_at(int descriptor, void* target, std::size_t size, std::uint64_t offset) {
@@ -111,7 +111,7 @@ Result<void> check_elf(const std::string& path) {
     const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file.valid()) {
         const int reason = errno;
-        return cannot_open(path, errno_text(reason), "Put the library that plugin.json names beside it, readable.",
+        return cannot_open(path, errno_text(reason), "Put the library that plugin.json names next to it, and make it readable.",
                            reason == ENOENT ? ErrorKind::not_found : ErrorKind::io);
     }
     struct stat status {};

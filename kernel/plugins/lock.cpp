@@ -107,7 +107,7 @@ private:
 
     Error wrong(const std::string& at, std::string what) const {
         return {"AF-PLUG-034", "The plugin lock cannot be read: " + std::move(what), document_.where(at),
-                "Take it from git again, or write it again with `agentforge plugins lock`.", ErrorKind::invalid};
+                "Restore it from git, or write it again with `agentforge plugins lock`.", ErrorKind::invalid};
     }
 
     const YamlDocument& document_;
@@ -131,7 +131,7 @@ Result<std::optional<PluginLock>> PluginLock::load(const std::string& file) {
         Error broken = document.error();
         return Error{"AF-PLUG-034", "The plugin lock cannot be read: " + broken.message,
                      broken.where.empty() ? file : broken.where,
-                     "Take it from git again, or write it again with `agentforge plugins lock`.", ErrorKind::invalid};
+                     "Restore it from git, or write it again with `agentforge plugins lock`.", ErrorKind::invalid};
     }
     AF_TRY(PluginLock lock, Reader(*document, file)());
     return std::optional<PluginLock>(std::move(lock));
@@ -163,7 +163,7 @@ Result<void> PluginLock::admits(const PluginManifest& manifest) const {
         return Error{
             "AF-PLUG-032", "The plugin `" + manifest.id + "` is not loaded: it is not in this project's lock " + file,
             manifest.directory + "/plugin.json",
-            "If you want it in this project, run `agentforge plugins lock`; otherwise take it out of the search, or name it in plugins.disable.",
+            "If you want it in this project, run `agentforge plugins lock`; otherwise remove its folder from the search path, or name it in plugins.disable.",
             ErrorKind::denied};
     }
     const LockedPlugin& locked = found->second;

@@ -33,7 +33,7 @@ Error no_such_command(const GrammarCommand& top, const std::vector<std::string>&
         for (const GrammarCommand& each : at->commands) { known.push_back(each.word()); }
         const std::string suggested = suggested_command(at->name, word, known);
         return Error{"AF-CLI-001", "there is no command `" + at->name + " " + printable(word, 80) + "`", "",
-                     suggested.empty() ? "`" + at->name + " --help` lists what there is" : suggested, ErrorKind::invalid};
+                     suggested.empty() ? "`" + at->name + " --help` lists all commands" : suggested, ErrorKind::invalid};
     }
     return Error{"AF-CLI-001", "there is no such command", "", "`agentforge --help` lists the commands", ErrorKind::invalid};
 }

@@ -64,8 +64,9 @@ bool reader_is_gone() {
 
 int output_lost(agentforge::kernel::Program& program, int code) {
     program.json_output = false;
-    const int failed = program.fail(agentforge::Error{"AF-CLI-004", "the result could not be written to standard output", "",
-                                                      "make room on its disk, or send it elsewhere", agentforge::ErrorKind::io});
+    const int failed =
+        program.fail(agentforge::Error{"AF-CLI-004", "the result could not be written to standard output", "",
+                                       "free some space on its disk, or redirect it elsewhere", agentforge::ErrorKind::io});
     return code == 0 ? failed : code;
 }
 

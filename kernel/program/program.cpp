@@ -436,10 +436,10 @@ int Program::fail(const Error& error) {
 Error ended_by_another(const std::string& culprit) {
     return Error{
         "AF-PLUG-022",
-        "The program was ended from within, by a call such as exit() or exec(): " +
-            (culprit.empty() ? std::string("by what, is not known") : "in " + culprit),
+        "Something inside the program ended it, by a call such as exit() or exec(): " +
+            (culprit.empty() ? std::string("the cause is unknown") : "in " + culprit),
         culprit,
-        "A task that ran is kept, and `agentforge resume TASK` goes on with it. Report it to the plugin's author: a plugin must return an error; to do without it, name it in plugins.disable.",
+        "A task that ran is kept, and `agentforge resume TASK` goes on with it. Report it to the plugin's author: a plugin must return an error; to disable it, name it in plugins.disable.",
         ErrorKind::internal};
 }
 

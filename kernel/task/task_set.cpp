@@ -53,7 +53,7 @@ Result<TaskSet> load_set(const std::filesystem::path& file) {
     std::error_code error;
     if (!std::filesystem::exists(file, error)) {
         return Error{"AF-SET-011", "the file of the set is gone", file.string(),
-                     "restore it from a backup: without it nobody knows which branches belong together", ErrorKind::unavailable};
+                     "restore it from a backup: only this file records which branches belong together", ErrorKind::unavailable};
     }
     AF_TRY(const YamlDocument document, load_yaml(file.string()));
     const json::object* top = document.value.if_object();

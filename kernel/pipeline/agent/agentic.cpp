@@ -81,7 +81,7 @@ public:
             return answer;
         }
         if (!context.ran()) {
-            return Error{"AF-LLM-312", "the backend '" + info().name + "' ran nothing in the workspace: it knows no agentic mode",
+            return Error{"AF-LLM-312", "the backend '" + info().name + "' ran nothing in the workspace: it has no agentic mode",
                          "llm.mode", "Set `llm.mode: plain`, or use the backend cli.", ErrorKind::unavailable};
         }
         AF_TRY(const std::string tree, place_.settle());

@@ -123,7 +123,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     AF_TRY(const WrittenCommit written, written_commit(place, id));
     if (written.tree != order.tree || written.parent != order.parent || (sign && !written.is_signed)) {
         return Error{"AF-GIT-042",
-                     "git wrote a commit that was not ordered: tree " + written.tree + ", parent " + written.parent +
+                     "git wrote a different commit than requested: tree " + written.tree + ", parent " + written.parent +
                          (written.is_signed ? ", signed" : ", not signed"),
                      "commit " + id, "check that `git` on PATH is the right one, and what gpg.program prints",
                      ErrorKind::internal};

@@ -174,7 +174,7 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
     if (lies_in(target, place)) {
         return Error{"AF-GIT-066",
                      "the remote `" + order.remote +
-                         "` is a folder of the repository itself, whose hooks a push would run; nothing was pushed",
+                         "` is a folder inside the repository, and a push would run its hooks; nothing was pushed",
                      ellipsis(sanitize_utf8(target), 300), "set delivery.remote to another one, then `agentforge resume`",
                      ErrorKind::denied};
     }

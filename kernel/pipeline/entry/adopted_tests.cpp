@@ -283,7 +283,7 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
     if (!untraced.empty()) {
         std::string list;
         for (const std::string& test : untraced) { list += "\n  " + test; }
-        return Error{"AF-EXT-009", "it is not known which requirement these imported tests check:" + list, "",
+        return Error{"AF-EXT-009", "cannot tell which requirements these imported tests check:" + list, "",
                      "Name the requirement in the test's name or in a comment above it, such as `# REQ-001`", ErrorKind::invalid};
     }
     json::object suite{{"test_files", std::move(test_files)}};

@@ -69,13 +69,13 @@ Result<records::Extension> extension_of(const TaskState& state,
                 "nothing follows stage `" + state.stage().name + "` of pipeline " + state.pipeline.name +
                     ", and its template names no pipeline that continues it",
                 "task " + state.task_id,
-                "start a new task; those that begin after their template names one (continuation: {next_pipeline: …}) can go on",
+                "start a new task; to continue tasks like it, name a pipeline in the template (continuation: {next_pipeline: …})",
                 ErrorKind::invalid};
         }
         AF_TRY(const PipelineTemplate next, pipelines(next_pipeline));
         const auto joint = joint_in(next, state);
         if (!joint || *joint + 1 == next.stages.size()) {
-            return Error{"AF-ORCH-052", "pipeline " + next_pipeline + " has no stage that follows from what the task has made",
+            return Error{"AF-ORCH-052", "pipeline " + next_pipeline + " has no stage that can use the task's artifacts",
                          next.source, "start a new task with that pipeline", ErrorKind::invalid};
         }
         longer = joined_templates(state, next, *joint + 1);
@@ -126,9 +126,9 @@ Result<records::Freshness> check_freshness(const Staleness& staleness, const std
     if (!accepted.empty() && (accepted.size() > most_reason_bytes || !is_valid_utf8(accepted) ||
                               accepted.find_first_not_of(" \t\r\n") == std::string::npos)) {
         return Error{"AF-ORCH-056",
-                     "the reason why stale artifacts count is empty, longer than " + std::to_string(most_reason_bytes) +
-                         " bytes, or no text in UTF-8",
-                     "--accept-stale", "say it in a sentence", ErrorKind::invalid};
+                     "the reason for accepting stale artifacts is empty, longer than " + std::to_string(most_reason_bytes) +
+                         " bytes, or not UTF-8 text",
+                     "--accept-stale", "give the reason in one sentence", ErrorKind::invalid};
     }
     if (staleness.stale() && accepted.empty()) {
         std::string lines;
@@ -151,14 +151,14 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
     const std::string id = state.task_id;
     if (state.status != TaskStatus::completed) {
         return Error{"AF-ORCH-050", "task " + id + " has not completed (it is " + std::string(to_string(state.status)) + ")", "",
-                     state.status == TaskStatus::aborted ? "start a new task: an aborted one stays as it is"
+                     state.status == TaskStatus::aborted ? "start a new task: an aborted one cannot continue"
                                                          : "`agentforge resume " + short_id(id) + "` goes on with it",
                      ErrorKind::conflict};
     }
     if (!state.delivery.empty() || !state.commit.empty()) {
         return Error{
             "AF-ORCH-050", "task " + id + " has delivered its change", "",
-            "start a new task for what is to come; `agentforge rebase " + short_id(id) + "` puts the change on a newer base",
+            "start a new task for further changes; `agentforge rebase " + short_id(id) + "` puts the change on a newer base",
             ErrorKind::conflict};
     }
     AF_CHECK(check_files_are_own(session->paths(), state));

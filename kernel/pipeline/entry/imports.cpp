@@ -68,7 +68,7 @@ Error refused_artifact(const std::string& shown, const Contract& contract, const
         text += "\n  " + place(each.path) + ellipsis(each.message, 400);
     }
     return Error{"AF-EXT-001", std::move(text), "",
-                 "Fill in what is named; `agentforge contracts template " + contract.name() + "` prints the whole form",
+                 "Fill in the named fields; `agentforge contracts template " + contract.name() + "` prints the whole form",
                  ErrorKind::invalid};
 }
 
@@ -149,7 +149,7 @@ Result<void> check_given(const PipelineTemplate& pipeline, const std::vector<Imp
             return Error{"AF-EXT-005",
                          "pipeline `" + pipeline.name + "` takes its " + each.name + " from `" + external->source +
                              "`, and this one is `" + each.source + "`",
-                         pipeline.source, "Give it another way: " + option_for(*external, each.name), ErrorKind::invalid};
+                         pipeline.source, "Give it with: " + option_for(*external, each.name), ErrorKind::invalid};
         }
         for (const std::string& other : external->required) {
             if (!given(other)) { return missing("`" + each.name + "`", other); }
@@ -256,11 +256,10 @@ Result<std::string> external_name(const PipelineTemplate& pipeline, std::string_
     for (const auto* all : {&pipeline.accepts_external, &pipeline.requires_external}) {
         for (const auto& [name, external] : *all) { known += (known.empty() ? "" : ", ") + name; }
     }
-    return Error{"AF-EXT-002", "pipeline `" + pipeline.name + "` takes no `" + ellipsis(wanted, 80) + "` from outside",
-                 pipeline.source,
-                 known.empty() ? "It takes none at all; name another pipeline, or write accepts_external into the template"
-                               : "It takes: " + known,
-                 ErrorKind::invalid};
+    return Error{
+        "AF-EXT-002", "pipeline `" + pipeline.name + "` accepts no `" + ellipsis(wanted, 80) + "` from outside", pipeline.source,
+        known.empty() ? "It accepts none; name another pipeline, or add accepts_external to the template" : "It takes: " + known,
+        ErrorKind::invalid};
 }
 
 Result<Import> import_file(const ContractSet& contracts, std::string name, const std::string& contract_name,
@@ -404,7 +403,7 @@ Result<Entry> settle_entry(const PipelineTemplate& pipeline, std::vector<Import>
                 if (each.entry_point && each.name != pipeline.stages.front().name) { points += ", " + each.name; }
             }
             return Error{"AF-EXT-006", "stage `" + stage.name + "` is not an entry point of pipeline `" + pipeline.name + "`",
-                         pipeline.source, "Begin with one of: " + points + "; an artifact from outside may open others",
+                         pipeline.source, "Begin with one of: " + points + "; an artifact from outside may allow others",
                          ErrorKind::invalid};
         }
     }
@@ -413,7 +412,7 @@ Result<Entry> settle_entry(const PipelineTemplate& pipeline, std::vector<Import>
         AF_TRY(const std::size_t index, known_stage(pipeline, name, "to leave out"));
         if (!pipeline.stages[index].required) { continue; }
         return Error{"AF-EXT-010", "stage `" + name + "` of pipeline `" + pipeline.name + "` cannot be left out", pipeline.source,
-                     "Only a stage whose template says `required: false` can", ErrorKind::invalid};
+                     "Only stages with `required: false` in the template can", ErrorKind::invalid};
     }
     AF_TRY(const std::size_t last,
            known_stage(pipeline, request.exit.empty() ? pipeline.exit_stage : request.exit, "to end with"));

@@ -92,9 +92,10 @@ Result<void> check_edited(const ControllerSetup& setup, const ApprovalRequest& r
 
 Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& state, const ArtifactDecision& decision) {
     if (!is_last(state)) {
-        return Error{"AF-ORCH-053",
-                     "task " + state.task_id + " goes on after stage `" + state.stage().name + "` anyway: it does not end there",
-                     "", "approve it: agentforge approve " + short_id(state.task_id), ErrorKind::invalid};
+        return Error{
+            "AF-ORCH-053",
+            "task " + state.task_id + " continues after stage `" + state.stage().name + "` in any case: it does not end there",
+            "", "approve it: agentforge approve " + short_id(state.task_id), ErrorKind::invalid};
     }
     if (!setup.extend) {
         return Error{"AF-ORCH-052", "nothing follows stage `" + state.stage().name + "`", "task " + state.task_id,
@@ -179,7 +180,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
     if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action && (!decision.decision.empty() || !decision.issues.empty())) {
-        return Error{"AF-ESC-066", id + " is an action, and this decides on an artifact", id,
+        return Error{"AF-ESC-066", id + " is an action, but this command decides on artifacts", id,
                      "approve or reject the action: agentforge approve " + id + ", agentforge reject " + id, ErrorKind::invalid};
     }
     if (action) {
@@ -187,9 +188,8 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         if (decision.id.empty() && !decision.hash) {
             return Error{"AF-ESC-036",
                          "task " + std::string(task_id) + " shows an action (" + action_line(asked.artifact) +
-                             "); it may be another one by the time you decide",
-                         id, "name what you decide on: " + id + ", or the task with --hash " + hash.substr(0, 12),
-                         ErrorKind::invalid};
+                             "); by the time you decide, it may be a different one",
+                         id, "name the action: " + id + ", or the task with --hash " + hash.substr(0, 12), ErrorKind::invalid};
         }
         ActionDecision made{decision.approved, decision.edited, feedback, hash, "user"};
         if (made.edited) {
@@ -200,7 +200,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return id;
     }
     if (decision.edited) {
-        return Error{"AF-ESC-037", id + " asks for an artifact, which is the stage's to write", id,
+        return Error{"AF-ESC-037", id + " asks about an artifact, which only the stage can write", id,
                      "say what to change: agentforge feedback " + short_id(task_id) + " \"…\"", ErrorKind::invalid};
     }
     ArtifactDecision made;

@@ -59,7 +59,7 @@ Result<std::string> archived_id(const std::vector<ArchivedTask>& tasks, const st
     return Error{"AF-CLI-052",
                  found.empty() ? "the repository has no archive of task `" + printable(part, 120) + "`"
                                : "`" + printable(part, 120) + "` may be " + found[0] + " or " + found[1],
-                 "", "`agentforge archive list` shows what there is", ErrorKind::not_found};
+                 "", "`agentforge archive list` lists all archives", ErrorKind::not_found};
 }
 
 int restore_archive(Program& program, const ArchiveArguments& arguments) {

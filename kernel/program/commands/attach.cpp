@@ -80,9 +80,8 @@ int attach(Program& program, const std::string& name) {
     const TaskState& state = follower.state();
     if (state.task_id.empty()) { return program.fail(no_records(*id, paths)); }
     if (!is_terminal(state.status) && state.status != TaskStatus::paused && state.waiting_for().empty()) {
-        return program.fail(Error{"AF-CLI-146", "no process runs the task, though it is not done: its process died",
-                                  "task " + *id, "`agentforge resume " + short_id(*id) + "` goes on where it stopped",
-                                  ErrorKind::conflict});
+        return program.fail(Error{"AF-CLI-146", "no process runs the task, but it is not done: its process died", "task " + *id,
+                                  "`agentforge resume " + short_id(*id) + "` goes on where it stopped", ErrorKind::conflict});
     }
     return tell(program, **project, result_of(state));
 }

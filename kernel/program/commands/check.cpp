@@ -42,7 +42,8 @@ Result<std::vector<std::string>> from_root(const Program& program, const fs::pat
         }
         if (!fs::exists(there, failure)) {
             return Error{"AF-CLI-142", "there is no file or folder `" + printable(each, 200) + "`", there.string(),
-                         "Name files and folders of the repository; without any, all of it is checked", ErrorKind::not_found};
+                         "Name files and folders of the repository; without arguments, all of it is checked",
+                         ErrorKind::not_found};
         }
         paths.push_back(inside);
     }

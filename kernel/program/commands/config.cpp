@@ -292,8 +292,8 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     config.product = *product;
     const std::string home = program.environment.contains("HOME") ? program.environment.at("HOME") : "";
     if (arguments.user && home.empty()) {
-        return program.fail(Error{"AF-CONF-042", "there is no place for a person's settings: HOME is not set", "",
-                                  "set HOME, or leave --user out", ErrorKind::unavailable});
+        return program.fail(Error{"AF-CONF-042", "there is no folder for your own settings: HOME is not set", "",
+                                  "set HOME, or leave out --user", ErrorKind::unavailable});
     }
     const std::filesystem::path file = arguments.user ? std::filesystem::path(home) / ".agentforge" / "config.yaml"
                                                       : config.place.agentforge / "config" / "settings.yaml";

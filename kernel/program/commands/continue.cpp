@@ -23,7 +23,7 @@ struct ContinueArguments {
 /// Returns how to continue a task that has not completed.
 std::string way_on(const TaskState& state) {
     const std::string& id = state.task_id;
-    if (state.status == TaskStatus::aborted) { return "start a new task: an aborted one stays as it is"; }
+    if (state.status == TaskStatus::aborted) { return "start a new task: an aborted one cannot continue"; }
     if (state.waiting_for() == "approval") { return "say what to change: agentforge feedback " + short_id(id) + " \"…\""; }
     if (!state.waiting_for().empty()) { return "answer what it waits for: agentforge status " + short_id(id) + " shows it"; }
     return "`agentforge resume " + short_id(id) + "` goes on with it";
@@ -33,7 +33,7 @@ Error not_now(const TaskState& state, const std::string& flag) {
     const std::string id = state.task_id;
     const bool shown = state.waiting_for() == "approval";
     return Error{"AF-CLI-163",
-                 flag + " is for a task that has come to its end, and " + id + " is " +
+                 flag + " is for a task that has ended, but " + id + " is " +
                      (shown ? "waiting for your decision" : std::string(to_string(state.status))),
                  "task " + id, way_on(state), ErrorKind::conflict};
 }
@@ -73,7 +73,7 @@ int go_on_with(Program& program, const ContinueArguments& arguments) {
             return program.fail(
                 Error{"AF-CLI-202",
                       "task " + id + " shows nothing that could be approved: it is " + std::string(to_string(state->status)),
-                      "task " + id, "leave --hash and --no-resume out", ErrorKind::conflict});
+                      "task " + id, "leave out --hash and --no-resume", ErrorKind::conflict});
         }
         if (state->status != TaskStatus::completed) {
             if (options.revise) { return program.fail(not_now(*state, "--revise")); }

@@ -114,7 +114,7 @@ void follow(const Program& program, Aggregator& tasks, SetWatch& sets, EventHub&
 Result<std::string> token_of(const std::filesystem::path& file) {
     const auto refused = [&file](const std::string& why) {
         return Error{"AF-DASH-033", "The token for /metrics cannot be used: " + why, file.string(),
-                     "write 16 or more letters and digits into the file, and let only yourself read it (chmod 600)",
+                     "write 16 or more letters and digits into the file, and make it readable only for you (chmod 600)",
                      ErrorKind::invalid};
     };
     constexpr std::size_t shortest = 16;

@@ -114,7 +114,7 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
     std::string task = arguments.what;
     if (names_a_question(arguments.what)) {
         if (arguments.what.starts_with("ESC-")) {
-            return program.fail(Error{"AF-ESC-044", arguments.what + " is a question and no approval", "",
+            return program.fail(Error{"AF-ESC-044", arguments.what + " is a question, not an approval", "",
                                       "answer it: agentforge resolve " + arguments.what + " \"…\"", ErrorKind::invalid});
         }
         const auto asked = store.approval(arguments.what);
@@ -122,8 +122,8 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
         task = asked->task_id;
         decision.id = arguments.what;
     } else if (arguments.edit) {
-        return program.fail(Error{"AF-ESC-042", "--edit needs to know which action is meant", arguments.what,
-                                  "name it (ACT-…); `agentforge escalations list` has it", ErrorKind::invalid});
+        return program.fail(Error{"AF-ESC-042", "--edit needs the id of an action", arguments.what,
+                                  "name it (ACT-…); `agentforge escalations list` lists it", ErrorKind::invalid});
     }
     auto edited = changed(program, store, arguments);
     if (!edited.ok()) { return program.fail(edited.error()); }

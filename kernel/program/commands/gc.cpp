@@ -41,7 +41,7 @@ Result<GarbagePolicy> policy_of(const GcArguments& arguments) {
         arguments.older_than == "0" ? std::optional(std::chrono::milliseconds(0)) : parse_time_span(arguments.older_than);
     if (!age) {
         return Error{"AF-CLI-180", "`--older-than " + printable(arguments.older_than, 40) + "` is not a time span", "",
-                     "write it as `30d` or `12h`; `0` takes all that have ended", ErrorKind::invalid};
+                     "write it as `30d` or `12h`; `0` takes all ended tasks", ErrorKind::invalid};
     }
     return GarbagePolicy{SystemClock().now() - *age, arguments.blobs};
 }

@@ -99,7 +99,7 @@ int told_whole(Program& program, const std::vector<Record>& records) {
 
 int show_logs(Program& program, const LogArguments& arguments) {
     if (arguments.follow && arguments.format == "json") {
-        program.fail(Error{"AF-CLI-073", "--follow has no end that one JSON object could wait for", "",
+        program.fail(Error{"AF-CLI-073", "--follow cannot print one JSON object, as it has no end", "",
                            "use --output-format stream-json: one object a line", ErrorKind::invalid});
         return 2;
     }

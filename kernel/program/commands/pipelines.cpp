@@ -127,7 +127,7 @@ std::vector<Error> missing_parts(const Definitions& all, const PluginRegistry& p
                                      "stage `" + stage.name + "` is run by the stage `" + printable(stage.executor, 80) +
                                          "`, which no plugin provides",
                                      pipeline.source,
-                                     "`agentforge plugins list` shows what there is; name one of them with `executor`",
+                                     "`agentforge plugins list` shows all plugins; name one of them with `executor`",
                                      ErrorKind::not_found});
         }
         std::vector<std::string> roles = stage.reviewers;

@@ -223,8 +223,8 @@ int run_rejudge(Program& program, const ReplayArguments& arguments) {
 }
 
 int refuse_both(Program& program) {
-    program.fail(Error{"AF-CLI-001", "a replay that goes on stays on its base: --continue takes --onto only with --actions-only",
-                       "", "leave --onto out", ErrorKind::invalid});
+    program.fail(Error{"AF-CLI-001", "a continued replay stays on its base: --continue accepts --onto only with --actions-only",
+                       "", "leave out --onto", ErrorKind::invalid});
     return static_cast<int>(ExitCode::usage);
 }
 

@@ -29,14 +29,14 @@ Result<void> check_offers(const KnownRepository& repository) {
     if (folder.size() > 1 && folder.ends_with('/')) { folder.pop_back(); }
     if (const std::string problem = folder.empty() ? std::string() : relative_path_problem(folder); !problem.empty()) {
         return Error{"AF-CONF-074", "`" + printable(folder, 120) + "` is not a folder of the repository: it " + problem,
-                     "--contracts-path", "give it from the root of the repository, such as contracts", ErrorKind::invalid};
+                     "--contracts-path", "give a path from the root of the repository, such as contracts", ErrorKind::invalid};
     }
     if (repository.default_branch.empty()) { return {}; }
     AF_TRY(const Repository opened, Repository::open(repository.path));
     AF_TRY(const auto commit, opened.branch_commit(repository.default_branch));
     if (commit) { return {}; }
     return Error{"AF-CONF-074", "the repository has no branch `" + printable(repository.default_branch, 120) + "`",
-                 "--default-branch", "`git branch --list` there has the names", ErrorKind::invalid};
+                 "--default-branch", "`git branch --list` there lists them", ErrorKind::invalid};
 }
 
 int add_repository(Program& program, const std::string& path, KnownRepository repository) {
@@ -94,8 +94,8 @@ int remove_repository(Program& program, const std::string& name) {
 Result<KnownRepositories> known_repositories(const Program& program) {
     const auto home = program.environment.find("HOME");
     if (home == program.environment.end() || home->second.empty() || home->second.front() != '/') {
-        return Error{"AF-CLI-003", "there is no home folder, where the list of repositories is kept", "HOME",
-                     "set HOME to an absolute path", ErrorKind::unavailable};
+        return Error{"AF-CLI-003", "there is no home folder for the list of repositories", "HOME", "set HOME to an absolute path",
+                     ErrorKind::unavailable};
     }
     return KnownRepositories(std::filesystem::path(home->second) / ".agentforge" / "repos.yaml");
 }

@@ -260,8 +260,8 @@ private:
         AF_TRY(const PipelineTemplate pipeline, pipeline_of(*project, arguments_of_part(), set_.request));
         const auto last = pipeline.index_of(pipeline.exit_stage);
         if (!last || !makes_delivery(pipeline.stages[*last])) {
-            return Error{"AF-SET-002", "pipeline `" + pipeline.name + "` delivers nothing, and a set ends with branches",
-                         "--pipeline", "name a pipeline whose last stage delivers; `agentforge pipelines list` has them",
+            return Error{"AF-SET-002", "pipeline `" + pipeline.name + "` delivers nothing, but a set ends with branches",
+                         "--pipeline", "name a pipeline whose last stage delivers; `agentforge pipelines list` lists them",
                          ErrorKind::invalid};
         }
         AF_TRY(GateReadiness gates, check_stages_ready(own.program(), *project, pipeline, "", set_.request));
@@ -734,7 +734,7 @@ int finish(Program& program, const Result<int>& code) { return code.ok() ? *code
 
 Error unfit(std::string why) {
     return Error{"AF-SET-002", std::move(why), "--repos",
-                 "agentforge start --repos NAME,NAME \"…\"; `agentforge repo list` has the names", ErrorKind::invalid};
+                 "agentforge start --repos NAME,NAME \"…\"; `agentforge repo list` lists them", ErrorKind::invalid};
 }
 
 Result<std::vector<SetPart>> parts_named(const Program& program, const std::string& list) {
@@ -793,7 +793,7 @@ Error several_sets(const std::string& id, std::vector<std::string> candidates, c
     return Error{
         "AF-SET-007",
         "`" + printable(id, 120) + "` " +
-            (candidates.empty() ? std::string("names no set, and there is none") : "names no one set; candidates: " + names),
+            (candidates.empty() ? std::string("names no set, and there are no sets") : "names no one set; candidates: " + names),
         sets.string(), "Give more of the id.", ErrorKind::conflict};
 }
 

@@ -65,7 +65,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
         if (got < 0) {
             if (errno == EINTR && !program.cancel->requested() && !program.cancel->finishing()) { continue; }
             if (errno == EINTR) {
-                return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "give the command again",
+                return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "run the command again",
                              ErrorKind::cancelled};
             }
             return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input",
@@ -101,7 +101,7 @@ Result<void> check_approvals_reached(const PipelineTemplate& pipeline, const Ent
     for (const std::string& name : arguments.approve) {
         const std::string why = why_not_run(pipeline, entry, exit, *pipeline.index_of(name));
         if (!why.empty()) {
-            return Error{"AF-CLI-201", "nobody would be asked to approve stage `" + printable(name, 80) + "`: " + why,
+            return Error{"AF-CLI-201", "no approval would be asked for at stage `" + printable(name, 80) + "`: " + why,
                          "--approve", "Name a stage that runs; `--dry-run` lists them", ErrorKind::invalid};
         }
     }
@@ -203,7 +203,7 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
             if (!project.services().agentic || !project.services().agentic(agent)) { continue; }
             return Error{"AF-ESC-041",
                          "the task is to be interactive, and the model of role `" + role +
-                             "` works agentically: its command acts before anybody could be asked",
+                             "` works agentically: its command acts before anyone can be asked",
                          "llm.mode", "set llm.mode: plain for the role, or start without --interactive", ErrorKind::invalid};
         }
     }
@@ -268,13 +268,13 @@ Result<std::string> request_about_path(const Program& program, const Project& pr
         !fs::exists(fs::symlink_status(named, error))) {
         if (!like_a_path) { return given; }
         return Error{"AF-CLI-140", "there is no file or folder `" + printable(given, 120) + "`", program.directory.string(),
-                     "name one of the repository, or say in words what is to be looked at", ErrorKind::not_found};
+                     "name a file or folder of the repository, or say in words what to look at", ErrorKind::not_found};
     }
     const fs::path inside =
         fs::weakly_canonical(named, error).lexically_relative(fs::weakly_canonical(project.place().root, error));
     if (inside.empty() || *inside.begin() == "..") {
-        return Error{"AF-CLI-140", "`" + printable(given, 120) + "` lies outside of the repository",
-                     project.place().root.string(), "name a file or folder of the repository", ErrorKind::invalid};
+        return Error{"AF-CLI-140", "`" + printable(given, 120) + "` is outside the repository", project.place().root.string(),
+                     "name a file or folder of the repository", ErrorKind::invalid};
     }
     return inside == "."
                ? verb + " the whole repository"
@@ -489,13 +489,13 @@ void review_again(StartArguments& arguments) {
         AF_TRY(const std::string id, project.tasks().resolve(task));
         AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
         if (state.commit.empty()) {
-            return Error{"AF-CLI-177",
-                         "task " + id + " has delivered no commit that could be reviewed again (it is " +
-                             std::string(to_string(state.status)) + ")",
-                         "",
-                         "`agentforge resume " + short_id(id) +
-                             "` goes on with it; in the pipeline loop it is reviewed before it delivers",
-                         ErrorKind::conflict};
+            return Error{
+                "AF-CLI-177",
+                "task " + id + " has no delivered commit to review again (it is " + std::string(to_string(state.status)) + ")",
+                "",
+                "`agentforge resume " + short_id(id) +
+                    "` goes on with it; in the pipeline loop it is reviewed before it delivers",
+                ErrorKind::conflict};
         }
         *base = TaskBase{state.commit, delivered_tree(state), state.branch};
         AF_TRY(const Repository repository, Repository::open(project.place().root));

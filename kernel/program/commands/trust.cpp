@@ -227,8 +227,8 @@ Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place
         << std::flush;
     const auto answer = read_answer(program.cancel);
     if (program.cancel != nullptr && program.cancel->requested()) {
-        return Error{"AF-CLI-122", "interrupted at the question whether to trust the project; nothing was done",
-                     place.root.string(), "Answer it, or say beforehand: agentforge trust", ErrorKind::cancelled};
+        return Error{"AF-CLI-122", "interrupted at the question about trusting the project; nothing was done",
+                     place.root.string(), "Answer it, or run this first: agentforge trust", ErrorKind::cancelled};
     }
     const std::string word = !answer || answer->empty() ? "" : std::string(1, static_cast<char>(answer->front() | 0x20));
     if (word == "y") {

@@ -53,8 +53,7 @@ public:
             AF_CHECK(known->second(value, std::string(key)));
         }
         if (!entry_.contains("request")) {
-            return bad_entry("the entry has no `request`", made.where,
-                             "say what is to be done: request: \"Add a --version flag\"");
+            return bad_entry("the entry has no `request`", made.where, "say what to do: request: \"Add a --version flag\"");
         }
         if (auto taken = check_request(made.arguments.request); !taken.ok()) {
             Error error = taken.error();

@@ -11,10 +11,9 @@ namespace {
 constexpr std::uint64_t max_edited_text = 1UL << 20U;
 
 Error not_edited(const std::string& why) {
-    return Error{
-        "AF-ESC-038", why, "",
-        "change it in a file of your own and give that: --edited FILE (`agentforge escalations show ID --action` prints the action)",
-        ErrorKind::invalid};
+    return Error{"AF-ESC-038", why, "",
+                 "change it in a file and give that: --edited FILE (`agentforge escalations show ID --action` prints the action)",
+                 ErrorKind::invalid};
 }
 
 }  // namespace
