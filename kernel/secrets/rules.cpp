@@ -46,7 +46,7 @@ public:
 
 private:
     [[nodiscard]] Error wrong(const std::string& at, std::string what) const {
-        return {"AF-SEC-001", "the rules for secrets are not usable: " + std::move(what), document_.where(at),
+        return {"AF-SEC-001", "the rules for secrets are invalid: " + std::move(what), document_.where(at),
                 "fix the file, or reinstall AgentForge", ErrorKind::invalid};
     }
 
@@ -105,7 +105,7 @@ Result<void> check_secret_rules(const std::vector<SecretRule>& rules) {
         const RE2 pattern(rule.pattern, RE2::Quiet);
         if (pattern.ok()) { continue; }
         return Error{"AF-SEC-001",
-                     "the rules for secrets are not usable: the `pattern` of the rule `" + rule.name +
+                     "the rules for secrets are invalid: the `pattern` of the rule `" + rule.name +
                          "` is not an RE2 expression: " + pattern.error(),
                      "", "fix the file, or reinstall AgentForge", ErrorKind::invalid};
     }

@@ -292,7 +292,7 @@ std::string Connection::said() const {
 Error Connection::gone(std::string_view method) const {
     if (broken_) { return *broken_; }
     return Error{"AF-MCP-011", name_ + " ended during `" + std::string(method) + "` (" + ended_how_ + ")" + said(), name_,
-                 "what it had done by then stands; look before you call it again", ErrorKind::unavailable};
+                 "what it had done by then remains; check before you call it again", ErrorKind::unavailable};
 }
 
 }  // namespace agentforge::kernel

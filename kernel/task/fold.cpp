@@ -96,7 +96,7 @@ Result<void> Fold::take_entry(TaskState& fresh, const records::TaskCreated& crea
 Result<void> Fold::on(const records::ExternalArtifactImported& imported) {
     if (state_.status != TaskStatus::pending) { return refuse("the task was started before"); }
     if (!state_.imports_due.contains(imported.validation.contract)) {
-        return refuse("nobody has said that a `" + imported.validation.contract + "` would be imported");
+        return refuse("the journal did not announce that a `" + imported.validation.contract + "` would be imported");
     }
     if (imported.validation.status != "passed" && imported.validation.status != "pending") {
         return refuse("its status is `" + imported.validation.status + "`");
@@ -372,8 +372,7 @@ std::uint64_t Fold::time_since_last() const {
 
 Error Fold::refuse(const std::string& why) const {
     return Error{"AF-TASK-010", "a journal record cannot follow what went before: " + why, records::place_of(record_),
-                 "the journal was changed by something else than agentforge, or this is a defect; keep the file and report it",
-                 ErrorKind::corrupt};
+                 "another program changed the journal, or this is a defect; keep the file and report it", ErrorKind::corrupt};
 }
 
 Error Fold::refuse_ended() const { return refuse("the task has ended (" + std::string(to_string(state_.status)) + ")"); }

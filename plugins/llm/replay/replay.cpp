@@ -91,7 +91,7 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
         return Error{"AF-LLM-201",
                      "the transcript has no answer for " + words(request.place) + "; for this stage it holds " +
                          recorded->describe_stage(request.place.stage),
-                     recorded->path(), "The run took another way than the recorded one: look at the last step, or record again.",
+                     recorded->path(), "The run differs from the recorded one: look at the last step, or record again.",
                      ErrorKind::unavailable};
     }
     const std::string where = recorded->path() + ":" + std::to_string(entry->line);
