@@ -207,8 +207,8 @@ private:
         return asked_once(record.completion);
     }
 
-    /// A command that is used as a model may go on asking its server by itself. Its cost is in the journal with its answer, and
-    /// the task waits for a person before it is asked again. Resuming the task continues with that answer.
+    /// A command that is used as a model may send many requests to its server in one step. Beyond the limit the task waits for a
+    /// person before the next call. The journal has the answer with its cost, and resuming the task continues with it.
     Result<void> asked_once(const Completion& answer) const {
         const json::value* requests = answer.diagnostics.if_contains("requests");
         const json::value* limit = answer.diagnostics.if_contains("requests_limit");
@@ -231,7 +231,7 @@ private:
                      "Say what you can do within the request, and do that with one action.", ErrorKind::invalid};
     }
 
-    /// The backend's own count is the one that is paid and limited.
+    /// Uses the backend's own count, which is the one that is paid and limited.
     void judge_usage(const StepRecord& record) {
         const Usage& usage = record.completion.usage;
         if (usage.estimated || usage.input_tokens <= spec_.budget.total) { return; }
@@ -242,7 +242,7 @@ private:
                   {{"step", record.step}, {"role", spec_.agent.role}});
     }
 
-    /// Takes over what was written, and has it verified.
+    /// Records the files that were written, and has them verified.
     void settle(StepRecord& record) {
         const std::vector<Change> written = host_.take_changes();
         if (written.empty()) { return; }

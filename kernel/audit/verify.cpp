@@ -339,7 +339,7 @@ private:
         for (const auto& [name, hash] : newest) {
             const auto text = read_file(file(name), largest_file);
             if (!text.ok()) {
-                // A fork only has files of its state: artifacts of stages that were entered again are blobs.
+                // A fork has only the files of its state: older artifacts of repeated stages are blobs.
                 if (evidence_->header.contains("forked_from")) {
                     ++gone;
                 } else {

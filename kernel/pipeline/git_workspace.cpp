@@ -318,7 +318,7 @@ public:
         AF_CHECK(make_directories(folder / "scratch"));
         AF_CHECK(make_directories(folder / "gates"));
         std::error_code error;
-        // The form in which worktrees name themselves.
+        // git stores the real path of a worktree.
         if (const fs::path real = fs::canonical(folder, error); !error) { folder = real; }
         AF_TRY(Worktree work, Worktree::ensure(options_.repository, folder / "work", state.task_id, state.base_commit));
         if (options_.notice && !work.unfilled().empty()) {

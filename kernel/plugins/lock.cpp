@@ -82,7 +82,7 @@ private:
             }
             locked.files.emplace(file, std::string(hash.get_string()));
         }
-        if (lock.plugins.contains(id)) { return wrong(at, "the plugin `" + ellipsis(id, 120) + "` stands in it twice"); }
+        if (lock.plugins.contains(id)) { return wrong(at, "the plugin `" + ellipsis(id, 120) + "` appears in it twice"); }
         lock.plugins.emplace(std::move(id), std::move(locked));
         return {};
     }

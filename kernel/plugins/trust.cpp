@@ -264,7 +264,7 @@ Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
             project.items.emplace(std::string(name), std::string(hash.get_string()));
         }
         if (!projects.emplace(root, std::move(project)).second) {
-            return broken("the project " + root + " stands in it twice", parsed->where(at));
+            return broken("the project " + root + " appears in it twice", parsed->where(at));
         }
     }
     return projects;

@@ -14,7 +14,7 @@ Error error_of(const records::RecordedError& recorded) {
     return Error{recorded.code, recorded.message, *recorded.where, *recorded.remedy, static_cast<ErrorKind>(*recorded.kind)};
 }
 
-/// Sorts one record into the task, which is folded up to it.
+/// Adds one record to the task, whose state already includes it.
 class Sorter {
 public:
     Sorter(RecordedTask& task, const records::Envelope& envelope) : task_(task), envelope_(envelope) {}

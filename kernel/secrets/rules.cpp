@@ -37,7 +37,7 @@ public:
             AF_TRY(SecretRule rule, read_rule(list->get_array()[i], at));
             const auto same = [&rule](const SecretRule& other) { return other.name == rule.name; };
             if (std::any_of(rules.begin(), rules.end(), same)) {
-                return wrong(at + "/name", "the rule `" + rule.name + "` is there twice");
+                return wrong(at + "/name", "the rule `" + rule.name + "` appears twice");
             }
             rules.push_back(std::move(rule));
         }

@@ -175,7 +175,7 @@ int get_config(Program& program, const ConfigArguments& arguments) {
     if (segments.empty() || known_setting(settings, segments) == nullptr) {
         Error error = no_such_setting(config->product, arguments.key);
         if (is_section_of_settings(settings, arguments.key)) {
-            error.remedy = "it is a section: `agentforge config show " + arguments.key + "` shows what stands in it";
+            error.remedy = "it is a section: `agentforge config show " + arguments.key + "` shows its settings";
         }
         return program.fail(error);
     }

@@ -164,7 +164,7 @@ std::string settings_text(const InitFindings& found) {
     if (!found.repository.secret_files.empty()) {
         std::string list;
         for (const std::string& file : found.repository.secret_files) { list += (list.empty() ? "" : ", ") + file; }
-        keys += "# What stands in these files is hidden from models and journals.\nsecrets:\n  files: [" + list + "]\n";
+        keys += "# The contents of these files are hidden from models and journals.\nsecrets:\n  files: [" + list + "]\n";
     }
     return text + (keys.empty() ? "{}\n" : keys);
 }
