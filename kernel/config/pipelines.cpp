@@ -358,7 +358,7 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         if (second == pipeline.stages.end()) { continue; }
         return broken("AF-PIPE-015", pointer + "/stages/" + std::to_string(second - pipeline.stages.begin()),
                       "stage " + second->name + " " + what + ", and so does " + first->name,
-                      std::string("Only one stage of a pipeline does: write `") + key + ": false` in the other.");
+                      std::string("Only one stage of a pipeline may do that: write `") + key + ": false` in the other.");
     }
     if (!pipeline.index_of(pipeline.exit_stage)) {
         const auto near = nearest(pipeline.exit_stage, names);

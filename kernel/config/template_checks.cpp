@@ -373,8 +373,8 @@ Result<void> check_continuation(const PipelineTemplate& pipeline, const Pipeline
         }
         if (!comes_from_outside(next, contract)) {
             return cannot_run("AF-PIPE-021", at,
-                              "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", and " + next.name +
-                                  " takes none from outside",
+                              "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", but " + next.name +
+                                  " accepts none from outside",
                               "Remove it, or add it to `accepts_external` of " + next.name + ".");
         }
     }

@@ -28,7 +28,7 @@ Error broken_rule(std::string code, std::string message, std::string remedy, Err
 
 Result<void> check_guidance(std::string_view guidance) {
     const auto refused = [](std::string why, std::string remedy) {
-        return broken_rule("AF-ORCH-048", "what is said to the model " + std::move(why), std::move(remedy));
+        return broken_rule("AF-ORCH-048", "the message to the model " + std::move(why), std::move(remedy));
     };
     if (guidance.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return refused("is empty", "say what it is to do, or resume without");

@@ -171,7 +171,7 @@ std::string artifact_in(const std::vector<std::string>& files, const std::string
 Error not_there(const ExternalDependency& each, const std::string& why, const fs::path& where, const std::string& remedy) {
     return Error{"AF-DEP-004",
                  "the specification depends on `" + ellipsis(each.artifact, 120) + "` " +
-                     (each.version.empty() ? "" : each.version + " ") + "of repository `" + each.repo + "`, and " + why,
+                     (each.version.empty() ? "" : each.version + " ") + "of repository `" + each.repo + "`, but " + why,
                  where.string(), remedy, ErrorKind::unavailable};
 }
 

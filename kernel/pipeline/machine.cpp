@@ -55,7 +55,7 @@ Effect enter(const TaskState& state) {
     }
     if (const std::string contract = missing_prerequisite(state); !contract.empty()) {
         return FailTask{"AF-ORCH-032", "stage `" + stage.name + "` builds on " + std::string(article_for(contract)) + " `" +
-                                           contract + "`, and no completed stage has made one"};
+                                           contract + "`, but no completed stage has produced one"};
     }
     return StartStage{};
 }

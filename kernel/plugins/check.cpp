@@ -404,12 +404,13 @@ private:
         if (hung || outcome.timed_out) {
             finding.found = "no return within " + std::to_string(options_.call_limit.count()) + " ms";
             finding.expected = "a return within the limit";
-            finding.error = {"AF-CHECK-011",
-                             whose + " hung " + place + ": it did not return within " +
-                                 std::to_string(options_.call_limit.count()) + " ms and was killed",
-                             report_.file,
-                             "Look at cancelled() and deadline(), and let the host's services wait; --timeout raises the limit.",
-                             ErrorKind::timeout};
+            finding.error = {
+                "AF-CHECK-011",
+                whose + " hung " + place + ": it did not return within " + std::to_string(options_.call_limit.count()) +
+                    " ms and was killed",
+                report_.file,
+                "Look at cancelled() and deadline(), and use the host's services to wait; --timeout raises the limit.",
+                ErrorKind::timeout};
         } else if (sanitizer) {
             const auto begin = std::min(outcome.err.find("ERROR: "), outcome.err.find("runtime error: "));
             finding.found = ellipsis(sanitize_utf8(outcome.err.substr(begin)), 1500);

@@ -237,12 +237,13 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
     for (std::uint32_t index = 0; index < descriptor->factory_count; ++index) {
         const AgentforgeFactory& factory = descriptor->factories[index];
         const auto broken = [&](const std::string& found, const std::string& expected) {
-            return Error{"AF-PLUG-014",
-                         "Factory " + std::to_string(index) + " of plugin `" + manifest.id + "` has " + found +
-                             ", but it must have " + expected,
-                         library_path(manifest),
-                         "Make it with agentforge::provides_tool and its like, and rebuild the plugin with the SDK of this host.",
-                         ErrorKind::invalid};
+            return Error{
+                "AF-PLUG-014",
+                "Factory " + std::to_string(index) + " of plugin `" + manifest.id + "` has " + found + ", but it must have " +
+                    expected,
+                library_path(manifest),
+                "Create it with agentforge::provides_tool or a similar function, and rebuild the plugin with the SDK of this host.",
+                ErrorKind::invalid};
         };
         if (factory.size != sizeof(AgentforgeFactory)) {
             return broken(std::to_string(factory.size) + " bytes", std::to_string(sizeof(AgentforgeFactory)));

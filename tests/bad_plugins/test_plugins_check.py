@@ -60,7 +60,7 @@ FAULTS = {
     "throw_int": ("error", "calls", "AF-CHECK-013", f"{TOOL} threw in call() with the input \"valid\": something that is not a std::exception", "an exception", "Catch it in the plugin"),
     "crash_in_call": ("error", "calls", "AF-CHECK-010", f"{TOOL} crashed in call() with the input \"required only\": SIGSEGV", "SIGSEGV", "in the host it would end the program"),
     "abort_in_call": ("error", "calls", "AF-CHECK-010", f"{TOOL} crashed in call() with the input \"required only\": SIGABRT", "SIGABRT", "Run this call in a debugger"),
-    "hang_in_call": ("error", "calls", "AF-CHECK-011", f"{TOOL} hung in call() with the input \"required only\": it did not return within 400 ms and was killed", "no return within 400 ms", "let the host's services wait"),
+    "hang_in_call": ("error", "calls", "AF-CHECK-011", f"{TOOL} hung in call() with the input \"required only\": it did not return within 400 ms and was killed", "no return within 400 ms", "use the host's services to wait"),
     "exit_in_call": ("error", "calls", "AF-CHECK-012", f"{TOOL} ended the whole process in call() with the input \"required only\": exit code 3", "exit code 3", "exit() in a plugin ends the host"),
     "huge_output": ("warning", "calls", "AF-CHECK-016", f"{TOOL} gave an output of 9437184 bytes in call()", "9437184 bytes", "Cut it"),
     "invalid_utf8_output": ("warning", "calls", "AF-CHECK-016", f"{TOOL} gave an output that is not valid UTF-8 in call()", "\ufffd", "Give UTF-8"),

@@ -138,7 +138,7 @@ ContentReader LanguageCommands::reader_of(const std::string& tree) const {
 }
 
 Error no_command(const std::string& language) {
-    return {"AF-GATE-060", "The language " + language + " needs a command to run its tests, and no setting names it.",
+    return {"AF-GATE-060", "The language " + language + " needs a command to run its tests, but no setting names it.",
             "gates.command", "Set gates.command to a program with arguments that prints TAP or writes JUnit XML below {results}.",
             ErrorKind::invalid};
 }

@@ -478,7 +478,7 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
 
 Result<void> check_leaves_branch(const DeliverySettings& settings, const std::string& where, const std::string& then) {
     if (settings.type != "files") { return {}; }
-    return Error{"AF-SET-012", "a part of a set is delivered as a branch, and delivery.type is `files`", where,
+    return Error{"AF-SET-012", "a part of a set is delivered as a branch, but delivery.type is `files`", where,
                  "set it to commit, branch or pr" + then, ErrorKind::unavailable};
 }
 

@@ -133,7 +133,7 @@ Result<void> check_given(const PipelineTemplate& pipeline, const std::vector<Imp
         const ExternalArtifact* external = external_named(pipeline, name);
         return Error{
             "AF-EXT-003",
-            who + " needs " + quoted(external == nullptr ? name : external->contract) + " from outside, and none was given",
+            who + " needs " + quoted(external == nullptr ? name : external->contract) + " from outside, but none was given",
             pipeline.source, "Give it: " + (external == nullptr ? "--external " + name + "=FILE" : option_for(*external, name)),
             ErrorKind::invalid};
     };
@@ -148,7 +148,7 @@ Result<void> check_given(const PipelineTemplate& pipeline, const std::vector<Imp
         if (!takes_from(*external, each.source)) {
             return Error{"AF-EXT-005",
                          "pipeline `" + pipeline.name + "` takes its " + each.name + " from `" + external->source +
-                             "`, and this one is `" + each.source + "`",
+                             "`, but this one is `" + each.source + "`",
                          pipeline.source, "Give it with: " + option_for(*external, each.name), ErrorKind::invalid};
         }
         for (const std::string& other : external->required) {
