@@ -196,7 +196,7 @@ private:
         Part part(verdict_, "projections");
         const auto text = read_file(evidence_->paths.state(), largest_file);
         if (!text.ok() || text->empty()) {  // Empty: a power cut came before its bytes were on disk.
-            part.unchecked("state.yaml is not there; it is rebuilt from the journal");
+            part.unchecked("state.yaml does not exist; it can be rebuilt from the journal");
             return;
         }
         const auto parsed = parse_json(*text, "state.yaml");
@@ -204,7 +204,7 @@ private:
         if (written == nullptr || !written->contains("seq")) {
             if (written != nullptr && records().size() == 1) { return; }  // As created, before the first record.
             if (written != nullptr && text_of(*written, "status") == "pending") {
-                part.unchecked("state.yaml is as it was made; it is rebuilt from the journal");
+                part.unchecked("state.yaml is unchanged since the task was created; it can be rebuilt from the journal");
                 return;
             }
             part.fault("state.yaml cannot be read");

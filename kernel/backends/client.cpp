@@ -92,7 +92,7 @@ public:
             if (++spent.of_task > SpentAttempts::most_of_task) {
                 return Error{"AF-LLM-109",
                              "'" + info_.name + "' fails too often: " + std::to_string(spent.of_task) +
-                                 " more failed attempts of this task than its answers make up for; the last: " + error.code +
+                                 " failed attempts of this task, more than its answers allow for; the last: " + error.code +
                                  ": " + error.message,
                              error.where, "Resume when the server works again, or choose another model.", ErrorKind::unavailable};
             }

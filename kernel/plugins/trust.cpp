@@ -226,7 +226,7 @@ Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
     if (::fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode)) { return broken("it is not a regular file", file); }
     if ((status.st_uid != ::geteuid() && status.st_uid != 0) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         return Error{"AF-PLUG-042", "The list of trusted projects is not used: other users could have written it", file,
-                     "Check it, then make yourself its only user: chown and chmod 600.", ErrorKind::denied};
+                     "Check it, then make yourself its owner and only user: chown and chmod 600.", ErrorKind::denied};
     }
     // Read again by name: it can differ from the checked file only through our own atomic replacement.
     const auto bytes = read_file(file, most_bytes);

@@ -412,7 +412,7 @@ Result<Entry> settle_entry(const PipelineTemplate& pipeline, std::vector<Import>
         AF_TRY(const std::size_t index, known_stage(pipeline, name, "to leave out"));
         if (!pipeline.stages[index].required) { continue; }
         return Error{"AF-EXT-010", "stage `" + name + "` of pipeline `" + pipeline.name + "` cannot be left out", pipeline.source,
-                     "Only stages with `required: false` in the template can", ErrorKind::invalid};
+                     "Only stages with `required: false` in the template can be left out", ErrorKind::invalid};
     }
     AF_TRY(const std::size_t last,
            known_stage(pipeline, request.exit.empty() ? pipeline.exit_stage : request.exit, "to end with"));

@@ -339,7 +339,7 @@ void add_inspect(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<InspectArguments>();
     const Command command = add_subcommand(app, "inspect", "Verify and show a task's journal, or show one step of it");
     add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
-    const Option step = add_option(*command, "--step", arguments->step, "This step, with everything that was sent and answered");
+    const Option step = add_option(*command, "--step", arguments->step, "This step, with everything that was sent and received");
     step->type_name("N")->positive();
     add_option(*command, "--show", arguments->show, "Only this part of the step")
         ->one_of({"system", "context", "answer", "result", "diff"})

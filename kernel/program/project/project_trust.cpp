@@ -236,8 +236,8 @@ Error ProjectTrust::refusal() const {
     return {
         "AF-PLUG-040",
         was ? "This project changed since you trusted it (" + listed(changed) +
-                  "), so the programs that its own files name are not run: " + listed(names)
-            : "You have not trusted this project, so the programs that its own files name are not run: " + listed(names),
+                  "), so AgentForge ignores what its own files want to run: " + listed(names)
+            : "You have not trusted this project, so AgentForge ignores what its own files want to run: " + listed(names),
         subject.root,
         "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`. AgentForge's own plugins and your own settings work without this.",
         ErrorKind::denied};
