@@ -506,7 +506,7 @@ Result<void> RolePaths::check_write(std::string_view normalized_path) const {
     if ((acts_later(normalized_path) || !link.empty()) && std::ranges::find(specified_, normalized_path) == specified_.end()) {
         return Error{
             "AF-TOOL-016",
-            "Path '" + std::string(normalized_path) + "' takes effect later" +
+            "Path '" + std::string(normalized_path) + "' acts later" +
                 (link.empty() ? "" : ", for '" + std::string(link) + "' is a link to it") +
                 ": tools on the user's machine or a server run or read such files, and the specification does not name this one.",
             {},
