@@ -28,7 +28,7 @@ Error too_small(const std::string& section, std::size_t tokens, std::size_t shar
     return {
         "AF-AGENT-013",
         "the fixed part '" + section + "' of agent '" + spec.agent.role + "' takes " + std::to_string(tokens) +
-            " tokens; its share is " + std::to_string(share) + " of " + std::to_string(spec.budget.total),
+            " tokens; its limit is " + std::to_string(share) + " of " + std::to_string(spec.budget.total),
         spec.agent.source,
         "Shorten it, or raise " +
             std::string(section == "system_prompt" && tokens > share ? "context.budget.system_prompt" : "context.max_tokens") +

@@ -109,7 +109,7 @@ private:
         if (memory_.malformed() >= spec_.max_malformed) {
             return Error{"AF-AGENT-012",
                          who() + " gave " + std::to_string(memory_.malformed()) +
-                             " answers in a row that cannot be read; the last: " + memory_.last()->error,
+                             " unreadable answers in a row; the last: " + memory_.last()->error,
                          "",
                          model_.info().native_tool_calls
                              ? "Use a model that calls tools reliably."
@@ -207,18 +207,19 @@ private:
         return asked_once(record.completion);
     }
 
-    /// A command that is used as a model may go on asking its server by itself. Its cost is in the journal with its answer, and
-    /// the task waits for a person before it is asked again. Resuming the task continues with that answer.
+    /// A command that is used as a model may send many requests to its server in one step. Beyond the limit the task waits for a
+    /// person before the next call. The journal has the answer with its cost, and resuming the task continues with it.
     Result<void> asked_once(const Completion& answer) const {
         const json::value* requests = answer.diagnostics.if_contains("requests");
         const json::value* limit = answer.diagnostics.if_contains("requests_limit");
         if (requests == nullptr || limit == nullptr || !requests->is_number() || !limit->is_number()) { return {}; }
         return Error{
             "AF-LLM-315",
-            "the command of " + who() + " asked its model's server at least " +
-                std::to_string(requests->to_number<std::uint64_t>()) + " times in one step; its limit is " +
+            "the command of " + who() + " sent its model's server at least " +
+                std::to_string(requests->to_number<std::uint64_t>()) + " requests in one step; its limit is " +
                 std::to_string(limit->to_number<std::uint64_t>()),
-            "", "Look at what it does by running it by hand; raise `max_requests` below llm.settings if it must; then resume.",
+            "",
+            "Run the command by hand to see what it does. Raise `max_requests` under llm.settings if it needs more, then resume.",
             ErrorKind::unavailable};
     }
 
@@ -230,7 +231,7 @@ private:
                      "Say what you can do within the request, and do that with one action.", ErrorKind::invalid};
     }
 
-    /// The backend's own count is the one that is paid and limited.
+    /// Uses the backend's own count, which is the one that is paid and limited.
     void judge_usage(const StepRecord& record) {
         const Usage& usage = record.completion.usage;
         if (usage.estimated || usage.input_tokens <= spec_.budget.total) { return; }
@@ -241,7 +242,7 @@ private:
                   {{"step", record.step}, {"role", spec_.agent.role}});
     }
 
-    /// Takes over what was written, and has it verified.
+    /// Records the files that were written, and has them verified.
     void settle(StepRecord& record) {
         const std::vector<Change> written = host_.take_changes();
         if (written.empty()) { return; }
@@ -265,7 +266,7 @@ private:
         if (verdict.kind != ActionVerdict::Kind::rejected) { return verdict.kind; }
         refuse(record, {"AF-ESC-033",
                         "a person rejected this action" + (verdict.feedback.empty() ? std::string() : ": " + verdict.feedback),
-                        "", "Nothing was done. Take another action that heeds what was said.", ErrorKind::denied});
+                        "", "Nothing was done. Take another action that follows this feedback.", ErrorKind::denied});
         events_.event(event::ToolCalled{spec_.stage, spec_.agent.role, record.step, record.tool, false, record.summary});
         return verdict.kind;
     }

@@ -470,7 +470,7 @@ std::string tool_names(const std::vector<ToolSpec>& offered) {
 Result<ToolCall> read_any(const Completion& answer, const std::vector<ToolSpec>& offered) {
     const bool cut_off = answer.stop_reason == StopReason::length;
     const auto cut_error = [&offered] {
-        return unreadable("AF-AGENT-024", "the answer was cut off at the limit of output tokens before the action was whole",
+        return unreadable("AF-AGENT-024", "the answer was cut off at the limit of output tokens before the action was complete",
                           std::string("Do less in one action: ") +
                               (is_offered(offered, "edit_file") ? "write a smaller file first and extend it with edit_file."
                                                                 : "write several smaller files."));

@@ -46,8 +46,8 @@ std::optional<Error> problem_of(const KnownRepository& repository) {
     const auto take_it_out = "take it out of the list: agentforge repo remove " + repository.name;
     std::error_code none;
     if (!fs::is_directory(repository.path, none)) {
-        return Error{"AF-DASH-011", "The repository `" + repository.name + "` is not there", repository.path.string(),
-                     "Put it back, or " + take_it_out, ErrorKind::not_found};
+        return Error{"AF-DASH-011", "The repository `" + repository.name + "` does not exist at its path",
+                     repository.path.string(), "Put it back, or " + take_it_out, ErrorKind::not_found};
     }
     struct stat status {};
     const fs::path folder = Aggregator::agentforge_of(repository);
@@ -206,8 +206,8 @@ void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
         version_ += known.problem ? 0 : 1;
         known = Known{};
         project(key, known,
-                Error{"AF-DASH-019", "The journal of a task is no file: a link, a folder or a device", paths.journal().string(),
-                      "put the journal back, or delete the task's folder", ErrorKind::invalid});
+                Error{"AF-DASH-019", "The journal of a task is not a file: a link, a folder or a device",
+                      paths.journal().string(), "restore the journal, or delete the task's folder", ErrorKind::invalid});
         return;
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -329,7 +329,7 @@ Result<Aggregator::Place> Aggregator::find(std::string_view task, std::string_vi
     if (found.size() == 1) { return found.front(); }
     std::string names;
     for (const Place& place : found) { names += (names.empty() ? "" : ", ") + repositories_[place.repository].name; }
-    return Error{"AF-DASH-018", "Several repositories have a task of this id", names, "say which with `?repo=NAME`",
+    return Error{"AF-DASH-018", "Several repositories have a task of this id", names, "choose one with `?repo=NAME`",
                  ErrorKind::conflict};
 }
 

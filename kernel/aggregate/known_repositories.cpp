@@ -22,14 +22,14 @@ Error wrong(const YamlDocument& document, const std::string& pointer, const std:
 }
 
 Result<KnownRepository> read_entry(const YamlDocument& document, const json::value& entry, const std::string& at) {
-    if (!entry.is_object()) { return wrong(document, at, "an entry is no map"); }
+    if (!entry.is_object()) { return wrong(document, at, "an entry is not a map"); }
     KnownRepository repository;
     for (const auto& field : entry.get_object()) {
         const std::string key(field.key());
         if (key != "name" && key != "path" && key != "default_branch" && key != "contracts_path") {
             return wrong(document, at + "/" + key + "#", "unknown key `" + ellipsis(key, 60) + "`");
         }
-        if (!field.value().is_string()) { return wrong(document, at + "/" + key, "`" + key + "` is no text"); }
+        if (!field.value().is_string()) { return wrong(document, at + "/" + key, "`" + key + "` is not text"); }
         if (key == "name") { repository.name = std::string_view(field.value().get_string()); }
         if (key == "path") { repository.path = std::string(field.value().get_string()); }
         if (key == "default_branch") { repository.default_branch = std::string_view(field.value().get_string()); }
@@ -54,7 +54,8 @@ Error unknown_repository(std::string_view name, const std::vector<KnownRepositor
     for (const KnownRepository& each : known) { names.push_back(each.name); }
     const std::string near = nearest(name, names);
     return Error{"AF-CONF-073", "no repository is known as `" + ellipsis(sanitize_utf8(name), 80) + "`", where,
-                 (near.empty() ? "" : "did you mean `" + near + "`? ") + "`agentforge repo list` has them", ErrorKind::not_found};
+                 (near.empty() ? "" : "did you mean `" + near + "`? ") + "`agentforge repo list` lists them",
+                 ErrorKind::not_found};
 }
 
 std::string repository_name(const fs::path& path, const std::vector<KnownRepository>& taken) {
@@ -87,7 +88,7 @@ Result<std::vector<KnownRepository>> KnownRepositories::list() const {
         AF_TRY(KnownRepository repository, read_entry(document, entries->get_array()[index], at));
         const auto stands_already = [&](const KnownRepository& other) { return same(repository, other); };
         if (std::ranges::any_of(repositories, stands_already)) {
-            return wrong(document, at, "its name or its path stands twice");
+            return wrong(document, at, "its name or its path appears twice");
         }
         repositories.push_back(std::move(repository));
     }
@@ -111,7 +112,7 @@ Result<void> KnownRepositories::save(const std::vector<KnownRepository>& reposit
 
 Result<void> KnownRepositories::add(const KnownRepository& repository) const {
     if (!is_repository_name(repository.name)) {
-        return Error{"AF-CONF-071", "`" + ellipsis(sanitize_utf8(repository.name), 80) + "` is no name of a repository", "",
+        return Error{"AF-CONF-071", "`" + ellipsis(sanitize_utf8(repository.name), 80) + "` is not a name of a repository", "",
                      "use at most 64 letters, digits, `.`, `_` and `-`", ErrorKind::invalid};
     }
     AF_TRY(std::vector<KnownRepository> all, list());
@@ -119,9 +120,9 @@ Result<void> KnownRepositories::add(const KnownRepository& repository) const {
         if (!same(repository, other)) { continue; }
         return Error{
             "AF-CONF-072",
-            (other.path == repository.path ? "the repository is known already, as `" : "another repository has the name `") +
+            (other.path == repository.path ? "the repository is already known as `" : "another repository has the name `") +
                 other.name + "`",
-            other.path.string(), "give another name, or take that one out: agentforge repo remove " + other.name,
+            other.path.string(), "give another name, or remove that one: agentforge repo remove " + other.name,
             ErrorKind::conflict};
     }
     all.push_back(repository);

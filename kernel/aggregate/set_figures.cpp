@@ -24,7 +24,7 @@ json::object figures_of(const TaskSet& set, const ConditionOfPart& condition) {
     json::array actions;
     if (!set.has_ended() && !set.running) {
         if (can_be_finished) { actions.emplace_back("resume"); }
-        if (set.phase != SetPhase::delivering) { actions.emplace_back("abort"); }  // Some may be published.
+        if (set.phase != SetPhase::delivering) { actions.emplace_back("abort"); }  // Some branches may be published.
     }
     return {{"set_id", set.id},
             {"request", set.request},

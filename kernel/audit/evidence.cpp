@@ -28,7 +28,7 @@ Result<void> add_files(const fs::path& folder, const std::string& prefix, std::s
     }
     if (error && (prefix.empty() || error != std::errc::no_such_file_or_directory)) {
         return Error{"AF-AUDT-009", "the task's folder cannot be read: " + error.message(), folder.string(),
-                     "see whether it is readable", ErrorKind::io};
+                     "check that it is readable", ErrorKind::io};
     }
     return {};
 }
@@ -49,7 +49,7 @@ Result<TaskEvidence> TaskEvidence::read(const fs::path& folder, const fs::path& 
     AF_TRY(evidence.recovery, Journal::read(evidence.paths.journal(), JournalVisitor{header, record}));
     if (evidence.records.empty()) {
         return Error{"AF-AUDT-010", "the journal has no record", evidence.paths.journal().string(),
-                     "restore the journal from a backup, or start anew and remove this folder", ErrorKind::corrupt};
+                     "restore the journal from a backup, or remove this folder and start again", ErrorKind::corrupt};
     }
     return evidence;
 }

@@ -13,8 +13,8 @@ namespace {
 constexpr const char* library_name = "libagentforge-print.so";
 
 Error not_printable(const std::string& why) {
-    return {"AF-AUDT-005", "No PDF can be made here: " + why, library_name,
-            "Install Pango (Debian: libpangocairo-1.0-0) and AgentForge whole, or take --format html.", ErrorKind::unavailable};
+    return {"AF-AUDT-005", "Cannot create a PDF: " + why, library_name,
+            "Install Pango (Debian: libpangocairo-1.0-0) and all of AgentForge, or use --format html.", ErrorKind::unavailable};
 }
 
 /// Beside the program's other libraries.

@@ -313,7 +313,7 @@ DocumentSection violations_of(const TaskEvidence& evidence) {
         };
         if (const auto violation = records::as<records::Violation>(record)) {
             add(*violation->stage,
-                "a program wrote where it may not, all of it was taken back: " + joined(*violation->paths, ", "));
+                "a program wrote where it may not, so all its writes were undone: " + joined(*violation->paths, ", "));
         }
         const auto step = records::as<records::Step>(record);
         const std::string error = step ? step->result->error.value_or("") : std::string();

@@ -50,8 +50,8 @@ bool is_literal_key(const std::string& key) {
 
 Error not_signed(const std::string& why) {
     return Error{
-        "AF-AUDT-001", "the statement could not be signed: " + why, "",
-        "see that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), or set delivery.sign: never",
+        "AF-AUDT-001", "cannot sign the statement: " + why, "",
+        "check that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), or set delivery.sign: never",
         ErrorKind::unavailable};
 }
 
@@ -157,7 +157,7 @@ SignatureAnswer check_signature(const SignatureTools& tools, const std::string& 
     if (signature.starts_with("-----BEGIN SIGNED MESSAGE-----")) {
         return check_gpg(tools, program_of(tools, git, "x509"), statement, (*folder)->path(), stop);
     }
-    return {false, false, "it is no signature of gpg, ssh-keygen or gpgsm"};
+    return {false, false, "it is not a signature of gpg, ssh-keygen or gpgsm"};
 }
 
 }  // namespace agentforge::kernel

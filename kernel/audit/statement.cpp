@@ -15,7 +15,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Returns a gate's entry from its record, without its texts, which a reader finds there.
+/// Returns a gate's entry, without the texts that its record has.
 json::object gate_entry(const Record& record, const records::Gate& measured) {
     json::object gate{{"gate", measured.gate},
                       {"tree", measured.tree},

@@ -171,7 +171,7 @@ private:
         for (const auto& [key, value] : evidence_->header) {
             const auto place = std::find(order.begin(), order.end(), std::string_view(key));
             if (place != order.end() && place < next) {
-                part.fault("its header is not as it was written: the field " + std::string(key) + " stands in another place");
+                part.fault("its header was changed: the field " + std::string(key) + " is in another place");
             }
             if (place != order.end()) { next = place; }
         }
@@ -196,7 +196,7 @@ private:
         Part part(verdict_, "projections");
         const auto text = read_file(evidence_->paths.state(), largest_file);
         if (!text.ok() || text->empty()) {  // Empty: a power cut came before its bytes were on disk.
-            part.unchecked("state.yaml is not there; the journal gives it anew");
+            part.unchecked("state.yaml does not exist; it can be rebuilt from the journal");
             return;
         }
         const auto parsed = parse_json(*text, "state.yaml");
@@ -204,7 +204,7 @@ private:
         if (written == nullptr || !written->contains("seq")) {
             if (written != nullptr && records().size() == 1) { return; }  // As created, before the first record.
             if (written != nullptr && text_of(*written, "status") == "pending") {
-                part.unchecked("state.yaml is as it was made; the journal gives it anew");
+                part.unchecked("state.yaml is unchanged since the task was created; it can be rebuilt from the journal");
                 return;
             }
             part.fault("state.yaml cannot be read");
@@ -339,7 +339,7 @@ private:
         for (const auto& [name, hash] : newest) {
             const auto text = read_file(file(name), largest_file);
             if (!text.ok()) {
-                // A fork only has files of its state: artifacts of stages that were entered again are blobs.
+                // A fork has only the files of its state: older artifacts of repeated stages are blobs.
                 if (evidence_->header.contains("forked_from")) {
                     ++gone;
                 } else {
@@ -726,7 +726,7 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
     AF_TRY(const auto note, read_note(repository, commit));
     const CommitTrailers trailers = trailers_of(written.message);
     if (!note && trailers.task_id.empty()) {
-        return Error{"AF-AUDT-003", "commit " + commit + " carries no proof: no trailer names a task, and it has no note", "",
+        return Error{"AF-AUDT-003", "commit " + commit + " has no proof: no trailer names a task, and it has no note", "",
                      "name a commit that a task delivered, or fetch its notes: git fetch origin " + std::string(statement_notes) +
                          ":" + statement_notes,
                      ErrorKind::not_found};
@@ -761,7 +761,7 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
                            ", not about this one with tree " + written.tree);
     if (signature.empty()) {
         verdict.add("signature", AuditAnswer::unchecked,
-                    "the statement is not signed: anybody who can write notes can have written it");
+                    "the statement is not signed: anyone who can write notes could have written it");
     } else {
         Verifier::add_signature(verdict, tools, statement, signature, stop);
     }

@@ -92,9 +92,9 @@ public:
             if (++spent.of_task > SpentAttempts::most_of_task) {
                 return Error{"AF-LLM-109",
                              "'" + info_.name + "' fails too often: " + std::to_string(spent.of_task) +
-                                 " attempts of this task more than its answers make up for; the last: " + error.code + ": " +
-                                 error.message,
-                             error.where, "Resume when the server is better, or choose another model.", ErrorKind::unavailable};
+                                 " failed attempts of this task, more than its answers allow for; the last: " + error.code +
+                                 ": " + error.message,
+                             error.where, "Resume when the server works again, or choose another model.", ErrorKind::unavailable};
             }
             delay = std::min(delay, retries_.max_delay);
             const std::chrono::milliseconds wait = shortened(delay);
@@ -102,7 +102,7 @@ public:
                 return Error{"AF-LLM-103",
                              "the next attempt at '" + info_.name + "' would start after the deadline; the last failed with " +
                                  error.code + ": " + error.message,
-                             error.where, "Raise the stage's timeout, or try again when the model answers faster.",
+                             error.where, "Raise the stage's timeout, or retry when the model answers faster.",
                              ErrorKind::timeout};
             }
             context.log(LogLevel::warning, "the model failed and is tried again: " + error.message,
@@ -147,7 +147,7 @@ private:
             return Error{"AF-LLM-106", "the backend '" + info_.name + "' threw an exception: " + sanitize_utf8(failure.what()),
                          "", "Report it to the plugin's author; choose another backend meanwhile.", ErrorKind::internal};
         } catch (...) {
-            return Error{"AF-LLM-106", "the backend '" + info_.name + "' threw something that is not an exception", "",
+            return Error{"AF-LLM-106", "the backend '" + info_.name + "' threw a value that is not an exception", "",
                          "Report it to the plugin's author; choose another backend meanwhile.", ErrorKind::internal};
         }
     }
@@ -212,10 +212,10 @@ Result<void> CircuitBreaker::admit() {
     }
     const auto left = std::chrono::ceil<std::chrono::seconds>(open_until_ - now).count();
     return Error{"AF-LLM-108",
-                 "the model failed " + std::to_string(failures_) + " times in a row and is left alone" +
-                     (left > 0 ? " for another " + std::to_string(left) + " s" : " until another call has come back") +
+                 "the model failed " + std::to_string(failures_) + " times in a row and is not called" +
+                     (left > 0 ? " for another " + std::to_string(left) + " s" : " until another call has returned") +
                      "; the last failure: " + last_,
-                 "", "Resume when it is better, or choose another model.", ErrorKind::unavailable};
+                 "", "Resume when it works again, or choose another model.", ErrorKind::unavailable};
 }
 
 void CircuitBreaker::succeeded() {

@@ -146,7 +146,7 @@ private:
         if (std::filesystem::exists(file_, ignored)) {
             const auto document = load_yaml(file_, {64UL << 20U, 5'000'000, 100});
             if (!document.ok()) {
-                return Error{"AF-LLM-111", "the transcript to record into cannot be read: " + document.error().message,
+                return Error{"AF-LLM-111", "the transcript to record to cannot be read: " + document.error().message,
                              document.error().where, "Move the file away or name another.", ErrorKind::invalid};
             }
             const json::object* root = document.value().value.if_object();
@@ -154,7 +154,7 @@ private:
             const json::value* entries = root == nullptr ? nullptr : root->if_contains("entries");
             if (version == nullptr || !version->is_int64() || version->get_int64() != 1 || entries == nullptr ||
                 !entries->is_array()) {
-                return Error{"AF-LLM-111", "the file to record into is no transcript of version 1", file_,
+                return Error{"AF-LLM-111", "the file to record to is not a transcript of version 1", file_,
                              "Move the file away or name another.", ErrorKind::invalid};
             }
             if (const json::value* roles = root->if_contains("text_protocol"); roles != nullptr && roles->is_array()) {
@@ -164,7 +164,7 @@ private:
             }
             for (const json::value& entry : entries->get_array()) {
                 if (!entry.is_object()) {
-                    return Error{"AF-LLM-111", "the transcript to record into holds an entry that is no mapping", file_,
+                    return Error{"AF-LLM-111", "the transcript to record to holds an entry that is not a mapping", file_,
                                  "Move the file away or name another.", ErrorKind::invalid};
                 }
                 put(entry.get_object());
@@ -197,7 +197,7 @@ private:
 
     [[nodiscard]] Error not_written(const std::string& why) const {
         return Error{"AF-LLM-110", "the model's answers cannot be recorded: " + why, file_,
-                     "Make the folder, give yourself the right to write into it, or run without recording.", ErrorKind::io};
+                     "Create the folder, make it writable, or run without recording.", ErrorKind::io};
     }
 
     std::string file_;

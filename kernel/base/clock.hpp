@@ -26,7 +26,7 @@ public:
     [[nodiscard]] std::chrono::steady_clock::time_point steady() const override;
 };
 
-/// A clock for tests. It stands still until it is advanced.
+/// A clock for tests. Its time changes only when a test advances it.
 class FakeClock final : public Clock {
 public:
     explicit FakeClock(std::chrono::system_clock::time_point start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 2});

@@ -52,7 +52,7 @@ std::string remedy_for(int error) {
     switch (error) {
         case EACCES:
         case EPERM:
-            return "Check the rights of the file and of the folders above it.";
+            return "Check the permissions of the file and of the folders above it.";
         case EROFS:
             return "The file system is read-only; choose another place or remount it.";
         case ENOSPC:
@@ -114,7 +114,7 @@ Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Dur
     if (!file.valid()) { return failure("AF-BASE-013", "The file could not be created", path, errno); }
     Result<void> written = write_all(file.get(), bytes, path);
     if (written.ok() && durability == Durability::synced && ::fsync(file.get()) != 0) {
-        written = failure("AF-BASE-013", "The file could not be brought to disk", path, errno);
+        written = failure("AF-BASE-013", "Cannot sync the file to disk", path, errno);
     }
     if (written.ok() && ::close(file.release()) != 0 && errno != EINTR) {
         written = failure("AF-BASE-013", "The file could not be closed", path, errno);
@@ -288,10 +288,10 @@ NewFolders& new_folders() {
 
 Result<void> sync_one_directory(const fs::path& path) {
     FileDescriptor folder = open_retrying(path, O_RDONLY | O_DIRECTORY);
-    if (!folder.valid()) { return failure("AF-BASE-016", "The folder could not be opened to bring it to disk", path, errno); }
+    if (!folder.valid()) { return failure("AF-BASE-016", "Cannot open the folder to sync it to disk", path, errno); }
     // EINVAL: the file system does not sync folders.
     if (::fsync(folder.get()) != 0 && errno != EINVAL) {
-        return failure("AF-BASE-016", "The folder could not be brought to disk", path, errno);
+        return failure("AF-BASE-016", "Cannot sync the folder to disk", path, errno);
     }
     return {};
 }
@@ -315,7 +315,7 @@ Result<void> make_directories(const fs::path& path) {
     fs::create_directories(path, error);
     if (!error && !fs::is_directory(path, error) && !error) { error = std::make_error_code(std::errc::not_a_directory); }
     for (const fs::path& folder : missing) { new_folders().add(folder); }
-    if (error) { return failure("AF-BASE-015", "The folder could not be made", path, error.value()); }
+    if (error) { return failure("AF-BASE-015", "Cannot create the folder", path, error.value()); }
     return {};
 }
 
@@ -333,8 +333,8 @@ Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::make(std::string
     std::string name =
         (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / ("agentforge-" + std::string(prefix) + "-XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr) {
-        return Error{"AF-BASE-015", "No temporary folder could be made: " + errno_text(errno), name,
-                     "Set TMPDIR to a folder that can be written, with space left.", ErrorKind::io};
+        return Error{"AF-BASE-015", "Cannot create a temporary folder: " + errno_text(errno), name,
+                     "Set TMPDIR to a writable folder with free space.", ErrorKind::io};
     }
     std::unique_ptr<TemporaryDirectory> made(new TemporaryDirectory());
     made->path_ = name;

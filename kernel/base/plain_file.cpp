@@ -68,14 +68,14 @@ Result<std::string> read_plain_file(const fs::path& folder, const fs::path& name
     const Found found = open_plain(folder, name);
     const std::string shown = (folder / name).string();
     if (found.instead) {
-        return Error{"AF-BASE-037", "The file is " + *found.instead + ", which is not followed", shown,
-                     "Put a file of its own there, or remove it.", ErrorKind::conflict};
+        return Error{"AF-BASE-037", "The file is " + *found.instead + ", which AgentForge does not follow", shown,
+                     "Put a regular file there, or remove it.", ErrorKind::conflict};
     }
     if (!found.file.valid()) {
         if (found.error == ENOENT) {
             return Error{"AF-BASE-010", "The file does not exist", shown, "Check the path.", ErrorKind::not_found};
         }
-        return Error{"AF-BASE-011", "The file could not be opened: " + errno_text(found.error), shown, "Check the rights.",
+        return Error{"AF-BASE-011", "The file could not be opened: " + errno_text(found.error), shown, "Check the permissions.",
                      ErrorKind::io};
     }
     // Reads through the descriptor: the name may now refer to another file.

@@ -475,7 +475,7 @@ Result<json::value> parse_json(std::string_view text, std::string_view source) {
                 if (count_colons(text) == count_members(value)) { return value; }
                 const auto [at, key] = find_duplicate(text);  // In Boost.JSON the last of two equal keys wins.
                 stopped = at;
-                reason = "the key '" + ellipsis(key, 60) + "' stands twice in one object";
+                reason = "the key '" + ellipsis(key, 60) + "' appears twice in one object";
             } else {
                 stopped = rest;
                 reason = "something follows the value";

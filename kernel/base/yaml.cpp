@@ -123,8 +123,8 @@ public:
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = anchors_.find(anchor);
         if (found == anchors_.end() || !found->second.complete) {
-            refuse(bad_alias, "An alias stands inside the value that it names",
-                   "Write the value out; a value cannot contain itself.", mark);
+            refuse(bad_alias, "An alias is inside the value that it names", "Write the value out; a value cannot contain itself.",
+                   mark);
         }
         const Anchored& target = found->second;
         if (expects_key()) {
@@ -236,7 +236,7 @@ private:
     void take_key(const std::string& key, const YAML::Mark& mark) {
         Level& level = stack_.back();
         if (level.value.get_object().contains(key)) {
-            refuse(duplicate_key, "The key " + shown(key) + " stands twice in one map", "Keep one of the two.", mark);
+            refuse(duplicate_key, "The key " + shown(key) + " appears twice in one map", "Keep one of the two.", mark);
         }
         count(0, key.size(), mark);
         level.bytes += key.size();
@@ -446,7 +446,7 @@ std::string normalise(std::string_view text) {
         } else if ((byte < 0x20 && byte != '\t' && byte != '\n') || byte == 0x7F) {
             char hexadecimal[8];
             std::snprintf(hexadecimal, sizeof hexadecimal, "0x%02X", byte);
-            refuse(std::string("The control character ") + hexadecimal + " stands in the text",
+            refuse(std::string("The control character ") + hexadecimal + " is in the text",
                    "Remove it, or write it as \\xNN in double quotes.");
         } else if (byte < 0x80) {
             out += text[i];

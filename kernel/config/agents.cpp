@@ -139,7 +139,7 @@ public:
             }
             if (std::find(trail.begin(), trail.end(), base->second.source) != trail.end()) {
                 return Error{"AF-AGENT-005", "the definition extends itself through " + base->second.source,
-                             document.where("/extends"), "Take `extends` out of one of them.", ErrorKind::invalid};
+                             document.where("/extends"), "Remove `extends` from one of them.", ErrorKind::invalid};
             }
             trail.push_back(base->second.source);
             AF_TRY(out, resolve(base->second, std::move(trail)));
@@ -209,7 +209,7 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
             return Error{"AF-AGENT-001",
                          "the agent definition " + stem + " breaks its contract: " + first.message + others(verdict),
                          where_of(resolved, first.path, first.rule == "additionalProperties"),
-                         "Mend the field; `agentforge help docs/contracts.md` describes agent_definition.", ErrorKind::invalid};
+                         "Fix the field; `agentforge help docs/contracts.md` describes agent_definition.", ErrorKind::invalid};
         }
         AgentDefinition agent;
         try {
@@ -217,9 +217,9 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
         } catch (const std::exception&) {
             return Error{"AF-AGENT-009",
                          "the agent definition " + stem +
-                             " lacks what every agent needs, though the contract agent_definition in force accepts it",
+                             " lacks required fields, although the contract agent_definition in force accepts it",
                          document->where(""),
-                         "Take the project's own agent_definition out of its contracts (" + contract.source() + ").",
+                         "Remove the project's own agent_definition from its contracts (" + contract.source() + ").",
                          ErrorKind::invalid};
         }
         if (agent.role != stem) {
@@ -244,7 +244,7 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
                 return Error{
                     "AF-AGENT-008", "path_constraints names the tool " + ellipsis(tool, 80) + ", which the role may not use",
                     where_of(resolved, "/capabilities/tools/path_constraints/" + tool),
-                    near.empty() ? "Allow the tool, or take the line out." : "Did you mean " + near + "?", ErrorKind::invalid};
+                    near.empty() ? "Allow the tool, or remove the line." : "Did you mean " + near + "?", ErrorKind::invalid};
             }
         }
         agents.emplace(stem, std::move(agent));

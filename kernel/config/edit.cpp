@@ -63,7 +63,7 @@ public:
         for (std::size_t index = 0; index < segments.size(); ++index) {
             if (at->is_null()) { *at = json::object(); }
             auto* object = at->if_object();
-            if (object == nullptr) { return cannot(pointer_to(segments, index), "a value stands where a map must be"); }
+            if (object == nullptr) { return cannot(pointer_to(segments, index), "there is a value where a map must be"); }
             if (object->contains(segments[index]) && known == index) { known = index + 1; }
             at = &(*object)[segments[index]];
         }
@@ -85,10 +85,10 @@ public:
         object->erase(segments.back());
         const std::string pointer = pointer_to(segments, segments.size());
         const auto line = key_line(segments, segments.size() - 1);
-        if (line == std::string::npos) { return cannot(pointer, "it stands inside brackets"); }
+        if (line == std::string::npos) { return cannot(pointer, "it is inside brackets"); }
         const std::size_t end = end_of_block(line, indentation(line));
         if (holds_comment(line, end, offset_of(pointer))) {
-            return cannot(pointer, "a comment stands in it, which would be lost");
+            return cannot(pointer, "it contains a comment, which would be lost");
         }
         return checked(std::string(text_.substr(0, line)) + std::string(text_.substr(end)), expected, segments);
     }
@@ -133,8 +133,8 @@ private:
     }
 
     [[nodiscard]] Error cannot(const std::string& pointer, const std::string& why) const {
-        return Error{"AF-CONF-040", "the setting cannot be changed in its place: " + why, document_.where(pointer),
-                     "Change it by hand there; nothing was written.", ErrorKind::conflict};
+        return Error{"AF-CONF-040", "the setting cannot be changed in the file: " + why, document_.where(pointer),
+                     "Nothing was written. Change it there by hand.", ErrorKind::conflict};
     }
 
     Result<std::string> checked(std::string changed, json::value expected, const std::vector<std::string>& segments) const {
@@ -287,12 +287,12 @@ private:
         const bool brackets = at < text_.size() && (text_[at] == '[' || text_[at] == '{');
         if (old->is_null() || ((old->is_array() || old->is_object()) && !brackets)) {
             // A value below its key: removes its lines and writes the new value on the key's own line.
-            if (line == std::string::npos) { return cannot(pointer, "it stands inside brackets"); }
+            if (line == std::string::npos) { return cannot(pointer, "it is inside brackets"); }
             const std::size_t end = end_of_block(line, indentation(line));
             const std::string_view block = text_.substr(line, end - line);
             if (old->is_null()) { return text_with_value(line, line_end(line), value, pointer); }
             if (block.find('#') != std::string_view::npos) {
-                return cannot(pointer, "a comment stands in it, which would be lost");
+                return cannot(pointer, "it contains a comment, which would be lost");
             }
             return text_with_value(line, end, value, pointer);
         }
@@ -310,7 +310,7 @@ private:
             while (end > at && text_[end - 1] == ' ') { --end; }
         }
         if (end == std::string::npos) {
-            return cannot(pointer, "it is an anchor, an alias or a text of several lines, or a comment stands in it");
+            return cannot(pointer, "it is an anchor, an alias or a text of several lines, or it contains a comment");
         }
         return std::string(text_.substr(0, at)) + value_text(value) + std::string(text_.substr(end));
     }
@@ -374,7 +374,7 @@ private:
                 return changed + block(segments, 0, 0, value);
             }
             const auto line = key_line(segments, known - 1);
-            if (line == std::string::npos) { return cannot(pointer, "it stands inside brackets"); }
+            if (line == std::string::npos) { return cannot(pointer, "it is inside brackets"); }
             const std::size_t indent = indentation(line) + 2;
             if (map == nullptr) { return with_line(line_end(line), block(segments, known, indent, value)); }
             const std::size_t at = offset_of(pointer);

@@ -59,7 +59,7 @@ public:
             const std::string name(key.data(), key.size());
             if (std::ranges::find(keys, name) != keys.end()) { continue; }
             const std::string near = nearest(name, keys);
-            return wrong(pointer + "/" + name + "#", "`" + ellipsis(name, 60) + "` is no key of a goal here",
+            return wrong(pointer + "/" + name + "#", "`" + ellipsis(name, 60) + "` is not a key of a goal here",
                          near.empty() ? "Take it out." : "Did you mean `" + near + "`?");
         }
         return {};
@@ -92,11 +92,11 @@ public:
                 }
             }
             if (phrase.empty()) {
-                return wrong(at, "a word of goal `" + goal.name + "` is no text with a letter",
+                return wrong(at, "a word of goal `" + goal.name + "` is not text with a letter",
                              "Write a word or a phrase; quote true, false and null.");
             }
             if (!taken.insert(phrase).second) {
-                return wrong(at, "`" + ellipsis(phrase, 60) + "` stands twice", "Leave it to one goal.");
+                return wrong(at, "`" + ellipsis(phrase, 60) + "` appears twice", "Give it to one goal only.");
             }
             goal.words.push_back(std::move(phrase));
         }
@@ -124,7 +124,7 @@ Result<Goals> Goals::load(const std::string& file) {
         const std::string pointer = "/goals/" + std::to_string(i);
         AF_TRY(Goal goal, reader.goal(list->get_array()[i], pointer, taken));
         if (goals.named(goal.name) != nullptr) {
-            return reader.wrong(pointer + "/name", "goal `" + ellipsis(goal.name, 60) + "` stands twice", "Make one of both.");
+            return reader.wrong(pointer + "/name", "goal `" + ellipsis(goal.name, 60) + "` appears twice", "Merge the two.");
         }
         goals.goals_.push_back(std::move(goal));
     }

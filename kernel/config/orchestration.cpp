@@ -101,8 +101,8 @@ Result<PipelineTemplate> with_orchestration(PipelineTemplate pipeline, const Set
     if (Orchestration::boolean_in(said.of_part("executor"), "parallel_steps").value_or(false)) {
         return Error{
             "AF-PIPE-031",
-            "steps of a plan cannot be worked at at the same time: they change one workspace, and each is measured on what the one before left",
-            settings.origin("orchestration.stages.executor.parallel_steps")->where, "Take the setting out, or write false.",
+            "steps of a plan cannot run in parallel: they change one workspace, and each is measured on the result of the one before",
+            settings.origin("orchestration.stages.executor.parallel_steps")->where, "Remove the setting, or write false.",
             ErrorKind::invalid};
     }
     std::optional<std::string> shares;

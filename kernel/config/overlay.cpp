@@ -40,7 +40,7 @@ public:
             static const std::vector<std::string> known{"insert", "replace", "remove", "after", "before"};
             const std::string name(key);
             if (std::ranges::find(known, name) == known.end()) {
-                return wrong(at + "/" + name + "#", "`" + ellipsis(name, 60) + "` is no change",
+                return wrong(at + "/" + name + "#", "`" + ellipsis(name, 60) + "` is not a change",
                              "A change says insert, replace or remove");
             }
         }

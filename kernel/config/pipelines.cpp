@@ -143,8 +143,8 @@ public:
             const std::string_view name(key.data(), key.size());
             if (!seen_.contains(name)) {
                 const auto near = nearest(name, {seen_.begin(), seen_.end()});
-                return wrong(pointer_ + "/" + std::string(name), "`" + ellipsis(name, 60) + "` is no field of a pipeline here",
-                             near.empty() ? "Take it out." : "Did you mean `" + near + "`?");
+                return wrong(pointer_ + "/" + std::string(name), "`" + ellipsis(name, 60) + "` is not a field of a pipeline here",
+                             near.empty() ? "Remove it." : "Did you mean `" + near + "`?");
             }
         }
         return {};
@@ -318,7 +318,7 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
             std::string known;
             for (const std::string& word : *words) { known += (known.empty() ? "" : ", ") + word; }
             return broken("AF-PIPE-001", at + "/" + key,
-                          "`" + std::string(key) + "` is `" + ellipsis(*said, 60) + "`, which there is not",
+                          "`" + std::string(key) + "` is `" + ellipsis(*said, 60) + "`, which does not exist",
                           near.empty() ? "Write one of " + known + "." : "Did you mean `" + near + "`?");
         }
         if (stage.timeout.count() <= 0) {
@@ -331,12 +331,12 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         if (!criteria.empty() && !makes_delivery(stage) &&
             (gate == nullptr || !gate->is_string() || gate->get_string().empty())) {
             return broken("AF-PIPE-001", at + "/config/exit_criteria",
-                          "the stage has exit criteria and no exit gate that could measure them", "Name one with `exit_gate`.");
+                          "the stage has exit criteria but no exit gate to measure them", "Name one with `exit_gate`.");
         }
         if (const auto* shown_by = stage.config.if_contains("hand_back_gate");
             shown_by != nullptr && *shown_by != json::value(gate_name::green)) {
-            return broken("AF-PIPE-001", at + "/config/hand_back_gate", "only the gate `green` shows that a test is wrong",
-                          "Write green, or take `hand_back_gate` out.");
+            return broken("AF-PIPE-001", at + "/config/hand_back_gate", "only the gate `green` can show that a test is wrong",
+                          "Write green, or remove `hand_back_gate`.");
         }
         if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
         if (const std::string named = exit_gate(stage);
@@ -358,12 +358,12 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         if (second == pipeline.stages.end()) { continue; }
         return broken("AF-PIPE-015", pointer + "/stages/" + std::to_string(second - pipeline.stages.begin()),
                       "stage " + second->name + " " + what + ", and so does " + first->name,
-                      std::string("Only one stage of a pipeline does: write `") + key + ": false` in the other.");
+                      std::string("Only one stage of a pipeline may do that: write `") + key + ": false` in the other.");
     }
     if (!pipeline.index_of(pipeline.exit_stage)) {
         const auto near = nearest(pipeline.exit_stage, names);
         return broken("AF-PIPE-006", pointer + "/exit/stage",
-                      "the pipeline ends at " + ellipsis(pipeline.exit_stage, 60) + ", which is no stage of it",
+                      "the pipeline ends at " + ellipsis(pipeline.exit_stage, 60) + ", which is not a stage of it",
                       near.empty() ? "Name one of its stages." : "Did you mean " + near + "?");
     }
     for (const auto* externals : {&pipeline.accepts_external, &pipeline.requires_external}) {
@@ -371,13 +371,13 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         for (const auto& [name, artifact] : *externals) {
             if (!artifact.skips_to.empty() && !pipeline.index_of(artifact.skips_to)) {
                 return broken("AF-PIPE-006", at + name + "/skips_to",
-                              "skips_to names " + ellipsis(artifact.skips_to, 60) + ", which is no stage of the pipeline",
+                              "skips_to names " + ellipsis(artifact.skips_to, 60) + ", which is not a stage of the pipeline",
                               "Name one of its stages.");
             }
             for (const auto& other : artifact.required) {
                 if (!pipeline.accepts_external.contains(other) && !pipeline.requires_external.contains(other)) {
                     return broken("AF-PIPE-008", at + name + "/requires",
-                                  "requires names " + ellipsis(other, 60) + ", which is no external artifact of the pipeline",
+                                  "requires names " + ellipsis(other, 60) + ", which is not an external artifact of the pipeline",
                                   "Add it to accepts_external.");
                 }
             }
@@ -405,7 +405,7 @@ Result<void> check_conditions(const StageTemplate& stage, const std::string& at,
         if (std::find(known.begin(), known.end(), word) != known.end()) { continue; }
         const auto near = nearest(word, known);
         return broken(
-            "AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which there is not",
+            "AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which does not exist",
             near.empty()
                 ? "Conditions, joined by AND, OR and NOT: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided, "
                   "CONTRACT_provided, and those under `conditions` of a contract."
@@ -421,14 +421,14 @@ Result<void> check_purpose(const StageTemplate& stage, const std::string& at, co
         return fields != nullptr && fields->is_object() && fields->get_object().contains(field);
     };
     if (writes_tests(stage) && !has("test_files")) {
-        return broken("AF-PIPE-015", at,
-                      "stage " + stage.name + " locks its tests, and its contract " + stage.contract +
-                          " has no `test_files` that name them",
-                      "Give it the contract test_suite, or one with `test_files` like that, or take `locks_tests` out.");
+        return broken(
+            "AF-PIPE-015", at,
+            "stage " + stage.name + " locks its tests, but its contract " + stage.contract + " has no `test_files` to name them",
+            "Give it the contract test_suite or another one with `test_files`, or remove `locks_tests`.");
     }
     if (!exit_gate(stage).empty() && exit_gate(stage) == gate_name::deliver && !makes_delivery(stage)) {
-        return broken("AF-PIPE-015", at, "stage " + stage.name + " has the exit gate `deliver` and does not deliver",
-                      "Write `delivers: true`, or take the gate out.");
+        return broken("AF-PIPE-015", at, "stage " + stage.name + " has the exit gate `deliver` but does not deliver",
+                      "Write `delivers: true`, or remove the gate.");
     }
     return {};
 }
@@ -444,8 +444,8 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
         const auto& stage = pipeline.stages[i];
         const auto at = "/pipeline/stages/" + std::to_string(i);
         if (stage.contract.empty()) {
-            return broken("AF-PIPE-009", at, "stage " + stage.name + " says no `contract`",
-                          "Add `contract: <name>`: what the stage must produce.");
+            return broken("AF-PIPE-009", at, "stage " + stage.name + " has no `contract`",
+                          "Add `contract: <name>` for the artifact that the stage must produce.");
         }
         AF_CHECK(check(stage.contract, at + "/contract"));
         AF_TRY(const Contract contract, contracts.get(stage.contract));
@@ -470,7 +470,7 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
                          [&](const StageTemplate& stage) { return makes(stage, pipeline.deliverable); })) {
             return broken("AF-PIPE-015", "/pipeline/exit/deliverable",
                           "the pipeline is for " + std::string(article_for(pipeline.deliverable)) + " " +
-                              ellipsis(pipeline.deliverable, 60) + ", which no stage up to " + pipeline.exit_stage + " makes",
+                              ellipsis(pipeline.deliverable, 60) + ", which no stage up to " + pipeline.exit_stage + " produces",
                           "Name the contract of one of these stages, or end the pipeline later.");
         }
     }
@@ -499,7 +499,7 @@ Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& do
         for (const auto& [key, unused] : *top) {
             if (key != "pipeline") {
                 return fail("/" + std::string(key) + "#",
-                            "`" + ellipsis(key, 60) + "` is no field of the mapping of stages to agents",
+                            "`" + ellipsis(key, 60) + "` is not a field of the mapping of stages to agents",
                             "It holds pipeline: {stages: {…}} and nothing else.");
             }
         }
@@ -563,8 +563,8 @@ Result<void> settle_aliases(json::object& stage, const std::string& at) {
         if (given == nullptr) { continue; }
         if (stage.contains(name)) {
             return broken("AF-PIPE-001", at + "/" + std::string(other) + "#",
-                          "the stage says both `" + std::string(other) + "` and `" + std::string(name) + "`, which are the same",
-                          "Write one of the two.");
+                          "the stage has both `" + std::string(other) + "` and `" + std::string(name) + "`, which are the same",
+                          "Keep one of the two.");
         }
         stage[name] = *given;
         stage.erase(other);
@@ -646,10 +646,9 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
             }
         }
     } catch (const std::exception&) {
-        return placed(
-            broken("AF-PIPE-012", "",
-                   "the template lacks what every pipeline needs, though the contract pipeline_template in force accepts it",
-                   "Take the project's own pipeline_template out of its contracts (" + contract.source() + ")."));
+        return placed(broken("AF-PIPE-012", "",
+                             "the template lacks required fields, although the contract pipeline_template in force accepts it",
+                             "Remove the project's own pipeline_template from its contracts (" + contract.source() + ")."));
     }
     auto read = read_pipeline(value, "/pipeline");
     if (!read.ok()) { return placed(std::move(read).error()); }
@@ -917,7 +916,7 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
                 return placed(broken("AF-PIPE-022", "/pipeline/exit/summary_template",
                                      "there is no summary `" + ellipsis(pipeline.summary_template, 60) + "`",
                                      "Write it into .agentforge/summaries/" + ellipsis(pipeline.summary_template, 60) +
-                                         ".txt, or take the key out."));
+                                         ".txt, or remove the key."));
             }
             AF_TRY(const Contract deliverable, contracts.get(pipeline.deliverable));
             AF_CHECK(check_summary(*summary, deliverable));
@@ -928,7 +927,7 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
             const auto near = nearest(pipeline.continuation.next_pipeline, names_of());
             return Error{"AF-PIPE-011",
                          "pipeline " + name + " is continued by " + ellipsis(pipeline.continuation.next_pipeline, 60) +
-                             ", which there is not",
+                             ", which does not exist",
                          pipeline.source, near.empty() ? "Name one of the templates." : "Did you mean " + near + "?",
                          ErrorKind::not_found};
         }
@@ -943,7 +942,7 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
             const auto near = nearest(stage, known);
             return Error{"AF-PIPE-007", "the mapping names stage " + ellipsis(stage, 60) + ", which no pipeline has",
                          orchestration->where("/pipeline/stages/" + stage),
-                         near.empty() ? "Take it out." : "Did you mean " + near + "?", ErrorKind::invalid};
+                         near.empty() ? "Remove it." : "Did you mean " + near + "?", ErrorKind::invalid};
         }
     }
     return loaded;

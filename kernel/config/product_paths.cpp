@@ -49,7 +49,7 @@ Result<ProductPaths> from_build_note(const fs::path& note) {
         return true;
     };
     if (!take("config", paths.config) || !take("plugins", paths.plugins) || !take("exec_helper", paths.exec_helper)) {
-        return Error{"AF-CONF-024", "the build tree's note lacks config, plugins or exec_helper", note.string(),
+        return Error{"AF-CONF-024", "the build tree's file lacks config, plugins or exec_helper", note.string(),
                      "Run cmake again.", ErrorKind::invalid};
     }
     return paths;
@@ -69,8 +69,8 @@ Result<ProductPaths> ProductPaths::find_for(const std::string& home, const std::
         if (file_exists(at / "agentforge-build.json")) { return from_build_note(at / "agentforge-build.json"); }
         if (at == at.parent_path()) { break; }
     }
-    return Error{"AF-CONF-023", "AgentForge's own files were not found beside the program", program,
-                 "Install it as a whole, or set AGENTFORGE_HOME to the folder that holds config/ and plugins/.",
+    return Error{"AF-CONF-023", "AgentForge's own files were not found next to the program", program,
+                 "Install all of it, or set AGENTFORGE_HOME to the folder that holds config/ and plugins/.",
                  ErrorKind::not_found};
 }
 
@@ -79,7 +79,7 @@ Result<ProductPaths> ProductPaths::find() {
     std::error_code error;
     const auto program = fs::read_symlink("/proc/self/exe", error);
     if (error && home == nullptr) {
-        return Error{"AF-CONF-023", "the program's own place is not known: " + error.message(), "/proc/self/exe",
+        return Error{"AF-CONF-023", "cannot find the program's own path: " + error.message(), "/proc/self/exe",
                      "Set AGENTFORGE_HOME.", ErrorKind::not_found};
     }
     return find_for(home == nullptr ? "" : home, program.string());

@@ -104,7 +104,8 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
     } else {
         remedy = "`agentforge help docs/settings.md` lists the settings.";
     }
-    return Error{"AF-CONF-020", shown_key(segments) + " is no setting", std::move(where), std::move(remedy), ErrorKind::invalid};
+    return Error{"AF-CONF-020", shown_key(segments) + " is not a setting", std::move(where), std::move(remedy),
+                 ErrorKind::invalid};
 }
 
 std::string token(std::string_view name) {
@@ -193,8 +194,8 @@ Result<std::vector<Leaf>> file_leaves(const SettingsSchema& schema, const std::s
     if (file.empty()) { return leaves; }
     if (const auto folder = std::filesystem::path(file).parent_path();
         std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
-        return Error{"AF-CONF-025", "settings are looked for in this folder, and it is none", folder.string(),
-                     "Move away what stands in its place.", ErrorKind::invalid};
+        return Error{"AF-CONF-025", "the path of the settings folder is not a folder", folder.string(), "Move the file away.",
+                     ErrorKind::invalid};
     }
     if (!std::filesystem::exists(std::filesystem::symlink_status(file, error)) &&
         (!error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)) {

@@ -214,7 +214,7 @@ Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
     for (const FormerKey& each : schema.former_) {
         if (schema.find(each.segments) != nullptr) { return fail("/former", each.name + " is a setting"); }
         if (!each.now.empty() && schema.find(split_key(each.now)) == nullptr) {
-            return fail("/former", each.now + " is no setting");
+            return fail("/former", each.now + " is not a setting");
         }
     }
     return schema;
@@ -234,12 +234,12 @@ bool SettingsSchema::is_former_section(const std::vector<std::string>& segments)
 }
 
 Error former_key(const FormerKey& former, const std::vector<std::string>& segments, std::string where) {
-    return Error{"AF-CONF-044",
-                 ellipsis(join_key(segments), 120) + " is no setting any more" +
-                     (former.now.empty() ? "" : ": it is " + former.now + " now"),
-                 std::move(where),
-                 former.now.empty() ? former.hint : "`agentforge config migrate` changes the file and keeps all else in it.",
-                 ErrorKind::invalid};
+    return Error{
+        "AF-CONF-044",
+        ellipsis(join_key(segments), 120) + " is no longer a setting" + (former.now.empty() ? "" : ": it is now " + former.now),
+        std::move(where),
+        former.now.empty() ? former.hint : "`agentforge config migrate` changes the file and keeps everything else in it.",
+        ErrorKind::invalid};
 }
 
 const SettingKey* SettingsSchema::find(const std::vector<std::string>& segments) const {
@@ -332,7 +332,7 @@ std::string value_problem(const SettingKey& key, const json::value& value) {
 Result<json::value> value_from_text(const SettingKey& key, const std::string& text, const std::string& where) {
     if (!is_valid_utf8(text)) {
         return Error{"AF-CONF-009", "the setting's value is not UTF-8", where,
-                     "Write it in UTF-8; a file whose name is in another encoding wants a name in UTF-8.", ErrorKind::invalid};
+                     "Write it in UTF-8; rename a file whose name is in another encoding.", ErrorKind::invalid};
     }
     const bool flow_list = text.starts_with('[');
     if (key.type == SettingKey::Type::string || key.type == SettingKey::Type::path || key.type == SettingKey::Type::span ||

@@ -30,7 +30,7 @@ public:
         AF_TRY(SkipNode node, joined(SkipKind::any, 0));
         if (!token_.empty()) {
             return wrong(token_ == ")" ? "a `)` closes nothing"
-                                       : "`" + ellipsis(token_, 60) + "` stands where AND or OR is expected");
+                                       : "`" + ellipsis(token_, 60) + "` appears where AND or OR is expected");
         }
         return node;
     }

@@ -111,7 +111,7 @@ Result<void> check_summary(const SummaryText& summary, const Contract& contract)
             const std::string near = nearest(first, known);
             wrong =
                 Error{"AF-PIPE-022",
-                      "the summary names `{" + ellipsis(field.path, 60) + "}`, and " + std::string(article_for(contract.name())) +
+                      "the summary names `{" + ellipsis(field.path, 60) + "}`, but " + std::string(article_for(contract.name())) +
                           " " + contract.name() + " has no field `" + ellipsis(first, 60) + "`",
                       summary.source + ":" + std::to_string(number),
                       near.empty() ? "`agentforge contracts show " + contract.name() + "` lists its fields."

@@ -36,24 +36,23 @@ Result<void> check_exits(const PipelineTemplate& pipeline, const std::vector<Own
             marked = stage.name;
             if (has_exit && stage.name != pipeline.exit_stage) {
                 return cannot_run("AF-PIPE-018", at + "/default_exit",
-                                  "stage " + stage.name + " is the default exit, and the pipeline ends at " + pipeline.exit_stage,
+                                  "stage " + stage.name + " is the default exit, but the pipeline ends at " + pipeline.exit_stage,
                                   "Name one stage in both places.");
             }
         }
         if (stage.name == pipeline.exit_stage && !stage.exit_point && keys[i].contains("exit_point")) {
             return cannot_run("AF-PIPE-018", at + "/exit_point",
-                              "the pipeline ends at " + stage.name + ", which says that it is no exit point",
-                              "Take `exit_point: false` out, or end the pipeline elsewhere.");
+                              "the pipeline ends at " + stage.name + ", which has `exit_point: false`",
+                              "Remove `exit_point: false`, or end the pipeline elsewhere.");
         }
         if (i == 0 && !stage.entry_point && keys[i].contains("entry_point")) {
             return cannot_run("AF-PIPE-018", at + "/entry_point",
-                              "the pipeline begins with " + stage.name + ", which says that it is no entry point",
-                              "Take `entry_point: false` out, or begin with another stage.");
+                              "the pipeline begins with " + stage.name + ", which has `entry_point: false`",
+                              "Remove `entry_point: false`, or begin with another stage.");
         }
         if (stage.iterate && !stage.iterable && keys[i].contains("iterable")) {
             return cannot_run("AF-PIPE-018", at + "/iterate",
-                              "stage " + stage.name + " is to iterate, and says that it is not iterable",
-                              "Write one of the two.");
+                              "stage " + stage.name + " has `iterate: true` and `iterable: false`", "Keep one of the two.");
         }
     }
     return {};
@@ -76,7 +75,7 @@ Result<void> check_reached(const PipelineTemplate& pipeline, bool has_exit) {
         const bool constant = std::ranges::all_of(words, [](const std::string& word) { return word == "never"; });
         if (!constant || condition->reason([](std::string_view) { return false; }).empty()) { continue; }
         return cannot_run("AF-PIPE-019", place_of_stage(i) + "/skip_if",
-                          "stage " + pipeline.stages[i].name + " is always skipped", "Take the stage out, or its condition.");
+                          "stage " + pipeline.stages[i].name + " is always skipped", "Remove the stage, or its condition.");
     }
     return {};
 }
@@ -98,15 +97,15 @@ Result<void> check_prerequisites(PipelineTemplate& pipeline, const std::vector<O
         if (missing != stage.prerequisites.end() && own) {
             return cannot_run(
                 "AF-PIPE-020", place_of_stage(i) + "/prerequisites/" + std::to_string(missing - stage.prerequisites.begin()),
-                "stage " + stage.name + " builds on " + with_article(*missing) + ", and no stage before it makes one",
-                "Add the stage that makes it, or take it from outside with `accepts_external`.");
+                "stage " + stage.name + " builds on " + with_article(*missing) + ", but no earlier stage produces one",
+                "Add the stage that produces it, or accept it from outside with `accepts_external`.");
         }
         if (missing != stage.prerequisites.end() && !another) {
             return cannot_run(
                 "AF-PIPE-020", place_of_stage(i),
                 "stage " + stage.name + " builds on " + with_article(*missing) +
-                    ", as in the shipped pipeline, and no stage before it makes one",
-                "Add the stage that makes it, take it from outside with `accepts_external`, or write `prerequisites: []`.");
+                    ", as in the shipped pipeline, but no earlier stage produces one",
+                "Add the stage that produces it, accept it from outside with `accepts_external`, or write `prerequisites: []`.");
         }
         if (!own) {
             std::erase_if(stage.prerequisites,
@@ -134,9 +133,9 @@ Result<void> check_skip(const PipelineTemplate& pipeline, const std::string& at,
         for (const std::string& contract : pipeline.stages[i].prerequisites) {
             if (there.contains(contract)) { continue; }
             return cannot_run("AF-PIPE-020", at + "/skips_to",
-                              "it begins at " + external.skips_to + " then, and stage " + pipeline.stages[i].name +
+                              "the task then begins at " + external.skips_to + ", but stage " + pipeline.stages[i].name +
                                   " builds on " + with_article(contract) + ", which nothing provides",
-                              "Begin earlier, or name what else must be given with `requires`.");
+                              "Begin earlier, or name the other artifacts it needs in `requires`.");
         }
         there.insert(pipeline.stages[i].contract);
         there.insert(pipeline.stages[i].also_makes);
@@ -336,9 +335,9 @@ std::optional<Unprovided> find_unprovided(const PipelineTemplate& pipeline, cons
 Error unprovided_error(const Unprovided& found, const std::string& who, std::string where) {
     return cannot_run(
         "AF-PIPE-020", std::move(where),
-        who + " builds on " + with_article(found.contract) + ", and no stage that runs before it makes one" +
+        who + " builds on " + with_article(found.contract) + ", but no earlier stage that runs produces one" +
             (found.when.empty() ? "" : " " + found.when),
-        "Add the stage that makes it, demand it from outside with `requires_external`, or take out what leaves the stage without it.");
+        "Add the stage that produces it, require it from outside with `requires_external`, or remove what makes the stage run without it.");
 }
 
 Result<void> check_template_can_run(PipelineTemplate& pipeline, const std::vector<OwnKeys>& keys, bool has_exit) {
@@ -356,7 +355,7 @@ Result<void> check_exit_point(const PipelineTemplate& pipeline, std::string_view
     for (const StageTemplate& stage : pipeline.stages) {
         if (stage.exit_point) { points += (points.empty() ? "" : ", ") + stage.name; }
     }
-    return Error{"AF-EXT-012", "stage `" + std::string(exit) + "` is no exit point of pipeline `" + pipeline.name + "`",
+    return Error{"AF-EXT-012", "stage `" + std::string(exit) + "` is not an exit point of pipeline `" + pipeline.name + "`",
                  pipeline.source, "End at one of: " + points, ErrorKind::invalid};
 }
 
@@ -369,14 +368,14 @@ Result<void> check_continuation(const PipelineTemplate& pipeline, const Pipeline
         if (!made && !comes_from_outside(pipeline, contract)) {
             return cannot_run(
                 "AF-PIPE-021", at,
-                "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", which none of its stages makes",
+                "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", which none of its stages produces",
                 "Name the contract of one of its stages.");
         }
         if (!comes_from_outside(next, contract)) {
             return cannot_run("AF-PIPE-021", at,
-                              "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", and " + next.name +
-                                  " takes none from outside",
-                              "Take it out, or add it to `accepts_external` of " + next.name + ".");
+                              "pipeline " + pipeline.name + " hands over " + with_article(contract) + ", but " + next.name +
+                                  " accepts none from outside",
+                              "Remove it, or add it to `accepts_external` of " + next.name + ".");
         }
     }
     return {};

@@ -90,7 +90,7 @@ Result<EditCheck> read_edit_check(const json::value& value, const std::string& p
                                                                 : "It must be affected or all.");
             } else {
                 const auto near = nearest(name, std::vector<std::string>{"gate", "must_pass", "scope"});
-                return wrong_verification(at, "`" + ellipsis(name, 60) + "` is no field of a check after edits",
+                return wrong_verification(at, "`" + ellipsis(name, 60) + "` is not a field of a check after edits",
                                           near.empty() ? "There are gate, must_pass and scope." : "Did you mean `" + near + "`?");
             }
         }
@@ -107,7 +107,7 @@ Result<EditCheck> read_edit_check(const json::value& value, const std::string& p
     if (std::find(gates.begin(), gates.end(), check.gate) == gates.end()) {
         const auto near = nearest(check.gate, gates);
         return wrong_verification(
-            pointer, "`" + ellipsis(check.gate, 60) + "` is no gate that can run after an edit",
+            pointer, "`" + ellipsis(check.gate, 60) + "` is not a gate that can run after an edit",
             near.empty() ? "There are syntax, types, conformance and tests." : "Did you mean `" + near + "`?");
     }
     check.must_pass = must_pass.value_or(check.gate == "syntax");
@@ -139,7 +139,7 @@ Result<ExitCriterion> read_criterion(const json::value& value, const std::string
         }
         if (field.is_string() && begins_as_comparison(std::string_view(field.get_string().data(), field.get_string().size())) &&
             !comparison_of(std::string_view(field.get_string().data(), field.get_string().size()))) {
-            return wrong_verification(at, "`" + ellipsis(as_text(field), 60) + "` is no comparison",
+            return wrong_verification(at, "`" + ellipsis(as_text(field), 60) + "` is not a comparison",
                                       "Write a sign and a number: \">= 80\".");
         }
         criterion.fact = name;
@@ -163,7 +163,7 @@ Result<std::vector<EditCheck>> edit_checks(const json::object& config, const std
         const std::string place = at + "/" + std::to_string(i);
         AF_TRY(EditCheck check, read_edit_check(list->get_array()[i], place));
         if (std::ranges::any_of(checks, [&](const EditCheck& other) { return other.gate == check.gate; })) {
-            return wrong_verification(place, "`" + check.gate + "` stands there twice", "Take one out.");
+            return wrong_verification(place, "`" + check.gate + "` appears there twice", "Take one out.");
         }
         checks.push_back(std::move(check));
     }

@@ -231,7 +231,7 @@ Result<ContractSet> ContractSet::load(const std::vector<std::string>& directorie
             const auto near = nearest(extended_name(document), set.names());
             return Error{"AF-CONT-014",
                          "the contract extends `" + ellipsis(extended_name(document), 80) +
-                             "`, which there is not, or which itself extends another",
+                             "`, which does not exist or itself extends another",
                          document.where("/extends"),
                          near.empty() ? "Name a contract that extends none." : "Did you mean `" + near + "`?",
                          ErrorKind::invalid};
@@ -266,7 +266,7 @@ Result<std::vector<std::string>> yaml_files_of(const std::string& directory) {
         const auto& path = entries->path();
         if (path.filename().string().starts_with('.')) { continue; }
         if (path.extension() == ".yml") {
-            return Error{"AF-CONF-030", "a file ends in .yml and would not be read", path.string(), "Rename it to end in .yaml.",
+            return Error{"AF-CONF-030", "files that end in .yml are not read", path.string(), "Rename it to end in .yaml.",
                          ErrorKind::invalid};
         }
         if (path.extension() == ".yaml") {
@@ -279,9 +279,9 @@ Result<std::vector<std::string>> yaml_files_of(const std::string& directory) {
         const std::string extension = path.extension().string();
         if (name.ends_with('~') || name == "README" || std::ranges::find(others, extension) != others.end()) { continue; }
         return Error{"AF-CONF-080",
-                     entries->is_directory(error) ? "a folder stands where definitions do and would not be read"
-                                                  : "a file does not end in .yaml and would not be read",
-                     path.string(), "Name it NAME.yaml beside the others, or move it away.", ErrorKind::invalid};
+                     entries->is_directory(error) ? "folders among the definitions are not read"
+                                                  : "files that do not end in .yaml are not read",
+                     path.string(), "Name it NAME.yaml in the same folder, or move it away.", ErrorKind::invalid};
     }
     if (error) {
         return Error{"AF-CONF-031", "the folder could not be listed: " + error.message(), directory, "Check its permissions.",

@@ -71,7 +71,7 @@ public:
             const std::string_view name(key.data(), key.size());
             if (std::find(contract_keys.begin(), contract_keys.end(), name) == contract_keys.end()) {
                 return fail("AF-CONT-003", "/" + pointer_token(name) + "#",
-                            "`" + std::string(name) + "` is no keyword of a contract",
+                            "`" + std::string(name) + "` is not a keyword of a contract",
                             did_you_mean(name, contract_keys, "A contract has"));
             }
         }
@@ -156,7 +156,7 @@ private:
                 const auto shown = name == nullptr ? "this" : "`" + ellipsis(view(*name), 120) + "`";
                 const auto near = name == nullptr ? std::string() : nearest(view(*name), known);
                 return fail(
-                    "AF-CONT-005", pointer, shown + " is no named rule",
+                    "AF-CONT-005", pointer, shown + " is not a named rule",
                     near.empty() ? "See `agentforge help docs/contracts.md` for the rules." : "Did you mean `" + near + "`?");
             }
             out.rules.push_back(rule);
@@ -252,7 +252,7 @@ private:
         const auto unknown = [&](const json::value& value, const std::string& pointer) {
             const auto* name = value.if_string();
             return fail("AF-CONT-004", pointer,
-                        (name == nullptr ? std::string("this") : "`" + ellipsis(view(*name), 60) + "`") + " is no type",
+                        (name == nullptr ? std::string("this") : "`" + ellipsis(view(*name), 60) + "`") + " is not a type",
                         did_you_mean(name == nullptr ? "" : view(*name), type_names, "Types are"));
         };
         if (const auto* list = type->if_array()) {
@@ -278,14 +278,14 @@ private:
             if (found == std::end(keywords)) {
                 std::vector<std::string> known;
                 for (const auto& each : keywords) { known.emplace_back(each.name); }
-                return fail("AF-CONT-003", pointer + "#", "`" + ellipsis(name, 60) + "` is no keyword of a property",
+                return fail("AF-CONT-003", pointer + "#", "`" + ellipsis(name, 60) + "` is not a keyword of a property",
                             did_you_mean(name, known, "Keywords are"));
             }
             if (!found->types.empty() && std::none_of(types.begin(), types.end(), [&](const std::string& type) {
                     return (" " + std::string(found->types) + " ").find(" " + type + " ") != std::string::npos;
                 })) {
-                return fail("AF-CONT-007", pointer, "`" + std::string(name) + "` does not go with type " + types.front(),
-                            "It goes with: " + std::string(found->types) + ".");
+                return fail("AF-CONT-007", pointer, "`" + std::string(name) + "` cannot be used with type " + types.front(),
+                            "It can be used with: " + std::string(found->types) + ".");
             }
             const bool fits = found->value == Keyword::Value::special || found->value == Keyword::Value::any ||
                               (found->value == Keyword::Value::boolean && value.is_bool()) ||
@@ -293,7 +293,8 @@ private:
                               (found->value == Keyword::Value::number && value.is_number()) ||
                               (found->value == Keyword::Value::count && value.is_int64() && value.get_int64() >= 0);
             if (!fits) {
-                return fail("AF-CONT-007", pointer, "`" + std::string(name) + "` is " + show(value) + ", which it cannot be",
+                return fail("AF-CONT-007", pointer,
+                            "`" + std::string(name) + "` is " + show(value) + ", which is not a valid value",
                             found->value == Keyword::Value::boolean  ? "Write true or false."
                             : found->value == Keyword::Value::count  ? "Write a whole number from 0."
                             : found->value == Keyword::Value::number ? "Write a number."
@@ -360,7 +361,7 @@ private:
         }
         if (const auto* pattern = property.if_contains("pattern")) {
             const auto* text = pattern->if_string();
-            const auto problem = text == nullptr ? std::string("it is no text") : pattern_problem(view(*text));
+            const auto problem = text == nullptr ? std::string("it is not text") : pattern_problem(view(*text));
             if (!problem.empty()) {
                 return fail("AF-CONT-006", at + "/pattern", "`pattern` is not a regular expression: " + problem,
                             "Write it in RE2's syntax, quoted.");
@@ -373,7 +374,7 @@ private:
             if (found == formats().end()) {
                 std::vector<std::string> known;
                 for (const auto& [name, schema_name] : formats()) { known.push_back(name); }
-                return fail("AF-CONT-009", at + "/format", show(*format) + " is no format",
+                return fail("AF-CONT-009", at + "/format", show(*format) + " is not a format",
                             did_you_mean(text == nullptr ? "" : view(*text), known, "Formats are"));
             }
             plain["format"] = found->second;
@@ -389,7 +390,7 @@ private:
         }
         if (!place) {
             return fail("AF-CONT-008", at + "/measured",
-                        "`measured` stands inside a list, a free map or another measured property",
+                        "`measured` cannot be inside a list, a free map or another measured property",
                         "Measure the whole list or map instead.");
         }
         measured_[*place] = std::string(view(*name));

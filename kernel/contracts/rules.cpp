@@ -181,7 +181,7 @@ void add_unknown_reference(const NamedRule& rule, const std::set<std::string, st
                            const ArtifactPath& path, ViolationList& violations) {
     if (reference.empty() || ids.contains(reference)) { return; }
     violations.add(path, rule.text,
-                   path.words() + " is " + show(json::string(reference)) + ", which is no requirement of the specification");
+                   path.words() + " is " + show(json::string(reference)) + ", which is not a requirement of the specification");
 }
 
 void test_cases_name_requirements(const NamedRule& rule, const json::object& artifact, const RuleContext&,
@@ -208,7 +208,7 @@ void versions_are_ranges(const NamedRule& rule, const json::object& artifact, co
                     if (VersionRange::parse(version)) { return; }
                     violations.add(place.field("version"), rule.text,
                                    place.field("version").words() + " is " + show(json::string(version)) +
-                                       ", which is no range of versions, such as `>=1.2.0, <2`, `^1.2` or `1.4.0`");
+                                       ", which is not a version range, such as `>=1.2.0, <2`, `^1.2` or `1.4.0`");
                 });
 }
 
@@ -421,7 +421,7 @@ void steps_depend_on_earlier(const NamedRule& rule, const json::object& artifact
             const auto number = other.is_int64() ? other.get_int64() : 0;
             if (number >= 1 && number < whole_number(step, "number")) { continue; }
             violations.add(path.field("depends_on"), rule.text,
-                           path.words_of("depends_on") + " holds " + show(other) + ", which is no step before it");
+                           path.words_of("depends_on") + " holds " + show(other) + ", which is not a step before it");
         }
     });
 }

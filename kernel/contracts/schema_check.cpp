@@ -335,7 +335,7 @@ Result<SchemaCheck> SchemaCheck::make(const json::object& schema) {
         valijson::SchemaParser parser;
         parser.populateSchema(adapter, compiled->valijson);
     } catch (const std::exception& problem) {
-        return Error{"AF-CONT-012", std::string("the compiled schema was refused: ") + problem.what(), "",
+        return Error{"AF-CONT-012", std::string("the compiled schema was rejected: ") + problem.what(), "",
                      "This is a defect; please report it with the contract's file.", ErrorKind::internal};
     }
     return SchemaCheck(std::move(compiled));

@@ -288,9 +288,9 @@ std::optional<std::chrono::milliseconds> time_left(const TaskLimits& limits, con
 Error price_is_unknown(const std::string& model) {
     const std::string name = model.empty() ? "the model, which is not named," : "the model `" + model + "`";
     return Error{
-        "AF-COST-014", "a limit on the cost is set, and the price of " + name + " is unknown, so the limit cannot be kept",
+        "AF-COST-014", "a cost limit is set, but the price of " + name + " is unknown, so the limit cannot be enforced",
         "limits.max_cost_usd",
-        "give its price in a file that `cost.prices` names (`agentforge help docs/models.md` shows one), or limit max_tokens instead",
+        "add its price to a file named in `cost.prices` (`agentforge help docs/models.md` shows one), or limit max_tokens instead",
         ErrorKind::unavailable};
 }
 

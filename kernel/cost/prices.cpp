@@ -104,7 +104,7 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
     const auto read = read_file(file);
     if (!read.ok()) {
         return Error{"AF-COST-001", "the table of prices cannot be read: " + read.error().to_string(), named_at,
-                     "Name a file that exists, or take the setting out.", ErrorKind::invalid};
+                     "Name a file that exists, or remove the setting.", ErrorKind::invalid};
     }
     const std::string& text = *read;
     AF_TRY(const YamlDocument document, parse_yaml(text, file));
@@ -117,7 +117,7 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
         for (const auto& [key, unused] : *top) {
             if (key != "prices") {
                 return wrong("/" + std::string(key) + "#",
-                             "`" + ellipsis(key, 60) + "` is no field of it; it holds `prices:` and nothing else",
+                             "`" + ellipsis(key, 60) + "` is not a field of it; it holds `prices:` and nothing else",
                              "Write it as config/prices.yaml is written.");
             }
         }

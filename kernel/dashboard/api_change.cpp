@@ -90,9 +90,10 @@ public:
         AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
         const auto actions = available_actions(figures->overview);
         if (std::ranges::find(actions, "extend") != actions.end()) { return {}; }
-        return Error{"AF-DASH-062", "The task cannot be extended now", condition_of(figures->overview),
-                     "a task can where it has ended, or shows its last artifact, has delivered nothing, and stages follow",
-                     ErrorKind::conflict};
+        return Error{
+            "AF-DASH-062", "The task cannot be extended now", condition_of(figures->overview),
+            "only a task that has ended or shows its last artifact can be extended, if it delivered nothing and stages follow",
+            ErrorKind::conflict};
     }
 
 private:
@@ -183,7 +184,7 @@ Result<HttpResponse> resolve(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"answer"}, {"abort"}));
     const std::string& id = call.place("escalation_id");
     if (!id.starts_with("ESC-" + task.task_id() + "-")) {
-        return Error{"AF-DASH-017", "The task asks nothing of this id", ellipsis(sanitize_utf8(id), 200),
+        return Error{"AF-DASH-017", "The task has no question with this id", ellipsis(sanitize_utf8(id), 200),
                      "/api/attention lists what waits", ErrorKind::not_found};
     }
     std::vector<std::string> arguments{"resolve", "--no-resume", "--json"};
@@ -210,7 +211,7 @@ Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const
     AF_TRY(const std::string hash, required(call.body, "hash"));
     const bool of_this_task = id.starts_with("APR-" + task.task_id() + "-") || id.starts_with("ACT-" + task.task_id() + "-");
     if (!of_this_task) {
-        return Error{"AF-DASH-017", "The task shows nothing of this id", ellipsis(sanitize_utf8(id), 200),
+        return Error{"AF-DASH-017", "The task has no approval or action with this id", ellipsis(sanitize_utf8(id), 200),
                      "/api/attention lists what waits", ErrorKind::not_found};
     }
     std::vector<std::string> arguments{command, "--no-resume", "--json", with_value("--hash", hash)};
@@ -247,7 +248,7 @@ Result<HttpResponse> extend(const TaskCommands& task, const ApiCall& call) {
     AF_TRY(const std::string hash, required(call.body, "hash"));
     AF_TRY(const std::string stage, required(call.body, "stage"));
     if (!id.starts_with("APR-" + task.task_id() + "-")) {
-        return Error{"AF-DASH-017", "The task shows nothing of this id", ellipsis(sanitize_utf8(id), 200),
+        return Error{"AF-DASH-017", "The task has no approval or action with this id", ellipsis(sanitize_utf8(id), 200),
                      "/api/attention lists what waits", ErrorKind::not_found};
     }
     arguments.insert(arguments.end(), {"--no-resume", with_value("--hash", hash)});

@@ -200,7 +200,7 @@ Result<std::string> task_file(const FollowedTask& task, const std::string& name)
     const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
     if (!inside || folder.empty() || end != folder.end()) {
         return Error{"AF-DASH-012", "The task has no such file", ellipsis(sanitize_utf8(name), 200),
-                     "`artifacts` lists what there is", ErrorKind::not_found};
+                     "`artifacts` lists the files", ErrorKind::not_found};
     }
     return read_file(file, most_file_bytes);
 }
@@ -359,7 +359,7 @@ Result<json::object> artifact_of(const FollowedTask& task, const std::string& ph
     const bool known = std::ranges::find(task.state().stages, phase, &StageState::name) != task.state().stages.end();
     if (!plain || !known) {
         return Error{"AF-DASH-012", "The task has no such file", ellipsis(sanitize_utf8(phase + "/" + name), 200),
-                     "`artifacts` lists what there is", ErrorKind::not_found};
+                     "`artifacts` lists the files", ErrorKind::not_found};
     }
     AF_TRY(const std::string text, task_file(task, "artifacts/phases/" + phase + "/" + name));
     return json::object{{"phase", phase}, {"name", name}, {"sha256", sha256(text)}, {"text", sanitize_utf8(text)}};

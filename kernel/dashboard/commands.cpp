@@ -59,12 +59,12 @@ Result<json::object> OwnProgram::run(const std::filesystem::path& repository, st
     AF_TRY(const process::Outcome outcome, process::run(command, {}));
     if (outcome.timed_out) {
         return Error{"AF-DASH-021", "The command did not answer in time", command.argv.at(3),
-                     "look at `agentforge status`, and give the command in a terminal", ErrorKind::timeout};
+                     "look at `agentforge status`, and run the command in a terminal", ErrorKind::timeout};
     }
     auto answer = parse_json(outcome.out, "answer of the command");
     if (!answer.ok() || !answer->is_object()) {
-        return Error{"AF-DASH-020", "The command gave no answer: " + ellipsis(sanitize_utf8(first_line(outcome.err)), 300),
-                     command.argv.at(3), "give it in a terminal to see why", ErrorKind::unavailable};
+        return Error{"AF-DASH-020", "The command printed no answer: " + ellipsis(sanitize_utf8(first_line(outcome.err)), 300),
+                     command.argv.at(3), "run it in a terminal to see why", ErrorKind::unavailable};
     }
     if (auto error = error_of_answer(answer->get_object())) { return std::move(*error); }
     return std::move(answer->get_object());

@@ -46,7 +46,7 @@ std::optional<std::map<std::string, std::string>> match(std::string_view pattern
 Result<json::object> body_of(const HttpRequest& request) {
     const std::string type = request.header("content-type");
     if (lower_case(trimmed(std::string_view(type).substr(0, type.find(';')))) != "application/json") {
-        return Error{"AF-DASH-006", "The request's body is no JSON", "Content-Type",
+        return Error{"AF-DASH-006", "The request's body is not JSON", "Content-Type",
                      "send a JSON object with `Content-Type: application/json`", ErrorKind::invalid};
     }
     if (!request.header("content-encoding").empty()) {
@@ -54,7 +54,7 @@ Result<json::object> body_of(const HttpRequest& request) {
     }
     auto value = parse_json(request.body, "request");
     if (!value.ok() || !value->is_object()) {
-        return Error{"AF-DASH-006", "The request's body is no JSON object", value.ok() ? std::string() : value.error().message,
+        return Error{"AF-DASH-006", "The request's body is not a JSON object", value.ok() ? std::string() : value.error().message,
                      "send a JSON object, as docs/dashboard.md describes", ErrorKind::invalid};
     }
     return std::move(value->get_object());
@@ -206,7 +206,7 @@ Result<HttpResponse> Dashboard::dispatch(const HttpRequest& request) {
     }
     if (allowed.empty()) {
         return Error{"AF-DASH-007", "There is nothing at this address", ellipsis(sanitize_utf8(request.path), 200),
-                     "/api/openapi.json lists what there is", ErrorKind::not_found};
+                     "/api/openapi.json lists all addresses", ErrorKind::not_found};
     }
     return wrong_method(request, allowed);
 }
@@ -215,7 +215,7 @@ Result<HttpResponse> Dashboard::listen(const HttpRequest& request, bool web_sock
     const std::string asked = request.parameter("last_event_id");
     auto source = parts_.events.listen(asked.empty() ? request.header("last-event-id") : asked);
     if (!source) {
-        return problem_of(Error{"AF-DASH-009", "Too many clients listen already", "", "close other pages of this dashboard",
+        return problem_of(Error{"AF-DASH-009", "Too many clients are connected", "", "close some other pages of this dashboard",
                                 ErrorKind::unavailable});
     }
     return HttpResponse{

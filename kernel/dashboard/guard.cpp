@@ -106,7 +106,7 @@ std::optional<HttpResponse> Guard::check(const HttpRequest& request, bool change
             "open the address that `agentforge dashboard` printed; it works once, and starting the dashboard again prints another");
     }
     if (changes && rules_.read_only) {
-        return refusal(403, "AF-DASH-004", "This dashboard only shows (--read-only)",
+        return refusal(403, "AF-DASH-004", "This dashboard is read-only (--read-only)",
                        "use the command line, or start it without --read-only");
     }
     return std::nullopt;
@@ -120,7 +120,7 @@ std::optional<HttpResponse> Guard::exchange(const HttpRequest& request) {
     const std::lock_guard lock(mutex_);
     if (exchanged_ || !same_secret(request.parameter("token"), token_)) {
         if (knows(request)) { return HttpResponse{.status = 303, .headers = {{"Location", "/"}}}; }
-        return refusal(401, "AF-DASH-003", "This address was used before, or is another dashboard's",
+        return refusal(401, "AF-DASH-003", "This address was already used, or belongs to another dashboard",
                        "start `agentforge dashboard` again: it prints a new one");
     }
     exchanged_ = true;

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* library_name = "libagentforge-server.so";
 
 Error not_whole(const std::string& why) {
-    return {"AF-DASH-032", "The dashboard's server cannot be used: " + why, library_name, "Install AgentForge again, whole.",
+    return {"AF-DASH-032", "The dashboard's server cannot be used: " + why, library_name, "Reinstall all of AgentForge.",
             ErrorKind::unavailable};
 }
 

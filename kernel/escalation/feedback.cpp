@@ -30,7 +30,7 @@ public:
             const std::string name(key.data(), key.size());
             if (std::ranges::find(known, name) != known.end()) { continue; }
             const std::string near = nearest(name, known);
-            return wrong(name, "is no field of a feedback here", near.empty() ? "take it out" : "did you mean `" + near + "`?");
+            return wrong(name, "is not a field of feedback here", near.empty() ? "take it out" : "did you mean `" + near + "`?");
         }
         return {};
     }
@@ -122,7 +122,7 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
         pointer = "/feedback";
     }
     if (object == nullptr) {
-        return Error{"AF-ESC-064", "the feedback is no map", document.where(pointer),
+        return Error{"AF-ESC-064", "the feedback is not a map", document.where(pointer),
                      "write `overall_comments`, `specific_issues`, `must_address` or `should_consider`", ErrorKind::invalid};
     }
     const FeedbackReader reader(*object, pointer, where);
@@ -144,7 +144,7 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
     AF_CHECK(read_list(reader, must_word, true, feedback.issues));
     AF_CHECK(read_list(reader, should_word, false, feedback.issues));
     if (feedback.empty()) {
-        return Error{"AF-ESC-064", "the feedback says nothing", document.source, "say what is to be changed, or approve",
+        return Error{"AF-ESC-064", "the feedback says nothing", document.source, "say what to change, or approve",
                      ErrorKind::invalid};
     }
     AF_CHECK(check_size(feedback));
@@ -168,7 +168,7 @@ Result<std::vector<FeedbackIssue>> issues_from(const json::value& list,
                                                const std::function<std::string(const std::string&)>& where) {
     std::vector<FeedbackIssue> issues;
     if (!list.is_array()) {
-        return Error{"AF-ESC-064", "the issues are no list", where(""), "write `- {location: …, issue: \"…\"}`",
+        return Error{"AF-ESC-064", "the issues are not a list", where(""), "write `- {location: …, issue: \"…\"}`",
                      ErrorKind::invalid};
     }
     for (std::size_t index = 0; index < list.get_array().size(); ++index) {
@@ -200,8 +200,8 @@ std::string in_words(const Feedback& feedback) {
 Result<void> check_size(const Feedback& feedback) {
     const auto too_long = [](const std::string& what, std::size_t is, std::size_t most, const char* unit) {
         return Error{"AF-ESC-065",
-                     what + " has " + std::to_string(is) + " " + unit + "; at most " + std::to_string(most) + " are taken", "",
-                     "shorten it: a context holds little beside the work itself", ErrorKind::invalid};
+                     what + " has " + std::to_string(is) + " " + unit + "; at most " + std::to_string(most) + " are allowed", "",
+                     "shorten it: the model's context has little room besides the work itself", ErrorKind::invalid};
     };
     if (feedback.issues.size() > most_issues) { return too_long("the feedback", feedback.issues.size(), most_issues, "issues"); }
     std::size_t must = 0;

@@ -131,12 +131,12 @@ Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std:
     struct stat st {};
     if (::lstat(file.c_str(), &st) != 0) {
         if (errno == ENOENT || errno == ENOTDIR) { return std::optional<YamlDocument>(); }
-        return Error{"AF-ESC-008", "The file cannot be looked at: " + errno_text(errno), file.string(),
-                     "See to the rights of the folder", ErrorKind::io};
+        return Error{"AF-ESC-008", "Cannot inspect the file: " + errno_text(errno), file.string(),
+                     "Check the folder's permissions", ErrorKind::io};
     }
     if (S_ISREG(st.st_mode) && st.st_nlink > 1) {
-        return Error{"AF-ESC-005", "The file has several names (hard links): who else writes it is not known", file.string(),
-                     std::string(remedy), ErrorKind::invalid};
+        return Error{"AF-ESC-005", "The file has hard links, so another process could change it under another name",
+                     file.string(), std::string(remedy), ErrorKind::invalid};
     }
     if (!S_ISREG(st.st_mode) || static_cast<std::uint64_t>(st.st_size) > max_bytes) {
         return Error{"AF-ESC-005",
@@ -187,7 +187,7 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
     without_doubles(value);
     resolution.context = std::move(value.get_object());
     if (!resolution.abort && resolution.context.empty()) {
-        return Error{"AF-ESC-005", "It says nothing: neither `answer`, nor `context`, nor `abort: true`", document.source,
+        return Error{"AF-ESC-005", "The answer is empty: it has no `answer`, `context` or `abort: true`", document.source,
                      std::string(correct_answer), ErrorKind::invalid};
     }
     return resolution;
@@ -196,9 +196,9 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
 Error other_artifact(std::string_view id, const std::string& given, const std::string& shown) {
     return Error{"AF-ESC-006",
                  "The decision on " + std::string(id) + " is for the artifact " + ellipsis(given, 80) + ", but " + shown +
-                     " is to be decided on",
+                     " is the one to decide on",
                  {},
-                 "Look at the artifact as it is now, and decide again",
+                 "Look at the current artifact, and decide again",
                  ErrorKind::conflict};
 }
 
@@ -272,7 +272,7 @@ Result<AnswerBy> read_deadline(Fields& fields) {
         return error;
     };
     if (!by.deadline.empty() && !parse_time(by.deadline).ok()) {
-        return wrong("deadline", "is `" + ellipsis(by.deadline, 40) + "`, which is no time such as 2026-01-02T15:30:00.000Z");
+        return wrong("deadline", "is `" + ellipsis(by.deadline, 40) + "`, which is not a time such as 2026-01-02T15:30:00.000Z");
     }
     if (by.then != "pause" && by.then != "default" && by.then != "abort") {
         return wrong("at_deadline", "is `" + ellipsis(by.then, 40) + "`; it must be pause, default or abort");
@@ -371,7 +371,7 @@ Error already_answered(const EscalationStore& store, std::string_view id) {
     const std::filesystem::path file = resolution_file(store.directory(), id);
     const std::string words = answer_in_words(file);
     return Error{"AF-ESC-004", "There is already an answer to " + std::string(id) + (words.empty() ? "" : " (" + words + ")"),
-                 file.string(), "Read that answer; it counts", ErrorKind::conflict};
+                 file.string(), "Read that answer; it is the one that counts", ErrorKind::conflict};
 }
 
 Result<void> create_resolution(const EscalationStore& store, std::string_view id, const json::object& fields) {
@@ -449,10 +449,10 @@ std::string action_text(const json::object& shown) {
 
 Result<json::object> changed_action(const json::object& given, const ApprovalRequest& request, const std::string& where) {
     const auto wrong = [&](const std::string& why) {
-        return Error{"AF-ESC-032", "The changed action for " + request.id + " " + why, where,
-                     "Give `arguments: {…}` as `agentforge escalations show " + request.id +
-                         "` shows them, and `tool: …` where it is another",
-                     ErrorKind::invalid};
+        return Error{
+            "AF-ESC-032", "The changed action for " + request.id + " " + why, where,
+            "Give `arguments: {…}` as `agentforge escalations show " + request.id + "` shows them, and `tool: …` if it changes",
+            ErrorKind::invalid};
     };
     json::object action;
     for (const auto& [key, value] : given) {
@@ -466,14 +466,14 @@ Result<json::object> changed_action(const json::object& given, const ApprovalReq
     if (const json::value* tool = action.if_contains("tool"); tool == nullptr) {
         action["tool"] = request.artifact.contains("tool") ? request.artifact.at("tool") : json::value("");
     } else if (!tool->is_string() || tool->get_string().empty()) {
-        return wrong("has a `tool` that is no name");
+        return wrong("has a `tool` that is not a name");
     }
     return action;
 }
 
 Error EscalationStore::lost(std::string_view id, std::string_view task_id) const {
     return Error{"AF-ESC-001", "The file of " + std::string(id) + " is gone", directory_.string(),
-                 "`agentforge resume " + short_id(task_id) + "` writes it anew; look at it then, and decide",
+                 "`agentforge resume " + short_id(task_id) + "` writes it again; look at it then, and decide",
                  ErrorKind::not_found};
 }
 
@@ -492,15 +492,14 @@ Result<std::optional<Error>> EscalationStore::set_early_answer_aside(std::string
         std::error_code error;
         std::filesystem::rename(answer, aside, error);
         if (error) {
-            return Error{"AF-ESC-008",
-                         "The answer to " + std::string(id) +
-                             ", which was there before its question, cannot be renamed: " + error.message(),
-                         answer.string(), "Remove it", ErrorKind::io};
+            return Error{
+                "AF-ESC-008",
+                "The answer to " + std::string(id) + ", which existed before its question, cannot be renamed: " + error.message(),
+                answer.string(), "Remove it", ErrorKind::io};
         }
         return std::optional<Error>(
-            Error{"AF-ESC-068",
-                  "An answer to " + std::string(id) + " was there before anybody was shown what it answers; it does not count",
-                  aside.string(), "Look at what waits now, and decide on that", ErrorKind::conflict});
+            Error{"AF-ESC-068", "An answer to " + std::string(id) + " existed before the question was asked; it does not count",
+                  aside.string(), "Look at what is waiting now, and decide on that", ErrorKind::conflict});
     }
     return Error{"AF-ESC-008", "There are too many early answers to " + std::string(id), answer.string(), "Remove them",
                  ErrorKind::io};
@@ -736,7 +735,7 @@ Result<void> EscalationStore::decide_artifact(std::string_view id, const Artifac
     AF_CHECK(check_size({decision.feedback, decision.issues}));
     if (decision.approved() && !decision.feedback.empty()) {
         return Error{"AF-ESC-069",
-                     "The decision on " + std::string(id) + " approves and says what to change: \"" +
+                     "The decision on " + std::string(id) + " both approves and asks for a change: \"" +
                          ellipsis(first_line(decision.feedback), 100) + "\"",
                      {},
                      "Approve it, or say what to change, not both",
@@ -768,7 +767,7 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
     if (error == std::errc::no_such_file_or_directory) { return list; }
     if (error) {
         return Error{"AF-ESC-008", "The folder cannot be listed: " + error.message(), directory_.string(),
-                     "See to the rights of the folder", ErrorKind::io};
+                     "Check the folder's permissions", ErrorKind::io};
     }
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
@@ -779,7 +778,7 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
         const std::string id = name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : std::string();
         if (!is_id(id) || (answer && !std::binary_search(names.begin(), names.end(), id + std::string(record_suffix)))) {
             list.problems.push_back({"AF-ESC-009",
-                                     answer && is_id(id) ? "An answer to a question that is not there"
+                                     answer && is_id(id) ? "An answer to a question that does not exist"
                                                          : "A file that is neither a question nor an answer",
                                      (directory_ / name).string(), "Correct its name, or remove it", ErrorKind::invalid});
             continue;

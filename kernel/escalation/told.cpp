@@ -19,8 +19,8 @@ constexpr std::chrono::minutes longest_pause{60};
 constexpr std::size_t max_told_bytes = 1UL << 20U;
 
 Error cannot_keep(const std::string& why, const std::filesystem::path& file) {
-    return Error{"AF-ESC-056", "It cannot be kept who was told of a question: " + why, file.string(),
-                 "See to the rights of the folder and the space on its disk; nothing was told", ErrorKind::io};
+    return Error{"AF-ESC-056", "Cannot record who was notified of a question: " + why, file.string(),
+                 "Check the folder's permissions and the space on its disk; nobody was notified", ErrorKind::io};
 }
 
 unsigned small_number(const json::object& object, std::string_view key) {

@@ -69,7 +69,7 @@ Result<std::string> GateRunner::inputs() {
     for (std::size_t number = 0; number < folders.size(); ++number) {
         namespace fs = std::filesystem;
         const auto unreadable = [&](const std::string& file, const std::string& why) {
-            return Error{"AF-GATE-102", "What decides how gates measure cannot be read: " + why + ".", file,
+            return Error{"AF-GATE-102", "Cannot read a file that decides how gates measure: " + why + ".", file,
                          "Check the installation with `agentforge doctor`.", ErrorKind::io};
         };
         std::error_code failure;

@@ -60,7 +60,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
     }
     if (error) {
         return Error{"AF-GIT-054", "the task's folder cannot be read: " + error.message(), folder.string(),
-                     "see whether it is readable", ErrorKind::io};
+                     "check that it is readable", ErrorKind::io};
     }
     for (fs::recursive_directory_iterator it(escalations, error), end; !error && it != end; it.increment(error)) {
         if (!it->is_regular_file(error) || it->is_symlink(error) ||
@@ -73,7 +73,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
 }
 
 Error not_archived(const fs::path& file, const std::string& why) {
-    return Error{"AF-GIT-054", "the task could not be archived: " + why, file.string(), "see whether it is readable",
+    return Error{"AF-GIT-054", "the task could not be archived: " + why, file.string(), "check that it is readable",
                  ErrorKind::io};
 }
 
@@ -245,13 +245,13 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
     const TreeHandle tree = archived_tree(handle.get(), archive_ref(task_id));
     if (!tree) {
         return Error{"AF-GIT-055", "the repository has no archive of task " + std::string(task_id), archive_ref(task_id),
-                     "`agentforge archive list` shows what there is", ErrorKind::not_found};
+                     "`agentforge archive list` lists all archives", ErrorKind::not_found};
     }
     const fs::path place = tasks / task_id;
     std::error_code error;
     if (fs::exists(fs::symlink_status(place, error))) {
-        return Error{"AF-GIT-056", "task " + std::string(task_id) + " is there: nothing was restored over it", place.string(),
-                     "move its folder away first", ErrorKind::conflict};
+        return Error{"AF-GIT-056", "task " + std::string(task_id) + " already exists: nothing was restored over it",
+                     place.string(), "move its folder away first", ErrorKind::conflict};
     }
     std::vector<std::pair<std::string, TreeEntry>> files;
     AF_CHECK(for_each_file(handle.get(), *git_tree_id(tree.get()),
@@ -265,7 +265,7 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
         if (!is_recordable_path(path) || (!of_task && !path.starts_with("escalations/")) || entry.mode != GIT_FILEMODE_BLOB) {
             fs::remove_all(half, error);
             return Error{"AF-GIT-057", "the archive holds `" + sanitize_utf8(path) + "`, which no task's folder has",
-                         archive_ref(task_id), "it was not made by agentforge; nothing was restored", ErrorKind::corrupt};
+                         archive_ref(task_id), "AgentForge did not create it; nothing was restored", ErrorKind::corrupt};
         }
         git_blob* raw = nullptr;
         if (const int code = git_blob_lookup(&raw, handle.get(), &entry.id); code < 0) {
@@ -285,8 +285,8 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
     }
     fs::rename(half, place, error);
     if (error) {
-        return Error{"AF-GIT-056", "the task's folder could not be put in its place: " + error.message(), place.string(),
-                     "see whether the folder is writable", ErrorKind::io};
+        return Error{"AF-GIT-056", "cannot move the task's folder into place: " + error.message(), place.string(),
+                     "check that the folder is writable", ErrorKind::io};
     }
     return sync_directory(tasks);
 }

@@ -136,7 +136,7 @@ struct Checkout {
         if (const int code = git_blob_lookup(&raw, state.repository.get(), &entry.id); code == GIT_ENOTFOUND) {
             return Error{
                 "AF-GIT-025",
-                "The repository does not have the contents of a file: a partial clone leaves them with the server until they are asked for",
+                "The repository does not have the contents of a file: a partial clone leaves them on the server until they are needed",
                 path, "Fetch them: git archive HEAD > /dev/null", ErrorKind::unavailable};
         } else if (code < 0) {
             return failure(code, "read the recorded " + path);

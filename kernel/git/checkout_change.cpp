@@ -26,7 +26,8 @@ constexpr std::uint64_t most_bytes = 8ULL << 30U;
 const std::string missing = "missing";
 
 Error failed(const std::string& what, const fs::path& where, const std::string& why) {
-    return apply_failed(what + ": " + why, where, "Free space there or correct its rights, then call `agentforge apply` again.");
+    return apply_failed(what + ": " + why, where,
+                        "Free some space there or correct its permissions, then run `agentforge apply` again.");
 }
 
 fs::path intent_of(const fs::path& folder) { return folder / "change.json"; }
@@ -89,8 +90,8 @@ Result<CheckoutChange> CheckoutChange::hold(fs::path root, fs::path folder) {
     FileDescriptor lock(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock.valid()) { return failed("A lock cannot be made", name, errno_text(errno)); }
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-        return Error{"AF-GIT-061", "another process changes this checkout at the moment", folder.string(),
-                     "Wait until it has ended, then do it again.", ErrorKind::conflict};
+        return Error{"AF-GIT-061", "another process is changing this checkout", folder.string(),
+                     "Wait until it has ended, then retry.", ErrorKind::conflict};
     }
     return CheckoutChange(std::move(root), std::move(folder), std::move(lock));
 }
@@ -176,7 +177,7 @@ Result<std::optional<CheckoutChange>> CheckoutChange::find(fs::path root, fs::pa
         return std::optional<CheckoutChange>();
     }
     const fs::path file = intent_of(change.folder_);
-    const Error unreadable{"AF-GIT-062", "what an interrupted `apply` was to do cannot be read", file.string(),
+    const Error unreadable{"AF-GIT-062", "cannot read the record of an interrupted `apply`", file.string(),
                            "Compare your checkout with `agentforge diff`, then remove this file.", ErrorKind::corrupt};
     AF_TRY(const std::string text, read_file(file, most_bytes));
     const auto intent = parse_json(text, file.string());
@@ -254,8 +255,8 @@ Error apply_failed(std::string what, const fs::path& where, std::string remedy) 
 }
 
 Error apply_unfinished(const std::string& task, const fs::path& where) {
-    return {"AF-GIT-061", "the change of task " + task + " was put into this checkout in part: its process ended", where.string(),
-            "`agentforge apply " + short_id(task) + "` finishes it.", ErrorKind::conflict};
+    return {"AF-GIT-061", "the change of task " + task + " was only partly applied to this checkout: its process ended",
+            where.string(), "`agentforge apply " + short_id(task) + "` finishes it.", ErrorKind::conflict};
 }
 
 std::string interrupted_apply(const std::string& task) {

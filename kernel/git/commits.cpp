@@ -154,7 +154,7 @@ Result<void> Repository::create_branch(std::string_view branch, std::string_view
     return Error{"AF-GIT-014",
                  error.message,
                  {},
-                 "See whether another branch's name is the first part of this one (git branch --list), and rename that",
+                 "Check whether another branch's name is the first part of this one (git branch --list), and rename that branch",
                  ErrorKind::conflict};
 }
 

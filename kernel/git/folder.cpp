@@ -11,7 +11,7 @@ namespace agentforge::kernel::git {
 
 Error folder_error(int error, std::string_view doing, const std::filesystem::path& path) {
     return Error{"AF-GIT-030", "The task's worktree: could not " + std::string(doing) + ": " + errno_text(error), path.string(),
-                 "See whether the disk is full or the folder belongs to another user", ErrorKind::io};
+                 "Check for free disk space, and whether another user owns the folder", ErrorKind::io};
 }
 
 namespace {

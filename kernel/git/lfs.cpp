@@ -127,7 +127,7 @@ Result<std::string> keep_contents(git_repository* repository, int file, std::uin
         AF_TRY(const LfsPointer copied, copy_rest(file, out.get(), path));
         if (copied.size != size) {
             return Error{"AF-GIT-034", "A file changed while it was recorded", path,
-                         "Stop what writes to the worktree, then try again", ErrorKind::conflict};
+                         "Stop the program that writes to the worktree, then retry", ErrorKind::conflict};
         }
         const fs::path object = object_file(repository, copied.id);
         AF_CHECK(make_directories(object.parent_path()));

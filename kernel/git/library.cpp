@@ -56,13 +56,13 @@ Error open_failure(int code, const std::filesystem::path& path) {
     }
     if (code == GIT_ENOTFOUND) {
         if (const std::string lost = lost_git_link(path); !lost.empty()) {
-            return Error{
-                "AF-GIT-008", "The git repository cannot be opened: the file `.git` leads to " + lost + ", which is none",
-                path.string(), "Repair it (git worktree repair, git submodule update --init), or go into another checkout",
-                ErrorKind::not_found};
+            return Error{"AF-GIT-008",
+                         "The git repository cannot be opened: the file `.git` points to " + lost + ", which is not a repository",
+                         path.string(), "Repair it (git worktree repair, git submodule update --init), or use another checkout",
+                         ErrorKind::not_found};
         }
         return Error{"AF-GIT-001", "There is no git repository here", path.string(),
-                     "Go into a repository, or make one: git init && git add . && git commit -m 'First commit'",
+                     "Go to a repository, or create one: git init && git add . && git commit -m 'First commit'",
                      ErrorKind::not_found};
     }
     if (contains(message, "extension") || contains(message, "version") || contains(message, "objectformat") ||
@@ -111,7 +111,7 @@ Error failure(int code, std::string_view doing) {
     return Error{"AF-GIT-099",
                  "git could not " + std::string(doing) + ": " + message,
                  {},
-                 "Run `git fsck` in the repository and see whether the disk is full",
+                 "Run `git fsck` in the repository, and check for free disk space",
                  kind};
 }
 

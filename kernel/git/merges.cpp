@@ -139,9 +139,9 @@ Result<void> move_branch(const std::filesystem::path& repository, std::string_vi
         const ReferenceHandle found(raw);
         if (git_branch_is_checked_out(raw) == 1) {
             return Error{"AF-GIT-040",
-                         "The branch " + std::string(branch) + " is checked out, so it is not moved under your feet",
+                         "The branch " + std::string(branch) + " is checked out, so it was not moved",
                          {},
-                         "Check out another branch there (git switch), then do it again",
+                         "Check out another branch there (git switch), then retry",
                          ErrorKind::conflict};
         }
     }
@@ -161,18 +161,17 @@ Result<void> move_branch(const std::filesystem::path& repository, std::string_vi
     if (git_reference_name_to_id(&now, handle.get(), ref.c_str()) == 0) {
         if (git_oid_equal(&now, &new_id) != 0) { return {}; }
         if (git_oid_equal(&now, &old_id) == 0) {
-            return Error{
-                "AF-GIT-040",
-                "The branch " + std::string(branch) + " is no longer where this task left it: it stands at " + to_text(now),
-                {},
-                "It has commits of yours: rebase it yourself (git rebase), or rename it (git branch -m) and do this again",
-                ErrorKind::conflict};
+            return Error{"AF-GIT-040",
+                         "The branch " + std::string(branch) + " was moved since the task: it is now at " + to_text(now),
+                         {},
+                         "It has commits of yours: rebase it yourself (git rebase), or rename it (git branch -m) and retry",
+                         ErrorKind::conflict};
         }
     } else if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) {
         return Error{"AF-GIT-040",
-                     "There is no branch " + std::string(branch) + " any more",
+                     "The branch " + std::string(branch) + " no longer exists",
                      {},
-                     "Make it again: git branch " + std::string(branch) + " " + std::string(from),
+                     "Create it again: git branch " + std::string(branch) + " " + std::string(from),
                      ErrorKind::conflict};
     }
     return failure(code, "move the branch " + std::string(branch));

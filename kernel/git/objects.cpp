@@ -128,7 +128,7 @@ bool ObjectCheck::has(const std::string& id) const {
 std::vector<std::string> ObjectCheck::faults_of_tree(const std::string& tree) {
     std::vector<std::string> faults;
     git_oid id{};
-    if (git_oid_fromstr(&id, tree.c_str()) < 0) { return {"`" + tree + "` is no object's name"}; }
+    if (git_oid_fromstr(&id, tree.c_str()) < 0) { return {"`" + tree + "` is not an object's name"}; }
     state_->check(id, GIT_OBJECT_TREE, "", faults);
     return faults;
 }

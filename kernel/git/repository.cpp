@@ -40,7 +40,7 @@ Result<std::string> Repository::head_commit() const {
     const int code = git_reference_name_to_id(&id, state_->handle.get(), "HEAD");
     if (const std::optional<std::string> named = current_branch();
         code < 0 && named && git_reference_is_valid_name(("refs/heads/" + *named).c_str()) != 1) {
-        return Error{"AF-GIT-008", "HEAD leads to `" + *named + "`, which is the name of no branch", work_directory().string(),
+        return Error{"AF-GIT-008", "HEAD points to `" + *named + "`, which is not a valid branch name", work_directory().string(),
                      "Go to a branch: git switch BRANCH", ErrorKind::invalid};
     }
     if (code == GIT_ENOTFOUND || git_repository_head_unborn(state_->handle.get()) == 1) {
@@ -52,10 +52,11 @@ Result<std::string> Repository::head_commit() const {
         git_reference_free(any);
         git_reference_iterator_free(raw);
         if (others) {
-            return Error{"AF-GIT-005",
-                         branch ? "The branch `" + *branch + "` has no commit yet" : std::string("HEAD leads to no commit"),
-                         work_directory().string(),
-                         "Go to a branch that has one (git switch BRANCH), or make a commit on this one", ErrorKind::unavailable};
+            return Error{
+                "AF-GIT-005",
+                branch ? "The branch `" + *branch + "` has no commit yet" : std::string("HEAD does not point to a commit"),
+                work_directory().string(), "Go to a branch that has one (git switch BRANCH), or make a commit on this one",
+                ErrorKind::unavailable};
         }
         return Error{"AF-GIT-005", "The repository has no commit yet", work_directory().string(),
                      "Make a first commit: git add . && git commit -m 'First commit'", ErrorKind::unavailable};

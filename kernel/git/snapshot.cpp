@@ -28,8 +28,8 @@ bool is_ignore_file(std::string_view path) { return path == ".gitignore" || path
 bool is_private(std::string_view path) { return path == ".agentforge" || path.starts_with(".agentforge/"); }
 
 Error changed_meanwhile(const std::string& path) {
-    return Error{"AF-GIT-034", "A file changed while it was recorded", path, "Stop what writes to the worktree, then try again",
-                 ErrorKind::conflict};
+    return Error{"AF-GIT-034", "A file changed while it was recorded", path,
+                 "Stop the program that writes to the worktree, then retry", ErrorKind::conflict};
 }
 
 /// If `bulk` is given, it takes contents that fit into memory.
@@ -288,7 +288,7 @@ Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& pat
     }
     if (!recorder.unrecordable.empty()) {
         return Error{"AF-GIT-035",
-                     "git cannot record what lies below here: another repository, or folders nested more than " +
+                     "git cannot record this folder: it contains another repository, or folders nested more than " +
                          std::to_string(max_folder_depth) + " deep",
                      recorder.unrecordable.front(), "Use a path with fewer folders", ErrorKind::invalid};
     }

@@ -131,7 +131,7 @@ constexpr std::string_view folder_prefix = "agentforge-git-";
 
 Error cannot_make(const fs::path& folder, int code) {
     return Error{"AF-GIT-064", std::string("Cannot make a folder in the git directory: ") + std::strerror(code), folder.string(),
-                 "See whether the disk is full or the folder is another user's", ErrorKind::io};
+                 "Check for free disk space, and whether another user owns the folder", ErrorKind::io};
 }
 
 }  // namespace
@@ -225,10 +225,10 @@ Result<void> GitStandIn::check_filters(const std::vector<std::string>& paths) co
         if (!repositorys.contains(value) || users.contains(value)) { continue; }
         return Error{"AF-GIT-065",
                      "The file " + path + " goes through the filter `" + value +
-                         "`, whose program only the repository's own configuration names; it is not run",
+                         "`, which only the repository's own configuration defines; AgentForge does not run it",
                      work_directory_.string(),
-                     "Where you trust that program, name it in your own: git config --global filter." + std::string(value) +
-                         ".clean …, or commit the file yourself first",
+                     "If you trust its program, define it in your own configuration: git config --global filter." +
+                         std::string(value) + ".clean …, or commit the file yourself first",
                      ErrorKind::denied};
     }
     return {};

@@ -117,7 +117,7 @@ Result<Place> look(git_repository* repository, const std::filesystem::path& path
     struct stat st {};
     if (::lstat(place.path.c_str(), &st) == 0) {
         if (!S_ISDIR(st.st_mode)) {
-            return Error{"AF-GIT-024", "The place of the task's worktree is not a folder", place.path.string(), "Remove it",
+            return Error{"AF-GIT-024", "The path of the task's worktree is not a folder", place.path.string(), "Remove it",
                          ErrorKind::conflict};
         }
         place.folder = true;
@@ -167,7 +167,7 @@ Result<void> write_record(const Place& place, const std::string& commit) {
 }
 
 Error not_ours(const std::filesystem::path& path) {
-    return Error{"AF-GIT-021", "The folder is there, and is not a worktree of this repository; it is left alone", path.string(),
+    return Error{"AF-GIT-021", "The folder exists but is not a worktree of this repository; it was not changed", path.string(),
                  "Move it away, or remove it if nothing in it is needed", ErrorKind::conflict};
 }
 
@@ -286,8 +286,8 @@ Result<void> Worktree::State::check_ignore_file(const std::string& prefix) const
     if (::fstatat(root.get(), file.c_str(), &st, 0) != 0 || S_ISDIR(st.st_mode)) { return {}; }
     constexpr off_t max_bytes = 1 << 20;
     if (S_ISREG(st.st_mode) && st.st_size <= max_bytes) { return {}; }
-    return Error{"AF-GIT-036", "An ignore file is not an ordinary file of at most 1 MiB", (path / file).string(),
-                 "Replace it by an ordinary file, or remove it", ErrorKind::invalid};
+    return Error{"AF-GIT-036", "An ignore file is not a regular file of at most 1 MiB", (path / file).string(),
+                 "Replace it with a regular file, or remove it", ErrorKind::invalid};
 }
 
 bool Worktree::State::uses_lfs() const {

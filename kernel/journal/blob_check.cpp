@@ -38,7 +38,7 @@ Result<BlobCheck> check_blobs(const std::filesystem::path& root) {
     if (!in || !std::filesystem::is_regular_file(std::filesystem::symlink_status(file, error))) {
         return Error{"AF-JRNL-010",
                      "A blob could not be read: " + (in ? std::string("its file is not a regular file") : errno_text(errno)),
-                     file.string(), "Check the rights of the file and its disk.", ErrorKind::io};
+                     file.string(), "Check the file's permissions and its disk.", ErrorKind::io};
     }
     std::string head(blobs_head.size(), '\0');
     in.read(head.data(), static_cast<std::streamsize>(head.size()));
@@ -60,7 +60,7 @@ Result<BlobCheck> check_blobs(const std::filesystem::path& root) {
     }
     if (in.bad()) {
         return Error{"AF-JRNL-010", "A blob could not be read: " + errno_text(errno), file.string(),
-                     "Check the rights of the file and its disk.", ErrorKind::io};
+                     "Check the file's permissions and its disk.", ErrorKind::io};
     }
     return check;
 }

@@ -38,11 +38,11 @@ bool is_hash(std::string_view text) noexcept {
 
 Error not_stored(const fs::path& file, const std::string& why) {
     return Error{"AF-JRNL-010", "A blob could not be stored: " + why, file.string(),
-                 "Check the rights and the space left, then resume the task.", ErrorKind::io};
+                 "Check the permissions and the free space, then resume the task.", ErrorKind::io};
 }
 
 Error not_read(const fs::path& file, const std::string& why) {
-    return Error{"AF-JRNL-010", "A blob could not be read: " + why, file.string(), "Check the rights of the file and its disk.",
+    return Error{"AF-JRNL-010", "A blob could not be read: " + why, file.string(), "Check the file's permissions and its disk.",
                  ErrorKind::io};
 }
 
@@ -199,7 +199,7 @@ struct BlobStore::State {
         std::string begin(head.size(), '\0');
         if (const int error = read_range(descriptor.get(), 0, begin); error != 0) { return not_read(file, errno_text(error)); }
         if (begin == head) { return {}; }
-        return Error{"AF-JRNL-012", "The file of the blobs does not begin as one", file.string(),
+        return Error{"AF-JRNL-012", "The blob file has a wrong header", file.string(),
                      "It was changed or damaged, or belongs to another version; restore it from a backup.", ErrorKind::corrupt};
     }
 
@@ -269,7 +269,7 @@ struct BlobStore::State {
         }
         auto bytes = bytes_of_blob_line(line);
         if (!bytes || sha256(*bytes) != hash) {
-            return Error{"AF-JRNL-012", "The blob's bytes do not have the hash of its name",
+            return Error{"AF-JRNL-012", "The blob's content does not match the hash in its name",
                          file.string() + " at byte " + std::to_string(place.offset),
                          "It was changed or damaged; restore the file from a backup.", ErrorKind::corrupt};
         }

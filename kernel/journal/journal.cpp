@@ -351,7 +351,7 @@ Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin
     const fs::path path = history_file(history, origin.task);
     const auto broken = [&](const std::string& why) {
         return Error{"AF-JRNL-013",
-                     "The journal goes on from record " + std::to_string(origin.seq) + " of task " + origin.task + ", and " + why,
+                     "The journal continues record " + std::to_string(origin.seq) + " of task " + origin.task + ", and " + why,
                      path.string(), "Restore the file from a backup, or from that task's folder.", ErrorKind::corrupt};
     };
     if (depth > deepest_history) { return broken("its history goes on for ever"); }
@@ -455,7 +455,7 @@ Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const Jou
         if (disk.truncate(state->file.get(), contents.whole()) != 0) {
             return io_error("The torn end of the journal could not be cut off", path, errno);
         }
-        if (disk.sync(state->file.get()) != 0) { return io_error("The journal could not be brought to disk", path, errno); }
+        if (disk.sync(state->file.get()) != 0) { return io_error("Cannot sync the journal to disk", path, errno); }
     }
     state->header = std::move(contents.header);
     state->size = contents.whole();
@@ -536,7 +536,7 @@ Result<void> Journal::prepare(json::object& body) const {
 Result<Record> Journal::append(json::object body) {
     State& state = *state_;
     if (state.poisoned) {
-        return Error{"AF-JRNL-004", "The journal takes no further records after a failed append", state.path.string(),
+        return Error{"AF-JRNL-004", "The journal accepts no more records after a failed append", state.path.string(),
                      "Resume the task: that opens the journal again and verifies it.", ErrorKind::io};
     }
     Record record;
@@ -590,7 +590,7 @@ Result<Record> Journal::append(json::object body) {
         rest.remove_prefix(static_cast<std::size_t>(written));
     }
     // Never retried: a second fdatasync may report success for pages that the first one dropped.
-    if (state.disk->sync(state.file.get()) != 0) { return fail("The record could not be brought to disk", errno); }
+    if (state.disk->sync(state.file.get()) != 0) { return fail("Cannot sync the record to disk", errno); }
     state.size += line.size();
     state.sum.add(line);
     state.head = {record.seq, record.hash};

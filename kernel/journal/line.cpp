@@ -70,7 +70,7 @@ Result<std::optional<Record>> record_in(const Lines::Line& line, const JournalHe
         return std::optional<Record>();
     }
     if (!read.verified) { return wrong("its hash is wrong"); }
-    if (read.record.seq != expected) { return wrong("record " + std::to_string(read.record.seq) + " stands in its place"); }
+    if (read.record.seq != expected) { return wrong("record " + std::to_string(read.record.seq) + " is in its place"); }
     if (read.prev != before.hash) {
         return wrong(expected == first ? "it does not follow this header" : "it does not follow the record before it");
     }
@@ -119,7 +119,7 @@ Result<JournalHeader> read_header(std::string_view bytes, const std::filesystem:
         auto value = parse_json(line.substr(colon + 2), path.string());
         if (!value.ok()) { return corrupt_journal(path, start, 0, "the field '" + std::string(key) + "' cannot be read"); }
         if (!header.fields.emplace(key, std::move(value).value()).second) {
-            return corrupt_journal(path, start, 0, "the field '" + std::string(key) + "' stands twice");
+            return corrupt_journal(path, start, 0, "the field '" + std::string(key) + "' appears twice");
         }
     }
     header.hash = hash_of(header.fields);

@@ -26,7 +26,7 @@ public:
 
     [[nodiscard]] std::filesystem::path path() const override { return repository_.work_directory(); }
     [[nodiscard]] Result<void> check_out(std::string_view) override {
-        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "",
+        return Error{"AF-GATE-103", "A command tried to check out a tree although it may only read trees.", "",
                      "This is a defect: report it.", ErrorKind::internal};
     }
     [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view, std::string_view) override {

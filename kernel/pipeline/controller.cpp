@@ -28,7 +28,7 @@ Error broken_rule(std::string code, std::string message, std::string remedy, Err
 
 Result<void> check_guidance(std::string_view guidance) {
     const auto refused = [](std::string why, std::string remedy) {
-        return broken_rule("AF-ORCH-048", "what is said to the model " + std::move(why), std::move(remedy));
+        return broken_rule("AF-ORCH-048", "the message to the model " + std::move(why), std::move(remedy));
     };
     if (guidance.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return refused("is empty", "say what it is to do, or resume without");
@@ -36,7 +36,7 @@ Result<void> check_guidance(std::string_view guidance) {
     if (guidance.size() > max_guidance_bytes) {
         return refused(
             "has " + std::to_string(guidance.size()) + " bytes; at most " + std::to_string(max_guidance_bytes) + " are taken",
-            "shorten it: a context holds little beside the work itself");
+            "shorten it: the model's context has little room besides the work itself");
     }
     if (guidance.find('\0') != std::string_view::npos || !is_valid_utf8(guidance)) {
         return refused("is not text in UTF-8", "give it in UTF-8");
@@ -48,18 +48,18 @@ PipelineController::PipelineController(ControllerSetup setup) : setup_(std::move
 
 Error request_too_long(const std::string& size) {
     return broken_rule("AF-ORCH-040",
-                       "the request has " + size + " bytes; at most " + std::to_string(max_request_bytes) + " are taken",
+                       "the request has " + size + " bytes; at most " + std::to_string(max_request_bytes) + " are allowed",
                        "shorten it and put the details into a file of the repository");
 }
 
 Result<void> check_request(std::string_view request) {
     if (request.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         return broken_rule("AF-ORCH-040", "the request is empty",
-                           "say what is to be done, e.g. agentforge start \"Add a --version flag\"");
+                           "say what to do, e.g. agentforge start \"Add a --version flag\"");
     }
     if (request.size() > max_request_bytes) { return request_too_long(std::to_string(request.size())); }
     if (request.find('\0') != std::string_view::npos) {
-        return broken_rule("AF-ORCH-040", "the request holds a zero byte: it is no text", "give it as text in UTF-8");
+        return broken_rule("AF-ORCH-040", "the request holds a zero byte: it is not text", "give it as text in UTF-8");
     }
     if (!is_valid_utf8(request)) { return broken_rule("AF-ORCH-040", "the request is not valid UTF-8", "give it in UTF-8"); }
     return {};
@@ -158,7 +158,7 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
     if (status == TaskStatus::completed) {
         return broken_rule("AF-ORCH-042",
                            "task " + std::string(task_id) + " has ended already (" + std::string(to_string(status)) + ")",
-                           "nothing is to be done", ErrorKind::conflict);
+                           "nothing to do", ErrorKind::conflict);
     }
     // The process may end during the steps after this record. Each of them can be repeated.
     if (status != TaskStatus::aborted) { AF_CHECK((*session)->record(records::TaskAborted{std::string(reason)})); }

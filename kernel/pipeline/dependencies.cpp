@@ -25,7 +25,7 @@ Result<TaskStore> store_of(const TaskDependency& dependency, const TaskStore& ow
     if (dependency.repo.empty()) { return TaskStore(own.root().parent_path()); }
     if (!find) {
         return Error{"AF-DEP-002", "no repository is known as `" + ellipsis(dependency.repo, 80) + "`", "dependencies.tasks",
-                     "`agentforge repo list` has them", ErrorKind::not_found};
+                     "`agentforge repo list` lists them", ErrorKind::not_found};
     }
     AF_TRY(const OtherRepository other, find(dependency.repo));
     return TaskStore(other.path / ".agentforge");
@@ -115,7 +115,7 @@ Result<json::object> reach(const TaskDependency& each, const std::string& waitin
     }
     if (!stage_index_of(*state, each.required_stage)) {
         return never(each, "whose pipeline `" + state->pipeline.name + "` has no such stage; it has " + known_stages(*state),
-                     "start the task anew with a specification that names one of them");
+                     "start the task again with a specification that names one of them");
     }
     if (has_reached(*state, each.required_stage)) {
         return json::object{{"task_id", each.task_id},
@@ -127,14 +127,14 @@ Result<json::object> reach(const TaskDependency& each, const std::string& waitin
     if (state->status == TaskStatus::aborted || state->status == TaskStatus::completed) {
         return never(each, "which was " + std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`",
                      state->status == TaskStatus::aborted
-                         ? "start this task anew with another specification"
+                         ? "start this task again with another specification"
                          : "`agentforge continue " + short_id(each.task_id) + "` takes it further, if more stages follow");
     }
     const std::string reason = each.reason.empty() ? "" : " (" + ellipsis(sanitize_utf8(each.reason), 200) + ")";
     return Error{"AF-DEP-001",
                  "waits for stage `" + each.required_stage + "` of task " + shown(each) + ", which is " +
                      std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`" + reason,
-                 "dependencies.tasks", "once it is there: agentforge resume " + short_id(waiting), ErrorKind::unavailable};
+                 "dependencies.tasks", "once it is done: agentforge resume " + short_id(waiting), ErrorKind::unavailable};
 }
 
 /// What `v1.4.0`, `NAME-1.4.0`, `NAME/v1.4.0` or `NAME@1.4.0` says of an artifact's version.
@@ -171,7 +171,7 @@ std::string artifact_in(const std::vector<std::string>& files, const std::string
 Error not_there(const ExternalDependency& each, const std::string& why, const fs::path& where, const std::string& remedy) {
     return Error{"AF-DEP-004",
                  "the specification depends on `" + ellipsis(each.artifact, 120) + "` " +
-                     (each.version.empty() ? "" : each.version + " ") + "of repository `" + each.repo + "`, and " + why,
+                     (each.version.empty() ? "" : each.version + " ") + "of repository `" + each.repo + "`, but " + why,
                  where.string(), remedy, ErrorKind::unavailable};
 }
 
@@ -197,12 +197,12 @@ private:
 Result<json::object> resolve(const ExternalDependency& each, const FindRepository& find) {
     const auto range = VersionRange::parse(each.version);
     if (!range) {
-        return not_there(each, "`" + ellipsis(each.version, 80) + "` is no range of versions", "dependencies.external",
+        return not_there(each, "`" + ellipsis(each.version, 80) + "` is not a version range", "dependencies.external",
                          "write it as `>=1.2.0, <2`, `^1.2` or `1.4.0`");
     }
     const auto other = find ? find(each.repo)
                             : Result<OtherRepository>(Error{"AF-DEP-004", "no repository has that name", "dependencies.external",
-                                                            "`agentforge repo list` has them", ErrorKind::not_found});
+                                                            "`agentforge repo list` lists them", ErrorKind::not_found});
     if (!other.ok()) {
         return not_there(each, "no repository is known by that name", "dependencies.external",
                          "agentforge repo add PATH --name " + each.repo + ", then agentforge resume");
@@ -245,14 +245,14 @@ Result<json::object> resolve(const ExternalDependency& each, const FindRepositor
         const std::string path = artifact_in(files, each.artifact, other->contracts_path);
         if (!path.empty()) { return found("", *head, path); }
         return not_there(each, "it has no such file", other->path,
-                         "make it there, then agentforge resume; or start anew with a specification that names what there is");
+                         "make it there, then agentforge resume; or start again with a specification that names what there is");
     }
     std::string why = seen.text().empty() ? "no tag there says a version" : "none of its tags fits: " + seen.text();
     if (!ignored.text().empty()) { why += "; tags that do not name it do not count: " + ignored.text(); }
     return not_there(each, why, other->path,
                      "tag it there (git tag " +
                          (each.artifact.find(' ') == std::string::npos ? each.artifact + "-VERSION" : std::string("VERSION")) +
-                         "), then agentforge resume; or start anew with another specification");
+                         "), then agentforge resume; or start again with another specification");
 }
 
 }  // namespace
@@ -276,7 +276,7 @@ std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskS
     for (const ExternalDependency& each : dependencies.external) {
         if (!VersionRange::parse(each.version)) {
             faults.push_back("dependencies.external: `" + ellipsis(each.version, 80) +
-                             "` is no range of versions, such as `>=1.2.0, <2`");
+                             "` is not a version range, such as `>=1.2.0, <2`");
         }
         if (const auto other = find ? find(each.repo) : Result<OtherRepository>(OtherRepository()); !other.ok()) {
             faults.push_back("dependencies.external: " + other.error().message);
@@ -292,8 +292,8 @@ Result<void> settle_dependencies(TaskSession& session, const TaskStore& tasks, c
     AF_TRY(const Dependencies dependencies, dependencies_in(session.blobs(), hash));
     if (dependencies.empty()) { return {}; }
     if (const std::string round = circle(dependencies, state, tasks, find); !round.empty()) {
-        return Error{"AF-DEP-003", round + ": neither can ever go on", "dependencies.tasks",
-                     "abort one of them, or start it anew with a specification that does not wait for the other",
+        return Error{"AF-DEP-003", round + ": none of them can continue", "dependencies.tasks",
+                     "abort one of them, or start it again with a specification that does not wait for the other",
                      ErrorKind::conflict};
     }
     json::array reached;

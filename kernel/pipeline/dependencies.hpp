@@ -16,7 +16,7 @@
 namespace agentforge::kernel {
 
 /// What is wrong with them whatever others do, a line each: a task that there is not, or without that stage; one that waits for
-/// this task; a repository that is not known; a version that is no range. Empty: nothing.
+/// this task; a repository that is not known; a version that is not a range. Empty: nothing.
 [[nodiscard]] std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskState& state, const TaskStore& tasks,
                                                  const FindRepository& find);
 

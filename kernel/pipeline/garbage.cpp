@@ -243,7 +243,7 @@ Result<void> remove_worktree(const GarbagePlace& place, const Garbage& item) {
     std::error_code error;
     fs::remove_all(item.place, error);
     return error ? Result<void>(Error{"AF-ORCH-080", "the worktree could not be removed: " + error.message(), item.place,
-                                      "see whose files lie there", ErrorKind::io})
+                                      "check who owns the files there", ErrorKind::io})
                  : Result<void>();
 }
 
@@ -301,7 +301,7 @@ Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& poli
             fs::remove_all(item.place, error);
             if (error) {
                 return Error{"AF-ORCH-080", "the blobs could not be removed: " + error.message(), item.place,
-                             "see whose files lie there", ErrorKind::io};
+                             "check who owns the files there", ErrorKind::io};
             }
             break;
     }

@@ -67,7 +67,7 @@ public:
             std::error_code failure;
             fs::remove_all(folder_ / name, failure);
             if (failure) {
-                return Error{"AF-GIT-067", "A folder of what programs left behind cannot be emptied: " + failure.message(),
+                return Error{"AF-GIT-067", "A folder with leftover files of programs cannot be emptied: " + failure.message(),
                              (folder_ / name).string(), "Remove it, then resume.", ErrorKind::io};
             }
             AF_CHECK(make_directories(folder_ / name));
@@ -265,7 +265,7 @@ public:
         std::error_code error;
         if (fs::exists(git.index(), error) && !fs::copy_file(git.index(), own, error)) {
             return Error{"AF-GIT-027", "git's index could not be copied: " + error.message(), git.index().string(),
-                         "See whether the disk is full", ErrorKind::io};
+                         "Check for free disk space", ErrorKind::io};
         }
         AF_TRY(const std::string unmerged, run_git(git, {"ls-files", "--unmerged"}, own));
         if (!unmerged.empty()) {
@@ -318,7 +318,7 @@ public:
         AF_CHECK(make_directories(folder / "scratch"));
         AF_CHECK(make_directories(folder / "gates"));
         std::error_code error;
-        // The form in which worktrees name themselves.
+        // git stores the real path of a worktree.
         if (const fs::path real = fs::canonical(folder, error); !error) { folder = real; }
         AF_TRY(Worktree work, Worktree::ensure(options_.repository, folder / "work", state.task_id, state.base_commit));
         if (options_.notice && !work.unfilled().empty()) {
@@ -386,7 +386,7 @@ private:
         return Error{
             "AF-GIT-027",
             "`git " + words.front() + "` ended with " + std::to_string(outcome.exit_code) + ": " + sanitize_utf8(outcome.err),
-            git.work_directory().string(), "Run `git status` there and see what it says, or start without --include-uncommitted",
+            git.work_directory().string(), "Run `git status` there to see the problem, or start without --include-uncommitted",
             ErrorKind::io};
     }
 

@@ -55,7 +55,7 @@ Effect enter(const TaskState& state) {
     }
     if (const std::string contract = missing_prerequisite(state); !contract.empty()) {
         return FailTask{"AF-ORCH-032", "stage `" + stage.name + "` builds on " + std::string(article_for(contract)) + " `" +
-                                           contract + "`, and no completed stage has made one"};
+                                           contract + "`, but no completed stage has produced one"};
     }
     return StartStage{};
 }
@@ -117,7 +117,7 @@ Effect after_acceptance(const TaskState& state) {
 Effect after_question(const TaskState& state) {
     if (state.stage().escalations >= max_escalations_per_stage) {
         return FailTask{"AF-ORCH-004", "stage `" + state.stage().name + "` asked a person " +
-                                           std::to_string(max_escalations_per_stage) + " times and still cannot go on"};
+                                           std::to_string(max_escalations_per_stage) + " times and still cannot continue"};
     }
     return RaiseEscalation{};
 }

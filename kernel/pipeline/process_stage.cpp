@@ -95,7 +95,7 @@ public:
             if (std::find(asked_.begin(), asked_.end(), std::string_view(key)) != asked_.end()) { continue; }
             const std::string near = nearest(key, asked_);
             return Error{
-                "AF-MCP-024", "`" + ellipsis(sanitize_utf8(key), 80) + "` is no parameter", std::string(key),
+                "AF-MCP-024", "`" + ellipsis(sanitize_utf8(key), 80) + "` is not a parameter", std::string(key),
                 near.empty() ? "`agentforge help docs/servers.md` lists the parameters." : "Did you mean `" + near + "`?",
                 ErrorKind::invalid};
         }
@@ -389,7 +389,7 @@ public:
     Result<void> ask_info(const std::function<bool()>& cancelled) {
         AF_TRY(const json::value answer,
                client_->connection().request("stage/info", {{"name", name_}}, {std::chrono::seconds(30), cancelled}));
-        if (!answer.is_object()) { return wrong("`stage/info` was answered with something that is no object"); }
+        if (!answer.is_object()) { return wrong("`stage/info` was answered with something that is not an object"); }
         Params fields(answer.get_object());
         info_.name = name_;
         const std::string version = fields.text("version");
@@ -424,7 +424,7 @@ public:
 
 private:
     [[nodiscard]] Error wrong(const std::string& what) const {
-        return {"AF-MCP-023", "the process of plugin `" + plugin_ + "` does not keep to the protocol of stages: " + what, where_,
+        return {"AF-MCP-023", "the process of plugin `" + plugin_ + "` does not follow the protocol of stages: " + what, where_,
                 "Report this to the plugin's author; `agentforge help docs/servers.md` has the protocol.", ErrorKind::invalid};
     }
 
@@ -432,13 +432,13 @@ private:
     [[nodiscard]] Error failed(const std::string& why) const {
         return {"AF-MCP-025",
                 "the stage `" + name_ + "` of plugin `" + plugin_ + "` failed: " + ellipsis(sanitize_utf8(why), 2000), where_,
-                "Its process gave this reason; report it to the plugin's author where it is no fault of the project.",
+                "Its process gave this reason; report it to the plugin's author unless the project is at fault.",
                 ErrorKind::invalid};
     }
 
     [[nodiscard]] StageResult read_result(const json::value& answer) const {
         if (!answer.is_object()) {
-            return StageResult::failed(wrong("`stage/run` was answered with something that is no object"));
+            return StageResult::failed(wrong("`stage/run` was answered with something that is not an object"));
         }
         const json::object& values = answer.get_object();
         Params fields(values);

@@ -68,7 +68,7 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
         if (error) { std::filesystem::copy_file(entry.path(), file, error); }
         if (error) {
             return Error{"AF-ORCH-081", "The patch of a step could not be shared: " + error.message(), file.string(),
-                         "See whether the disk is full", ErrorKind::io};
+                         "Check for free disk space", ErrorKind::io};
         }
     }
     return {};
@@ -77,9 +77,10 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
 }  // namespace
 
 Error no_records(std::string_view task_id, const TaskPaths& paths) {
-    return Error{
-        "AF-TASK-014", "task " + std::string(task_id) + " was never created whole, or its journal was cut: it has no record",
-        paths.journal().string(), "restore the journal from a backup, or start anew and remove this folder", ErrorKind::corrupt};
+    return Error{"AF-TASK-014",
+                 "task " + std::string(task_id) + " was never completely created, or its journal was truncated: it has no record",
+                 paths.journal().string(), "restore the journal from a backup, or remove this folder and start again",
+                 ErrorKind::corrupt};
 }
 
 TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock,
@@ -211,8 +212,8 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     redactor_.redact(fields);
     const std::lock_guard guard(writing_);
     if (given_up_) {
-        return Error{"AF-ORCH-007", "the task goes on without this thread, which was given up at its deadline",
-                     "task " + state_.task_id, "nothing is to be done", ErrorKind::cancelled};
+        return Error{"AF-ORCH-007", "the task continues without this thread, which was abandoned at its deadline",
+                     "task " + state_.task_id, "nothing to do", ErrorKind::cancelled};
     }
     AF_CHECK(std::exchange(projection_failure_, {}));
     json::object body = records::to_fields(envelope_of(record, agent));
@@ -375,7 +376,7 @@ Result<records::Kept> TaskSession::keep(json::value value) {
 Result<json::value> TaskSession::kept(const records::Kept& kept) const {
     if (kept.value) { return *kept.value; }
     if (kept.blob.empty()) {
-        return Error{"AF-ORCH-020", "a record lacks a value that it should hold", paths_.journal().string(), "report this",
+        return Error{"AF-ORCH-020", "a record lacks a required value", paths_.journal().string(), "report this",
                      ErrorKind::corrupt};
     }
     return get(kept.blob);

@@ -21,7 +21,7 @@ public:
     explicit TreesToRead(const Repository& repository) : repository_(repository) {}
     [[nodiscard]] std::filesystem::path path() const override { return repository_.work_directory(); }
     [[nodiscard]] Result<void> check_out(std::string_view) override {
-        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "",
+        return Error{"AF-GATE-103", "A command tried to check out a tree although it may only read trees.", "",
                      "This is a defect: report it.", ErrorKind::internal};
     }
     [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view from, std::string_view to) override {
@@ -49,7 +49,7 @@ public:
         : root_(std::move(root)), files_(std::move(files)) {}
     [[nodiscard]] std::filesystem::path path() const override { return root_; }
     [[nodiscard]] Result<void> check_out(std::string_view) override {
-        return Error{"AF-GATE-103", "Something wanted to check out a tree where trees are only read.", "",
+        return Error{"AF-GATE-103", "A command tried to check out a tree although it may only read trees.", "",
                      "This is a defect: report it.", ErrorKind::internal};
     }
     [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view, std::string_view) override {
@@ -128,8 +128,8 @@ Result<GateReport> measure_head(const GitTaskWorkspaceOptions& options, ProcessR
     const std::string place = (std::filesystem::path(options.state_directory) / "measured-head.lock").string();
     const FileDescriptor lock(::open(place.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
-        return Error{"AF-GATE-108", "The folder in which HEAD is measured cannot be locked: " + errno_text(errno), place,
-                     "Check the rights of the folder.", ErrorKind::io};
+        return Error{"AF-GATE-108", "The folder where HEAD is measured cannot be locked: " + errno_text(errno), place,
+                     "Check the folder's permissions.", ErrorKind::io};
     }
     const auto task_workspaces = make_git_task_workspaces(options, processes);
     AF_TRY(const auto base, task_workspaces->base());

@@ -243,7 +243,7 @@ private:
         return Error{
             "AF-ORCH-002", "stage `" + stage_ + "` used up its " + std::to_string(clock_.limit().count() / 1000) + " s",
             "stage " + stage_,
-            "`agentforge resume` gives it as long again; for tasks to come, raise the stage's timeout_seconds in the pipeline template",
+            "`agentforge resume` gives it the same time again; for future tasks, raise the stage's timeout_seconds in the pipeline template",
             ErrorKind::timeout};
     }
 
@@ -255,9 +255,9 @@ private:
 
     Error not_repeated(const std::string& how) const {
         return Error{
-            "AF-ORCH-029", "stage `" + stage_ + "` does not repeat itself: " + how,
+            "AF-ORCH-029", "stage `" + stage_ + "` is not deterministic: " + how,
             "stage " + stage_ + ", visit " + std::to_string(visit_),
-            "a stage must be deterministic between host calls; if its plugin was updated meanwhile, abort the task and start it anew",
+            "a stage must be deterministic between host calls; if its plugin was updated meanwhile, abort the task and start it again",
             ErrorKind::corrupt};
     }
 
@@ -516,7 +516,7 @@ Result<std::vector<Change>> StageHost::write_skeleton(const std::vector<Skeleton
 Result<Delivery> StageHost::deliver(const DeliveryRequest& request) {
     const StageTemplate& stage = calls_->session().state().stage_template();
     if (!makes_delivery(stage)) {
-        return Error{"AF-PIPE-016", "stage `" + stage.name + "` may not deliver: its template does not say that it does",
+        return Error{"AF-PIPE-016", "stage `" + stage.name + "` may not deliver: its template does not have `delivers: true`",
                      "pipeline " + calls_->session().state().pipeline.name,
                      "Write `delivers: true` in the stage, or give it the contract delivery_report.", ErrorKind::denied};
     }

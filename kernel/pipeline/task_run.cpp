@@ -77,9 +77,9 @@ Result<void> TaskRun::check_heard() const {
     const std::string& id = task_.state().task_id;
     return Error{"AF-ORCH-049",
                  waiting_for.empty() ? "task " + id + " has ended (" + std::string(to_string(task_.state().status)) +
-                                           "): no model would hear what you say"
+                                           "): no model would see your message"
                                      : "task " + id + " waits for your " + (waiting_for == "escalation" ? "answer" : "decision") +
-                                           ", and goes on with that",
+                                           ", and continues with it",
                  "",
                  waiting_for.empty() ? way_after_end(task_.state())
                                      : "`agentforge status " + short_id(id) + "` says what it waits for and how to answer",
@@ -95,9 +95,9 @@ Result<void> TaskRun::begin_or_resume() {
         AF_CHECK(task_.session->record(records::TaskResumed{.reason = "resumed", .ended_in = ended_in_, .guidance = guidance()}));
     }
     if (ended_in_) {
-        task_.warn(Error{"AF-PLUG-023", "The process that ran this task before ended without a word in " + *ended_in_,
+        task_.warn(Error{"AF-PLUG-023", "The process that ran this task before ended without an error message in " + *ended_in_,
                          "task " + task_.state().task_id,
-                         "If it happens again there, report it to the plugin's author, or name the plugin in plugins.disable.",
+                         "If it happens again, report it to the plugin's author, or name the plugin in plugins.disable.",
                          ErrorKind::internal});
     }
     return {};

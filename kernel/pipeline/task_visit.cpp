@@ -79,7 +79,7 @@ TaskRun::Step TaskRun::adopt() {
     AF_CHECK(acceptance_.accept(std::move(*suite), 0));
     if (task_.state().progress == StageProgress::accepted) { return true; }
     return given_up(Error{"AF-EXT-008", "the imported tests break their contract: " + task_.state().stage().error, "",
-                          "correct them and start the task anew", ErrorKind::invalid});
+                          "correct them and start the task again", ErrorKind::invalid});
 }
 
 /// Returns the stage that a result goes back to, if its artifact was imported: no stage of this task can redo it.
@@ -109,7 +109,7 @@ TaskRun::Step TaskRun::ask_about_import(const StageResult& result, std::size_t s
     request.reason = "stage `" + task_.stage_name() + "` says that the imported " + contract + " (" + input.source_path +
                      ") is wrong: " + reason;
     request.question = "The " + contract + " is yours, so no stage corrects it. What should stage `" + task_.stage_name() +
-                       "` do? To correct it, end this task and start anew with the corrected one.";
+                       "` do? To correct it, end this task and start again with the corrected one.";
     return went_on(people_.ask(EscalationCause::stage, request.reason, request, {}, spent));
 }
 
@@ -136,7 +136,7 @@ Error TaskRun::overdue(StageHost& host) const {
         "AF-ORCH-002",
         "stage `" + task_.stage_name() + "` used up its " + std::to_string(host.stage_clock().limit().count() / 1000) + " s",
         "stage " + task_.stage_name(),
-        "`agentforge resume` gives it as long again; for tasks to come, raise the stage's timeout_seconds in the pipeline template",
+        "`agentforge resume` gives it the same time again; for future tasks, raise the stage's timeout_seconds in the pipeline template",
         ErrorKind::timeout};
 }
 
@@ -151,7 +151,7 @@ TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
         const auto target = cycle_target(result);
         if (!target) {
             return fail_stage(Error{"AF-ORCH-006",
-                                    "stage `" + task_.stage_name() + "` wants to go back to `" + result.cycle_to +
+                                    "stage `" + task_.stage_name() + "` asked to go back to `" + result.cycle_to +
                                         "`, which is neither an earlier stage nor the contract of one",
                                     "stage " + task_.stage_name(),
                                     "report this to the stage's author, or add that stage to the pipeline", ErrorKind::invalid},

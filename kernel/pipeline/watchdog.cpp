@@ -51,7 +51,7 @@ private:
 Error given_up(const std::string& what, const CallDeadline& patience, std::chrono::milliseconds limit, std::string where) {
     return Error{
         "AF-ORCH-002", what + " did not return" + patience.words(limit), patience.where(std::move(where)),
-        "mend the plugin: it must watch cancelled() and deadline() and leave waiting to the host's services; or raise the stage's timeout_seconds",
+        "fix the plugin: it must watch cancelled() and deadline() and use the host's services to wait; or raise the stage's timeout_seconds",
         ErrorKind::timeout};
 }
 

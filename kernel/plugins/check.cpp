@@ -123,10 +123,11 @@ private:
             if (!read_the_manifest()) { return false; }
             report_.file = manifest_.directory + "/" + manifest_.library;
             if (!fs::exists(report_.file, failure)) {
-                return fail("elf",
-                            {"AF-PLUG-011", "The plugin library cannot be opened: " + report_.file + " does not exist",
-                             report_.file, "Put the library that plugin.json names beside it, readable.", ErrorKind::not_found},
-                            "nothing", manifest_.library + " beside plugin.json");
+                return fail(
+                    "elf",
+                    {"AF-PLUG-011", "The plugin library cannot be opened: " + report_.file + " does not exist", report_.file,
+                     "Put the library that plugin.json names next to it, and make it readable.", ErrorKind::not_found},
+                    "nothing", manifest_.library + " beside plugin.json");
             }
             return true;
         }
@@ -231,7 +232,7 @@ private:
             add("symbols", CheckStatus::warning,
                 {"AF-CHECK-005",
                  "The library of plugin `" + manifest_.id + "` exports " + std::to_string(extra.size()) +
-                     " symbol(s) beside its entry: " + some(extra),
+                     " symbol(s) besides its entry: " + some(extra),
                  report_.file, hide, ErrorKind::invalid},
                 some(extra), "`" + std::string(entry_symbol) + "` and nothing else");
         }
@@ -274,7 +275,7 @@ private:
                     {"AF-CHECK-020",
                      "The check stopped after " + std::to_string(most_children) +
                          " calls that ended the process; there may be more",
-                     report_.file, "Mend these and check again.", ErrorKind::invalid});
+                     report_.file, "Fix these and check again.", ErrorKind::invalid});
             }
         }
         for (auto* list : {&ends, &told}) {
@@ -308,7 +309,7 @@ private:
         auto outcome = process::run(command, cancelled_);
         if (!outcome.ok()) {
             Error error = std::move(outcome).error();
-            return Error{"AF-CHECK-001", "The plugin could not be tried: " + error.message, error.where, error.remedy,
+            return Error{"AF-CHECK-001", "The plugin could not be tested: " + error.message, error.where, error.remedy,
                          error.kind};
         }
         if (outcome->cancelled) {
@@ -375,7 +376,7 @@ private:
         }
         if (at.empty() && outcome.signal == 0 && !outcome.timed_out) {
             return Error{"AF-CHECK-001",
-                         "The plugin could not be tried: the child ended with code " + std::to_string(outcome.exit_code) + ": " +
+                         "The plugin could not be tested: the child ended with code " + std::to_string(outcome.exit_code) + ": " +
                              ellipsis(sanitize_utf8(outcome.err), 500),
                          report_.file, "Run `agentforge doctor`.", ErrorKind::internal};
         }
@@ -408,7 +409,7 @@ private:
                 whose + " hung " + place + ": it did not return within " + std::to_string(options_.call_limit.count()) +
                     " ms and was killed",
                 report_.file,
-                "Look at cancelled() and deadline(), and leave waiting to the host's services; --timeout raises the limit.",
+                "Look at cancelled() and deadline(), and use the host's services to wait; --timeout raises the limit.",
                 ErrorKind::timeout};
         } else if (sanitizer) {
             const auto begin = std::min(outcome.err.find("ERROR: "), outcome.err.find("runtime error: "));
@@ -468,7 +469,7 @@ private:
             tell("output", CheckStatus::warning,
                  {"AF-CHECK-021",
                   "The plugin `" + manifest_.id + "` wrote to standard error: " + ellipsis(one_line(outcome.err), 300),
-                  report_.file, "Use the context's log(): a person reads the host's own words there.", ErrorKind::invalid},
+                  report_.file, "Use the context's log(): standard error is for the host's own messages.", ErrorKind::invalid},
                  ellipsis(sanitize_utf8(outcome.err), 300), "nothing on standard error");
         }
         if (!outcome.out.empty()) {  // Missed by the child's own check: written through a duplicated descriptor.

@@ -66,7 +66,7 @@ std::string form_problem(const json::value& schema, const std::string& place, in
 
 Error bad_schema(const PluginManifest& manifest, std::string what) {
     return {"AF-PLUG-051",
-            "The manifest of plugin `" + manifest.id + "` has a config_schema that is no JSON Schema: " + std::move(what),
+            "The manifest of plugin `" + manifest.id + "` has a config_schema that is not a JSON Schema: " + std::move(what),
             manifest.directory + "/plugin.json, field config_schema", "Report it to the plugin's author.", ErrorKind::invalid};
 }
 

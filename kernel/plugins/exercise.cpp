@@ -528,8 +528,8 @@ private:
         auto good = check_config_schema(holder);
         if (good.ok()) { return {}; }
         Error error = std::move(good).error();
-        if (const auto at = error.message.find("no JSON Schema: "); at != std::string::npos) {
-            error.message = error.message.substr(at + std::string_view("no JSON Schema: ").size());
+        if (const auto at = error.message.find(" JSON Schema: "); at != std::string::npos) {
+            error.message = error.message.substr(at + std::string_view(" JSON Schema: ").size());
         }
         if (error.message.starts_with("config_schema.")) {
             error.message = error.message.substr(std::string_view("config_schema.").size());
@@ -770,7 +770,7 @@ private:
             finding("describe", CheckStatus::error,
                     {"AF-CHECK-008",
                      "The parameters of " + object_ + " of plugin `" + manifest_.id +
-                         "` are no schema that the host can apply: " + why,
+                         "` are not a schema that the host can apply: " + why,
                      library_, "Correct ToolSpec::parameters; `agentforge help docs/plugins.md` lists the keywords.",
                      ErrorKind::invalid},
                     found, expected);
@@ -797,7 +797,7 @@ private:
         const auto* properties = spec.parameters.if_contains("properties");
         for (const std::string& parameter : spec.path_parameters) {
             if (properties == nullptr || !properties->is_object() || !properties->get_object().contains(parameter)) {
-                bad("`path_parameters` names `" + parameter + "`, which is no property", parameter, "names of properties");
+                bad("`path_parameters` names `" + parameter + "`, which is not a property", parameter, "names of properties");
             }
         }
     }
@@ -971,7 +971,7 @@ private:
                 finding("describe", CheckStatus::error,
                         {"AF-CHECK-007",
                          "The `config_schema` of " + object_ + " of plugin `" + manifest_.id +
-                             "` is no JSON Schema: " + good.error().message,
+                             "` is not a JSON Schema: " + good.error().message,
                          library_, "Correct BackendInfo::config_schema.", ErrorKind::invalid},
                         ellipsis(json::serialize(info.config_schema), 300), "a JSON Schema of an object");
             }

@@ -54,7 +54,7 @@ private:
                     std::string(to_string(kind_)) + " `" + origin_.name + "`: " + ellipsis(sanitize_utf8(what), 1000),
                 origin_.library,
                 "Report it to the plugin's author: no exception may leave a plugin. `agentforge plugins check " +
-                    origin_.library.substr(0, origin_.library.rfind('/')) + "` makes such calls again; to do without it, name " +
+                    origin_.library.substr(0, origin_.library.rfind('/')) + "` makes such calls again; to disable it, name " +
                     origin_.plugin + " in plugins.disable.",
                 ErrorKind::internal};
     }

@@ -44,7 +44,7 @@ Error differs(const PluginManifest& manifest, const std::string& what, std::stri
     return {"AF-PLUG-014",
             "The library of plugin `" + manifest.id + "` and its plugin.json differ in " + what + ": the library says " +
                 std::string(found) + ", the manifest " + std::string(expected),
-            library_path(manifest), "Make AGENTFORGE_PLUGIN(…) and plugin.json say the same, and rebuild.", ErrorKind::invalid};
+            library_path(manifest), "Make AGENTFORGE_PLUGIN(…) and plugin.json agree, and rebuild.", ErrorKind::invalid};
 }
 
 bool read_at(int descriptor, void* target, std::size_t size, std::uint64_t offset) {
@@ -111,7 +111,7 @@ Result<void> check_elf(const std::string& path) {
     const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file.valid()) {
         const int reason = errno;
-        return cannot_open(path, errno_text(reason), "Put the library that plugin.json names beside it, readable.",
+        return cannot_open(path, errno_text(reason), "Put the library that plugin.json names next to it, and make it readable.",
                            reason == ENOENT ? ErrorKind::not_found : ErrorKind::io);
     }
     struct stat status {};
@@ -237,12 +237,13 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
     for (std::uint32_t index = 0; index < descriptor->factory_count; ++index) {
         const AgentforgeFactory& factory = descriptor->factories[index];
         const auto broken = [&](const std::string& found, const std::string& expected) {
-            return Error{"AF-PLUG-014",
-                         "Factory " + std::to_string(index) + " of plugin `" + manifest.id + "` has " + found +
-                             ", but it must have " + expected,
-                         library_path(manifest),
-                         "Make it with agentforge::provides_tool and its like, and rebuild the plugin with the SDK of this host.",
-                         ErrorKind::invalid};
+            return Error{
+                "AF-PLUG-014",
+                "Factory " + std::to_string(index) + " of plugin `" + manifest.id + "` has " + found + ", but it must have " +
+                    expected,
+                library_path(manifest),
+                "Create it with agentforge::provides_tool or a similar function, and rebuild the plugin with the SDK of this host.",
+                ErrorKind::invalid};
         };
         if (factory.size != sizeof(AgentforgeFactory)) {
             return broken(std::to_string(factory.size) + " bytes", std::to_string(sizeof(AgentforgeFactory)));

@@ -73,7 +73,7 @@ private:
         for (const auto& [name, hash] : files->get_object()) {
             const std::string file(name);
             if (!is_inside(file)) {
-                return wrong(at + "/files", "`" + ellipsis(file, 120) + "` is no file below the plugin's folder");
+                return wrong(at + "/files", "`" + ellipsis(file, 120) + "` is not a file below the plugin's folder");
             }
             if (!hash.is_string() || !is_hash(hash.get_string())) {
                 return wrong(at + "/files/" + file, "the hash of `" + ellipsis(file, 120) +
@@ -82,7 +82,7 @@ private:
             }
             locked.files.emplace(file, std::string(hash.get_string()));
         }
-        if (lock.plugins.contains(id)) { return wrong(at, "the plugin `" + ellipsis(id, 120) + "` stands in it twice"); }
+        if (lock.plugins.contains(id)) { return wrong(at, "the plugin `" + ellipsis(id, 120) + "` appears in it twice"); }
         lock.plugins.emplace(std::move(id), std::move(locked));
         return {};
     }
@@ -91,7 +91,7 @@ private:
         for (const auto& [key, value] : object) {
             if (std::ranges::find(known, std::string_view(key)) != known.end()) { continue; }
             const std::string near = nearest(key, known);
-            return wrong(at + "/" + std::string(key) + "#", "`" + ellipsis(key, 80) + "` is no field of it" +
+            return wrong(at + "/" + std::string(key) + "#", "`" + ellipsis(key, 80) + "` is not a field of it" +
                                                                 (near.empty() ? "" : "; did you mean `" + near + "`?"));
         }
         return {};
@@ -107,7 +107,7 @@ private:
 
     Error wrong(const std::string& at, std::string what) const {
         return {"AF-PLUG-034", "The plugin lock cannot be read: " + std::move(what), document_.where(at),
-                "Take it from git again, or write it anew with `agentforge plugins lock`.", ErrorKind::invalid};
+                "Restore it from git, or write it again with `agentforge plugins lock`.", ErrorKind::invalid};
     }
 
     const YamlDocument& document_;
@@ -131,7 +131,7 @@ Result<std::optional<PluginLock>> PluginLock::load(const std::string& file) {
         Error broken = document.error();
         return Error{"AF-PLUG-034", "The plugin lock cannot be read: " + broken.message,
                      broken.where.empty() ? file : broken.where,
-                     "Take it from git again, or write it anew with `agentforge plugins lock`.", ErrorKind::invalid};
+                     "Restore it from git, or write it again with `agentforge plugins lock`.", ErrorKind::invalid};
     }
     AF_TRY(PluginLock lock, Reader(*document, file)());
     return std::optional<PluginLock>(std::move(lock));
@@ -163,7 +163,7 @@ Result<void> PluginLock::admits(const PluginManifest& manifest) const {
         return Error{
             "AF-PLUG-032", "The plugin `" + manifest.id + "` is not loaded: it is not in this project's lock " + file,
             manifest.directory + "/plugin.json",
-            "If you want it in this project, run `agentforge plugins lock`; otherwise take it out of the search, or name it in plugins.disable.",
+            "If you want it in this project, run `agentforge plugins lock`; otherwise remove its folder from the search path, or name it in plugins.disable.",
             ErrorKind::denied};
     }
     const LockedPlugin& locked = found->second;

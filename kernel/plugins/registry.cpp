@@ -133,7 +133,7 @@ struct PluginRegistry::State {
             if (entry->is_directory(ignored)) { inside.push_back(entry->path()); }
         }
         if (failure) {
-            problems.push_back({"AF-PLUG-008", "A plugin folder is not read to its end: " + failure.message(), real.string(),
+            problems.push_back({"AF-PLUG-008", "A plugin folder was only partly read: " + failure.message(), real.string(),
                                 "Make it readable.", ErrorKind::io});
         }
         std::ranges::sort(inside);  // For the same order on every machine.
@@ -241,7 +241,7 @@ struct PluginRegistry::State {
                 "AF-PLUG-009",
                 "The plugin `" + id + "` " + manifest.version + " is not used: version " + chosen->version + " of the same id " +
                     (supersedes(*chosen, manifest) ? "is newer, in " : "was found first in ") + chosen->directory,
-                manifest.directory + "/" + manifest_name, "Remove one of the two, or take its folder out of the search.",
+                manifest.directory + "/" + manifest_name, "Remove one of the two, or remove its folder from the search path.",
                 ErrorKind::conflict};
             problems.push_back(*manifest.refused);
         }
@@ -251,8 +251,7 @@ struct PluginRegistry::State {
     void name_if_open_to_all(const std::string& path) {
         if (!writable_by_all(path)) { return; }
         problems.push_back({"AF-PLUG-038", "Every user of this machine can change a plugin: its file or folder is world-writable",
-                            path, "chmod o-w " + path + ", once you have seen that it is what you installed.",
-                            ErrorKind::denied});
+                            path, "chmod o-w " + path + ", after checking that it is what you installed.", ErrorKind::denied});
     }
 
     /// Decides whether a plugin is used. Its files are checked when it is loaded.
@@ -269,7 +268,7 @@ struct PluginRegistry::State {
                    {"AF-PLUG-030",
                     "The plugin `" + manifest.id + "` is disabled" +
                         (left_out ? ": plugins.enable does not name it" : " by plugins.disable"),
-                    place, left_out ? "Name it there to use it." : "Take it out of there to use it.", ErrorKind::denied});
+                    place, left_out ? "Name it there to use it." : "Remove it there to use it.", ErrorKind::denied});
             return;
         }
         if (manifest.source == PluginSource::product) { return; }
@@ -282,7 +281,7 @@ struct PluginRegistry::State {
         if (lock_unreadable) {
             refuse(PluginState::not_locked,
                    {"AF-PLUG-032", "The plugin `" + manifest.id + "` is not loaded: this project's lock cannot be read",
-                    wanted.lock, "Correct the lock, or write it anew with `agentforge plugins lock`.", ErrorKind::denied});
+                    wanted.lock, "Correct the lock, or write it again with `agentforge plugins lock`.", ErrorKind::denied});
             return;
         }
         if (lock) {
@@ -448,7 +447,7 @@ struct PluginRegistry::State {
                 "No plugin `" + ellipsis(sanitize_utf8(name), 120) + "` was found" +
                     (key.empty() ? "" : ", which plugins." + key + " names"),
                 std::move(where),
-                near.empty() ? "`agentforge plugins list` shows the plugins in reach." : "Did you mean `" + near + "`?",
+                near.empty() ? "`agentforge plugins list` shows the plugins that were found." : "Did you mean `" + near + "`?",
                 ErrorKind::not_found};
     }
 

@@ -57,7 +57,7 @@ Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, c
         return Error{"AF-PLUG-021", "The plugin `" + manifest.id + "` " + how + " when " + std::string(doing),
                      manifest.directory + "/" + manifest.library,
                      "Report it to the plugin's author (`agentforge plugins check " + manifest.directory +
-                         "` says more); to do without it, name " + manifest.id + " in plugins.disable.",
+                         "` says more); to disable it, name " + manifest.id + " in plugins.disable.",
                      ErrorKind::unavailable};
     };
     int ends[2] = {-1, -1};

@@ -34,7 +34,7 @@ constexpr std::uint64_t most_file_bytes = 1ULL << 30U;
 
 Error broken(std::string why, std::string where, ErrorKind kind = ErrorKind::corrupt) {
     return {"AF-PLUG-041", "The list of trusted projects cannot be read: " + std::move(why), std::move(where),
-            "Correct the file, or move it away and trust your projects anew with `agentforge trust`.", kind};
+            "Correct the file, or move it away and trust your projects again with `agentforge trust`.", kind};
 }
 
 bool is_hash(std::string_view text) {
@@ -47,8 +47,8 @@ Result<void> add_file(TrustSubject& subject, std::string_view name) {
     if (!fs::exists(path, error) && !error) { return {}; }
     const auto bytes = read_file(path, most_file_bytes);
     if (!bytes.ok()) {
-        return Error{"AF-PLUG-037", "A file that is or names what to run cannot be read: " + bytes.error().message, path.string(),
-                     "Make it readable, or remove it.", ErrorKind::io};
+        return Error{"AF-PLUG-037", "A file that runs programs or names them cannot be read: " + bytes.error().message,
+                     path.string(), "Make it readable, or remove it.", ErrorKind::io};
     }
     subject.items["file " + std::string(name)] = sha256(*bytes);
     return {};
@@ -225,8 +225,8 @@ Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
     struct stat status {};
     if (::fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode)) { return broken("it is not a regular file", file); }
     if ((status.st_uid != ::geteuid() && status.st_uid != 0) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        return Error{"AF-PLUG-042", "The list of trusted projects is not used: others than you could have written it", file,
-                     "Look at it, then make it yours alone: chown and chmod 600.", ErrorKind::denied};
+        return Error{"AF-PLUG-042", "The list of trusted projects is not used: other users could have written it", file,
+                     "Check it, then make yourself its owner and only user: chown and chmod 600.", ErrorKind::denied};
     }
     // Read again by name: it can differ from the checked file only through our own atomic replacement.
     const auto bytes = read_file(file, most_bytes);
@@ -264,7 +264,7 @@ Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
             project.items.emplace(std::string(name), std::string(hash.get_string()));
         }
         if (!projects.emplace(root, std::move(project)).second) {
-            return broken("the project " + root + " stands in it twice", parsed->where(at));
+            return broken("the project " + root + " appears in it twice", parsed->where(at));
         }
     }
     return projects;
@@ -278,7 +278,7 @@ Result<TrustStore> TrustStore::open(const std::string& state_folder, const std::
     const fs::path root = fs::weakly_canonical(project, error);
     if (std::mismatch(root.begin(), root.end(), file.begin(), file.end()).first == root.end()) {
         return Error{"AF-PLUG-042",
-                     "The list of trusted projects is not used: it lies inside the project, whose files could say anything",
+                     "The list of trusted projects is not used: it is inside the project, which could have written it",
                      file.string(), "Set AGENTFORGE_STATE_HOME to a folder outside of the repository.", ErrorKind::denied};
     }
     AF_TRY(store.projects_, read(store.file_));

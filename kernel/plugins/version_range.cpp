@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// A manifest's version has numbers and dots alone, and no number beyond 32 bits.
+/// A manifest's version has only numbers and dots, and no number above 32 bits.
 std::optional<Version> numbers_of(std::string_view text) {
     if (text.find_first_not_of("0123456789.") != std::string_view::npos) { return std::nullopt; }
     const auto version = Version::parse(text);

@@ -16,8 +16,8 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<bool> satisfies(std::string_view version, std::string_view range);
 /// Whether the text is a version in the form above, with an optional suffix `-…` or `+…`.
 [[nodiscard]] bool is_version(std::string_view text);
-/// Which of two versions is the newer one, number by number; `1.0.0-rc.1` is older than `1.0.0`. A text that is no version is the
-/// oldest.
+/// Which of two versions is the newer one, number by number; `1.0.0-rc.1` is older than `1.0.0`. A text that is not a version is
+/// the oldest.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view left, std::string_view right);
 
 }  // namespace agentforge::kernel

@@ -51,17 +51,17 @@ private:
 
 void add_run_output(const Command& command, Program& program) {
     const Option json = add_flag(command, "--json", program.json_output,
-                                 "Answer as JSON on standard output, without progress: --output-format json");
+                                 "Print the result as JSON, without progress; the same as --output-format json");
     add_option_function(
         command, "--output-format",
         [&program](const std::string& format) {
             program.json_output = format != "text";
             program.stream_output = format == "stream-json";
         },
-        "How to answer; stream-json is every event as it happens, one JSON object a line, the result last")
+        "Output format; stream-json prints each event as it happens, one JSON object a line, the result last")
         ->one_of({"text", "json", "stream-json"})
         ->excludes(json);
-    add_flag(command, "--quiet,-q", program.quiet, "No progress");
+    add_flag(command, "--quiet,-q", program.quiet, "Do not show progress");
 }
 
 void use_own_help(const Command& app, std::size_t columns) {

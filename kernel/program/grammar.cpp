@@ -194,7 +194,7 @@ std::string man_page(const GrammarCommand& command, const GrammarCommand& top, s
     if (whole) {
         page +=
             ".SH ENVIRONMENT\n.TP\n\\fBAGENTFORGE_\\fR\\fISETTING\\fR\nEach setting, in capitals and with underscores: llm.backend is AGENTFORGE_LLM_BACKEND. "
-            "A variable of that form that is no setting is named, with the nearest one.\n";
+            "A variable of that form that is not a setting is named, with the nearest one.\n";
         for (
             const auto& [name, what] :
             {std::pair{"AGENTFORGE_HOME",

@@ -33,7 +33,7 @@ Error no_such_command(const GrammarCommand& top, const std::vector<std::string>&
         for (const GrammarCommand& each : at->commands) { known.push_back(each.word()); }
         const std::string suggested = suggested_command(at->name, word, known);
         return Error{"AF-CLI-001", "there is no command `" + at->name + " " + printable(word, 80) + "`", "",
-                     suggested.empty() ? "`" + at->name + " --help` lists what there is" : suggested, ErrorKind::invalid};
+                     suggested.empty() ? "`" + at->name + " --help` lists all commands" : suggested, ErrorKind::invalid};
     }
     return Error{"AF-CLI-001", "there is no such command", "", "`agentforge --help` lists the commands", ErrorKind::invalid};
 }
@@ -95,7 +95,7 @@ void add_help(CLI::App& app, Program& program) {
     add_option(*command, "command", arguments->words,
                "The command, such as `plugins list`, or a page, such as docs/gates.md; without it: the whole program")
         ->type_name("COMMAND");
-    add_flag(*command, "--man", arguments->man, "As a page of the manual, for `man -l -`");
+    add_flag(*command, "--man", arguments->man, "Print a manual page, for `man -l -`");
     add_flag(*command, "--json", program.json_output,
              "The grammar as JSON: names, values, descriptions and examples of all commands and flags");
     command->footer(

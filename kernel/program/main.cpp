@@ -56,7 +56,7 @@ void install_signal_handlers() {
     std::signal(SIGXFSZ, SIG_IGN);  // A file that reached the limit (ulimit -f) is an error of that write, not the end.
 }
 
-/// A reader that went away (`| head`) is no failure of ours; anything else that could not be printed is.
+/// A reader that went away (`| head`) is not a failure of ours; anything else that could not be printed is.
 bool reader_is_gone() {
     pollfd descriptor{STDOUT_FILENO, POLLOUT, 0};
     return ::poll(&descriptor, 1, 0) == 1 && (descriptor.revents & POLLERR) != 0;
@@ -64,8 +64,9 @@ bool reader_is_gone() {
 
 int output_lost(agentforge::kernel::Program& program, int code) {
     program.json_output = false;
-    const int failed = program.fail(agentforge::Error{"AF-CLI-004", "the result could not be written to standard output", "",
-                                                      "make room on its disk, or send it elsewhere", agentforge::ErrorKind::io});
+    const int failed =
+        program.fail(agentforge::Error{"AF-CLI-004", "the result could not be written to standard output", "",
+                                       "free some space on its disk, or redirect it elsewhere", agentforge::ErrorKind::io});
     return code == 0 ? failed : code;
 }
 

@@ -43,10 +43,12 @@ const CLI::App& innermost(const CLI::App& app) {
     return parsed.empty() ? app : innermost(*parsed.front());
 }
 
-/// `agentforge plugins list` for the group `plugins`; the long flags of a command.
+/// Returns the command's name with those of its groups: `agentforge plugins list`.
 std::string full_name(const CLI::App& app) {
     return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
+
+/// Returns the long flags of a command and of the groups around it.
 std::vector<std::string> long_flags(const CLI::App& app) {
     std::vector<std::string> flags;
     for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) {
@@ -66,8 +68,8 @@ std::string shell_quoted(const std::string& word) {
     return quoted + "'";
 }
 
-/// What --set, and the flags that stand for one, say is checked by itself: a command that reads no settings would pass a wrong
-/// one over.
+/// Checks the settings given by --set and by flags that stand for one. A command that reads no settings would not notice a wrong
+/// one.
 Result<void> check_given_settings(const Program& program) {
     if (program.settings.empty()) { return {}; }
     AF_TRY(const ProductPaths product, ProductPaths::find());
@@ -77,7 +79,7 @@ Result<void> check_given_settings(const Program& program) {
     return {};
 }
 
-/// The option that a word names, `--flag=value` and `-xvalue` too: of the command or of one around it.
+/// Returns the option that a word names, also as `--flag=value` or `-xvalue`: one of the command or of a group around it.
 const CLI::Option* option_named(const CLI::App& command, const std::string& word) {
     const std::string name = word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
     for (const CLI::App* at = &command; at != nullptr; at = at->get_parent()) {
@@ -88,9 +90,9 @@ const CLI::Option* option_named(const CLI::App& command, const std::string& word
 
 bool takes_value(const CLI::Option& option) { return option.get_expected_max() > 0 && option.get_type_size_max() > 0; }
 
-/// A word that stands where a command is expected and that is none.
+/// An unknown word where a command is expected.
 struct UnknownCommand {
-    const CLI::App* group = nullptr;  ///< Whose command it would be; null: every word there is one.
+    const CLI::App* group = nullptr;  ///< The group that was expected to have the command. Null: every command is known.
     std::string word;
 };
 
@@ -118,7 +120,7 @@ bool takes_texts(const CLI::App& command) {
     return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) { return option->get_positional(); });
 }
 
-/// The first word that stands for an option which there is not. What follows `--` are texts, and a value is its option's.
+/// Returns the first unknown option. Skips values of options and everything after `--`.
 std::string unknown_option(const CLI::App& command, const std::vector<std::string>& words) {
     for (std::size_t index = 0; index < words.size() && words[index] != "--"; ++index) {
         const std::string& word = words[index];
@@ -132,7 +134,7 @@ std::string unknown_option(const CLI::App& command, const std::vector<std::strin
     return {};
 }
 
-/// `--flag=` with nothing behind it: the parser would take the next word for its value.
+/// Returns the flag of a word `--flag=` without a value: the parser would take the next word as its value.
 std::string flag_with_empty_value(const std::vector<std::string>& words) {
     for (const std::string& word : words) {
         if (word == "--") { break; }
@@ -144,7 +146,7 @@ std::string flag_with_empty_value(const std::vector<std::string>& words) {
     return {};
 }
 
-/// Whoever asks for JSON is answered so, whatever else is wrong with the words.
+/// Reads the output format before parsing, so that a usage error is also printed as JSON if JSON was asked for.
 void take_output_format(const std::vector<std::string>& words, Program& program) {
     for (std::size_t index = 0; index < words.size() && words[index] != "--"; ++index) {
         constexpr std::string_view flag = "--output-format";
@@ -156,7 +158,7 @@ void take_output_format(const std::vector<std::string>& words, Program& program)
     }
 }
 
-/// "--show: diffs not in {answer,diff}": what was given, and what there is to choose from; nothing of another problem.
+/// The given and the known values in `--show: diffs not in {answer,diff}`. Empty for any other problem.
 struct WrongChoice {
     std::string given;
     std::vector<std::string> known;
@@ -181,19 +183,18 @@ WrongChoice wrong_choice(const CLI::ParseError& problem) {
     return choice;
 }
 
-/// An argument as the help shows it, TASK, an option by its own name: `name` is the parser's.
+/// Returns an argument's name as in the help (`TASK`), or an option's own name. `name` is the parser's name for it.
 std::string shown_name(const CLI::App& command, const std::string& name) {
     for (const CLI::Option* option : command.get_options()) {
         if (!option->get_positional() || option->get_single_name() != name) { continue; }
-        const std::string type = option->get_type_name();  // With what there is to choose from, SHELL:{bash,zsh,fish}.
+        const std::string type = option->get_type_name();  // May contain the choices: `SHELL:{bash,zsh,fish}`.
         const std::string word = type.substr(0, type.find(':'));
         if (!word.empty() && word.find_first_of("{ ") == std::string::npos) { return word; }
     }
     return name;
 }
 
-/// The parser's words for what is wrong, as ours: `--step: Value 0 not in range …`, `task is required`, `--json excludes
-/// --quiet`.
+/// Rewrites the parser's message in our words: `--step: Value 0 not in range …`, `task is required`, `--json excludes --quiet`.
 std::string told(const CLI::App& command, const CLI::ParseError& problem) {
     const std::string text = printable(problem.what(), 400);
     const auto colon = text.find(": ");
@@ -203,7 +204,7 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
         return name.starts_with('-') ? "the value of " + name + " is empty" : shown_name(command, name) + " is empty";
     }
     if (const auto at = rest.find(" not in {"); !name.empty() && at != std::string::npos) {
-        return "`" + rest.substr(0, at) + "` is no value of " + name;
+        return "`" + rest.substr(0, at) + "` is not a value of " + name;
     }
     if (const auto at = rest.find(" not in range "); !name.empty() && rest.starts_with("Value ") && at != std::string::npos) {
         const std::string range = rest.substr(at + 14);
@@ -225,22 +226,22 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
         return "`" + name + "` needs its value, " + rest.substr(11, rest.size() - 19);
     }
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("At Most 1 required")) {
-        return "`" + name + "` may stand only once";
+        return "`" + name + "` may be given only once";
     }
     if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr &&
         (name == "The following argument was not expected" || name == "The following arguments were not expected")) {
         const CLI::App* top = &command;
         while (top->get_parent() != nullptr) { top = top->get_parent(); }
-        std::string extras;  // The parser's own text has them the other way round.
+        std::string extras;  // The parser's own text has them in reverse order.
         for (const std::string& word : top->remaining(true)) { extras += (extras.empty() ? "" : " ") + printable(word, 400); }
         return "`" + full_name(command) + "` does not take `" + printable(extras, 400) + "`" +
-               (takes_texts(command) ? "; a text of several words wants quotes" : "");
+               (takes_texts(command) ? "; put a text of several words in quotes" : "");
     }
     return text;
 }
 
-/// Words that were meant as one text, as the text: those that follow the command's name, the last of which the parser had no use
-/// for.
+/// Returns the words after the command's name as one text, if they were probably meant as one: the parser left over all but the
+/// first.
 std::string in_one_text(const CLI::App& command, const std::vector<std::string>& words, const std::vector<std::string>& rest) {
     const auto options = command.get_options();
     if (std::ranges::count_if(options, [](const CLI::Option* option) { return option->get_positional(); }) != 1) { return {}; }
@@ -263,7 +264,7 @@ Error no_such_command(const UnknownCommand& unknown, const CLI::App& app) {
             suggested.empty() ? "`" + name + " --help` lists the commands" : suggested, ErrorKind::invalid};
 }
 
-/// What to do about words that fit no command's grammar.
+/// Returns the usage error for words that fit no command's grammar.
 Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const std::vector<std::string>& words) {
     const CLI::App& command = innermost(app);
     const std::string name = full_name(command);
@@ -276,18 +277,18 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const s
         for (const std::string& each : choice.known) { all += (all.empty() ? "" : ", ") + each; }
         error.remedy = "use one of " + all + "; " + error.remedy;
     } else if (error.message.ends_with(empty_value)) {
-        error.remedy = "give it a value, or leave it out (a shell variable that is not set leaves nothing); " + error.remedy;
+        error.remedy = "give it a value, or leave it out (an unset shell variable gives no value); " + error.remedy;
     }
     const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&problem);
     if (extras != nullptr || dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
-        // An option that there is not is named before what it left missing.
+        // An unknown option is reported before a missing argument, which may be its consequence.
         if (const std::string word = unknown_option(command, words); !word.empty()) {
             const std::string option = word.substr(0, word.find('='));
             error.message = "`" + name + "` has no option `" + printable(option, 80) + "`";
             if (const std::string near = nearest(option, long_flags(command)); option.starts_with("--") && !near.empty()) {
                 error.remedy = "did you mean `" + near + "`? " + error.remedy;
             } else if (word.find(' ') != std::string::npos && takes_texts(command)) {
-                error.remedy = "a text that begins with `-` stands behind `--`: " + name + " -- \"…\"; " + error.remedy;
+                error.remedy = "put a text that begins with `-` after `--`: " + name + " -- \"…\"; " + error.remedy;
             }
             return error;
         }
@@ -298,8 +299,8 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const s
         if (first.size() > 1 && first[0] == '-' && option_named(command, first) != nullptr) {
             const bool behind = std::find(words.begin(), words.end(), "--") < std::find(words.begin(), words.end(), first);
             error.message =
-                behind ? "`" + first + "` stands behind `--`, where all is text" : "`" + first + "` stands before its command";
-            error.remedy = (behind ? "options stand before it: " : "it stands behind: ") + name + " " + first;
+                behind ? "`" + first + "` is after `--`, where everything is text" : "`" + first + "` is before its command";
+            error.remedy = (behind ? "put options before it: " : "put it after the command: ") + name + " " + first;
         } else if (const std::string quoted = in_one_text(command, words, rest); !quoted.empty()) {
             error.remedy = name + " \"" + printable(quoted, 200) + "\"; " + error.remedy;
         }
@@ -331,11 +332,11 @@ void add_settings_flag(CLI::App& app, Program& program) {
            "Override a setting for this run: KEY=VALUE")
         ->type_name("KEY=VALUE")
         ->expected(1)
-        ->allow_extra_args(false)  // One word each: the next word is the request.
+        ->allow_extra_args(false)  // One value each: the next word is the request.
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-/// What another wrote into an error goes on indented: no line of it can pass for one of ours.
+/// Indents the continuation lines of an error, so that quoted text cannot look like a message of ours.
 std::string in_lines(const Error& error) {
     const std::string text = printable_lines(error.to_string());
     std::string lines;
@@ -346,7 +347,7 @@ std::string in_lines(const Error& error) {
     return lines;
 }
 
-/// A command, and what adds it; some are added together. In the order of the help.
+/// A command and the function that adds it. Some functions add several commands. The order is that of the help.
 struct CommandEntry {
     std::string_view name;
     void (*add)(CLI::App& app, Program& program);
@@ -405,7 +406,7 @@ constexpr CommandEntry commands[] = {
 };
 
 /// Adds the command that the first word names, or all: describing every option of every command takes longer than most commands.
-/// `help` and `completion` tell of all commands.
+/// `help` and `completion` need all commands.
 void add_commands(CLI::App& app, Program& program, const std::vector<std::string>& words) {
     const std::string_view first = words.empty() ? std::string_view() : std::string_view(words.front());
     if (first == "--version" || first == "-V") { return; }
@@ -439,7 +440,7 @@ int Program::fail(const Error& error) {
     } else {
         Error shown = error;
         shown.remedy = with_place(std::move(shown.remedy));
-        err << "agentforge: " << in_lines(shown) << "\n";  // It may quote a file that somebody else wrote.
+        err << "agentforge: " << in_lines(shown) << "\n";  // It may quote a file that someone else wrote.
     }
     return error.kind == ErrorKind::cancelled ? 23 : 1;
 }
@@ -447,10 +448,10 @@ int Program::fail(const Error& error) {
 Error ended_by_another(const std::string& culprit) {
     return Error{
         "AF-PLUG-022",
-        "The program was ended from within, by a call such as exit() or exec(): " +
-            (culprit.empty() ? std::string("by what, is not known") : "in " + culprit),
+        "Something inside the program ended it, by a call such as exit() or exec(): " +
+            (culprit.empty() ? std::string("the cause is unknown") : "in " + culprit),
         culprit,
-        "A task that ran is kept, and `agentforge resume TASK` goes on with it. Report it to the plugin's author: a plugin must return an error; to do without it, name it in plugins.disable.",
+        "A task that ran is kept, and `agentforge resume TASK` goes on with it. Report it to the plugin's author: a plugin must return an error; to disable it, name it in plugins.disable.",
         ErrorKind::internal};
 }
 
@@ -483,14 +484,14 @@ int run_program(int argc, const char* const* argv, Program& program) {
     std::string directory;
     std::string repository;
     const Option in_folder =
-        *add_option(app, "-C", directory, "Work on the repository around this folder instead of the current one")
+        *add_option(app, "-C", directory, "Work on the repository that contains this folder instead of the current one")
              ->type_name("DIR");
     add_option(app, "--repo", repository, "Work on this known repository (`agentforge repo list`) instead of the current one")
         ->type_name("NAME")
         ->excludes(in_folder);
     add_settings_flag(app, program);
     add_flag(app, "--trust", program.trust_project,
-             "Use what the project's own files want to run, for this run, though you have not trusted it");
+             "Allow what the project's own files want to run, for this run only, without trusting the project");
 
     const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     add_commands(app, program, words);

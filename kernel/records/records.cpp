@@ -115,7 +115,7 @@ std::map<std::string_view, ReadBody> readers(const std::variant<T...>*) {
 
 Error incomplete(const json::object& record, const std::string& problem) {
     return Error{"AF-TASK-012", "a journal record is incomplete: " + problem, place_of(record),
-                 "it was written by another version of agentforge, or changed since; use that version", ErrorKind::corrupt};
+                 "another version of agentforge wrote it, or it was changed; use that version", ErrorKind::corrupt};
 }
 
 }  // namespace
@@ -162,8 +162,7 @@ Result<AnyRecord> read_record(const json::object& record) {
     const auto known = of_type.find(read.envelope.type);
     if (known == of_type.end()) {
         return Error{"AF-TASK-011", "the journal holds a record of the unknown type `" + read.envelope.type + "`",
-                     place_of(record), "it was probably written by a newer version of agentforge; use that version",
-                     ErrorKind::corrupt};
+                     place_of(record), "a newer version of agentforge probably wrote it; use that version", ErrorKind::corrupt};
     }
     read.body = known->second(reader);
     if (!reader.complete()) { return incomplete(record, reader.problem()); }

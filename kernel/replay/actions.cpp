@@ -28,7 +28,7 @@ public:
 
 private:
     static Error not_here(const std::string& what) {
-        return Error{"AF-RPLY-009", "`replay --actions-only` runs neither gates nor programs, and the tool asked for " + what, "",
+        return Error{"AF-RPLY-009", "`replay --actions-only` runs no gates or programs, but the tool asked for " + what, "",
                      "use `agentforge replay` without --actions-only", ErrorKind::unavailable};
     }
     const TaskServices& services_;

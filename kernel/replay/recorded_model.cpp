@@ -42,7 +42,7 @@ public:
         if (!completion.diagnostics.contains("workspace_tree")) { return completion; }
         return Error{"AF-RPLY-005",
                      "the model of role `" + place.role +
-                         "` worked agentically: what its command did to the files is not an action that can be done again",
+                         "` worked agentically: the file changes of its command are not actions that can be repeated",
                      "stage " + place.stage, "use `agentforge diff` and `agentforge apply` of the recorded task",
                      ErrorKind::unavailable};
     }
@@ -58,7 +58,7 @@ private:
     [[nodiscard]] Error does_not_fit(const std::string& task_id, const ReplayDifference& misfit) const {
         return Error{"AF-RPLY-002", misfit.where + " does not fit here; recorded: " + misfit.recorded + "; now: " + misfit.now,
                      "replay of " + recorded_.state.task_id,
-                     "look at both, then go on after it with `agentforge replay " + short_id(task_id) +
+                     "compare both, then continue after it with `agentforge replay " + short_id(task_id) +
                          " --continue`, or with a model: `agentforge resume " + short_id(task_id) + "`",
                      ErrorKind::unavailable};
     }

@@ -14,7 +14,7 @@ Error error_of(const records::RecordedError& recorded) {
     return Error{recorded.code, recorded.message, *recorded.where, *recorded.remedy, static_cast<ErrorKind>(*recorded.kind)};
 }
 
-/// Sorts one record into the task, which is folded up to it.
+/// Adds one record to the task, whose state already includes it.
 class Sorter {
 public:
     Sorter(RecordedTask& task, const records::Envelope& envelope) : task_(task), envelope_(envelope) {}
@@ -56,8 +56,8 @@ private:
 Result<void> check_blob(const RecordedTask& task, const std::string& blob, const StepPlace& place) {
     if (blob.empty() || task.blobs->contains(blob)) { return {}; }
     return Error{"AF-RPLY-006",
-                 "task " + task.state.task_id + " cannot be replayed: what step " + std::to_string(place.step) + " of stage `" +
-                     place.stage + "` kept is gone",
+                 "task " + task.state.task_id + " cannot be replayed: the result of step " + std::to_string(place.step) +
+                     " of stage `" + place.stage + "` is gone",
                  "blob " + blob, "restore the task's artifacts/blobs from a backup, or `agentforge archive restore`",
                  ErrorKind::corrupt};
 }
@@ -92,7 +92,7 @@ Result<RecordedTask> RecordedTask::read(const TaskStore& store, std::string_view
     }
     if (task.steps.empty()) {
         return Error{"AF-RPLY-007", "task " + std::string(task_id) + " has no step yet", "",
-                     "`agentforge status " + short_id(task_id) + "` says how far it came", ErrorKind::unavailable};
+                     "`agentforge status " + short_id(task_id) + "` shows its progress", ErrorKind::unavailable};
     }
     AF_CHECK(check_blobs(task));
     return task;

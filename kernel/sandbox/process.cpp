@@ -150,7 +150,7 @@ Result<process::Command> helper_command(const ExecHelper& helper, const ProcessR
 
 Result<std::string> program_of(const ProcessRequest& request) {
     if (request.argv.empty()) {
-        return Error{"AF-EXEC-002", "A command without words cannot be started", "argv", "Name a program.", ErrorKind::invalid};
+        return Error{"AF-EXEC-002", "An empty command cannot be started", "argv", "Name a program.", ErrorKind::invalid};
     }
     const auto path = request.environment.find("PATH");
     return process::find_program(request.argv.front(), path != request.environment.end() ? path->second : default_path,
@@ -197,7 +197,7 @@ Result<ProcessOutcome> outcome_of(const ProcessRequest& request, const std::stri
     if (!report.refused.empty()) {
         return Error{
             "AF-EXEC-004", "The program cannot be confined: " + process::to_utf8(report.refused), program,
-            "Allow this user namespaces, use a kernel with a newer Landlock, or correct the paths; docs/security.md says what each needs.",
+            "Allow namespaces for this user, use a kernel with a newer Landlock, or correct the paths; see docs/security.md.",
             ErrorKind::unavailable};
     }
     if (!report.failed.empty()) {
@@ -207,7 +207,7 @@ Result<ProcessOutcome> outcome_of(const ProcessRequest& request, const std::stri
     if (report.exec_error) {
         return Error{
             "AF-EXEC-003", "The program cannot be executed: " + std::system_category().message(*report.exec_error), program,
-            "Check its permissions, its first line (#!) where it is a script, and that its folder is readable in the confinement.",
+            "Check its permissions, its first line (#!) if it is a script, and that its folder is readable in the confinement.",
             ErrorKind::unavailable};
     }
     if (!report.started && !stopped) {

@@ -80,7 +80,7 @@ struct Rule {
         std::call_once(once, [this] {
             compiled = std::make_unique<RE2>(says.pattern, RE2::Quiet);
             if (compiled->ok()) { return; }  // Going on would reveal secrets.
-            std::fprintf(stderr, "agentforge: AF-SEC-001: the rule `%s` for secrets is no RE2 expression: %s\n",
+            std::fprintf(stderr, "agentforge: AF-SEC-001: the rule `%s` for secrets is not an RE2 expression: %s\n",
                          says.name.c_str(), compiled->error().c_str());
             std::abort();
         });

@@ -54,8 +54,8 @@ Result<std::string> restore_secrets(std::string_view text, std::string_view befo
             const std::string_view line = text.substr(next, std::min<std::size_t>(text.find_first_of("]\n", next) - next, 80));
             if (!hidden.empty() && before.find(line) == std::string_view::npos) {
                 return Error{"AF-SEC-004",
-                             "'" + ellipsis(sanitize_utf8(line), 80) + "' is no whole placeholder, and '" + path +
-                                 "' holds secrets that are shown as such.",
+                             "'" + ellipsis(sanitize_utf8(line), 80) + "' is not a complete placeholder, and '" + path +
+                                 "' holds secrets that are shown as placeholders.",
                              path, "Write placeholders exactly as they were shown, or leave these lines as they are.",
                              ErrorKind::invalid};
             }
@@ -71,8 +71,8 @@ Result<std::string> restore_secrets(std::string_view text, std::string_view befo
         if (own != hidden.end()) {
             if (literal) {
                 return Error{"AF-SEC-005",
-                             "'" + path + "' holds the text '" + std::string(found) +
-                                 "' and also the secret that is shown as it; they cannot be told apart.",
+                             "'" + path + "' contains the text '" + std::string(found) +
+                                 "' and also the secret that is shown as this text; AgentForge cannot tell them apart.",
                              path, "Leave this file as it is. escalate_question asks a person about it.", ErrorKind::invalid};
             }
             made += own->text;
@@ -87,7 +87,7 @@ Result<std::string> restore_secrets(std::string_view text, std::string_view befo
             return Error{"AF-SEC-003",
                          "The secret behind '" + std::string(found) + "' is not in the workspace, so it cannot be written to '" +
                              path + "'.",
-                         path, "Read it from the environment or a secret store in the code; never write it into a file.",
+                         path, "Let the code read it from the environment or a secret store; never write it into a file.",
                          ErrorKind::denied};
         }
         made += *secret;

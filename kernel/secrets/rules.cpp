@@ -37,7 +37,7 @@ public:
             AF_TRY(SecretRule rule, read_rule(list->get_array()[i], at));
             const auto same = [&rule](const SecretRule& other) { return other.name == rule.name; };
             if (std::any_of(rules.begin(), rules.end(), same)) {
-                return wrong(at + "/name", "the rule `" + rule.name + "` is there twice");
+                return wrong(at + "/name", "the rule `" + rule.name + "` appears twice");
             }
             rules.push_back(std::move(rule));
         }
@@ -46,8 +46,8 @@ public:
 
 private:
     [[nodiscard]] Error wrong(const std::string& at, std::string what) const {
-        return {"AF-SEC-001", "the rules for secrets are not usable: " + std::move(what), document_.where(at),
-                "mend the file, or install AgentForge anew", ErrorKind::invalid};
+        return {"AF-SEC-001", "the rules for secrets are invalid: " + std::move(what), document_.where(at),
+                "fix the file, or reinstall AgentForge", ErrorKind::invalid};
     }
 
     Result<SecretRule> read_rule(const json::value& value, const std::string& at) const {
@@ -77,7 +77,7 @@ private:
                     }
                 }
             } else {
-                return wrong(place, "`" + std::string(key) + "` is no field of a rule, or has another type");
+                return wrong(place, "`" + std::string(key) + "` is not a field of a rule, or has another type");
             }
         }
         if (!is_name(rule.name)) { return wrong(at, "a rule needs a `name` of small letters, digits and `-`"); }
@@ -105,9 +105,9 @@ Result<void> check_secret_rules(const std::vector<SecretRule>& rules) {
         const RE2 pattern(rule.pattern, RE2::Quiet);
         if (pattern.ok()) { continue; }
         return Error{"AF-SEC-001",
-                     "the rules for secrets are not usable: the `pattern` of the rule `" + rule.name +
-                         "` is no RE2 expression: " + pattern.error(),
-                     "", "mend the file, or install AgentForge anew", ErrorKind::invalid};
+                     "the rules for secrets are invalid: the `pattern` of the rule `" + rule.name +
+                         "` is not an RE2 expression: " + pattern.error(),
+                     "", "fix the file, or reinstall AgentForge", ErrorKind::invalid};
     }
     return {};
 }

@@ -151,9 +151,9 @@ Result<KnownSecrets> find_secrets(const SecretSources& sources) {
         }
         const auto refused = [&file](const std::string& why) {
             return Error{"AF-SEC-002", "a file of secrets cannot be used: " + why, file.string(),
-                         "make it readable, or take it out of secrets.files", ErrorKind::invalid};
+                         "make it readable, or remove it from secrets.files", ErrorKind::invalid};
         };
-        if (!S_ISREG(status.st_mode)) { return refused("it is no regular file"); }
+        if (!S_ISREG(status.st_mode)) { return refused("it is not a regular file"); }
         if (static_cast<std::uint64_t>(status.st_size) > largest_file) { return refused("it is larger than 1 MiB"); }
         const auto text = read_file(file);
         if (!text.ok()) { return refused(text.error().message); }
@@ -174,7 +174,7 @@ Result<std::string> redaction_key(const std::string& state_directory, IdSource& 
     const std::filesystem::path file = std::filesystem::path(state_directory) / "redaction.key";
     const auto refused = [&file](const std::string& why, ErrorKind kind) {
         return Error{"AF-SEC-006", "the key for placeholders of secrets is not usable: " + why, file.string(),
-                     "make the folder writable, or remove the file: a new one is made", kind};
+                     "make the folder writable, or remove the file so that a new one is created", kind};
     };
     for (unsigned attempt = 0; attempt < 2; ++attempt) {
         const auto text = read_file(file);

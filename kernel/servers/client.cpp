@@ -123,7 +123,7 @@ Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition
                 called(server) + " did not answer `initialize` within " + std::to_string(server.startup_timeout.count()) +
                     " ms and was ended" + client->connection_->said(),
                 server.where,
-                "Check that its command speaks the Model Context Protocol on standard input and output; raise startup_timeout_seconds where it is slow." +
+                "Check that its command speaks the Model Context Protocol on standard input and output; raise startup_timeout_seconds if it is slow." +
                     std::string(
                         server.network
                             ? ""
@@ -153,10 +153,11 @@ Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition
     const json::object& about = answer->get_object();
     client->version_ = text_of(about, "protocolVersion");
     if (std::find(known_versions.begin(), known_versions.end(), client->version_) == known_versions.end()) {
-        return Error{"AF-MCP-007",
-                     called(server) + " speaks version `" + ellipsis(client->version_, 40) +
-                         "` of the Model Context Protocol; known here are 2025-06-18, 2025-03-26, 2024-11-05 and 2024-10-07",
-                     server.where, "Use a release of the server for one of these.", ErrorKind::unavailable};
+        return Error{
+            "AF-MCP-007",
+            called(server) + " speaks version `" + ellipsis(client->version_, 40) +
+                "` of the Model Context Protocol; supported versions are 2025-06-18, 2025-03-26, 2024-11-05 and 2024-10-07",
+            server.where, "Use a release of the server that supports one of these.", ErrorKind::unavailable};
     }
     if (const json::object* info = object_of(about, "serverInfo")) {
         client->about_ = ellipsis(one_paragraph(text_of(*info, "name") + " " + text_of(*info, "version")), 200);
@@ -280,7 +281,7 @@ Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
                                         "the tools `" + listing.tools[i].name + "` and `" + twice->name + "` of " +
                                             called(server_) + " would both be called `" + names[i] + "`; neither is offered",
                                         server_.where,
-                                        "Take one of them out by allowed_tools, or report it to the server's author.",
+                                        "Leave one of them out of allowed_tools, or report it to the server's author.",
                                         ErrorKind::conflict});
         }
     }

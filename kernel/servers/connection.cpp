@@ -83,7 +83,7 @@ Result<json::value> Connection::wait_for(std::int64_t id, std::string_view metho
         if (!error->is_object()) {
             return Error{"AF-MCP-008",
                          name_ + " answered `" + std::string(method) +
-                             "` with an error that is no object: " + ellipsis(json::serialize(*error), 200),
+                             "` with an error that is not an object: " + ellipsis(json::serialize(*error), 200),
                          name_, "report this to the server's author", ErrorKind::invalid};
         }
         const json::value* code = error->get_object().if_contains("code");
@@ -167,13 +167,13 @@ void Connection::take_line(std::string_view line) {
             if (one.is_object()) {
                 take_message(one.get_object());
             } else {
-                ignore("an element of a batch that is no message");
+                ignore("an element of a batch that is not a message");
             }
         }
     } else {
         const std::string shown = ellipsis(sanitize_utf8(line), 200);
         if (stray_.size() < max_stray_lines) { stray_.push_back(shown); }
-        ignore("a line on its standard output that is no JSON-RPC message: " + shown);
+        ignore("a line on its standard output that is not a JSON-RPC message: " + shown);
     }
 }
 
@@ -292,7 +292,7 @@ std::string Connection::said() const {
 Error Connection::gone(std::string_view method) const {
     if (broken_) { return *broken_; }
     return Error{"AF-MCP-011", name_ + " ended during `" + std::string(method) + "` (" + ended_how_ + ")" + said(), name_,
-                 "what it had done by then stands; look before you call it again", ErrorKind::unavailable};
+                 "what it had done by then remains; check before you call it again", ErrorKind::unavailable};
 }
 
 }  // namespace agentforge::kernel

@@ -129,7 +129,7 @@ public:
         if ((type != nullptr && *type != "stdio") || fields.contains("url") || fields.contains("headers")) {
             const std::string found = type != nullptr ? json::serialize(*type) : "a `url`";
             return Error{"AF-MCP-003", "the server `" + name + "` is of type " + found + ", which is not supported: stdio only",
-                         server.where, "Start the server as a process, by `command`, or take it out.", ErrorKind::unavailable};
+                         server.where, "Start the server as a process, with `command`, or remove it.", ErrorKind::unavailable};
         }
         const json::value* command = fields.if_contains("command");
         if (command == nullptr || !command->is_string() || command->get_string().empty()) {
@@ -185,7 +185,7 @@ Result<void> check(ServerDefinition& server, const ServerSources& sources) {
     for (const std::string& folder : server.readable) {
         if (!folder.starts_with('/')) {
             return wrong(server.where,
-                         "`readable` of the server `" + server.name + "` names `" + folder + "`, which is no absolute path",
+                         "`readable` of the server `" + server.name + "` names `" + folder + "`, which is not an absolute path",
                          "Write the whole path.");
         }
     }
@@ -193,7 +193,7 @@ Result<void> check(ServerDefinition& server, const ServerSources& sources) {
         return Error{
             "AF-MCP-004", "the server `" + server.name + "` asks for the network, which your own settings do not allow",
             server.where,
-            "Set servers.allow_network to true in ~/.agentforge/config.yaml (a project's settings cannot), or take `network` out.",
+            "Set servers.allow_network to true in ~/.agentforge/config.yaml (a project's settings cannot), or remove `network`.",
             ErrorKind::denied};
     }
     return {};
@@ -343,7 +343,7 @@ ServerSet read_servers(const ServerSources& sources) {
         if (!server.enabled) {
             set.refused.insert_or_assign(server.prefix,
                                          Error{"AF-MCP-001", "the server `" + name + "` is switched off", server.where,
-                                               "Take `enabled: false` out of its settings.", ErrorKind::unavailable});
+                                               "Remove `enabled: false` from its settings.", ErrorKind::unavailable});
             continue;
         }
         const auto [other, first] = prefixes.emplace(server.prefix, name);

@@ -26,8 +26,8 @@ bool in(const std::vector<std::string>& names, std::string_view name) {
 
 Error changed_tool(const std::string& name, const std::string& server, const std::string& since) {
     return {"AF-MCP-015",
-            "the tool `" + name + "` of server `" + server + "` describes itself otherwise than " + since + ": it is not called",
-            name, "use another tool; a person can look at the change and start a new task, which takes the tool as it is now",
+            "the tool `" + name + "` of server `" + server + "` has another description than " + since + ": it is not called",
+            name, "use another tool; a person can check the change and start a new task, which uses the new description",
             ErrorKind::denied};
 }
 
@@ -185,9 +185,8 @@ Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server,
             if (properties != nullptr && properties->is_object() && properties->get_object().contains(parameter)) { continue; }
             made->problems.push_back({"AF-MCP-018",
                                       "`path_parameters." + name + "` of server `" + server.name + "` names `" + parameter +
-                                          "`, which is no parameter of the tool",
-                                      server.where, "Correct the name; a path that is not declared is not checked.",
-                                      ErrorKind::invalid});
+                                          "`, which is not a parameter of the tool",
+                                      server.where, "Correct the name; undeclared paths are not checked.", ErrorKind::invalid});
         }
     }
     if (!server.allowed_tools.empty()) {
@@ -200,7 +199,7 @@ Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server,
         made->problems.push_back({"AF-MCP-017",
                                   "the tool `" + tool.name + "` of server `" + server.name +
                                       "` has rules in its schema that only the server itself checks: " + ellipsis(list, 500),
-                                  server.where, "Nothing has to be done; the server may refuse what passes here.",
+                                  server.where, "Nothing to do; the server may refuse arguments that AgentForge accepts.",
                                   ErrorKind::invalid});
     }
     for (const Error& problem : made->problems) { log(LogLevel::warning, problem.message); }
@@ -253,7 +252,7 @@ ToolResult ServerPool::call(Running& running, const std::string& tool, const jso
                                            " times in this stage and is not started again" +
                                            (running.client == nullptr ? std::string() : running.client->connection().said()),
                                        running.server.where,
-                                       "use another tool; a person can mend the server, or raise its `restarts`",
+                                       "use another tool; a person can fix the server, or raise its `restarts`",
                                        ErrorKind::unavailable});
         }
         log(LogLevel::warning, "server `" + name + "` had ended and is started again (" + std::to_string(running.starts) +

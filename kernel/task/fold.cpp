@@ -96,7 +96,7 @@ Result<void> Fold::take_entry(TaskState& fresh, const records::TaskCreated& crea
 Result<void> Fold::on(const records::ExternalArtifactImported& imported) {
     if (state_.status != TaskStatus::pending) { return refuse("the task was started before"); }
     if (!state_.imports_due.contains(imported.validation.contract)) {
-        return refuse("nobody has said that a `" + imported.validation.contract + "` would be imported");
+        return refuse("the journal did not announce that a `" + imported.validation.contract + "` would be imported");
     }
     if (imported.validation.status != "passed" && imported.validation.status != "pending") {
         return refuse("its status is `" + imported.validation.status + "`");
@@ -266,7 +266,7 @@ Result<void> Fold::extend(const records::Extension& extension) {
     AF_TRY(PipelineTemplate longer, PipelineTemplate::from_json(extension.pipeline));
     const auto exit = longer.index_of(extension.exit_stage);
     if (!exit || *exit <= state_.stage_index) {
-        return refuse("`" + extension.exit_stage + "` is no stage after `" + state_.stage().name + "`");
+        return refuse("`" + extension.exit_stage + "` is not a stage after `" + state_.stage().name + "`");
     }
     for (std::size_t index = 0; index <= state_.stage_index; ++index) {
         if (longer.stages[index] != state_.pipeline.stages[index]) {
@@ -372,8 +372,7 @@ std::uint64_t Fold::time_since_last() const {
 
 Error Fold::refuse(const std::string& why) const {
     return Error{"AF-TASK-010", "a journal record cannot follow what went before: " + why, records::place_of(record_),
-                 "the journal was changed by something else than agentforge, or this is a defect; keep the file and report it",
-                 ErrorKind::corrupt};
+                 "another program changed the journal, or this is a defect; keep the file and report it", ErrorKind::corrupt};
 }
 
 Error Fold::refuse_ended() const { return refuse("the task has ended (" + std::string(to_string(state_.status)) + ")"); }

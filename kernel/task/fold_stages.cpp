@@ -111,7 +111,7 @@ Result<void> Fold::require_own_file(const std::string& path) const {
     const std::filesystem::path file(path);
     const bool inside = !path.empty() && file.is_relative() &&
                         std::ranges::none_of(file, [](const auto& part) { return part == ".." || part == "." || part.empty(); });
-    return inside ? Result<void>() : refuse("`" + ellipsis(sanitize_utf8(path), 100) + "` is no file below the task's folder");
+    return inside ? Result<void>() : refuse("`" + ellipsis(sanitize_utf8(path), 100) + "` is not a file below the task's folder");
 }
 
 Result<void> Fold::on(const records::ArtifactRejected& rejected) {

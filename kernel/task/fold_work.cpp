@@ -236,7 +236,7 @@ Result<void> Fold::on(const records::Delivered& delivered) {
 
 Result<void> Fold::on(const records::DeliveryPrepared& prepared) {
     AF_CHECK(require_executing(prepared.stage));
-    if (state_.set_file.empty()) { return refuse("the task is no part of a set"); }
+    if (state_.set_file.empty()) { return refuse("the task is not part of a set"); }
     const auto measured = state_.gates.find(gate_name::deliver);
     if (measured == state_.gates.end() || !measured->second.passed || measured->second.partial ||
         measured->second.tree != prepared.tree) {

@@ -457,7 +457,7 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     Fields fields(value);
     const auto broken = [](const std::string& problem) {
         return Error{"AF-TASK-004", "state.yaml does not hold a task's state: " + problem, "state.yaml",
-                     "nothing is lost: it is computed again from actions.yaml by the next command that opens the task",
+                     "nothing is lost: the next command that opens the task computes it again from actions.yaml",
                      ErrorKind::corrupt};
     };
     if (fields.number("format") != 1) { return broken("its format is not 1"); }

@@ -78,8 +78,8 @@ bool lock_exclusively(int descriptor) {
 Result<std::vector<std::string>> names_in(const fs::path& folder) {
     std::vector<std::string> names;
     const auto unreadable = [&](int error) {
-        return Error{"AF-TASK-007", "The folder of the tasks could not be read: " + errno_text(error), folder.string(),
-                     "Check the rights of the folder.", ErrorKind::io};
+        return Error{"AF-TASK-007", "Cannot read the folder of the tasks: " + errno_text(error), folder.string(),
+                     "Check the folder's permissions.", ErrorKind::io};
     };
     DIR* const directory = ::opendir(folder.c_str());
     if (directory == nullptr) {
@@ -194,8 +194,8 @@ fs::path TaskPaths::artifact(std::string_view stage, std::string_view name) cons
 
 Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view command, std::string_view now) {
     const auto refused = [&](int error) {
-        return Error{"AF-TASK-008", "The task's lock could not be taken: " + errno_text(error), paths.lock().string(),
-                     "Check the rights of the folder.", ErrorKind::io};
+        return Error{"AF-TASK-008", "Cannot lock the task: " + errno_text(error), paths.lock().string(),
+                     "Check the folder's permissions.", ErrorKind::io};
     };
     FileDescriptor file = open_lock(paths.lock(), O_RDWR | O_CREAT);
     if (!file.valid()) {
@@ -255,7 +255,7 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
     const TaskPaths target = paths(task_id);
     const auto taken = [&] {
         return Error{"AF-TASK-001", "The task '" + std::string(task_id) + "' exists already", target.root.string(),
-                     "Resume it, or start again for another id.", ErrorKind::conflict};
+                     "Resume it, or start again to get another id.", ErrorKind::conflict};
     };
     std::error_code ignored;
     if (fs::exists(target.root, ignored)) { return taken(); }
@@ -269,8 +269,8 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
     }
     std::string name = (root_ / (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr) {
-        return Error{"AF-TASK-007", "The task's folder could not be made: " + errno_text(errno), root_.string(),
-                     "Check the rights of the folder.", ErrorKind::io};
+        return Error{"AF-TASK-007", "Cannot create the task's folder: " + errno_text(errno), root_.string(),
+                     "Check the folder's permissions.", ErrorKind::io};
     }
     const TaskPaths made{fs::path(name)};
     const auto fill = [&]() -> Result<void> {
@@ -304,8 +304,8 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
         if (error == EEXIST || error == ENOTEMPTY) {
             filled = taken();
         } else if (error != 0) {
-            filled = Error{"AF-TASK-007", "The task's folder could not be named: " + errno_text(error), target.root.string(),
-                           "Check the rights of the folder.", ErrorKind::io};
+            filled = Error{"AF-TASK-007", "Cannot rename the task's folder: " + errno_text(error), target.root.string(),
+                           "Check the folder's permissions.", ErrorKind::io};
         }
     }
     if (!filled.ok()) {
@@ -338,9 +338,9 @@ Error no_such_task(const fs::path& root, std::string_view task_id) {
 Result<void> check_names(std::string_view task_id, std::string_view named, const fs::path& file) {
     if (named == task_id) { return {}; }
     const std::string whose = named.empty() ? "names no task" : "is of the task '" + ellipsis(named, 80) + "'";
-    return Error{
-        "AF-TASK-015", "'" + file.filename().string() + "' " + whose + ", and its folder is of '" + std::string(task_id) + "'",
-        file.string(), "Remove the folder if it is a copy; otherwise put the file back that belongs there.", ErrorKind::corrupt};
+    return Error{"AF-TASK-015",
+                 "'" + file.filename().string() + "' " + whose + ", and its folder is of '" + std::string(task_id) + "'",
+                 file.string(), "Remove the folder if it is a copy; otherwise restore the right file.", ErrorKind::corrupt};
 }
 
 namespace {
@@ -457,14 +457,14 @@ Result<json::object> read_state(const fs::path& path) {
     return Error{
         "AF-TASK-004",
         "The state of the task cannot be read" + (parsed.ok() ? std::string(": it is not a map") : ": " + parsed.error().message),
-        parsed.ok() ? path.string() : parsed.error().where, "Resume the task: the journal is read and the state written again.",
+        parsed.ok() ? path.string() : parsed.error().where, "Resume the task: this rebuilds the state from the journal.",
         ErrorKind::corrupt};
 }
 
 Error state_of_another(const TaskPaths& place, std::string_view task_id, std::string_view named) {
     return Error{"AF-TASK-004",
                  "The state of the task '" + std::string(task_id) + "' names the task '" + ellipsis(named, 80) + "'",
-                 place.root.string(), "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+                 place.root.string(), "Resume the task: this rebuilds the state from the journal.", ErrorKind::corrupt};
 }
 
 struct ProjectedSummary {
@@ -485,7 +485,7 @@ Result<ProjectedSummary> read_summary(const fs::path& path) {
     }
     AF_CHECK(read_state(path));  // Returns an error with the place of the fault.
     return Error{"AF-TASK-004", "The state of the task cannot be read", path.string(),
-                 "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+                 "Resume the task: this rebuilds the state from the journal.", ErrorKind::corrupt};
 }
 
 }  // namespace
@@ -498,7 +498,7 @@ Result<json::object> TaskStore::load_state(std::string_view task_id) const {
         std::error_code ignored;
         if (!fs::exists(place.root, ignored)) { return no_such_task(root_, task_id); }
         return Error{"AF-TASK-004", "The task has no state", place.state().string(),
-                     "Resume the task: the journal is read and the state written again.", ErrorKind::corrupt};
+                     "Resume the task: this rebuilds the state from the journal.", ErrorKind::corrupt};
     }
     if (state.ok() && text_of(*state, "task_id") != task_id) {
         return state_of_another(place, task_id, text_of(*state, "task_id"));
@@ -518,7 +518,7 @@ TaskSummary summary_of(const TaskState& state) {
 }
 
 Error state_without_journal(const TaskPaths& task) {
-    return Error{"AF-TASK-004", "The task has a state and no journal", task.journal().string(),
+    return Error{"AF-TASK-004", "The task has a state but no journal", task.journal().string(),
                  "Restore the folder from a backup, or remove it.", ErrorKind::corrupt};
 }
 
@@ -569,7 +569,7 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
         std::error_code ignored;
         return Error{"AF-TASK-004", "The task '" + name + "' has no state", place.root.string(),
                      fs::exists(place.journal(), ignored)
-                         ? "Resume the task: the journal is read and the state written again."
+                         ? "Resume the task: this rebuilds the state from the journal."
                          : "Its journal is gone, too: restore the folder from a backup, or remove it.",
                      ErrorKind::corrupt};
     }
@@ -682,8 +682,8 @@ Result<void> TaskStore::remove(std::string_view task_id) {
     fs::rename(place.root, away, error);
     if (!error) { fs::remove_all(away, error); }
     if (error) {
-        return Error{"AF-TASK-007", "The task's folder could not be removed: " + error.message(), place.root.string(),
-                     "Check the rights of the folder.", ErrorKind::io};
+        return Error{"AF-TASK-007", "Cannot remove the task's folder: " + error.message(), place.root.string(),
+                     "Check the folder's permissions.", ErrorKind::io};
     }
     return sync_directory(root_);
 }

@@ -97,7 +97,7 @@ public:
 /// Checks that a file in the task's folder names that task. Errors: `corrupt` AF-TASK-015.
 [[nodiscard]] Result<void> check_names(std::string_view task_id, std::string_view named, const std::filesystem::path& file);
 
-/// A folder among the tasks whose name is no task's id.
+/// A folder among the tasks whose name is not a task's id.
 [[nodiscard]] Error not_a_tasks_folder(const std::filesystem::path& folder);
 /// A task whose journal is gone.
 [[nodiscard]] Error state_without_journal(const TaskPaths& task);

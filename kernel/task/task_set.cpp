@@ -53,11 +53,11 @@ Result<TaskSet> load_set(const std::filesystem::path& file) {
     std::error_code error;
     if (!std::filesystem::exists(file, error)) {
         return Error{"AF-SET-011", "the file of the set is gone", file.string(),
-                     "restore it from a backup: without it nobody knows which branches belong together", ErrorKind::unavailable};
+                     "restore it from a backup: only this file records which branches belong together", ErrorKind::unavailable};
     }
     AF_TRY(const YamlDocument document, load_yaml(file.string()));
     const json::object* top = document.value.if_object();
-    if (top == nullptr) { return no_set(file, "it is no map"); }
+    if (top == nullptr) { return no_set(file, "it is not a map"); }
     if (const std::string key = unknown_key(*top, {"format", "set_id", "request", "pipeline", "created_at", "phase",
                                                    "specification_task", "test_result", "reason", "parts", "settings"});
         !key.empty()) {
@@ -82,7 +82,7 @@ Result<TaskSet> load_set(const std::filesystem::path& file) {
     if (parts == nullptr || !parts->is_array()) { return no_set(file, "it has no parts"); }
     for (const json::value& each : parts->get_array()) {
         const json::object* entry = each.if_object();
-        if (entry == nullptr) { return no_set(file, "a part is no map"); }
+        if (entry == nullptr) { return no_set(file, "a part is not a map"); }
         if (const std::string key = unknown_key(*entry, {"repo", "path", "depends_on", "task", "branch", "commit"});
             !key.empty()) {
             return no_set(file, "unknown key `" + key + "` of a part");
@@ -115,7 +115,7 @@ Result<FileDescriptor> lock_set(const std::filesystem::path& folder) {
         return Error{"AF-SET-008", "another process works on the set", file.string(), "wait until it has ended",
                      ErrorKind::conflict};
     }
-    return Error{"AF-SET-008", "the set cannot be locked: " + errno_text(errno), file.string(), "see whose file it is",
+    return Error{"AF-SET-008", "the set cannot be locked: " + errno_text(errno), file.string(), "check who owns the file",
                  ErrorKind::io};
 }
 

@@ -105,7 +105,7 @@ Result<Destination> read_destination(const Environment& environment, Signal sign
     const std::string address = endpoint.value.empty() ? "http://localhost:4318" : endpoint.value;
     auto server = http::read_address(address);
     if (!server.ok()) {
-        return wrong(endpoint.name, "is no address of http or https", "set it to an address like http://localhost:4318");
+        return wrong(endpoint.name, "is not an address of http or https", "set it to an address like http://localhost:4318");
     }
     destination.server = *server;
     if (!endpoint.own) { destination.server.path += "/v1/" + std::string(name_of(signal)); }

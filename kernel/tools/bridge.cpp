@@ -158,7 +158,7 @@ private:
         }
         return Error{
             "AF-TOOL-001",
-            "What '" + std::string(tool) + "' does is forbidden for " + agent_.role + ", by whatever tool. Nothing was changed.",
+            "What '" + std::string(tool) + "' does is forbidden for " + agent_.role + ", with any tool. Nothing was changed.",
             path, "Leave this file out.", ErrorKind::denied};
     }
 
@@ -245,7 +245,7 @@ Result<const ToolSpec*> ToolBridge::State::find(std::string_view tool) const {
     for (const auto& spec : offered) { present.push_back(spec.name); }
     return Error{"AF-TOOL-003",
                  "Tool '" + name + "' is allowed for " + agent.role +
-                     ", but no loaded plugin provides it. Tools that are there: " + join(present),
+                     ", but no loaded plugin provides it. Available tools: " + join(present),
                  name, "Use one of these tools; a person can install the plugin (`agentforge plugins list`).",
                  ErrorKind::unavailable};
 }

@@ -458,11 +458,10 @@ private:
 
     Placed place_piece(const Hunk& hunk) {
         if (hunk.search.empty()) {
-            return Error{
-                "AF-TOOL-042", subject(hunk) + " is empty; it would stand everywhere in " + std::string(name_) + ".",
-                std::string(name_),
-                "Give the text that is to be replaced, or `content` for the whole file. A new file is made with create_file.",
-                ErrorKind::invalid};
+            return Error{"AF-TOOL-042", subject(hunk) + " is empty; it would match everywhere in " + std::string(name_) + ".",
+                         std::string(name_),
+                         "Give the text that is to be replaced, or `content` for the whole file. Use create_file for a new file.",
+                         ErrorKind::invalid};
         }
         const bool has_cr = hunk.search.find('\r') != std::string::npos;
         const auto take = [&](const std::vector<std::size_t>& found, std::string_view search, bool tolerant) -> Placed {
@@ -558,7 +557,7 @@ private:
     Placed insert(const Hunk& hunk) {
         if (hunk.replace.empty()) {
             return Error{"AF-TOOL-042", subject(hunk) + " is empty, and nothing takes its place.", std::string(name_),
-                         "Give lines to take away or to add.", ErrorKind::invalid};
+                         "Give lines to remove or to add.", ErrorKind::invalid};
         }
         std::size_t line = lines_.size();
         if (!hunk.anchors.empty() && !hunk.at_end) {
@@ -611,8 +610,7 @@ private:
                             (hunk.label.empty() ? "T" : hunk.label + ": t") + std::string("he line '") +
                                 ellipsis(sanitize_utf8(hunk.anchors[number]), 100) + "' of an @@ mark does not stand in " +
                                 std::string(name_) + (number > 0 ? " below the one before it" : "") + ". Nothing was changed.",
-                            std::string(name_), "Copy one whole line of the file after @@, or leave it away.",
-                            ErrorKind::invalid};
+                            std::string(name_), "Copy one whole line of the file after @@, or leave it out.", ErrorKind::invalid};
                 show_nearest(error, lines_, anchor);
                 return error;
             }
@@ -772,7 +770,7 @@ Result<HunksEdit> apply_hunks(std::string_view content, const std::vector<Hunk>&
         return Error{"AF-TOOL-049",
                      label(places[i - 1]) + " and " + label(places[i]) + " change the same lines of " + std::string(name) +
                          ". Nothing was changed.",
-                     std::string(name) + ":" + std::to_string(line_of(content, places[i].begin)), "Make one of them.",
+                     std::string(name) + ":" + std::to_string(line_of(content, places[i].begin)), "Merge them into one.",
                      ErrorKind::invalid};
     }
     HunksEdit edit;

@@ -276,7 +276,7 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
         }
         entry.symbol = looks_like_symbol(glob);
         if (entry.symbol && glob != "@tests" && glob != "@sources" && glob != "@created") {
-            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is no symbol that rules know.",
+            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is not a symbol that rules know.",
                          ellipsis(sanitize_utf8(text), 300),
                          "The symbols are @tests, @sources and @created; write '\\" + ellipsis(std::string(glob), 200) +
                              "' for a file of that name.",
@@ -295,9 +295,9 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
     const bool created = std::any_of(rule.globs_.begin(), rule.globs_.end(),
                                      [](const Glob& glob) { return glob.symbol && glob.pattern == "@created"; });
     if (created && (!rule.binds_one_tool() || rule.globs_.front().negated)) {
-        return Error{
-            "AF-TOOL-020", "The pattern '@created' stands beside others or behind a '!'.", ellipsis(sanitize_utf8(text), 300),
-            "Give `@created` alone; where the role may write is said by the rules of its other tools.", ErrorKind::invalid};
+        return Error{"AF-TOOL-020", "The pattern '@created' is combined with others or follows a '!'.",
+                     ellipsis(sanitize_utf8(text), 300),
+                     "Give `@created` alone; the rules of the role's other tools say where it may write.", ErrorKind::invalid};
     }
     return rule;
 }
@@ -440,9 +440,9 @@ Result<std::string> normalize_path(std::string_view path) {
         }
         if (is_protected_name(part)) {
             return Error{"AF-TOOL-011",
-                         "The path " + shown() + " is protected: '" + std::string(part) + "' is closed to every role.",
+                         "The path " + shown() + " is protected: '" + std::string(part) + "' is off limits for every role.",
                          {},
-                         "Work with the project's own files; version control and AgentForge's records are kept by AgentForge.",
+                         "Work with the project's own files; AgentForge manages version control and its own records.",
                          ErrorKind::denied};
         }
         if (!result.empty()) { result += '/'; }
@@ -498,7 +498,7 @@ Result<void> RolePaths::check_write(std::string_view normalized_path) const {
             "AF-TOOL-015",
             "Path '" + std::string(normalized_path) + "' is locked: the task's new tests stay as they are until the commit.",
             {},
-            "Leave it as it is; what must change is other files.",
+            "Leave it as it is; change other files instead.",
             ErrorKind::denied};
     }
     for (const auto& rule : rules_) {
@@ -510,9 +510,9 @@ Result<void> RolePaths::check_write(std::string_view normalized_path) const {
             "AF-TOOL-016",
             "Path '" + std::string(normalized_path) + "' acts later" +
                 (link.empty() ? "" : ", for '" + std::string(link) + "' is a link to it") +
-                ": tools on the user's machine or a server run or obey such a file, and the specification does not name this one.",
+                ": tools on the user's machine or a server run or read such files, and the specification does not name this one.",
             {},
-            "Do without it. A task that is about it names it in files_to_create or files_to_modify of its specification.",
+            "Leave it as it is. To change it, a task names it in files_to_create or files_to_modify of its specification.",
             ErrorKind::denied};
     }
     return {};

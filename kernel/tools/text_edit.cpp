@@ -15,8 +15,8 @@ Result<TextEdit> replace_once(std::string_view content, std::string_view search,
     hunk.search = search;
     hunk.replace = replace;
     if (search.empty()) {
-        return Error{"AF-TOOL-042", "The text to replace is empty; it would stand everywhere in " + std::string(name) + ".",
-                     std::string(name), "Give the text that is to be replaced. A new file is made with create_file.",
+        return Error{"AF-TOOL-042", "The text to replace is empty; it would match everywhere in " + std::string(name) + ".",
+                     std::string(name), "Give the text that is to be replaced. Use create_file for a new file.",
                      ErrorKind::invalid};
     }
     AF_TRY(auto edit, apply_hunks(content, {std::move(hunk)}, name));

@@ -96,7 +96,7 @@ Result<UsableSchema> usable_schema(const json::value& schema) {
     const auto refuse = [](const std::string& why) {
         return Error{"AF-TOOL-008", "the `inputSchema` " + why, "", "Report this to the server's author.", ErrorKind::invalid};
     };
-    if (!schema.is_object()) { return refuse("is no object"); }
+    if (!schema.is_object()) { return refuse("is not an object"); }
     const json::object& root = schema.get_object();
     if (const json::value* type = root.if_contains("type"); type != nullptr && *type != "object") {
         return refuse("describes no object");

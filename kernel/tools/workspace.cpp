@@ -75,7 +75,7 @@ Error special_error(std::string_view path, mode_t mode) {
 
 Error not_found_error(std::string_view path) {
     return {"AF-TOOL-031", "'" + std::string(path) + "' does not exist.", std::string(path),
-            "Check the path. list_files shows what there is.", ErrorKind::not_found};
+            "Check the path. list_files shows the files.", ErrorKind::not_found};
 }
 
 Error exists_error(std::string_view path) {
@@ -115,7 +115,7 @@ Error binary_error(std::string_view path, std::uint64_t size) {
 Error system_error(std::string_view path, std::string_view doing, int error) {
     const std::string text = errno_text(error);
     if (error == ENOSPC || error == EDQUOT) {
-        return {"AF-TOOL-039", "No room to write '" + std::string(path) + "': " + text + "; the old content stands.",
+        return {"AF-TOOL-039", "No room to write '" + std::string(path) + "': " + text + "; the old content is unchanged.",
                 std::string(path), "Free space on the disk, then run `agentforge resume`.", ErrorKind::io};
     }
     if (error == EROFS) {
@@ -282,7 +282,7 @@ Error RoleWorkspace::State::open_error(const std::string& path, int error, std::
                 return Error{"AF-TOOL-034",
                              "'" + prefix + "' is a file, not a folder" +
                                  (end == std::string::npos ? "." : "; '" + path + "' cannot be in it."),
-                             path, "Check the path. list_files shows what there is.", ErrorKind::invalid};
+                             path, "Check the path. list_files shows the files.", ErrorKind::invalid};
             }
         }
         if (error == ENOENT) { return not_found_error(path); }
@@ -365,13 +365,12 @@ Result<std::string> RoleWorkspace::State::contents(const OpenFile& file, const s
 Result<void> RoleWorkspace::State::check_pinned(std::string_view normal) const {
     for (const std::string& folder : pinned) {
         if (normal != folder && !(normal.starts_with(folder) && normal.substr(folder.size()).starts_with('/'))) { continue; }
-        return Error{
-            "AF-TOOL-060",
-            "'" + std::string(normal) + "' lies in the submodule '" + folder +
-                "', another repository; a task does not change it.",
-            std::string(normal),
-            "Leave it as it is. Where the work cannot be done without, ask with escalate_question and say what would have to change there.",
-            ErrorKind::denied};
+        return Error{"AF-TOOL-060",
+                     "'" + std::string(normal) + "' lies in the submodule '" + folder +
+                         "', another repository; a task does not change it.",
+                     std::string(normal),
+                     "Leave it as it is. If the work needs a change there, ask with escalate_question and say which.",
+                     ErrorKind::denied};
     }
     return {};
 }
@@ -576,7 +575,7 @@ Result<FileView> RoleWorkspace::read(std::string_view path, const ReadOptions& o
             "AF-TOOL-045",
             "'" + normal + "' has " + std::to_string(view.total_lines) + " lines; lines " + std::to_string(view.first_line) +
                 " to " + (options.last_line == 0 ? std::string("the end") : std::to_string(options.last_line)) +
-                " are not a range of them.",
+                " are not a valid range.",
             normal, "Give first_line and last_line within the file, first_line not after last_line.", ErrorKind::invalid};
     }
     std::size_t begin = 0;
@@ -640,7 +639,7 @@ Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
         return Error{"AF-TOOL-021",
                      query.pattern.empty() ? "The pattern is empty." : "The pattern is longer than 4096 bytes.",
                      {},
-                     "Give what to look for.",
+                     "Give the text to look for.",
                      ErrorKind::invalid};
     }
     const RE2 pattern(query.literal ? query.pattern : "(?m)" + query.pattern, settings);
@@ -650,7 +649,7 @@ Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
             "The pattern '" + ellipsis(sanitize_utf8(query.pattern), 200) + "' is not a regular expression: " + pattern.error() +
                 ".",
             {},
-            "Write RE2 syntax (no look-around, no back-references), and escape ( ) [ ] { } . * + ? | ^ $ where they mean themselves.",
+            "Write RE2 syntax (no look-around, no back-references), and escape ( ) [ ] { } . * + ? | ^ $ where they are meant literally.",
             ErrorKind::invalid};
     }
     std::optional<PathRule> filter;
@@ -786,7 +785,7 @@ Result<Change> RoleWorkspace::move(std::string_view from, std::string_view to) {
     AF_TRY(const auto source, state_->writable(from));
     AF_TRY(const auto target, state_->writable(to));
     if (source == target) {
-        return Error{"AF-TOOL-043", "'" + source + "' is there already; nothing would change.", source,
+        return Error{"AF-TOOL-043", "'" + source + "' is already there; nothing would change.", source,
                      "Give another path to move it to.", ErrorKind::invalid};
     }
     AF_TRY(const auto file, state_->open_file(source));
@@ -913,8 +912,8 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
         if (edits[i].move_to.empty()) { continue; }
         AF_TRY(plans[i].target, state_->writable(edits[i].move_to));
         if (plans[i].kind != FileEditKind::change) {
-            return Error{"AF-TOOL-042", "'" + plans[i].path + "' can only be moved where it is changed. Nothing was changed.",
-                         plans[i].path, "Leave the move away.", ErrorKind::invalid};
+            return Error{"AF-TOOL-042", "'" + plans[i].path + "' can only be moved together with a change. Nothing was changed.",
+                         plans[i].path, "Leave out the move.", ErrorKind::invalid};
         }
         if (plans[i].moves()) { AF_CHECK(once(plans[i].target)); }
     }
@@ -927,9 +926,10 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             AF_TRY(plan.file, state_->open_file(plan.path));
             AF_TRY(plan.before, State::contents(plan.file, plan.path));
             if (plan.kind == FileEditKind::overwrite && seen && !seen->contains(plan.path)) {
-                return Error{"AF-TOOL-047",
-                             "'" + plan.path + "' would be overwritten as a whole, and you do not see it. Nothing was changed.",
-                             plan.path, "Read it first, then repeat the edit.", ErrorKind::conflict};
+                return Error{
+                    "AF-TOOL-047",
+                    "'" + plan.path + "' would be overwritten completely, but you have not read it. Nothing was changed.",
+                    plan.path, "Read it first, then repeat the edit.", ErrorKind::conflict};
             }
             AF_CHECK(state_->as_seen(plan.path, plan.before));
         }
@@ -938,8 +938,8 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
         const std::string& view = shown ? *shown : plan.before;  // The text that the hunks were written for.
         if (plan.kind == FileEditKind::change) {
             if (edit.hunks.empty() && !plan.moves()) {
-                return Error{"AF-TOOL-042", "Nothing is said about what to change in '" + plan.path + "'. Nothing was changed.",
-                             plan.path, "Give the change, or leave the file away.", ErrorKind::invalid};
+                return Error{"AF-TOOL-042", "There is no change for '" + plan.path + "'. Nothing was changed.", plan.path,
+                             "Give the change, or leave out the file.", ErrorKind::invalid};
             }
             plan.after = plan.before;
             if (!edit.hunks.empty()) {

@@ -121,7 +121,7 @@ private:
         switch (result.status) {
             case StageStatus::completed:
                 if (waits) {
-                    return error("AF-STAGE-005", "The stage says that it completed and that it must wait", remedy,
+                    return error("AF-STAGE-005", "The stage reported both that it completed and that it must wait", remedy,
                                  ErrorKind::internal);
                 }
                 if (!result.artifact) { return error("AF-STAGE-004", "No artifact produced", remedy, ErrorKind::invalid); }
@@ -133,7 +133,7 @@ private:
                 return std::nullopt;
             case StageStatus::pending:
                 if (result.escalated() && !result.cycle_to.empty()) {
-                    return error("AF-STAGE-005", "The stage asks for a person and for an earlier stage at once", remedy,
+                    return error("AF-STAGE-005", "The stage asks for a person and for an earlier stage at the same time", remedy,
                                  ErrorKind::internal);
                 }
                 if (waits) { return std::nullopt; }

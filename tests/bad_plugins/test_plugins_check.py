@@ -25,7 +25,7 @@ FAULTS = {
     "no_symbol": ("error", "symbols", "AF-PLUG-013", f"The library of plugin `{ID}` does not export `agentforge_plugin`", "no symbol `agentforge_plugin`", "Put AGENTFORGE_PLUGIN(…) into one of its sources"),
     "symbol_is_data": ("error", "symbols", "AF-PLUG-013", f"The symbol `agentforge_plugin` of plugin `{ID}` is data, but it must be a function", "data", "Put AGENTFORGE_PLUGIN(…)"),
     "exports_host": ("error", "symbols", "AF-CHECK-004", "exports 1 symbol(s) of the host: `agentforge::kernel::read_manifest()`", "`agentforge::kernel::read_manifest()`", "agentforge_add_plugin"),
-    "exports_more": ("warning", "symbols", "AF-CHECK-005", "symbol(s) beside its entry: `mine::answer(agentforge::Tool const&)`", "`mine::answer(agentforge::Tool const&)`", "-fvisibility=hidden"),
+    "exports_more": ("warning", "symbols", "AF-CHECK-005", "symbol(s) besides its entry: `mine::answer(agentforge::Tool const&)`", "`mine::answer(agentforge::Tool const&)`", "-fvisibility=hidden"),
     "unresolved": ("error", "undefined", "AF-PLUG-011", "it needs the symbol `defined_nowhere(int)`, which neither it nor its libraries define", "`defined_nowhere(int)`", "Link the plugin with -Wl,-z,defs"),
     "missing_library": ("error", "undefined", "AF-PLUG-011", "it needs the library `libagentforge-test-gone.so`, which is not installed", "no libagentforge-test-gone.so", "Install that library"),
     "older_abi": ("error", "descriptor", "AF-PLUG-012", f"{THE_PLUGIN} was built for SDK ABI 0, but this host has SDK ABI 1", None, "Rebuild the plugin with the AgentForge SDK of this host."),
@@ -33,7 +33,7 @@ FAULTS = {
     "other_fingerprint": ("error", "descriptor", "AF-PLUG-012", "was built for AGENTFORGE_1_libstdcxx99_cxx11abi1_gxxabi1017_boost1_81_dbg0_sanNone, but this host is AGENTFORGE_1_", None, "Rebuild the plugin with the compiler"),
     "wrong_size": ("error", "descriptor", "AF-PLUG-012", f"The descriptor of plugin `{ID}` has 72 bytes, but that of SDK ABI 1 has 64", None, "Rebuild the plugin"),
     "null_descriptor": ("error", "descriptor", "AF-PLUG-014", f"The entry `agentforge_plugin` of plugin `{ID}` returned null, but it must return a descriptor", None, "Let AGENTFORGE_PLUGIN(…) define the entry."),
-    "null_id": ("error", "descriptor", "AF-PLUG-014", f"differ in the id: the library says nothing, the manifest `{ID}`", None, "Make AGENTFORGE_PLUGIN(…) and plugin.json say the same"),
+    "null_id": ("error", "descriptor", "AF-PLUG-014", f"differ in the id: the library says nothing, the manifest `{ID}`", None, "Make AGENTFORGE_PLUGIN(…) and plugin.json agree"),
     "null_factories": ("error", "descriptor", "AF-PLUG-014", "the library says there are no factories (null), the manifest that there are 1", None, "Make AGENTFORGE_PLUGIN(…)"),
     "no_factories": ("error", "descriptor", "AF-PLUG-014", "differ in the number of things provided: the library says 0, the manifest 1", None, "Make AGENTFORGE_PLUGIN(…)"),
     "huge_factory_count": ("error", "descriptor", "AF-PLUG-014", "differ in the number of things provided: the library says 4294967295, the manifest 1", None, "Make AGENTFORGE_PLUGIN(…)"),
@@ -53,14 +53,14 @@ FAULTS = {
     "hang_in_create": ("error", "create", "AF-CHECK-011", f"{TOOL} hung in create() with the input \"no settings\": it did not return within 400 ms and was killed", "no return within 400 ms", "cancelled() and deadline()"),
     "throw_in_spec": ("error", "describe", "AF-CHECK-013", f"{TOOL} threw in spec(): no words for it", "an exception", "Catch it in the plugin"),
     "other_name": ("error", "describe", "AF-PLUG-017", f"{THE_PLUGIN} provides the tool `faulty`, but its spec() says `somebody_else`", "somebody_else", "Make both names equal."),
-    "wrong_schema": ("error", "describe", "AF-CHECK-008", "are no schema that the host can apply: properties.text.type must name a JSON type, found \"strnig\"", "strnig", "Correct ToolSpec::parameters"),
-    "unknown_path_parameter": ("error", "describe", "AF-CHECK-008", "`path_parameters` names `file`, which is no property", "file", "Correct ToolSpec::parameters"),
+    "wrong_schema": ("error", "describe", "AF-CHECK-008", "are not a schema that the host can apply: properties.text.type must name a JSON type, found \"strnig\"", "strnig", "Correct ToolSpec::parameters"),
+    "unknown_path_parameter": ("error", "describe", "AF-CHECK-008", "`path_parameters` names `file`, which is not a property", "file", "Correct ToolSpec::parameters"),
     "no_description": ("warning", "describe", "AF-CHECK-016", f"{TOOL} has no description in spec()", "nothing", "the model chooses by it"),
     "throw_in_call": ("error", "calls", "AF-CHECK-013", f"{TOOL} threw in call() with the input \"valid\": no exception may leave", "an exception", "Catch it in the plugin and return a failed result"),
     "throw_int": ("error", "calls", "AF-CHECK-013", f"{TOOL} threw in call() with the input \"valid\": something that is not a std::exception", "an exception", "Catch it in the plugin"),
     "crash_in_call": ("error", "calls", "AF-CHECK-010", f"{TOOL} crashed in call() with the input \"required only\": SIGSEGV", "SIGSEGV", "in the host it would end the program"),
     "abort_in_call": ("error", "calls", "AF-CHECK-010", f"{TOOL} crashed in call() with the input \"required only\": SIGABRT", "SIGABRT", "Run this call in a debugger"),
-    "hang_in_call": ("error", "calls", "AF-CHECK-011", f"{TOOL} hung in call() with the input \"required only\": it did not return within 400 ms and was killed", "no return within 400 ms", "leave waiting to the host's services"),
+    "hang_in_call": ("error", "calls", "AF-CHECK-011", f"{TOOL} hung in call() with the input \"required only\": it did not return within 400 ms and was killed", "no return within 400 ms", "use the host's services to wait"),
     "exit_in_call": ("error", "calls", "AF-CHECK-012", f"{TOOL} ended the whole process in call() with the input \"required only\": exit code 3", "exit code 3", "exit() in a plugin ends the host"),
     "huge_output": ("warning", "calls", "AF-CHECK-016", f"{TOOL} gave an output of 9437184 bytes in call()", "9437184 bytes", "Cut it"),
     "invalid_utf8_output": ("warning", "calls", "AF-CHECK-016", f"{TOOL} gave an output that is not valid UTF-8 in call()", "\ufffd", "Give UTF-8"),
@@ -203,23 +203,23 @@ class FaultyFiles(unittest.TestCase):
 
     def test_manifest_that_lies_about_the_id(self):
         self.change(id="org.example.another")
-        self.assertTold(self.first(), "descriptor", "AF-PLUG-014", f"differ in the id: the library says `{ID}`, the manifest `org.example.another`", self.library, "plugin.json say the same")
+        self.assertTold(self.first(), "descriptor", "AF-PLUG-014", f"differ in the id: the library says `{ID}`, the manifest `org.example.another`", self.library, "plugin.json agree")
 
     def test_manifest_that_lies_about_the_version(self):
         self.change(version="2.0.0")
-        self.assertTold(self.first(), "descriptor", "AF-PLUG-014", "differ in the version: the library says `1.0.0`, the manifest `2.0.0`", self.library, "plugin.json say the same")
+        self.assertTold(self.first(), "descriptor", "AF-PLUG-014", "differ in the version: the library says `1.0.0`, the manifest `2.0.0`", self.library, "plugin.json agree")
 
     def test_manifest_that_lies_about_the_licence(self):
         self.change(licence="MIT")
-        self.assertTold(self.first(), "descriptor", "AF-PLUG-014", "differ in the licence: the library says `Apache-2.0`, the manifest `MIT`", self.library, "plugin.json say the same")
+        self.assertTold(self.first(), "descriptor", "AF-PLUG-014", "differ in the licence: the library says `Apache-2.0`, the manifest `MIT`", self.library, "plugin.json agree")
 
     def test_manifest_that_lies_about_the_name(self):
         self.change(provides=[{"kind": "tool", "name": "another"}])
-        self.assertTold(self.first(), "descriptor", "AF-PLUG-014", "differ in what is provided: the library says it provides tool `faulty`, the manifest does not", self.library, "plugin.json say the same")
+        self.assertTold(self.first(), "descriptor", "AF-PLUG-014", "differ in what is provided: the library says it provides tool `faulty`, the manifest does not", self.library, "plugin.json agree")
 
     def test_manifest_that_lies_about_the_kind(self):
         self.change(provides=[{"kind": "stage", "name": "faulty"}])
-        self.assertTold(self.first(), "descriptor", "AF-PLUG-014", "differ in what is provided: the library says it provides tool `faulty`, the manifest does not", self.library, "plugin.json say the same")
+        self.assertTold(self.first(), "descriptor", "AF-PLUG-014", "differ in what is provided: the library says it provides tool `faulty`, the manifest does not", self.library, "plugin.json agree")
 
     def test_manifest_for_another_library(self):
         shutil.copy(self.library, self.folder / "other.so")
@@ -229,7 +229,7 @@ class FaultyFiles(unittest.TestCase):
 
     def test_library_that_the_manifest_names_is_missing(self):
         self.library.unlink()
-        self.assertTold(self.first(self.folder), "elf", "AF-PLUG-011", "good.so does not exist", self.library, "Put the library that plugin.json names beside it")
+        self.assertTold(self.first(self.folder), "elf", "AF-PLUG-011", "good.so does not exist", self.library, "Put the library that plugin.json names next to it")
 
     def test_settings_schema_that_is_none(self):
         self.change(config_schema={"type": "object", "properties": {"a": {"type": "strnig"}}})

@@ -218,8 +218,8 @@ Result<PrintedDocument> print_document(const Document& document) {
     Printer printer(printed);
     printer.print(document);
     if (printer.status() != CAIRO_STATUS_SUCCESS) {
-        return Error{"AF-AUDT-006", std::string("the PDF could not be made: ") + cairo_status_to_string(printer.status()), "",
-                     "take --format html", ErrorKind::internal};
+        return Error{"AF-AUDT-006", std::string("cannot create the PDF: ") + cairo_status_to_string(printer.status()), "",
+                     "use --format html", ErrorKind::internal};
     }
     return printed;
 }

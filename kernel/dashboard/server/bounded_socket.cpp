@@ -65,7 +65,7 @@ bool is_named(std::string_view name, std::string_view wanted) {
 std::optional<UnreadableHead> unreadable_header(std::string_view line) {
     const auto colon = line.find(':');
     if (colon == std::string_view::npos || colon == 0) {
-        return broken("A line of the request's head is no header", "", "send `Name: value`");
+        return broken("A line of the request's head is not a header", "", "send `Name: value`");
     }
     const std::string_view name = line.substr(0, colon);
     if (name.size() > most_name_bytes) { return too_large("a header's name"); }
@@ -73,8 +73,9 @@ std::optional<UnreadableHead> unreadable_header(std::string_view line) {
     const std::string_view length = without_blanks(line.substr(colon + 1));
     const bool is_number =
         !length.empty() && length.size() <= 18 && length.find_first_not_of("0123456789") == std::string_view::npos;
-    return is_number ? std::nullopt
-                     : std::optional(broken("The body's length is no number", "Content-Length", "send the number of its bytes"));
+    return is_number
+               ? std::nullopt
+               : std::optional(broken("The body's length is not a number", "Content-Length", "send the number of its bytes"));
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ private:
         }
         const std::string length = asked.headers["content-length"];
         if (length.empty() || length.size() > 18 || length.find_first_not_of("0123456789") != std::string::npos) {
-            return unreadable("The body's length is no number", "Content-Length", "send the number of its bytes");
+            return unreadable("The body's length is not a number", "Content-Length", "send the number of its bytes");
         }
         const auto bytes = static_cast<std::size_t>(std::stoull(length));
         if (bytes > settings_.most_body_bytes) {
@@ -314,8 +314,8 @@ Result<void> clear_place(const std::string& path) {
                      ErrorKind::invalid};
     }
     if (::lstat(path.c_str(), &status) != 0) { return {}; }
-    const Error taken{"AF-DASH-030", "Something else is in the socket's place", path,
-                      "name another path, or end the dashboard that listens there", ErrorKind::conflict};
+    const Error taken{"AF-DASH-030", "Another file is at the socket's path", path,
+                      "name another path, or stop the dashboard that listens there", ErrorKind::conflict};
     if (!S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid()) { return taken; }
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
@@ -410,7 +410,8 @@ Result<std::unique_ptr<HttpListener>> begin_to_listen(const ServerSettings& sett
         const bool taken = problem.code() == EADDRINUSE || problem.displayText().find("in use") != std::string::npos;
         if (taken) {
             return Error{"AF-DASH-030", "The port is in use", place,
-                         "give another one (--port N, 0 takes a free one), or end what listens there", ErrorKind::conflict};
+                         "give another one (--port N, or 0 for a free one), or stop the program that listens there",
+                         ErrorKind::conflict};
         }
         return Error{"AF-DASH-031", "The dashboard cannot listen: " + problem.displayText(), place, "give another port or socket",
                      ErrorKind::io};

@@ -18,8 +18,8 @@ constexpr std::size_t digits = 12;
 constexpr YamlLimits baseline_limits{.max_bytes = 64UL << 20U, .max_nodes = 5'000'000, .max_depth = 10};
 
 Error wrong(const std::string& what, const std::string& where) {
-    return {"AF-GATE-170", "A violation is not recorded as `agentforge check` writes it: " + what + ".", where,
-            "Write it anew: `agentforge check` for a record, `agentforge check --update-baseline` for the baseline.",
+    return {"AF-GATE-170", "A violation's record is not valid: " + what + ".", where,
+            "Write it again: `agentforge check` for a record, `agentforge check --update-baseline` for the baseline.",
             ErrorKind::invalid};
 }
 
@@ -190,7 +190,7 @@ std::string baseline_text(std::vector<NamedViolation> violations) {
                                     {"below", each.below}});
     }
     return "# Violations that were there when this was written; `agentforge check` fails on others only. Commit it.\n"
-           "# Write it anew with: agentforge check --update-baseline\n" +
+           "# Write it again with: agentforge check --update-baseline\n" +
            to_yaml(json::object{{"agentforge_baseline", 1}, {"violations", std::move(list)}});
 }
 
@@ -208,7 +208,7 @@ std::string record_text(const NamedViolation& named) {
 
 Result<NamedViolation> read_record(const std::filesystem::path& folder, const std::string& id) {
     const auto unknown = Error{"AF-GATE-171", "There is no violation `" + id + "`.", record_file(folder, id).string(),
-                               "`agentforge check` lists the violations there are, each with its id.", ErrorKind::not_found};
+                               "`agentforge check` lists all violations with their ids.", ErrorKind::not_found};
     std::error_code failure;
     if (!is_violation_id(id) || !std::filesystem::is_regular_file(record_file(folder, id), failure)) { return unknown; }
     AF_TRY(const auto document, load_yaml(record_file(folder, id).string()));

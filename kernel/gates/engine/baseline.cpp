@@ -98,9 +98,8 @@ Result<void> check_suite_was_measured(const GateReport& baseline) {
         std::ranges::any_of(baseline.tests, [](const TestOutcome& test) { return test.status == TestStatus::passed; });
     if (reasons.empty() || some_passed) { return {}; }
     return Error{
-        "AF-GATE-107",
-        "The project's tests cannot be measured as they are, before any task changed something: " + reasons.front() + ".", "",
-        "Run the tests by hand and mend how they are run, or set how: gates.command, gates.language, gates.programs, gates.timeouts.tests (docs/gates.md).",
+        "AF-GATE-107", "Cannot run the project's tests before the task changes anything: " + reasons.front() + ".", "",
+        "Run the tests by hand and fix what stops them, or set how to run them: gates.command, gates.language, gates.programs, gates.timeouts.tests (docs/gates.md).",
         ErrorKind::unavailable};
 }
 

@@ -103,7 +103,7 @@ Result<const Language*> Measure::language(const std::string& tree) {
     }
     if (!found) {
         return Error{"AF-GATE-002", "No language that AgentForge knows was found in this repository.",
-                     options_.languages_directory, "Name one in the settings, or add a file for it to config/languages.",
+                     options_.languages_directory, "Name a language in the settings, or add a file for it to config/languages.",
                      ErrorKind::unavailable};
     }
     return &languages_.emplace(tree, std::move(*found)).first->second;
@@ -127,7 +127,7 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
                            (parameter.value().get_string() == "every_edit" || parameter.value().get_string() == "all");
         if (!known) {
             return Error{
-                "AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` of that value.",
+                "AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` with that value.",
                 "",
                 "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; `fix` takes violation; the others take none.",
                 ErrorKind::invalid};
@@ -144,7 +144,7 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
                      "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.", ErrorKind::invalid};
     }
     if (call.baseline == nullptr || call.baseline->base_tree.empty()) {
-        return Error{"AF-GATE-004", "The gate `" + name + "` was called without what it measures against.", "",
+        return Error{"AF-GATE-004", "The gate `" + name + "` was called without a baseline to measure against.", "",
                      "This is a defect of the caller: a phase gate needs a baseline.", ErrorKind::internal};
     }
     return name == "red" ? red(call, stop) : after_red(call, stop);

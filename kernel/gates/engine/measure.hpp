@@ -288,7 +288,7 @@ private:
     [[nodiscard]] Result<TestRun> run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
                                             const std::vector<std::string>& always, const Stop& stop, std::int64_t number = 1);
     /// Returns the flaky tests: they passed before the task, fail in this run of these files, and pass twice more, alone and with
-    /// the rest. Their failure is no regression; a second failure is. Never includes RED's own tests, or anything if too many
+    /// the rest. Their failure is not a regression; a second failure is. Never includes RED's own tests, or anything if too many
     /// tests fail to be chance.
     [[nodiscard]] Result<std::vector<std::string>> flipping(const GateBaseline& baseline, const std::string& tree,
                                                             const std::vector<std::string>& files, const TestRun& run,

@@ -122,10 +122,9 @@ Result<void> check_settings_of_gates(const GateSettings& settings, const std::ma
         for (const auto& [language, runner] : used) {
             if (names.find(language->name) == std::string::npos) { names += (names.empty() ? "" : ", ") + language->name; }
         }
-        return Error{
-            "AF-GATE-140",
-            "The setting `gates.command` is set, and nothing runs it: the tests of this project are run by " + names + ".",
-            "gates.command", "Set gates.language: generic to have it run, or take gates.command out.", ErrorKind::invalid};
+        return Error{"AF-GATE-140",
+                     "The setting `gates.command` is set but not used: this project's tests are run by " + names + ".",
+                     "gates.command", "Set gates.language: generic to run it, or remove gates.command.", ErrorKind::invalid};
     }
     std::set<std::string> known;
     std::set<std::string> needed;
@@ -135,23 +134,22 @@ Result<void> check_settings_of_gates(const GateSettings& settings, const std::ma
         if (!known.contains(name)) {
             const auto near = nearest(name, {known.begin(), known.end()});
             return Error{
-                "AF-GATE-141", "The setting `gates.programs` names `" + name + "`, and no language runs a program of that name.",
+                "AF-GATE-141", "The setting `gates.programs` names `" + name + "`, but no language runs a program of that name.",
                 "gates.programs." + name,
                 near.empty() ? "Name a program as the language's file does (the first word of its `argv`), such as python3."
                              : "Did you mean `" + near + "`?",
                 ErrorKind::invalid};
         }
         if (needed.contains(name) && path.find('/') != std::string::npos && !is_executable(path)) {
-            return Error{"AF-GATE-142", "The setting `gates.programs." + name + "` names " + path + ", which is no program.",
+            return Error{"AF-GATE-142", "The setting `gates.programs." + name + "` names " + path + ", which is not a program.",
                          "gates.programs." + name,
-                         "Name a file that can be executed, or take the setting out to have `" + name + "` of the PATH.",
-                         ErrorKind::invalid};
+                         "Name an executable file, or remove the setting to use `" + name + "` from PATH.", ErrorKind::invalid};
         }
     }
     for (const auto& folder : settings.readable) {
         std::error_code failure;
         if (folder.starts_with('/') && std::filesystem::exists(folder, failure)) { continue; }
-        return Error{"AF-GATE-143", "The setting `gates.readable` names " + folder + ", which is not there.", "gates.readable",
+        return Error{"AF-GATE-143", "The setting `gates.readable` names " + folder + ", which does not exist.", "gates.readable",
                      "Name folders that exist, absolute or from the project's root.", ErrorKind::invalid};
     }
     return {};

@@ -279,7 +279,7 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
         if (directory.empty() || directory.starts_with('/') || directory.starts_with("./") ||
             directory.find("..") != std::string::npos || !there) {
             return Error{
-                "AF-GATE-080", "The setting `gates.scopes` names " + folder + ", which is no folder of the repository.",
+                "AF-GATE-080", "The setting `gates.scopes` names " + folder + ", which is not a folder of the repository.",
                 "gates.scopes." + folder,
                 "Name folders relative to the repository, such as `services/api`; `gates.language` is the language of the rest.",
                 ErrorKind::invalid};
@@ -313,7 +313,7 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
         if (largest == scopes.end()) {
             return Error{
                 "AF-GATE-002", "No language that AgentForge knows was found in this repository.", "",
-                "Name one in the settings (`gates.language`), or add a file for it; `agentforge help docs/gates.md` says how.",
+                "Name a language in the settings (`gates.language`), or add a file for it; `agentforge help docs/gates.md` says how.",
                 ErrorKind::unavailable};
         }
         scopes.insert(scopes.begin(), {"", largest->language, false});

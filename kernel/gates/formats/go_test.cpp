@@ -207,7 +207,7 @@ FormatResult parse_go_test_json(const RunOutput& output) {
                 events.event(value.get_object());
                 return;
             }
-            events.problem = "a line of `go test -json` is no event";
+            events.problem = "a line of `go test -json` is not an event";
         } else if (line.starts_with("FAIL\t") && (line.ends_with(" [build failed]") || line.ends_with(" [setup failed]"))) {
             broken.emplace_back(line.substr(5, line.rfind(" [") - 5));
         }

@@ -130,7 +130,7 @@ private:
             const auto* document = parsed.ok() ? parsed->if_object() : nullptr;
             const auto* files = document == nullptr ? nullptr : document->if_contains("files");
             if (files == nullptr || !files->is_array()) {
-                return not_its_format("gcov-json", file, number, "it is no object with `files`");
+                return not_its_format("gcov-json", file, number, "it is not an object with `files`");
             }
             for (const auto& entry : files->get_array()) {
                 const auto* source = entry.if_object();
@@ -169,7 +169,7 @@ private:
             std::string count;
             if (!RE2::FullMatch(re2::StringPiece(line.data(), line.size()), block, &name, &first, &last, &count)) {
                 return not_its_format("go-coverprofile", file, number,
-                                      "a line is no `file:line.column,line.column statements count`");
+                                      "a line is not a `file:line.column,line.column statements count`");
             }
             std::uint64_t from = 0;
             std::uint64_t to = 0;

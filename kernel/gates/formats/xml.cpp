@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 namespace {
 
 Error not_xml(const std::string& why) {
-    return {"AF-GATE-041", "The report is not XML that can be read: " + why + ".", "",
+    return {"AF-GATE-041", "The report is not readable XML: " + why + ".", "",
             "Run the tests again; a runner that was killed leaves half a report.", ErrorKind::invalid};
 }
 

@@ -489,11 +489,11 @@ void read_setup(Reader& reader, const json::object& root, Language& language) {
         if (rule.lockfiles.empty()) { reader.fail(pointer + "/lockfiles", "`lockfiles` must name a file at least."); }
         for (const auto* paths : {&rule.lockfiles, &rule.inputs}) {
             for (const auto& path : *paths) {
-                if (!stays_inside(path)) { reader.fail(pointer, "`" + path + "` is no path inside the tree."); }
+                if (!stays_inside(path)) { reader.fail(pointer, "`" + path + "` is not a path inside the tree."); }
             }
         }
         for (const auto& [path, target] : rule.links) {
-            if (!stays_inside(path)) { reader.fail(pointer + "/links", "`" + path + "` is no path inside the tree."); }
+            if (!stays_inside(path)) { reader.fail(pointer + "/links", "`" + path + "` is not a path inside the tree."); }
         }
         language.setup.push_back(std::move(rule));
     });
@@ -515,7 +515,7 @@ void read_scaffold(Reader& reader, const json::object& root, Language& language)
         }
         if (file.append && !file.before.empty()) { reader.fail(pointer, "a file has either `append` or `before`."); }
         file.when = reader.conditions(value, pointer, "when");
-        if (!stays_inside(file.path)) { reader.fail(pointer + "/path", "`" + file.path + "` is no path inside the tree."); }
+        if (!stays_inside(file.path)) { reader.fail(pointer + "/path", "`" + file.path + "` is not a path inside the tree."); }
         language.scaffold.push_back(std::move(file));
     });
 }

@@ -339,8 +339,8 @@ Result<void> LanguageCommands::lay_beside(const std::string& name, const std::st
     AF_CHECK(make_directories(link.parent_path()));
     std::filesystem::create_symlink(target, link, failure);
     if (failure) {
-        return Error{"AF-GATE-101", "The dependencies cannot be laid beside the tree: " + failure.message() + ".", link.string(),
-                     "Check the space and the rights of the folder that AgentForge keeps its state in.", ErrorKind::io};
+        return Error{"AF-GATE-101", "Cannot link the dependencies next to the tree: " + failure.message() + ".", link.string(),
+                     "Check the free space and the permissions of the folder where AgentForge keeps its state.", ErrorKind::io};
     }
     return {};
 }
@@ -400,8 +400,8 @@ Result<void> LanguageCommands::check_machine(const ProcessOutcome& outcome, bool
 }
 
 Error LanguageCommands::machine_failed(const std::string& how) const {
-    return {"AF-GATE-106", "A gate's command failed because of the machine: " + how + ".", scratch_directory_,
-            "Free space there, or look at the disk (dmesg), then run `agentforge resume`: the gate is measured anew.",
+    return {"AF-GATE-106", "A gate's command failed because of a problem with the machine: " + how + ".", scratch_directory_,
+            "Free space there, or look at the disk (dmesg), then run `agentforge resume`: the gate is measured again.",
             ErrorKind::io};
 }
 

@@ -135,11 +135,10 @@ Error not_fetched(const SetupStep& step) {
     for (const auto& argument : step.argv) { command += (command.empty() ? "" : " ") + argument; }
     return {
         "AF-GATE-100",
-        "What " + step.files.front() + " names is not there yet (" + ellipsis(command, 200) +
-            "), and nobody has approved of fetching it.",
+        "What " + step.files.front() + " names has not been fetched yet (" + ellipsis(command, 200) +
+            "), and nobody has approved fetching it.",
         step.files.front(),
-        "Look at it with `agentforge setup --show` and fetch it with `agentforge setup` (give the task's id where the task has changed the file), then start or resume. Where the "
-        "tests need none of it, set gates.setup to never.",
+        "Look at it with `agentforge setup --show` and fetch it with `agentforge setup` (with the task's id if the task changed the file), then start or resume. If the tests do not need it, set gates.setup to never.",
         ErrorKind::unavailable};
 }
 
@@ -156,7 +155,7 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
     if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
         return Error{"AF-GATE-101",
                      "The dependencies of " + step.name + " could not be fetched: the folder for them cannot be locked.",
-                     step.folder, "Look whether the folder can be written.", ErrorKind::io};
+                     step.folder, "Check that the folder is writable.", ErrorKind::io};
     }
     std::error_code failure;
     // Another process has fetched it meanwhile.
@@ -198,7 +197,7 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
     if (!outcome.ok()) {
         if (outcome.error().code != "AF-EXEC-001") { return std::move(outcome).error(); }
         return Error{"AF-GATE-003", "The program `" + request.argv.front() + "`, which fetches dependencies, is not installed.",
-                     "", "Install it, or set gates.setup to never and have the dependencies there yourself.",
+                     "", "Install it, or set gates.setup to never and provide the dependencies yourself.",
                      ErrorKind::unavailable};
     }
     if (outcome->cancelled) {
@@ -210,7 +209,7 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
             "The dependencies of " + step.name + " could not be fetched: `" + request.argv.front() + "` " +
                 (outcome->timed_out ? "did not finish in time" : "ended with exit code " + std::to_string(outcome->exit_code)) +
                 ": " + last_lines(outcome->err.empty() ? outcome->out : outcome->err),
-            step.folder, "Correct what it complains of, then run `agentforge setup` again.", ErrorKind::unavailable};
+            step.folder, "Correct the cause, then run `agentforge setup` again.", ErrorKind::unavailable};
     }
     json::array argv;
     for (const auto& argument : step.argv) { argv.emplace_back(argument); }

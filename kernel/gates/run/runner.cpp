@@ -43,7 +43,7 @@ std::vector<std::pair<std::string, std::string>> read_reports(const fs::path& fo
         if (entry->is_directory(failure) && !entry->is_symlink(failure)) { continue; }
         auto content = read_plain_file(entry->path(), max_report_bytes - bytes);
         if (!content || files.size() == max_report_files) {
-            problem = !content ? "a report is no plain file, or the reports are too large" : "there are too many reports";
+            problem = !content ? "a report is not a plain file, or the reports are too large" : "there are too many reports";
             break;
         }
         bytes += content->size();
@@ -138,8 +138,8 @@ ContentReader LanguageCommands::reader_of(const std::string& tree) const {
 }
 
 Error no_command(const std::string& language) {
-    return {"AF-GATE-060", "The language " + language + " runs its tests by a command that no setting names.", "gates.command",
-            "Set gates.command to a program and its arguments that print TAP, or write JUnit XML below {results}.",
+    return {"AF-GATE-060", "The language " + language + " needs a command to run its tests, but no setting names it.",
+            "gates.command", "Set gates.command to a program with arguments that prints TAP or writes JUnit XML below {results}.",
             ErrorKind::invalid};
 }
 
@@ -254,7 +254,7 @@ Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Languag
                 std::string value;
                 if (!RE2::PartialMatch(content, RE2(pattern, RE2::Quiet), &value)) {
                     return Error{"AF-GATE-040",
-                                 "The canary of " + language.name + " needs `" + key + "`, which its pattern does not find in " +
+                                 "The canary of " + language.name + " needs `" + key + "`, but its pattern matches nothing in " +
                                      file + ".",
                                  file, "Correct the test file, or the pattern under canaries in the language file.",
                                  ErrorKind::invalid};
@@ -483,11 +483,12 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
     input.roots = {checkout_.path().string(), (filling.build / "tree").string()};
     AF_TRY(input.sources, checkout_.files(tree));
     std::erase_if(input.sources, [&](const std::string& file) { return !language.sources.matches(file); });
-    auto counts = problem.empty()
-                      ? read_line_counts(chosen->coverage_format, input)
-                      : Error{"AF-GATE-161", problem, "",
-                              "Measure again; where it stays so, another version of the coverage tool may write another form.",
-                              ErrorKind::invalid};
+    auto counts =
+        problem.empty()
+            ? read_line_counts(chosen->coverage_format, input)
+            : Error{"AF-GATE-161", problem, "",
+                    "Measure again. If that does not help, this version of the coverage tool may write a different format.",
+                    ErrorKind::invalid};
     if (!counts.ok()) {
         result.failed = true;
         result.reason = counts.error().message + (counts.error().where.empty() ? "" : " (" + counts.error().where + ")");

@@ -67,7 +67,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(c
     }
     const auto cannot = [](const std::string& problems) {
         return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".",
-                     "specification.interfaces", "Correct name, file and signature of these interfaces.", ErrorKind::invalid};
+                     "specification.interfaces", "Correct the name, file and signature of these interfaces.", ErrorKind::invalid};
     };
     if (!found->skeletons.empty()) {
         const bool plain = is_plain_skeleton(found->skeletons);

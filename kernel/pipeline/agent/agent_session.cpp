@@ -126,7 +126,7 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, TaskWorkspace& t
             return Error{
                 "AF-SEC-007",
                 "the program wrote the placeholder of a secret into '" + file + "'; it does not know the secret behind it", file,
-                "all it wrote was taken back; edit such lines with the product's own tools, which put secrets back",
+                "all its writes were undone; edit such lines with AgentForge's own tools, which restore secrets",
                 ErrorKind::denied};
         }
     }
@@ -136,7 +136,7 @@ Result<std::vector<Change>> settle_writes(TaskSession& session, TaskWorkspace& t
         return Error{"AF-ORCH-026",
                      "the program wrote where role `" + who.role +
                          "` may not: " + json::serialize(json::array(forbidden.begin(), forbidden.end())),
-                     "", "all it wrote was taken back; let it write only where the role may", ErrorKind::denied};
+                     "", "all its writes were undone; let it write only where the role may", ErrorKind::denied};
     }
     return kept;
 }
@@ -527,7 +527,7 @@ public:
 
     [[nodiscard]] Result<void> complete(const json::object& artifact) override {
         if (!contract_) {
-            return Error{"AF-ORCH-023", "this run asks for a text and takes no artifact", "", "answer with the text alone",
+            return Error{"AF-ORCH-023", "this run expects a text, not an artifact", "", "answer with the text alone",
                          ErrorKind::invalid};
         }
         RuleContext rules;
@@ -536,7 +536,7 @@ public:
         if (!verdict.valid()) {
             return Error{"AF-ORCH-024",
                          "the artifact does not satisfy contract `" + contract_->name() + "`: " + joined(verdict.messages()), "",
-                         "mend it and call complete again", ErrorKind::invalid};
+                         "fix it and call complete again", ErrorKind::invalid};
         }
         const bool of_the_stage = who_.mode.empty();
         AF_TRY(const std::vector<std::string> faults, of_the_stage
@@ -544,7 +544,7 @@ public:
                                                           : Result<std::vector<std::string>>(std::vector<std::string>()));
         if (!faults.empty()) {
             return Error{"AF-ORCH-034", "only what was handed back may change: " + joined(faults), "",
-                         "mend it and call complete again", ErrorKind::invalid};
+                         "fix it and call complete again", ErrorKind::invalid};
         }
         if (contract_->name() == contract_name::specification || contract_->extends() == contract_name::specification) {
             AF_CHECK(try_interfaces(artifact));
@@ -785,7 +785,7 @@ private:
             shown += "; " + file + " has failed too often and is in the workspace from now on";
         }
         return Error{"AF-ORCH-025", "the " + exit_gate_ + " gate does not pass: " + joined(report.blocking_issues) + shown, "",
-                     "mend these and call complete again; the kernel measured them itself", ErrorKind::invalid};
+                     "fix these and call complete again; the kernel measured them itself", ErrorKind::invalid};
     }
 
     Result<std::string> save_patch(std::uint64_t step, const std::string& before, const std::string& after) {
@@ -988,7 +988,7 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
     if (agentic && state.interactive) {
         return Error{"AF-ESC-034",
                      "the task is interactive, and the model of role `" + agent.role +
-                         "` works agentically: its command acts before anybody could be asked",
+                         "` works agentically: its command acts before anyone can be asked",
                      "llm.mode", "set `llm.mode: plain` for the role, then resume", ErrorKind::unavailable};
     }
     // A reviewer never writes. In agentic mode, neither does a role without a writing tool, or one whose result is a text.

@@ -135,9 +135,9 @@ private:
                 return text.empty() ? std::string("none") : text;
             };
             return Error{"AF-MCP-020",
-                         "the plugin `" + manifest.id + "` lists other tools than its plugin.json: the process says " +
+                         "the plugin `" + manifest.id + "` and its plugin.json list different tools: the process lists " +
                              list(offered) + ", the manifest " + list(promised),
-                         manifest.directory + "/plugin.json", "Make `provides` and the answer to `tools/list` say the same.",
+                         manifest.directory + "/plugin.json", "Make `provides` and the answer to `tools/list` equal.",
                          ErrorKind::invalid};
         }
         for (const auto& tool : made) { tools_.emplace(tool->spec().name, tool); }

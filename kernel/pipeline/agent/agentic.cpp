@@ -81,7 +81,7 @@ public:
             return answer;
         }
         if (!context.ran()) {
-            return Error{"AF-LLM-312", "the backend '" + info().name + "' ran nothing in the workspace: it knows no agentic mode",
+            return Error{"AF-LLM-312", "the backend '" + info().name + "' ran nothing in the workspace: it has no agentic mode",
                          "llm.mode", "Set `llm.mode: plain`, or use the backend cli.", ErrorKind::unavailable};
         }
         AF_TRY(const std::string tree, place_.settle());
@@ -120,7 +120,7 @@ Result<std::optional<json::object>> collect_artifact(const std::string& scratch)
     if (!text.ok()) { return broken("cannot be read: " + text.error().message); }
     auto document = parse_yaml(*text, "artifact.yaml");
     if (!document.ok()) {
-        return broken("is no YAML: " + document.error().message +
+        return broken("is not YAML: " + document.error().message +
                       (document.error().where.empty() ? "" : " (" + document.error().where + ")"));
     }
     if (!document->value.is_object()) { return broken("is not a mapping"); }

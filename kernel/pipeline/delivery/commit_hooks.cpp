@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* hooks_in_order[] = {"pre-commit", "prepare-commit-msg", "commit-msg"};
-/// Those that git would run after these, for a commit that is no merge.
+/// Those that git would run after these, for a commit that is not a merge.
 constexpr const char* hooks_after[] = {"post-commit"};
 
 /// Removed when the hooks are done, whatever became of them.
@@ -109,7 +109,7 @@ Result<HookReport> run_commit_hooks(const Repository& repository, const std::str
         if (!outcome.ok()) {
             if (outcome.error().code == "AF-EXEC-004") { return outcome.error(); }
             return Error{"AF-GIT-043", "the hook " + name + " could not be started: " + outcome.error().message, file.string(),
-                         "see that its first line names an interpreter that is installed, or set delivery.hooks: skip",
+                         "check that its first line names an installed interpreter, or set delivery.hooks: skip",
                          ErrorKind::unavailable};
         }
         if (outcome->cancelled) {

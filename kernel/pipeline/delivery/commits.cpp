@@ -115,17 +115,17 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
             std::string("nothing was committed: git could not ") + (sign ? "sign the commit: " : "write the commit: ") + why,
             place.string(),
             (sign
-                 ? "see that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume`; or set delivery.sign: never"
-                 : "see that `git commit` works here, then `agentforge resume`") +
+                 ? "check that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume`; or set delivery.sign: never"
+                 : "check that `git commit` works here, then `agentforge resume`") +
                 about_left_out(git),
             ErrorKind::unavailable};
     }
     AF_TRY(const WrittenCommit written, written_commit(place, id));
     if (written.tree != order.tree || written.parent != order.parent || (sign && !written.is_signed)) {
         return Error{"AF-GIT-042",
-                     "git wrote a commit that was not ordered: tree " + written.tree + ", parent " + written.parent +
+                     "git wrote a different commit than requested: tree " + written.tree + ", parent " + written.parent +
                          (written.is_signed ? ", signed" : ", not signed"),
-                     "commit " + id, "see whether `git` on PATH is the one you mean, and what gpg.program prints",
+                     "commit " + id, "check that `git` on PATH is the right one, and what gpg.program prints",
                      ErrorKind::internal};
     }
     return MadeCommit{std::move(id), written.is_signed};

@@ -158,7 +158,8 @@ private:
     Result<void> deliver_in_set(const TaskSet& set) {
         if (set.phase == SetPhase::delivering || set.phase == SetPhase::done) { return take_branch_of_set(); }
         if (field_of(state().prepared, "workspace_tree") != state().tree) { AF_CHECK(prepare_commit()); }
-        return Error{"AF-SET-001", "the commit is ready; its branch is made with those of the other parts of set " + set.id,
+        return Error{"AF-SET-001",
+                     "the commit is ready; its branch will be created with those of the other parts of set " + set.id,
                      "task " + state().task_id, "agentforge resume " + set.id, ErrorKind::unavailable};
     }
 
@@ -180,7 +181,7 @@ private:
         AF_TRY(const auto there, task_workspace_.branch(branch));
         if (!there || there->first != commit) {
             return Error{
-                "AF-SET-013", "the branch " + branch + " is not where its set has put it", "commit " + commit,
+                "AF-SET-013", "the branch " + branch + " is not where its set put it", "commit " + commit,
                 "put it there (git branch -f " + branch + " " + commit + "), then agentforge resume " + short_id(state().task_id),
                 ErrorKind::unavailable};
         }
@@ -198,7 +199,7 @@ private:
         std::string issues;
         for (const std::string& issue : report.blocking_issues) { issues += (issues.empty() ? "" : "; ") + issue; }
         return Error{"AF-ORCH-030", "nothing was committed: the deliver gate does not pass: " + issues, "tree " + report.tree,
-                     "mend what it names; the tree it measured is kept", ErrorKind::denied};
+                     "fix what the gate names; the measured tree is kept", ErrorKind::denied};
     }
 
     Result<void> pass_hooks(HookOrder& order) {
@@ -219,7 +220,7 @@ private:
             AF_CHECK(pass_gate());
         }
         return Error{"AF-GIT-048", "nothing was committed: the commit hooks change the files each time they run", "tree " + tree_,
-                     "make the hook leave alone what it has changed once, or set delivery.hooks: skip", ErrorKind::denied};
+                     "fix the hook so that a second run changes nothing, or set delivery.hooks: skip", ErrorKind::denied};
     }
 
     Result<void> record_gate(const GateReport& report) {
@@ -347,20 +348,19 @@ private:
 Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
     const std::string message = consequence + ": " + verdict.report.blocking_issues.front();
     if (verdict.of_message && !verdict.could_not_run) {
-        return Error{
-            "AF-GIT-059", message, "tree " + verdict.report.tree,
-            "give the message the form that it wants by delivery.title, such as \"feat: {title}\", then `agentforge resume`",
-            ErrorKind::unavailable};
+        return Error{"AF-GIT-059", message, "tree " + verdict.report.tree,
+                     "set delivery.title to the form that the hook requires, such as \"feat: {title}\", then `agentforge resume`",
+                     ErrorKind::unavailable};
     }
     if (!verdict.could_not_run) {
         return Error{
             "AF-GIT-047", message, "tree " + verdict.report.tree,
-            "mend what it names, then `agentforge resume`; delivery.hooks: skip leaves hooks out, and the report says so",
+            "fix what the hook names, then `agentforge resume`; or skip hooks with delivery.hooks: skip, which the report mentions",
             ErrorKind::denied};
     }
     return Error{
         "AF-GIT-058", message, "tree " + verdict.report.tree,
-        "hooks run confined, without network and home folder: open what it needs with gates.readable, or set delivery.hooks: skip; then `agentforge resume`",
+        "hooks run in the sandbox, without network and home folder: allow what the hook needs with gates.readable, or set delivery.hooks: skip; then `agentforge resume`",
         ErrorKind::unavailable};
 }
 
@@ -477,13 +477,13 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
 
 Result<void> check_leaves_branch(const DeliverySettings& settings, const std::string& where, const std::string& then) {
     if (settings.type != "files") { return {}; }
-    return Error{"AF-SET-012", "a part of a set is delivered as a branch, and delivery.type is `files`", where,
+    return Error{"AF-SET-012", "a part of a set is delivered as a branch, but delivery.type is `files`", where,
                  "set it to commit, branch or pr" + then, ErrorKind::unavailable};
 }
 
 Result<Delivery> deliver_task(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock,
                               const DeliveryRequest& request) {
-    const StageClock::Pause measuring(clock);  // What gates, hooks, a passphrase and a push take is no agent's time.
+    const StageClock::Pause measuring(clock);  // What gates, hooks, a passphrase and a push take is not an agent's time.
     return Deliverer(session, task_workspace, services, request).run();
 }
 

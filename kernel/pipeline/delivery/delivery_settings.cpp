@@ -49,7 +49,7 @@ Result<PersonName> parse_person(std::string_view text, std::string_view what) {
     bool plain = true;
     for (const char character : text) { plain = plain && static_cast<unsigned char>(character) >= 0x20 && character != 0x7f; }
     if (name.empty() || email.empty() || !plain || email.find(' ') != std::string_view::npos) {
-        return Error{"AF-GIT-045", "`" + ellipsis(sanitize_utf8(text), 120) + "` is no person", std::string(what),
+        return Error{"AF-GIT-045", "`" + ellipsis(sanitize_utf8(text), 120) + "` is not a person", std::string(what),
                      "Write a name and an address: Ada Lovelace <ada@example.org>", ErrorKind::invalid};
     }
     return PersonName{std::string(name), std::string(email)};
@@ -81,7 +81,8 @@ Result<DeliverySettings> read_delivery_settings(const json::object& section,
         }
     }
     if (!any || rest.find_first_of("{}") != std::string::npos || rest.starts_with('-')) {
-        return Error{"AF-GIT-046", "`" + ellipsis(sanitize_utf8(settings.branch), 120) + "` gives no name for a task's branch",
+        return Error{"AF-GIT-046",
+                     "`" + ellipsis(sanitize_utf8(settings.branch), 120) + "` does not give each task's branch a name",
                      where("delivery.branch"),
                      "Use {task} (the id), {short} (its end) or {slug} (the title's words), such as feature/{slug}-{short}",
                      ErrorKind::invalid};
@@ -90,7 +91,7 @@ Result<DeliverySettings> read_delivery_settings(const json::object& section,
     for (const char character : settings.title) { one_line = one_line && static_cast<unsigned char>(character) >= 0x20; }
     if (!one_line || settings.title.find("{title}") == std::string::npos) {
         return Error{"AF-GIT-046",
-                     "`" + ellipsis(sanitize_utf8(settings.title), 120) + "` gives no title of its own to each commit",
+                     "`" + ellipsis(sanitize_utf8(settings.title), 120) + "` does not give each commit its own title",
                      where("delivery.title"), "Write one line with {title} in it, such as feat: {title}", ErrorKind::invalid};
     }
     return settings;

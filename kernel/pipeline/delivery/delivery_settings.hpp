@@ -33,7 +33,8 @@ struct PersonName {
 [[nodiscard]] Result<PersonName> parse_person(std::string_view text, std::string_view what);
 
 /// From the section `delivery` of the settings; `where` says where a key was written. Errors, with file and line: AF-GIT-045 a
-/// person that is no `Name <email>`, AF-GIT-046 a branch pattern with an unknown `{…}` or without any, a title without `{title}`.
+/// person that is not a `Name <email>`, AF-GIT-046 a branch pattern with an unknown `{…}` or without any, a title without
+/// `{title}`.
 [[nodiscard]] Result<DeliverySettings> read_delivery_settings(const json::object& section,
                                                               const std::function<std::string(const std::string&)>& where);
 

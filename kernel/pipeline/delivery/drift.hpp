@@ -24,7 +24,7 @@ struct BaseDrift {
     bool operator==(const BaseDrift&) const = default;
 };
 
-/// The first line of the commit that `--include-uncommitted` puts below a task: it is no part of the user's branch, and never
+/// The first line of the commit that `--include-uncommitted` puts below a task: it is not part of the user's branch, and never
 /// was.
 inline constexpr std::string_view uncommitted_title = "Uncommitted changes, taken along by AgentForge";
 

@@ -165,7 +165,7 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
                      "the commit is on branch " + order.branch + ", but it could not be pushed: " +
                          (outcome.timed_out ? "git did not return within 10 minutes" : ellipsis(sanitize_utf8(outcome.err), 600)),
                      result.remote,
-                     "see that `git push " + order.remote + "` works here, then `agentforge resume`" + about_left_out(git),
+                     "check that `git push " + order.remote + "` works here, then `agentforge resume`" + about_left_out(git),
                      ErrorKind::unavailable};
     };
     AF_TRY(const ProcessOutcome asked, run(in_stand_in({"git", "remote", "get-url", "--push", order.remote})));
@@ -173,7 +173,7 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
     if (lies_in(target, place)) {
         return Error{"AF-GIT-066",
                      "the remote `" + order.remote +
-                         "` is a folder of the repository itself, whose hooks a push would run; nothing was pushed",
+                         "` is a folder inside the repository, and a push would run its hooks; nothing was pushed",
                      ellipsis(sanitize_utf8(target), 300), "set delivery.remote to another one, then `agentforge resume`",
                      ErrorKind::denied};
     }

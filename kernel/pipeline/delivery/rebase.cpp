@@ -74,7 +74,7 @@ private:
         if (merge.conflicts.empty()) { return merge.tree; }
         return Error{
             "AF-GIT-051",
-            "the change does not merge with what came since; nothing was changed. Conflicts: " + listed_paths(merge.conflicts),
+            "the change does not merge with newer commits; nothing was changed. Conflicts: " + listed_paths(merge.conflicts),
             "branch " + state().branch,
             "rebase it yourself: git rebase --onto " +
                 (result_.drift.branch.empty() ? result_.drift.head : result_.drift.branch) + " " + base_.commit + " " +
@@ -135,7 +135,7 @@ private:
         AF_CHECK(refuse(message, report_));
         return Error{"AF-GIT-052", message, "tree " + tree_,
                      "look at it with `git diff " + result_.drift.head + " refs/agentforge/" + state().task_id +
-                         "/rebased`; start the request again on the new base, or mend the branch by hand",
+                         "/rebased`; start the request again on the new base, or fix the branch by hand",
                      ErrorKind::denied};
     }
 
@@ -163,7 +163,7 @@ private:
             if (!verdict.changed_tree) { break; }
             if (round > 0) {
                 return Error{"AF-GIT-048", "nothing was changed: the commit hooks change the files each time they run",
-                             "tree " + tree_, "make the hook leave alone what it has changed once", ErrorKind::denied};
+                             "tree " + tree_, "fix the hook so that a second run changes nothing", ErrorKind::denied};
             }
             tree_ = hooks.tree;
             AF_CHECK(task_workspace_.keep("rebased", tree_));
@@ -205,17 +205,16 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
     const TaskState& state = session->state();
     if (state.status != TaskStatus::completed || state.commit.empty()) {
         const bool patch = rebase_text(state.delivery, "deliverable_type") == "files";
-        return Error{
-            "AF-GIT-050",
-            "task " + state.task_id +
-                (patch ? " delivered a patch and no commit"
-                       : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
-            "",
-            patch ? "`agentforge apply " + short_id(state.task_id) + "` puts the change on whatever your checkout stands on"
-            : is_terminal(state.status) && state.status != TaskStatus::failed
-                ? "it has ended before its delivery and stays so; start the request again"
-                : "`agentforge resume " + short_id(state.task_id) + "` goes on with it",
-            ErrorKind::invalid};
+        return Error{"AF-GIT-050",
+                     "task " + state.task_id +
+                         (patch ? " delivered a patch and no commit"
+                                : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
+                     "",
+                     patch ? "`agentforge apply " + short_id(state.task_id) + "` puts the change into your checkout"
+                     : is_terminal(state.status) && state.status != TaskStatus::failed
+                         ? "it has ended before its delivery and stays so; start the request again"
+                         : "`agentforge resume " + short_id(state.task_id) + "` goes on with it",
+                     ErrorKind::invalid};
     }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
     auto result = Rebaser(*session, *task_workspace, setup_.services).run(only_look);

@@ -283,7 +283,7 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
     if (!untraced.empty()) {
         std::string list;
         for (const std::string& test : untraced) { list += "\n  " + test; }
-        return Error{"AF-EXT-009", "it is not known which requirement these imported tests check:" + list, "",
+        return Error{"AF-EXT-009", "cannot tell which requirements these imported tests check:" + list, "",
                      "Name the requirement in the test's name or in a comment above it, such as `# REQ-001`", ErrorKind::invalid};
     }
     json::object suite{{"test_files", std::move(test_files)}};
@@ -295,7 +295,7 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
     std::string list;
     for (const std::string& issue : report.blocking_issues) { list += "\n  " + issue; }
     return not_as_they_must("the imported tests do not fail as tests must that come before the code:" + list,
-                            "Correct the tests or the specification and start the task anew");
+                            "Correct the tests or the specification and start the task again");
 }
 
 }  // namespace agentforge::kernel

@@ -69,13 +69,13 @@ Result<records::Extension> extension_of(const TaskState& state,
                 "nothing follows stage `" + state.stage().name + "` of pipeline " + state.pipeline.name +
                     ", and its template names no pipeline that continues it",
                 "task " + state.task_id,
-                "start a new task; those that begin after their template names one (continuation: {next_pipeline: …}) can go on",
+                "start a new task; to continue tasks like it, name a pipeline in the template (continuation: {next_pipeline: …})",
                 ErrorKind::invalid};
         }
         AF_TRY(const PipelineTemplate next, pipelines(next_pipeline));
         const auto joint = joint_in(next, state);
         if (!joint || *joint + 1 == next.stages.size()) {
-            return Error{"AF-ORCH-052", "pipeline " + next_pipeline + " has no stage that follows from what the task has made",
+            return Error{"AF-ORCH-052", "pipeline " + next_pipeline + " has no stage that can use the task's artifacts",
                          next.source, "start a new task with that pipeline", ErrorKind::invalid};
         }
         longer = joined_templates(state, next, *joint + 1);
@@ -89,7 +89,7 @@ Result<records::Extension> extension_of(const TaskState& state,
         for (std::size_t at = behind; at < longer.stages.size(); ++at) { names.push_back(longer.stages[at].name); }
         const std::string near = nearest(extend_to, names);
         return Error{"AF-ORCH-053",
-                     "`" + ellipsis(sanitize_utf8(extend_to), 80) + "` is no stage that follows `" + state.stage().name + "`",
+                     "`" + ellipsis(sanitize_utf8(extend_to), 80) + "` is not a stage that follows `" + state.stage().name + "`",
                      "pipeline " + next_pipeline,
                      (near.empty() ? "" : "did you mean `" + near + "`? ") + "these follow: " + named_stages(longer, behind),
                      ErrorKind::not_found};
@@ -116,7 +116,7 @@ Result<void> check_artifacts_again(const TaskSession& session, const ContractSet
                      "the artifact of stage `" + stage.name + "` no longer satisfies its contract " + contract.name() + ": " +
                          verdict.messages().front(),
                      stage.artifact,
-                     "the contract changed since: put back what it said (" + contract.source() + "), or begin anew",
+                     "the contract changed since: put back its earlier text (" + contract.source() + "), or start a new task",
                      ErrorKind::conflict};
     }
     return {};
@@ -126,9 +126,9 @@ Result<records::Freshness> check_freshness(const Staleness& staleness, const std
     if (!accepted.empty() && (accepted.size() > most_reason_bytes || !is_valid_utf8(accepted) ||
                               accepted.find_first_not_of(" \t\r\n") == std::string::npos)) {
         return Error{"AF-ORCH-056",
-                     "the reason why stale artifacts count is empty, longer than " + std::to_string(most_reason_bytes) +
-                         " bytes, or no text in UTF-8",
-                     "--accept-stale", "say it in a sentence", ErrorKind::invalid};
+                     "the reason for accepting stale artifacts is empty, longer than " + std::to_string(most_reason_bytes) +
+                         " bytes, or not UTF-8 text",
+                     "--accept-stale", "give the reason in one sentence", ErrorKind::invalid};
     }
     if (staleness.stale() && accepted.empty()) {
         std::string lines;
@@ -138,7 +138,7 @@ Result<records::Freshness> check_freshness(const Staleness& staleness, const std
             "files that the task's artifacts name were changed since they were made (" + staleness.base.substr(0, 8) + " to " +
                 staleness.head.substr(0, 8) + "):" + lines,
             "task " + task_id,
-            "begin anew on the code as it is; or, if the artifacts hold all the same, say why: --accept-stale \"REASON\"",
+            "start a new task on the current code; or, if the artifacts are still right, say why: --accept-stale \"REASON\"",
             ErrorKind::conflict};
     }
     return records::Freshness{staleness.head, to_json(staleness.files), staleness.stale() ? accepted : std::string()};
@@ -151,14 +151,14 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
     const std::string id = state.task_id;
     if (state.status != TaskStatus::completed) {
         return Error{"AF-ORCH-050", "task " + id + " has not completed (it is " + std::string(to_string(state.status)) + ")", "",
-                     state.status == TaskStatus::aborted ? "start a new task: an aborted one stays as it is"
+                     state.status == TaskStatus::aborted ? "start a new task: an aborted one cannot continue"
                                                          : "`agentforge resume " + short_id(id) + "` goes on with it",
                      ErrorKind::conflict};
     }
     if (!state.delivery.empty() || !state.commit.empty()) {
         return Error{
             "AF-ORCH-050", "task " + id + " has delivered its change", "",
-            "start a new task for what is to come; `agentforge rebase " + short_id(id) + "` puts the change on a newer base",
+            "start a new task for further changes; `agentforge rebase " + short_id(id) + "` puts the change on a newer base",
             ErrorKind::conflict};
     }
     AF_CHECK(check_files_are_own(session->paths(), state));

@@ -68,7 +68,7 @@ Error refused_artifact(const std::string& shown, const Contract& contract, const
         text += "\n  " + place(each.path) + ellipsis(each.message, 400);
     }
     return Error{"AF-EXT-001", std::move(text), "",
-                 "Fill in what is named; `agentforge contracts template " + contract.name() + "` prints the whole form",
+                 "Fill in the named fields; `agentforge contracts template " + contract.name() + "` prints the whole form",
                  ErrorKind::invalid};
 }
 
@@ -103,7 +103,7 @@ Result<ImportedFile> read_test_file(const fs::path& file, std::string path) {
     }
     AF_TRY(std::string content, read_file(file));
     if (content.find('\0') != std::string::npos || !is_valid_utf8(content)) {
-        return no_tests("`" + ellipsis(path, 200) + "` is no text in UTF-8", file.string(),
+        return no_tests("`" + ellipsis(path, 200) + "` is not UTF-8 text", file.string(),
                         "Leave it out, or commit it to the repository first");
     }
     return ImportedFile{std::move(path), std::move(content)};
@@ -133,7 +133,7 @@ Result<void> check_given(const PipelineTemplate& pipeline, const std::vector<Imp
         const ExternalArtifact* external = external_named(pipeline, name);
         return Error{
             "AF-EXT-003",
-            who + " needs " + quoted(external == nullptr ? name : external->contract) + " from outside, and none was given",
+            who + " needs " + quoted(external == nullptr ? name : external->contract) + " from outside, but none was given",
             pipeline.source, "Give it: " + (external == nullptr ? "--external " + name + "=FILE" : option_for(*external, name)),
             ErrorKind::invalid};
     };
@@ -148,8 +148,8 @@ Result<void> check_given(const PipelineTemplate& pipeline, const std::vector<Imp
         if (!takes_from(*external, each.source)) {
             return Error{"AF-EXT-005",
                          "pipeline `" + pipeline.name + "` takes its " + each.name + " from `" + external->source +
-                             "`, and this one is `" + each.source + "`",
-                         pipeline.source, "Give it another way: " + option_for(*external, each.name), ErrorKind::invalid};
+                             "`, but this one is `" + each.source + "`",
+                         pipeline.source, "Give it with: " + option_for(*external, each.name), ErrorKind::invalid};
         }
         for (const std::string& other : external->required) {
             if (!given(other)) { return missing("`" + each.name + "`", other); }
@@ -187,7 +187,7 @@ Result<void> check_provided(const PipelineTemplate& pipeline, const Entry& entry
                                                [&](const auto& each) { return each.second.contract == found->contract; });
     return Error{"AF-EXT-006",
                  "stage `" + pipeline.stages[found->stage].name + "` builds on " + quoted(found->contract) +
-                     ", and no stage that runs before it makes one",
+                     ", but no earlier stage that runs produces one",
                  pipeline.source,
                  external == pipeline.accepts_external.end()
                      ? "Begin with an earlier stage, or leave none out"
@@ -256,11 +256,10 @@ Result<std::string> external_name(const PipelineTemplate& pipeline, std::string_
     for (const auto* all : {&pipeline.accepts_external, &pipeline.requires_external}) {
         for (const auto& [name, external] : *all) { known += (known.empty() ? "" : ", ") + name; }
     }
-    return Error{"AF-EXT-002", "pipeline `" + pipeline.name + "` takes no `" + ellipsis(wanted, 80) + "` from outside",
-                 pipeline.source,
-                 known.empty() ? "It takes none at all; name another pipeline, or write accepts_external into the template"
-                               : "It takes: " + known,
-                 ErrorKind::invalid};
+    return Error{
+        "AF-EXT-002", "pipeline `" + pipeline.name + "` accepts no `" + ellipsis(wanted, 80) + "` from outside", pipeline.source,
+        known.empty() ? "It accepts none; name another pipeline, or add accepts_external to the template" : "It takes: " + known,
+        ErrorKind::invalid};
 }
 
 Result<Import> import_file(const ContractSet& contracts, std::string name, const std::string& contract_name,
@@ -269,7 +268,7 @@ Result<Import> import_file(const ContractSet& contracts, std::string name, const
     AF_TRY(const YamlDocument document, load_yaml(file));
     const json::object* object = document.value.if_object();
     if (object == nullptr) {
-        return Error{"AF-EXT-001", "`" + ellipsis(shown, 200) + "` is no map, so it can be no " + contract_name, file,
+        return Error{"AF-EXT-001", "`" + ellipsis(shown, 200) + "` is not a map, so it cannot be used as " + contract_name, file,
                      "`agentforge contracts template " + contract_name + "` prints the form", ErrorKind::invalid};
     }
     json::object artifact = without_kernels_part(contract, *object);
@@ -316,7 +315,7 @@ Result<Import> import_from_task(const ContractSet& contracts, std::string name, 
     AF_TRY(const std::string text, BlobStore(tasks.paths(task_id).blobs()).get(hash));
     AF_TRY(const json::value value, parse_json(text, "blob " + hash));
     if (!value.is_object()) {
-        return Error{"AF-EXT-004", "the " + contract_name + " of task " + task_id + " is no map", file, "Name another task",
+        return Error{"AF-EXT-004", "the " + contract_name + " of task " + task_id + " is not a map", file, "Name another task",
                      ErrorKind::corrupt};
     }
     json::object artifact = without_kernels_part(contract, value.get_object());
@@ -403,8 +402,8 @@ Result<Entry> settle_entry(const PipelineTemplate& pipeline, std::vector<Import>
             for (const StageTemplate& each : pipeline.stages) {
                 if (each.entry_point && each.name != pipeline.stages.front().name) { points += ", " + each.name; }
             }
-            return Error{"AF-EXT-006", "stage `" + stage.name + "` is no entry point of pipeline `" + pipeline.name + "`",
-                         pipeline.source, "Begin with one of: " + points + "; an artifact from outside may open others",
+            return Error{"AF-EXT-006", "stage `" + stage.name + "` is not an entry point of pipeline `" + pipeline.name + "`",
+                         pipeline.source, "Begin with one of: " + points + "; an artifact from outside may allow others",
                          ErrorKind::invalid};
         }
     }
@@ -413,7 +412,7 @@ Result<Entry> settle_entry(const PipelineTemplate& pipeline, std::vector<Import>
         AF_TRY(const std::size_t index, known_stage(pipeline, name, "to leave out"));
         if (!pipeline.stages[index].required) { continue; }
         return Error{"AF-EXT-010", "stage `" + name + "` of pipeline `" + pipeline.name + "` cannot be left out", pipeline.source,
-                     "Only a stage whose template says `required: false` can", ErrorKind::invalid};
+                     "Only stages with `required: false` in the template can be left out", ErrorKind::invalid};
     }
     AF_TRY(const std::size_t last,
            known_stage(pipeline, request.exit.empty() ? pipeline.exit_stage : request.exit, "to end with"));

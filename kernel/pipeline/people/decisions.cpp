@@ -41,8 +41,8 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
     const auto other = [&](const std::filesystem::path& file) {
         return Error{
             "AF-ESC-047", "the item changed after you were shown it: the hash you gave is of the earlier version", file.string(),
-            "undo the change, or remove the file and `agentforge resume " + short_id(state.task_id) + "` writes it anew" +
-                (action ? "" : "; to have it otherwise: agentforge feedback " + short_id(state.task_id) + " \"…\""),
+            "undo the change, or remove the file and `agentforge resume " + short_id(state.task_id) + "` writes it again" +
+                (action ? "" : "; to change it: agentforge feedback " + short_id(state.task_id) + " \"…\""),
             ErrorKind::conflict};
     };
     AF_TRY(const std::string text, BlobStore(paths.blobs()).get(action ? state.action->blob : state.approval->artifact_hash));
@@ -91,9 +91,10 @@ Result<void> check_edited(const ControllerSetup& setup, const ApprovalRequest& r
 
 Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& state, const ArtifactDecision& decision) {
     if (!is_last(state)) {
-        return Error{"AF-ORCH-053",
-                     "task " + state.task_id + " goes on after stage `" + state.stage().name + "` anyway: it does not end there",
-                     "", "approve it: agentforge approve " + short_id(state.task_id), ErrorKind::invalid};
+        return Error{
+            "AF-ORCH-053",
+            "task " + state.task_id + " continues after stage `" + state.stage().name + "` in any case: it does not end there",
+            "", "approve it: agentforge approve " + short_id(state.task_id), ErrorKind::invalid};
     }
     if (!setup.extend) {
         return Error{"AF-ORCH-052", "nothing follows stage `" + state.stage().name + "`", "task " + state.task_id,
@@ -123,7 +124,7 @@ Result<void> check_may_end(const TaskState& state) {
 
 Result<void> check_feedback(std::string_view feedback) {
     if (feedback.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        return Error{"AF-ORCH-044", "the feedback is empty", "", "say what is to be changed, or use `agentforge reject`",
+        return Error{"AF-ORCH-044", "the feedback is empty", "", "say what to change, or use `agentforge reject`",
                      ErrorKind::invalid};
     }
     return {};
@@ -178,7 +179,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
     if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action && (!decision.decision.empty() || !decision.issues.empty())) {
-        return Error{"AF-ESC-066", id + " is an action, and this decides on an artifact", id,
+        return Error{"AF-ESC-066", id + " is an action, but this command decides on artifacts", id,
                      "approve or reject the action: agentforge approve " + id + ", agentforge reject " + id, ErrorKind::invalid};
     }
     if (action) {
@@ -186,9 +187,8 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         if (decision.id.empty() && !decision.hash) {
             return Error{"AF-ESC-036",
                          "task " + std::string(task_id) + " shows an action (" + action_line(asked.artifact) +
-                             "); it may be another one by the time you decide",
-                         id, "name what you decide on: " + id + ", or the task with --hash " + hash.substr(0, 12),
-                         ErrorKind::invalid};
+                             "); by the time you decide, it may be a different one",
+                         id, "name the action: " + id + ", or the task with --hash " + hash.substr(0, 12), ErrorKind::invalid};
         }
         ActionDecision made{decision.approved, decision.edited, feedback, hash, "user"};
         if (made.edited) {
@@ -199,7 +199,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return id;
     }
     if (decision.edited) {
-        return Error{"AF-ESC-037", id + " asks for an artifact, which is the stage's to write", id,
+        return Error{"AF-ESC-037", id + " asks about an artifact, which only the stage can write", id,
                      "say what to change: agentforge feedback " + short_id(task_id) + " \"…\"", ErrorKind::invalid};
     }
     ArtifactDecision made;

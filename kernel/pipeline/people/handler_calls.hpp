@@ -92,9 +92,9 @@ public:
         const auto seen = watch->now();
         return Error{"AF-ESC-030",
                      "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) +
-                         " s and was given up" + watch->culprit(),
+                         " s and was abandoned" + watch->culprit(),
                      seen ? seen->whom : "escalation.handlers",
-                     "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline()",
+                     "answer with `agentforge resolve` or `agentforge approve`, and fix the handler: it must watch deadline()",
                      ErrorKind::timeout};
     }
 

@@ -144,9 +144,9 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
             results.push_back(std::move(*calls->results[index]));
         } else {
             results.push_back(Error{
-                "AF-ESC-057", "the escalation handler `" + which[index]->name + "` did not return and was left behind",
+                "AF-ESC-057", "the escalation handler `" + which[index]->name + "` did not return and was abandoned",
                 "escalation.handlers",
-                "answer with `agentforge resolve` or `agentforge approve`, and mend the handler: it must watch deadline() and cancelled()",
+                "answer with `agentforge resolve` or `agentforge approve`, and fix the handler: it must watch deadline() and cancelled()",
                 ErrorKind::timeout});
         }
         lock.unlock();

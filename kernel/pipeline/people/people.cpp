@@ -432,7 +432,7 @@ Result<void> People::collect_approval(const std::function<Result<void>()>& befor
     AF_TRY(const auto decision, task_.setup.escalations.artifact_decision(open.id));
     if (!decision) { return {}; }
     const auto impossible = [&](const Error& why) {
-        return Error{"AF-ESC-067", "the task cannot go on as " + open.id + " was answered: " + why.message,
+        return Error{"AF-ESC-067", "the task cannot continue with the answer to " + open.id + ": " + why.message,
                      (task_.setup.escalations.directory() / (open.id + ".resolution.yaml")).string(),
                      "correct that file, or remove it and answer again; " + why.remedy, ErrorKind::conflict};
     };

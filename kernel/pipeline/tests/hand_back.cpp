@@ -20,7 +20,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-Error refused(std::string why, std::string remedy = "mend the code, or hand back exactly what the gate's run shows to be wrong") {
+Error refused(std::string why, std::string remedy = "fix the code, or hand back exactly what the gate's run shows to be wrong") {
     return Error{"AF-ORCH-033", "this cannot be handed back: " + std::move(why), "", std::move(remedy), ErrorKind::invalid};
 }
 
@@ -74,7 +74,7 @@ Result<Criterion> specified(const std::string& claimed, const json::object& spec
     std::string all;
     for (const Criterion& each : criteria) { all += "\n" + each.requirement + ": " + each.text; }
     return refused("`" + ellipsis(claimed, 200) +
-                   "` is no criterion of the specification, word for word. They are:" + ellipsis(all, 1500));
+                   "` is not a criterion of the specification, word for word. They are:" + ellipsis(all, 1500));
 }
 
 bool has_failed(const TestOutcome& test) { return test.status != TestStatus::passed && test.status != TestStatus::skipped; }
@@ -211,7 +211,7 @@ Result<void> nothing_else_fails(const GateReport& report, const std::vector<Name
         if (each.contract != "types" || each.severity == "minor" || contains(files, each.file)) { continue; }
         return refused(
             each.file + ":" + std::to_string(each.line) + " does not build either: " + ellipsis(first_line(each.message), 200),
-            "mend it, or name its tests as well");
+            "fix it, or name its tests as well");
     }
     for (const TestOutcome& test : report.tests) {
         const bool was_not_run = test.id == test.file || test.status == TestStatus::not_collected;

@@ -113,7 +113,7 @@ std::vector<Error> missing_tools(const PluginRegistry& plugins, const AgentDefin
         if (plugins.has(PluginKind::tool, tool) || !prefix_of(tool).empty()) { continue; }
         problems.push_back(Error{
             "AF-CLI-013", "the role " + agent.role + " may use the tool `" + printable(tool, 80) + "`, which no plugin provides",
-            agent.source, "`agentforge plugins list` shows what there is; install the plugin or take the name out",
+            agent.source, "`agentforge plugins list` shows all plugins; install the plugin or remove the name",
             ErrorKind::not_found});
     }
     return problems;

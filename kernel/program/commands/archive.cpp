@@ -59,7 +59,7 @@ Result<std::string> archived_id(const std::vector<ArchivedTask>& tasks, const st
     return Error{"AF-CLI-052",
                  found.empty() ? "the repository has no archive of task `" + printable(part, 120) + "`"
                                : "`" + printable(part, 120) + "` may be " + found[0] + " or " + found[1],
-                 "", "`agentforge archive list` shows what there is", ErrorKind::not_found};
+                 "", "`agentforge archive list` lists all archives", ErrorKind::not_found};
 }
 
 int restore_archive(Program& program, const ArchiveArguments& arguments) {
@@ -104,10 +104,10 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
 }  // namespace
 
 void add_archive(CLI::App& app, Program& program) {
-    const Command group = add_subcommand(app, "archive", "Tasks that ended, as the repository keeps them");
+    const Command group = add_subcommand(app, "archive", "List and restore archived tasks, which the repository keeps in git");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge archive list\n  agentforge archive restore --all");
-    const Command list = add_subcommand(*group, "list", "List archived tasks, and whether their folders are there");
+    const Command list = add_subcommand(*group, "list", "List archived tasks, and whether their folders exist");
     list->footer("Example:  agentforge archive list");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->callback([&program] {
@@ -117,7 +117,7 @@ void add_archive(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ArchiveArguments>();
     const Command restore = add_subcommand(*group, "restore", "Write archived tasks back into .agentforge/tasks");
     add_option(*restore, "task", arguments->tasks, "The ids of tasks, or enough of them")->type_name("ARCHIVED_TASK");
-    add_flag(*restore, "--all", arguments->all, "All whose folders are gone");
+    add_flag(*restore, "--all", arguments->all, "All archived tasks whose folders are gone");
     add_flag(*restore, "--json", program.json_output, "Answer as JSON");
     restore->footer("Example:  agentforge archive restore --all");
     restore->callback(

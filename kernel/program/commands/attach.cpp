@@ -81,9 +81,8 @@ int attach(Program& program, const std::string& name) {
     const TaskState& state = follower.state();
     if (state.task_id.empty()) { return program.fail(no_records(*id, paths)); }
     if (!is_terminal(state.status) && state.status != TaskStatus::paused && state.waiting_for().empty()) {
-        return program.fail(Error{"AF-CLI-146", "no process runs the task, though it is not done: its process died",
-                                  "task " + *id, "`agentforge resume " + short_id(*id) + "` goes on where it stopped",
-                                  ErrorKind::conflict});
+        return program.fail(Error{"AF-CLI-146", "no process runs the task, but it is not done: its process died", "task " + *id,
+                                  "`agentforge resume " + short_id(*id) + "` goes on where it stopped", ErrorKind::conflict});
     }
     return tell(program, **project, result_of(state));
 }
@@ -92,7 +91,7 @@ int attach(Program& program, const std::string& name) {
 
 void add_attach(CLI::App& app, Program& program) {
     auto task = std::make_shared<std::string>();
-    const Command command = add_subcommand(app, "attach", "Show a task that another process runs, until it rests or ends");
+    const Command command = add_subcommand(app, "attach", "Follow a task that another process runs, until it waits or ends");
     add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_run_output(command, program);
     command->footer("Examples:\n  agentforge start \"Add a cache\" --detach\n  agentforge attach 1f2e3d4c");

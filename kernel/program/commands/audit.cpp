@@ -175,8 +175,8 @@ int run_report(Program& program, const AuditArguments& arguments) {
         return 2;
     }
     if (format == "pdf" && arguments.output.empty() && program.out_is_terminal) {
-        program.fail(Error{"AF-AUDT-008", "a PDF is nothing for a terminal", "", "give --output FILE, or send it into a file",
-                           ErrorKind::invalid});
+        program.fail(Error{"AF-AUDT-008", "a PDF cannot go to a terminal", "",
+                           "give --output FILE, or redirect the output to a file", ErrorKind::invalid});
         return 2;
     }
     return with_verdict(program, arguments.subject, [&](const Subject& subject, const AuditVerdict& verdict) {
@@ -202,7 +202,7 @@ int run_report(Program& program, const AuditArguments& arguments) {
 
 void add_audit(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<AuditArguments>();
-    const Command command = add_subcommand(app, "audit", "Report on a task for an auditor, and verify all that it left");
+    const Command command = add_subcommand(app, "audit", "Write a report on a task for an auditor, and verify its records");
     add_option(*command, "task", arguments->subject, "The id of a task or an archive, or enough of it, or a delivered commit")
         ->type_name("TASK");
     add_option(*command, "--format", arguments->format, "md (the default), html, json or pdf")

@@ -42,7 +42,8 @@ Result<std::vector<std::string>> from_root(const Program& program, const fs::pat
         }
         if (!fs::exists(there, failure)) {
             return Error{"AF-CLI-142", "there is no file or folder `" + printable(each, 200) + "`", there.string(),
-                         "Name files and folders of the repository; without any, all of it is checked", ErrorKind::not_found};
+                         "Name files and folders of the repository; without arguments, all of it is checked",
+                         ErrorKind::not_found};
         }
         paths.push_back(inside);
     }
@@ -174,15 +175,14 @@ fs::path baseline_file(const ProjectPlace& place) { return place.agentforge / "c
 void add_check(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<CheckArguments>();
     const Command command = add_subcommand(
-        app, "check", "Look for violations of the conformance checks, without a model; end with code 1 where a new one blocks");
+        app, "check", "Look for violations of the conformance checks, without a model; exit with code 1 if a new one blocks");
     add_option(*command, "path", arguments->paths,
-               "Files and folders; without one, the whole checkout, uncommitted changes included")
+               "Files and folders (default: the whole checkout, uncommitted changes included)")
         ->type_name("PATH");
-    const Option changed =
-        add_flag(*command, "--changed", arguments->changed,
-                 "Only files that changed since your branch left the one it came from, uncommitted changes included");
+    const Option changed = add_flag(*command, "--changed", arguments->changed,
+                                    "Only files changed since your branch forked from its base, uncommitted changes included");
     const Option since =
-        *add_option(*command, "--since", arguments->since, "The same, since the last commit that your branch and this one share")
+        *add_option(*command, "--since", arguments->since, "The same, since the merge base of your branch and this revision")
              ->type_name("REVISION")
              ->excludes(changed);
     add_option(*command, "--format", arguments->format, "text, json, or sarif (2.1.0)")
@@ -190,7 +190,7 @@ void add_check(CLI::App& app, Program& program) {
         ->one_of({"text", "json", "sarif"});
     add_flag(*command, "--all", arguments->all, "Show known violations, too");
     add_flag(*command, "--strict", arguments->strict,
-             "End with code 1 for a new violation of any severity, not only major and critical");
+             "Exit with code 1 for a new violation of any severity, not only major and critical");
     const Option update = add_flag(*command, "--update-baseline", arguments->update_baseline,
                                    "Record today's findings, so that only new ones fail");
     update->excludes(changed);

@@ -107,10 +107,10 @@ void tell_comparison(std::ostream& out, const TaskComparison& comparison) {
 
 void add_compare(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<CompareArguments>();
-    const Command command = add_subcommand(app, "compare", "Show where the paths of two tasks part, and what came of it");
+    const Command command = add_subcommand(app, "compare", "Show where two tasks diverge, and how their results differ");
     add_option(*command, "one", arguments->one, "A task's id, or enough of it")->type_name("TASK")->required();
-    add_option(*command, "other", arguments->other, "The other task's")->type_name("OTHER")->required();
-    add_option(*command, "--format", arguments->format, "text (the default), json, or html: one page that needs no other file")
+    add_option(*command, "other", arguments->other, "The other task's id, or enough of it")->type_name("OTHER")->required();
+    add_option(*command, "--format", arguments->format, "text (the default), json, or html: one self-contained page")
         ->type_name("FORMAT")
         ->one_of({"text", "json", "html"});
     add_flag(*command, "--json", program.json_output, "The same as --format json");

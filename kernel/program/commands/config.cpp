@@ -176,7 +176,7 @@ int get_config(Program& program, const ConfigArguments& arguments) {
     if (segments.empty() || known_setting(settings, segments) == nullptr) {
         Error error = no_such_setting(config->product, arguments.key);
         if (is_section_of_settings(settings, arguments.key)) {
-            error.remedy = "it is a section: `agentforge config show " + arguments.key + "` shows what stands in it";
+            error.remedy = "it is a section: `agentforge config show " + arguments.key + "` shows its settings";
         }
         return program.fail(error);
     }
@@ -292,8 +292,8 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     config.product = *product;
     const std::string home = program.environment.contains("HOME") ? program.environment.at("HOME") : "";
     if (arguments.user && home.empty()) {
-        return program.fail(Error{"AF-CONF-042", "there is no place for a person's settings: HOME is not set", "",
-                                  "set HOME, or leave --user out", ErrorKind::unavailable});
+        return program.fail(Error{"AF-CONF-042", "there is no folder for your own settings: HOME is not set", "",
+                                  "set HOME, or leave out --user", ErrorKind::unavailable});
     }
     const std::filesystem::path file = arguments.user ? std::filesystem::path(home) / ".agentforge" / "config.yaml"
                                                       : config.place.agentforge / "config" / "settings.yaml";
@@ -427,8 +427,7 @@ void name_unknown_variables(Program& program, const Settings& settings) {
 
 void add_config(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ConfigArguments>();
-    const Command group =
-        add_subcommand(app, "config", "The settings: what is in force, where it comes from, and how to change it");
+    const Command group = add_subcommand(app, "config", "Show and change the settings, and show where each comes from");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge config show --origin\n  agentforge config set llm.backend anthropic");
 
@@ -442,8 +441,7 @@ void add_config(CLI::App& app, Program& program) {
         program.command = [&program, arguments] { return show_config(program, *arguments); };
     });
 
-    const Command get =
-        add_subcommand(*group, "get", "Print one setting's value, as scripts want it; exit code 1 where it has none");
+    const Command get = add_subcommand(*group, "get", "Print one setting's value, for scripts; exit with code 1 if it has none");
     add_option(*get, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
     add_flag(*get, "--origin", arguments->origin, "Also where it comes from");
     add_flag(*get, "--json", program.json_output, "Answer as JSON");
@@ -451,19 +449,19 @@ void add_config(CLI::App& app, Program& program) {
     get->callback([&program, arguments] { program.command = [&program, arguments] { return get_config(program, *arguments); }; });
 
     const Command set =
-        add_subcommand(*group, "set", "Write one setting into the project's file; comments and all else in it stay");
+        add_subcommand(*group, "set", "Write one setting into the project's file; its comments and other settings stay");
     add_option(*set, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
     add_option_function(
         *set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")
         ->type_name("VALUE")
         ->may_be_empty();  // Replaces a default.
-    add_flag(*set, "--user", arguments->user, "Into your own file instead, ~/.agentforge/config.yaml: for all projects");
-    add_flag(*set, "--unset", arguments->unset, "Take it out of the file");
+    add_flag(*set, "--user", arguments->user, "Write into your own file instead, ~/.agentforge/config.yaml, for all projects");
+    add_flag(*set, "--unset", arguments->unset, "Remove it from the file");
     add_flag(*set, "--json", program.json_output, "Answer as JSON");
     set->footer(
         "Examples:\n  agentforge config set llm.backend anthropic\n  agentforge config set limits.max_cost_usd 2.50 --user\n  agentforge config set llm.model --unset");
     const Command migrate = add_subcommand(
-        *group, "migrate", "Bring your settings and the project's up to the present format; comments and all else in them stay");
+        *group, "migrate", "Update your settings and the project's to the current format; comments and all else stay");
     add_flag(*migrate, "--json", program.json_output, "Answer as JSON");
     migrate->footer("Example:  agentforge config migrate");
     migrate->callback([&program] { program.command = [&program] { return migrate_config(program); }; });

@@ -23,7 +23,7 @@ struct ContinueArguments {
 /// Returns how to continue a task that has not completed.
 std::string way_on(const TaskState& state) {
     const std::string& id = state.task_id;
-    if (state.status == TaskStatus::aborted) { return "start a new task: an aborted one stays as it is"; }
+    if (state.status == TaskStatus::aborted) { return "start a new task: an aborted one cannot continue"; }
     if (state.waiting_for() == "approval") { return "say what to change: agentforge feedback " + short_id(id) + " \"…\""; }
     if (!state.waiting_for().empty()) { return "answer what it waits for: agentforge status " + short_id(id) + " shows it"; }
     return "`agentforge resume " + short_id(id) + "` goes on with it";
@@ -33,7 +33,7 @@ Error not_now(const TaskState& state, const std::string& flag) {
     const std::string id = state.task_id;
     const bool shown = state.waiting_for() == "approval";
     return Error{"AF-CLI-163",
-                 flag + " is for a task that has come to its end, and " + id + " is " +
+                 flag + " is for a task that has ended, but " + id + " is " +
                      (shown ? "waiting for your decision" : std::string(to_string(state.status))),
                  "task " + id, way_on(state), ErrorKind::conflict};
 }
@@ -73,7 +73,7 @@ int go_on_with(Program& program, const ContinueArguments& arguments) {
             return program.fail(
                 Error{"AF-CLI-202",
                       "task " + id + " shows nothing that could be approved: it is " + std::string(to_string(state->status)),
-                      "task " + id, "leave --hash and --no-resume out", ErrorKind::conflict});
+                      "task " + id, "leave out --hash and --no-resume", ErrorKind::conflict});
         }
         if (state->status != TaskStatus::completed) {
             if (options.revise) { return program.fail(not_now(*state, "--revise")); }
@@ -105,24 +105,24 @@ int run_continue(Program& program, const ContinueArguments& arguments) {
 void add_continue(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ContinueArguments>();
     const Command command =
-        add_subcommand(app, "continue", "Go on with a task after its end: with more stages, or with its last artifact revised");
+        add_subcommand(app, "continue", "Continue a task that has ended: with more stages, or by revising its last artifact");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     const Option extend_to =
         *add_option(*command, "--extend-to", arguments->options.extend_to,
-                    "End after this stage, not where what follows ends; an artifact that waits for you is approved by it")
+                    "Continue up to this stage (default: to the end); this approves an artifact that waits for you")
              ->type_name("STAGE");
-    add_flag(*command, "--revise", arguments->options.revise, "Show the last artifact to you again, to have it revised")
+    add_flag(*command, "--revise", arguments->options.revise, "Show the last artifact again, so that you can have it revised")
         ->excludes(extend_to);
     add_option(*command, "--accept-stale", arguments->options.accept_stale,
-               "Go on though files that the artifacts name were changed since; the reason goes into the journal")
+               "Continue although files the artifacts name have changed since; the journal keeps the reason")
         ->type_name("REASON");
     add_option_function(
         *command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
-        "Only if this is the beginning of the hash of what is shown (at least 6 characters)")
+        "Only if the hash of the shown item begins with this (at least 6 characters)")
         ->type_name("HASH")
         ->needs("--extend-to");
     const Option no_resume = add_flag(*command, "--no-resume", arguments->no_resume,
-                                      "Only approve what waits, with more stages; `agentforge resume` goes on later");
+                                      "Only approve and add the stages; `agentforge resume` goes on later");
     no_resume->needs("--extend-to");
     add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")
         ->excludes(no_resume);

@@ -114,8 +114,8 @@ void add_contracts(CLI::App& app, Program& program) {
          [&program](const Definitions& all, const std::string& name) { return show_contract(program, all, name); },
          problems_of_contract});
     auto name = std::make_shared<std::string>();
-    const Command form =
-        add_subcommand(*group, "template", "Print a form to fill in: what an artifact of the contract must say, and may");
+    const Command form = add_subcommand(
+        *group, "template", "Print a form to fill in, with the required and optional fields of the contract's artifact");
     add_option(*form, "name", *name, "The contract's name")->type_name("CONTRACT")->required();
     add_flag(*form, "--json", program.json_output, "Answer as JSON");
     form->footer("Example:  agentforge contracts template specification > spec.yaml");

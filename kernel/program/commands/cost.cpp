@@ -191,7 +191,8 @@ json::object spend_json(const Spend& spend) {
 
 void add_cost(CLI::App& app, Program& program) {
     auto task = std::make_shared<std::string>();
-    const Command command = add_subcommand(app, "cost", "Show what a task's model calls have used, by stage, agent and model");
+    const Command command =
+        add_subcommand(app, "cost", "Show what a task's model calls used and cost, by stage, agent and model");
     add_option(*command, "task", *task, newest_task_help)->type_name("TASK");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge cost 1f2e3d4c");

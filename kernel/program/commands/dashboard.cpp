@@ -114,7 +114,7 @@ void follow(const Program& program, Aggregator& tasks, SetWatch& sets, EventHub&
 Result<std::string> token_of(const std::filesystem::path& file) {
     const auto refused = [&file](const std::string& why) {
         return Error{"AF-DASH-033", "The token for /metrics cannot be used: " + why, file.string(),
-                     "write 16 or more letters and digits into the file, and let only yourself read it (chmod 600)",
+                     "write 16 or more letters and digits into the file, and make it readable only for you (chmod 600)",
                      ErrorKind::invalid};
     };
     constexpr std::size_t shortest = 16;
@@ -127,7 +127,7 @@ Result<std::string> token_of(const std::filesystem::path& file) {
     }
     std::string token(first_line(*text));
     const bool plain = std::ranges::all_of(token, [](char letter) { return letter > ' ' && letter < 0x7f; });
-    if (token.size() < shortest || !plain) { return refused("its first line is no token"); }
+    if (token.size() < shortest || !plain) { return refused("its first line is not a token"); }
     return token;
 }
 
@@ -172,14 +172,15 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
 
 void add_dashboard(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<DashboardArguments>();
-    const Command command = add_subcommand(app, "dashboard", "Show all tasks of all repositories on a page of this machine");
-    const Option port = add_option(*command, "--port", arguments->port,
-                                   "Listen on this port of 127.0.0.1; 0: one that is free. Without it: 8420");
+    const Command command =
+        add_subcommand(app, "dashboard", "Serve a web page with all tasks of all repositories, on this machine only");
+    const Option port =
+        add_option(*command, "--port", arguments->port, "Listen on this port of 127.0.0.1 (default: 8420; 0: any free port)");
     port->type_name("N")->between(0, 65535);
     add_option(*command, "--socket", arguments->socket, "Listen on a UNIX socket in place of a port; it needs no token")
         ->type_name("PATH")
         ->excludes(port);
-    add_flag(*command, "--read-only", arguments->read_only, "Only show: nothing can be started, answered or ended from the page");
+    add_flag(*command, "--read-only", arguments->read_only, "Only show: the page cannot start, answer or end anything");
     add_option(*command, "--metrics-token", arguments->metrics_token,
                "Let a collector read /metrics with the bearer token that this file holds")
         ->type_name("FILE");

@@ -114,7 +114,7 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
     std::string task = arguments.what;
     if (names_a_question(arguments.what)) {
         if (arguments.what.starts_with("ESC-")) {
-            return program.fail(Error{"AF-ESC-044", arguments.what + " is a question and no approval", "",
+            return program.fail(Error{"AF-ESC-044", arguments.what + " is a question, not an approval", "",
                                       "answer it: agentforge resolve " + arguments.what + " \"…\"", ErrorKind::invalid});
         }
         const auto asked = store.approval(arguments.what);
@@ -122,8 +122,8 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
         task = asked->task_id;
         decision.id = arguments.what;
     } else if (arguments.edit) {
-        return program.fail(Error{"AF-ESC-042", "--edit needs to know which action is meant", arguments.what,
-                                  "name it (ACT-…); `agentforge escalations list` has it", ErrorKind::invalid});
+        return program.fail(Error{"AF-ESC-042", "--edit needs the id of an action", arguments.what,
+                                  "name it (ACT-…); `agentforge escalations list` lists it", ErrorKind::invalid});
     }
     auto edited = changed(program, store, arguments);
     if (!edited.ok()) { return program.fail(edited.error()); }
@@ -153,12 +153,12 @@ void add_decisions(CLI::App& app, Program& program) {
     const auto finish = [&](const Command& command, const std::shared_ptr<DecisionArguments>& arguments) {
         add_option_function(
             command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
-            "Only if this is the beginning of the hash of what is shown (at least 6 characters)")
+            "Only if the hash of the shown item begins with this (at least 6 characters)")
             ->type_name("HASH");
         add_flag(command, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
         add_run_output(command, program);
     };
-    const auto [approve, approved] = add("approve", "Accept what the task shows, and go on",
+    const auto [approve, approved] = add("approve", "Approve the artifact or action that waits for you, and go on",
                                          "Examples:\n"
                                          "  agentforge approve 1f2e3d4c\n"
                                          "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7\n"
@@ -167,14 +167,13 @@ void add_decisions(CLI::App& app, Program& program) {
     const Option edit =
         add_flag(approve, "--edit", approved->edit, "Change the action in your editor first (VISUAL, EDITOR, or vi)");
     add_option(approve, "--edited", approved->edited,
-               "Do this instead: a YAML or JSON file with an action's `tool` and `arguments`; `-` is standard input")
+               "Do this action instead: a YAML or JSON file with its `tool` and `arguments`; `-` is standard input")
         ->type_name("FILE")
         ->excludes(edit);
-    add_flag(approve, "--exit", approved->exit, "Accept the artifact as the last one: the task ends here with it")
-        ->excludes(edit);
+    add_flag(approve, "--exit", approved->exit, "Approve the artifact and end the task with it")->excludes(edit);
     finish(approve, approved);
     const auto [reject, rejected] =
-        add("reject", "Refuse what the task shows: an artifact goes back a stage or ends its task, an action is not done",
+        add("reject", "Reject what waits for you: an artifact goes back a stage or ends its task, an action is not done",
             "Examples:\n"
             "  agentforge reject 1f2e3d4c\n"
             "  agentforge reject ACT-20260102-add-oauth2-1f2e3d4c-green-7 --feedback \"Put it into lib/\"",
@@ -183,19 +182,20 @@ void add_decisions(CLI::App& app, Program& program) {
         add_option(reject, "--feedback", rejected->feedback,
                    "What to do instead; an artifact's stage runs again with it, as with `agentforge feedback`");
     instead->type_name("COMMENT");
-    add_option(reject, "--reason", rejected->reason, "Why; the stage before, that an artifact goes back to, is told")
+    add_option(reject, "--reason", rejected->reason, "Why; the earlier stage that an artifact goes back to sees it")
         ->type_name("TEXT")
         ->excludes(instead);
     finish(reject, rejected);
-    const auto [feedback, revised] = add("feedback", "Say what to change in what the task shows; its stage runs again",
-                                         "Examples:\n"
-                                         "  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"\n"
-                                         "  agentforge feedback 1f2e3d4c --file feedback.yaml",
-                                         false);
+    const auto [feedback, revised] =
+        add("feedback", "Say what to change in the artifact that waits for you; its stage runs again",
+            "Examples:\n"
+            "  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"\n"
+            "  agentforge feedback 1f2e3d4c --file feedback.yaml",
+            false);
     revised->revises = true;
     const Option comment = *add_option(feedback, "text", revised->feedback, "What to change")->type_name("COMMENT");
     add_option(feedback, "--file", revised->file,
-               "The same in a YAML file, place by place (docs/iteration.md); `-` is standard input")
+               "Read the changes from a YAML file, place by place (docs/iteration.md); `-` is standard input")
         ->type_name("FILE")
         ->excludes(comment);
     finish(feedback, revised);

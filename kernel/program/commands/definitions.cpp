@@ -91,7 +91,7 @@ Command add_definition_commands(CLI::App& app, Program& program, const std::stri
     const Command show = add_subcommand(*group, "show", "Show one " + word + " as it is in force, and where it comes from");
     add_option(*show, "name", arguments->name, "The " + word + "'s name")->type_name(metavar)->required();
     add_flag(*show, "--json", program.json_output, "Answer as JSON");
-    if (with->origin) { add_flag(*show, "--origin", arguments->origin, "Say in which file and line each stage was written"); }
+    if (with->origin) { add_flag(*show, "--origin", arguments->origin, "Show the file and line that define each stage"); }
     show->footer("Example:  agentforge " + group_name + " show " + example);
     show->callback([&program, with, arguments, group_name] {
         program.pages = true;
@@ -105,7 +105,7 @@ Command add_definition_commands(CLI::App& app, Program& program, const std::stri
     const Command validate =
         add_subcommand(*group, "validate", "Check " + group_name + ": all that are in force, or files that you are writing");
     add_option(*validate, "file", arguments->files,
-               "A file, wherever it lies; it is looked at as if it were in .agentforge/" + group_name)
+               "A file in any folder; it is checked as if it were in .agentforge/" + group_name)
         ->type_name("FILE");
     add_flag(*validate, "--json", program.json_output, "Answer as JSON");
     validate->footer("Examples:\n  agentforge " + group_name + " validate\n  agentforge " + group_name + " validate ./" +

@@ -78,9 +78,8 @@ int exit_code_of(pid_t child) {
 }
 
 Error cannot_detach(const char* what) {
-    return Error{"AF-CLI-071",
-                 std::string("the task cannot go on in a process of its own: ") + what + ": " + std::strerror(errno), "",
-                 "leave --detach out, or free some processes and files", ErrorKind::unavailable};
+    return Error{"AF-CLI-071", std::string("cannot run the task in the background: ") + what + ": " + std::strerror(errno), "",
+                 "leave out --detach, or free some processes and files", ErrorKind::unavailable};
 }
 
 }  // namespace

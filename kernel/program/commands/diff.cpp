@@ -201,10 +201,10 @@ int run_diff(Program& program, const DiffArguments& arguments) {
 void add_diff(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<DiffArguments>();
     const Command command =
-        add_subcommand(app, "diff", "Show what a task has changed, or what two versions of an artifact differ in, as a patch");
+        add_subcommand(app, "diff", "Show what a task has changed, or how two versions of an artifact differ, as a patch");
     add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
     const Option stat = add_flag(*command, "--stat", arguments->stat, "Only the files, with the lines added and removed");
-    add_option(*command, "--artifact", arguments->artifact, "Instead: what two versions of this stage's artifact differ in")
+    add_option(*command, "--artifact", arguments->artifact, "Show how two versions of this stage's artifact differ instead")
         ->type_name("STAGE")
         ->excludes(stat);
     add_option(*command, "--from", arguments->from, "The earlier version (default: the one before)")

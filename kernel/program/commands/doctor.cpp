@@ -278,7 +278,7 @@ int run_doctor(Program& program) {
 
 void add_doctor(CLI::App& app, Program& program) {
     const Command command = add_subcommand(
-        app, "doctor", "Check what is needed: repository, sandbox, configuration, plugins, the project's own tools, model");
+        app, "doctor", "Check the prerequisites: repository, sandbox, configuration, plugins, the project's own tools, model");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge doctor");
     command->callback([&program] {

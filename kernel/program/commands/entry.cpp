@@ -77,26 +77,26 @@ Result<Import> import_named(const Program& program, Project& project, const Pipe
 
 void add_entry_options(const Command& command, EntryArguments& arguments) {
     const Option from_spec = *add_option(*command, "--from-spec", arguments.spec,
-                                         "Begin with this specification; the stages that would have written it are skipped")
+                                         "Begin with this specification, and skip the stages that would have written it")
                                   ->type_name("FILE");
     const Option spec =
         *add_option(*command, "--spec", arguments.spec, "The same as --from-spec")->type_name("FILE")->excludes(from_spec);
     add_option(*command, "--from-tests", arguments.tests,
                "Begin with these tests, which must fail and are locked; needs a specification")
         ->type_name("FOLDER");
-    add_option(*command, "--from-task", arguments.task, "Begin with the specification that this task has accepted")
+    add_option(*command, "--from-task", arguments.task, "Begin with the accepted specification of this task")
         ->type_name("TASK")
         ->excludes(from_spec)
         ->excludes(spec);
     add_option(*command, "--accept-stale", arguments.accept_stale,
-               "Take --from-task though files that it names changed since; the reason is journaled")
+               "Allow --from-task although files it names have changed since; the journal keeps the reason")
         ->type_name("REASON")
         ->needs("--from-task");
     add_option(*command, "--external", arguments.others, "Begin with another artifact that the pipeline accepts; may be repeated")
         ->type_name("NAME=FILE")
         ->repeatable();
     add_option(*command, "--skip-to", arguments.skip_to,
-               "Begin at this stage: the first, an entry point of the pipeline, or one that what is given opens")
+               "Begin at this stage: the first, an entry point of the pipeline, or one that your artifacts allow")
         ->type_name("STAGE");
     add_option(*command, "--without", arguments.without, "Leave out a stage that the pipeline does not require; may be repeated")
         ->type_name("STAGE")

@@ -41,14 +41,13 @@ Result<NamedViolation> look_for(Project& project, const Program& program, const 
             "the violation " + record.id + " is not in " + (uncommitted ? "your checkout" : "the last commit") + ": " + file,
             records_folder(project.place()).string(),
             uncommitted
-                ? "It is gone; `agentforge check` lists what is left"
-                : "Commit the file, or take your checkout as it is: --include-uncommitted. `agentforge check` lists what there is",
+                ? "It is gone; `agentforge check` lists the others"
+                : "Commit the file, or include uncommitted changes: --include-uncommitted. `agentforge check` lists all violations",
             ErrorKind::not_found};
     }
     if (checked.in_tests) {
-        return Error{"AF-CLI-144",
-                     "the violation " + record.id + " stands in a test, and a task that fixes one may not change tests: " + file,
-                     "", "Change the test yourself; `agentforge check " + file + "` says whether it is gone", ErrorKind::invalid};
+        return Error{"AF-CLI-144", "the violation " + record.id + " is in a test, and `fix` may not change tests: " + file, "",
+                     "Change the test yourself; `agentforge check " + file + "` says whether it is gone", ErrorKind::invalid};
     }
     return *found;
 }
@@ -64,8 +63,8 @@ Result<void> put_into(PipelineTemplate& pipeline, const NamedViolation& named) {
     if (judged) { return {}; }
     return Error{"AF-CLI-145",
                  "no stage of the pipeline `" + pipeline.name +
-                     "` ends at the gate `fix`, so nothing would measure whether the violation is gone",
-                 pipeline.source, "Give its last stage `exit_gate: fix`, or take the file away: the shipped `fix` is used then",
+                     "` ends at the gate `fix`, so nothing would check that the violation is gone",
+                 pipeline.source, "Give its last stage `exit_gate: fix`, or remove the file to use the shipped `fix`",
                  ErrorKind::invalid};
 }
 
@@ -89,8 +88,8 @@ int run_fix(Program& program, const FixArguments& arguments) {
 void add_fix(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<FixArguments>();
     const Command command =
-        add_subcommand(app, "fix", "Have one violation fixed: at the end it is gone, and nothing else is worse");
-    add_option(*command, "violation", arguments->id, "Its id, as `agentforge check` tells it")
+        add_subcommand(app, "fix", "Fix one violation, and verify that it is gone and nothing else got worse");
+    add_option(*command, "violation", arguments->id, "Its id, as `agentforge check` shows it")
         ->type_name("VIOLATION")
         ->required();
     add_task_options(command, program, arguments->task);

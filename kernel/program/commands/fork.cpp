@@ -47,10 +47,10 @@ int run_fork(Program& program, Project& project, const std::string& parent, cons
 
 void add_fork(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ForkArguments>();
-    const Command command = add_subcommand(app, "fork", "Go on from a step of a task, as a task of its own");
+    const Command command = add_subcommand(app, "fork", "Start a separate task from a step of another");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
     add_option(*command, "--from-step", arguments->from_step,
-               "The step after which it goes on; `agentforge logs TASK` shows their numbers")
+               "Go on after this step; `agentforge logs TASK` shows the steps' numbers")
         ->type_name("N")
         ->required()
         ->positive();
@@ -65,7 +65,8 @@ void add_fork(CLI::App& app, Program& program) {
         *command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
         "Model of the fork (default: that of the task)")
         ->type_name("NAME");
-    const Option only_make = add_flag(*command, "--no-resume", arguments->only_make, "Only make it; `agentforge resume` goes on");
+    const Option only_make =
+        add_flag(*command, "--no-resume", arguments->only_make, "Only create the fork; `agentforge resume` goes on");
     only_make->excludes(feedback);
     add_run_output(command, program);
     command->footer("Example:  agentforge fork 1f2e3d4c --from-step 23 --with-feedback \"Leave the old endpoint as it is\"");

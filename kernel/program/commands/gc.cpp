@@ -40,8 +40,8 @@ Result<GarbagePolicy> policy_of(const GcArguments& arguments) {
     const auto age =
         arguments.older_than == "0" ? std::optional(std::chrono::milliseconds(0)) : parse_time_span(arguments.older_than);
     if (!age) {
-        return Error{"AF-CLI-180", "`--older-than " + printable(arguments.older_than, 40) + "` is no time span", "",
-                     "write it as `30d` or `12h`; `0` takes all that have ended", ErrorKind::invalid};
+        return Error{"AF-CLI-180", "`--older-than " + printable(arguments.older_than, 40) + "` is not a time span", "",
+                     "write it as `30d` or `12h`; `0` takes all ended tasks", ErrorKind::invalid};
     }
     return GarbagePolicy{SystemClock().now() - *age, arguments.blobs};
 }
@@ -109,14 +109,14 @@ int collect(Program& program, const GcArguments& arguments) {
 void add_gc(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<GcArguments>();
     const Command command =
-        add_subcommand(app, "gc", "Free what ended tasks left behind: worktrees, recorded trees, blobs; never a journal");
+        add_subcommand(app, "gc", "Remove what ended tasks left behind: worktrees, recorded trees, blobs; never a journal");
     command->aliases({"clean"});
     add_option(*command, "--older-than", arguments->older_than,
-               "Trees and blobs only of tasks that ended so long ago (default: 14d; 0: all that ended)")
+               "Only trees and blobs of tasks that ended at least this long ago (default: 14d; 0: all)")
         ->type_name("SPAN");
     add_flag(*command, "--blobs", arguments->blobs,
-             "Free the blobs of archived tasks, too: their steps then lack what was sent and answered");
-    add_flag(*command, "--dry-run", arguments->dry_run, "Say what would be freed, with its size; nothing is removed");
+             "Also remove the blobs of archived tasks: their steps then lack what was sent and received");
+    add_flag(*command, "--dry-run", arguments->dry_run, "Show what would be removed, with its size, without removing it");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge gc --dry-run\n  agentforge gc --older-than 30d --blobs");
     command->callback(

@@ -141,10 +141,9 @@ int show_history(Program& program, const HistoryArguments& arguments) {
 
 void add_history(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<HistoryArguments>();
-    const Command command =
-        add_subcommand(app, "history", "Show the way that a task took through its stages, and what it was sent back for");
+    const Command command = add_subcommand(app, "history", "Show a task's path through its stages, and why it was sent back");
     add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
-    add_flag(*command, "--cycles", arguments->cycles, "Only the ways back to an earlier stage, with their reasons and limits");
+    add_flag(*command, "--cycles", arguments->cycles, "Only the returns to an earlier stage, with their reasons and limits");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge history 1f2e3d4c\n  agentforge history 1f2e3d4c --cycles");
     command->callback([&program, arguments] {

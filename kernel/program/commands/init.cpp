@@ -47,7 +47,7 @@ Result<GateReadiness> look_at_languages(const Program& program, const ProjectPla
     const auto processes = make_process_runner(product.exec_helper);
     auto found = look_at_checkout(options, *processes, files);
     if (found.ok()) { return found; }
-    // A language file of the project that is wrong is no reason not to be set up.
+    // A wrong language file of the project does not stop the setup.
     problem = found.error().to_string();
     options.gates.more_languages.clear();
     return look_at_checkout(options, *processes, files);
@@ -169,7 +169,7 @@ std::string settings_text(const InitFindings& found) {
     if (!found.repository.secret_files.empty()) {
         std::string list;
         for (const std::string& file : found.repository.secret_files) { list += (list.empty() ? "" : ", ") + file; }
-        keys += "# What stands in these files is hidden from models and journals.\nsecrets:\n  files: [" + list + "]\n";
+        keys += "# The contents of these files are hidden from models and journals.\nsecrets:\n  files: [" + list + "]\n";
     }
     return text + (keys.empty() ? "{}\n" : keys);
 }
@@ -357,7 +357,7 @@ int run_init(Program& program) {
 
 void add_init(CLI::App& app, Program& program) {
     const Command command = add_subcommand(
-        app, "init", "Set up this repository: finds out what there is, and makes .agentforge with settings to keep in git");
+        app, "init", "Set up this repository: detect what it uses, and create .agentforge with settings to keep in git");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge init");
     command->callback([&program] { program.command = [&program] { return run_init(program); }; });

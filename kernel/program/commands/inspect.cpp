@@ -338,14 +338,14 @@ int inspect_step(Program& program, const std::string& task, std::uint64_t step) 
 
 void add_inspect(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<InspectArguments>();
-    const Command command = add_subcommand(app, "inspect", "Show a task's journal, verified, or one step of it");
+    const Command command = add_subcommand(app, "inspect", "Verify and show a task's journal, or show one step of it");
     add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
-    const Option step = add_option(*command, "--step", arguments->step, "This step, with all that was sent and answered");
+    const Option step = add_option(*command, "--step", arguments->step, "This step, with everything that was sent and received");
     step->type_name("N")->positive();
     add_option(*command, "--show", arguments->show, "Only this part of the step")
         ->one_of({"system", "context", "answer", "result", "diff"})
         ->needs("--step");
-    add_flag(*command, "--gates", arguments->gates, "What the gates have run, for which tree and how long")->excludes(step);
+    add_flag(*command, "--gates", arguments->gates, "What the gates ran, on which tree, and how long it took")->excludes(step);
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Examples:\n  agentforge inspect 1f2e3d4c\n  agentforge inspect 1f2e3d4c --step 7 --show context");
     command->callback([&program, arguments] {

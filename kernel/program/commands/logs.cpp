@@ -99,7 +99,7 @@ int told_whole(Program& program, const std::vector<Record>& records) {
 
 int show_logs(Program& program, const LogArguments& arguments) {
     if (arguments.follow && arguments.format == "json") {
-        program.fail(Error{"AF-CLI-073", "--follow has no end that one JSON object could wait for", "",
+        program.fail(Error{"AF-CLI-073", "--follow cannot print one JSON object, as it has no end", "",
                            "use --output-format stream-json: one object a line", ErrorKind::invalid});
         return 2;
     }
@@ -127,9 +127,10 @@ int show_logs(Program& program, const LogArguments& arguments) {
 
 void add_logs(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<LogArguments>();
-    const Command command = add_subcommand(app, "logs", "Show what a task has done, line by line, and go on while it runs");
+    const Command command =
+        add_subcommand(app, "logs", "Show what a task has done, line by line; --follow continues while it runs");
     add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
-    add_flag(*command, "--follow,-f", arguments->follow, "Go on until no process runs the task any more");
+    add_flag(*command, "--follow,-f", arguments->follow, "Keep printing until no process runs the task");
     add_option(*command, "--tail", arguments->tail, "Begin with the last N lines")->type_name("N")->positive();
     const Option json = add_flag_callback(
         *command, "--json",
@@ -144,7 +145,7 @@ void add_logs(CLI::App& app, Program& program) {
             program.json_output = format != "text";
             arguments->format = format;
         },
-        "How to answer; stream-json is one record a line")
+        "Output format; stream-json prints one record a line")
         ->one_of({"text", "json", "stream-json"})
         ->excludes(json);
     command->footer(

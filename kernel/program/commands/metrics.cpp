@@ -103,7 +103,7 @@ int show_metrics(Program& program, const std::string& task) {
 void add_metrics(CLI::App& app, Program& program) {
     auto task = std::make_shared<std::string>();
     const Command command =
-        add_subcommand(app, "metrics", "Show what each stage of a task took: time, tokens of its budget, retries, cycles, steps");
+        add_subcommand(app, "metrics", "Show what each stage of a task used: time, tokens of its budget, retries, cycles, steps");
     add_option(*command, "task", *task, newest_task_help)->type_name("TASK");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge metrics 1f2e3d4c");

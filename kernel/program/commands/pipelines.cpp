@@ -127,7 +127,7 @@ std::vector<Error> missing_parts(const Definitions& all, const PluginRegistry& p
                                      "stage `" + stage.name + "` is run by the stage `" + printable(stage.executor, 80) +
                                          "`, which no plugin provides",
                                      pipeline.source,
-                                     "`agentforge plugins list` shows what there is; name one of them with `executor`",
+                                     "`agentforge plugins list` shows all plugins; name one of them with `executor`",
                                      ErrorKind::not_found});
         }
         std::vector<std::string> roles = stage.reviewers;
@@ -169,7 +169,7 @@ std::vector<Error> problems_of_pipelines(const Program& program, const Definitio
 
 void add_pipelines(CLI::App& app, Program& program) {
     add_definition_commands(
-        app, program, "pipelines", "pipeline", "PIPELINE", "The orders of stages that a request can take", "design",
+        app, program, "pipelines", "pipeline", "PIPELINE", "The sequences of stages that a request can take", "design",
         {[&program](const Definitions& all) { return list_pipelines(program, all); },
          [&program](const Definitions& all, const std::string& name) { return show_pipeline(program, all, name); },
          [&program](const Definitions& all, const std::string& file) { return problems_of_pipelines(program, all, file); },

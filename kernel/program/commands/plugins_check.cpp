@@ -54,12 +54,12 @@ void add_plugins_check(CLI::App& group, Program& program) {
         double timeout_s = 5;
     };
     const auto given = std::make_shared<Given>();
-    const Command check_command = add_subcommand(group, "check", "Try one plugin out in a process of its own");
+    const Command check_command = add_subcommand(group, "check", "Test one plugin in a separate process");
     add_option(*check_command, "FILE", given->file, "The plugin's library, its plugin.json, or their folder")
         ->type_name("FILE")
         ->required();
     add_flag(*check_command, "--json", program.json_output, "Answer as JSON");
-    add_option(*check_command, "--timeout", given->timeout_s, "How long one call may take, in seconds (5)")
+    add_option(*check_command, "--timeout", given->timeout_s, "How long one call may take, in seconds (default: 5)")
         ->type_name("SECONDS")
         ->between(0.05, 3600.0);
     check_command->footer("Example:  agentforge plugins check build/plugins/tool/my_tool");

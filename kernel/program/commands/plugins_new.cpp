@@ -92,7 +92,7 @@ Result<fs::path> templates_folder() {
         if (fs::is_directory(folder, ignored)) { return folder; }
     }
     return Error{"AF-PLUG-063", "the templates of plugins are not installed", (data / "templates").string(),
-                 "install AgentForge as a whole, its SDK included", ErrorKind::not_found};
+                 "install all of AgentForge, including its SDK", ErrorKind::not_found};
 }
 
 /// <prefix>/share/agentforge/templates → <prefix>; a placeholder if the program is not installed.
@@ -122,7 +122,7 @@ Result<std::map<std::string, std::string>> filled_in(const fs::path& folder, con
     if (problem || files.empty()) {
         return Error{"AF-PLUG-063",
                      "the template cannot be read" + (problem ? ": " + problem.message() : std::string(": it is empty")),
-                     folder.string(), "install AgentForge as a whole, its SDK included", ErrorKind::not_found};
+                     folder.string(), "install all of AgentForge, including its SDK", ErrorKind::not_found};
     }
     return files;
 }
@@ -140,10 +140,10 @@ Result<void> make_plugin(const fs::path& target, const std::map<std::string, std
     std::error_code problem;
     if (!fs::create_directory(target, problem)) {  // False if the folder exists, even if it is empty: it belongs to the user.
         if (problem && problem != std::errc::file_exists) {
-            return Error{"AF-PLUG-062", "the folder cannot be made: " + problem.message(), target.string(),
+            return Error{"AF-PLUG-062", "cannot create the folder: " + problem.message(), target.string(),
                          "choose another with --directory DIR", ErrorKind::io};
         }
-        return Error{"AF-PLUG-062", "there is something of this name already, and nothing is overwritten", target.string(),
+        return Error{"AF-PLUG-062", "a file or folder of this name already exists; nothing was overwritten", target.string(),
                      "choose another name, or another place with --directory DIR", ErrorKind::conflict};
     }
     auto written = write_all_files(target, files);
@@ -155,8 +155,8 @@ int run_new(Program& program, const Wanted& wanted) {
     const auto templates = templates_folder();
     if (!templates.ok()) { return program.fail(templates.error()); }
     if (const std::string problem = name_problem(wanted.name); !problem.empty()) {
-        program.fail({"AF-PLUG-061", "`" + printable(wanted.name, 80) + "` is no name for a plugin: " + problem, "",
-                      "use small letters, digits and `_`, beginning with a letter, such as word_count", ErrorKind::invalid});
+        program.fail({"AF-PLUG-061", "`" + printable(wanted.name, 80) + "` is not a name for a plugin: " + problem, "",
+                      "use lower-case letters, digits and `_`, beginning with a letter, such as word_count", ErrorKind::invalid});
         return 2;
     }
     const fs::path target = (program.directory / wanted.directory / wanted.name).lexically_normal();
@@ -185,15 +185,14 @@ int run_new(Program& program, const Wanted& wanted) {
 }  // namespace
 
 void add_plugins_new(CLI::App& group, Program& program) {
-    const Command command =
-        add_subcommand(group, "new", "Make a plugin's folder from a template: stage, tool, llm or escalation");
+    const Command command = add_subcommand(group, "new", "Create a plugin from a template: stage, tool, llm or escalation");
     const auto wanted = std::make_shared<Wanted>();
     add_option(*command, "kind", wanted->kind, "stage, tool, llm or escalation")
         ->type_name("KIND")
         ->one_of({"stage", "tool", "llm", "escalation"})
         ->required();
-    add_option(*command, "name", wanted->name, "Its name: small letters, digits and `_`")->type_name("NAME")->required();
-    add_option(*command, "--directory", wanted->directory, "Make the folder in this one instead of the current one")
+    add_option(*command, "name", wanted->name, "Its name: lower-case letters, digits and `_`")->type_name("NAME")->required();
+    add_option(*command, "--directory", wanted->directory, "Create it in this folder instead of the current one")
         ->type_name("DIR");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge plugins new tool word_count");

@@ -100,7 +100,7 @@ int verify_plugins(Program& program) {
 
 void add_plugins_verify(CLI::App& group, Program& program) {
     const Command verify =
-        add_subcommand(group, "verify", "Hold every plugin that is not the product's own against plugins.lock");
+        add_subcommand(group, "verify", "Compare every plugin that AgentForge does not ship with plugins.lock");
     add_flag(*verify, "--json", program.json_output, "Answer as JSON");
     verify->footer("Example:  agentforge plugins verify");
     verify->callback([&program] {

@@ -130,13 +130,13 @@ int run_remind(Program& program, const RemindArguments& arguments) {
 
 void add_remind(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RemindArguments>();
-    const Command command = add_subcommand(app, "remind", "Tell people what still waits for them, and heed deadlines; for cron");
-    add_option(*command, "task", arguments->task, "Only this task's questions, and at once: its id, or enough of it")
+    const Command command = add_subcommand(app, "remind", "Remind people of what waits for them, and apply deadlines; for cron");
+    add_option(*command, "task", arguments->task, "Only the questions of this task, without delay: its id, or enough of it")
         ->type_name("TASK");
     const Option go_on =
-        add_flag(*command, "--resume", arguments->go_on, "Go on with the tasks whose question was answered by its deadline");
+        add_flag(*command, "--resume", arguments->go_on, "Resume the tasks whose question was answered by its deadline");
     add_flag(*command, "--json", program.json_output, "Answer as JSON")->excludes(go_on);
-    add_flag(*command, "-q,--quiet", program.quiet, "Say nothing where nothing was done");
+    add_flag(*command, "-q,--quiet", program.quiet, "Print nothing if nothing was done");
     command->footer("Example:  agentforge remind --quiet        (every ten minutes from cron, see docs/escalation.md)");
     command->callback(
         [&program, arguments] { program.command = [&program, arguments] { return run_remind(program, *arguments); }; });

@@ -223,8 +223,8 @@ int run_rejudge(Program& program, const ReplayArguments& arguments) {
 }
 
 int refuse_both(Program& program) {
-    program.fail(Error{"AF-CLI-001", "a replay that goes on stays on its base: --continue takes --onto only with --actions-only",
-                       "", "leave --onto out", ErrorKind::invalid});
+    program.fail(Error{"AF-CLI-001", "a continued replay stays on its base: --continue accepts --onto only with --actions-only",
+                       "", "leave out --onto", ErrorKind::invalid});
     return static_cast<int>(ExitCode::usage);
 }
 
@@ -238,7 +238,7 @@ int run_without_task(Program& program) {
 
 void add_replay(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ReplayArguments>();
-    const Command command = add_subcommand(app, "replay", "Do every recorded action of a task again, without a model");
+    const Command command = add_subcommand(app, "replay", "Repeat every recorded action of a task, without a model");
     add_option(*command, "task", arguments->task, "The task's id, or enough of it; none with --all")->type_name("TASK");
     const Option onto =
         add_option(*command, "--onto", arguments->onto, "Replay on this branch instead of the commit that the task began on");
@@ -247,13 +247,14 @@ void add_replay(CLI::App& app, Program& program) {
                                    "Replay in a scratch worktree, and compare each step with the journal; nothing is kept");
     verify->excludes(onto);
     const Option go_on = add_flag(*command, "--continue", arguments->go_on,
-                                  "Go on after the action that did not fit; with --actions-only: leave such actions out");
+                                  "Go on after an action that did not fit; with --actions-only: skip such actions");
     go_on->excludes(verify);
     add_flag(*command, "--actions-only", arguments->actions_only,
-             "Only the changes of files, without gates and without a new task; shows the tree that comes of them")
+             "Only repeat the file changes, without gates or a new task, and show the resulting tree")
         ->excludes(verify);
-    const Option rejudge = add_flag(*command, "--rejudge", arguments->rejudge,
-                                    "Only measure the judged trees again, with today's gates, and list the changed verdicts");
+    const Option rejudge =
+        add_flag(*command, "--rejudge", arguments->rejudge,
+                 "Only measure the judged trees again, with today's gates, and list the verdicts that changed");
     rejudge->excludes(onto);
     rejudge->excludes(verify);
     rejudge->excludes(go_on);

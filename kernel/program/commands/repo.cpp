@@ -28,15 +28,15 @@ Result<void> check_offers(const KnownRepository& repository) {
     std::string folder = repository.contracts_path;
     if (folder.size() > 1 && folder.ends_with('/')) { folder.pop_back(); }
     if (const std::string problem = folder.empty() ? std::string() : relative_path_problem(folder); !problem.empty()) {
-        return Error{"AF-CONF-074", "`" + printable(folder, 120) + "` is no folder of the repository: it " + problem,
-                     "--contracts-path", "give it from the root of the repository, such as contracts", ErrorKind::invalid};
+        return Error{"AF-CONF-074", "`" + printable(folder, 120) + "` is not a folder of the repository: it " + problem,
+                     "--contracts-path", "give a path from the root of the repository, such as contracts", ErrorKind::invalid};
     }
     if (repository.default_branch.empty()) { return {}; }
     AF_TRY(const Repository opened, Repository::open(repository.path));
     AF_TRY(const auto commit, opened.branch_commit(repository.default_branch));
     if (commit) { return {}; }
     return Error{"AF-CONF-074", "the repository has no branch `" + printable(repository.default_branch, 120) + "`",
-                 "--default-branch", "`git branch --list` there has the names", ErrorKind::invalid};
+                 "--default-branch", "`git branch --list` there lists them", ErrorKind::invalid};
 }
 
 int add_repository(Program& program, const std::string& path, KnownRepository repository) {
@@ -94,8 +94,8 @@ int remove_repository(Program& program, const std::string& name) {
 Result<KnownRepositories> known_repositories(const Program& program) {
     const auto home = program.environment.find("HOME");
     if (home == program.environment.end() || home->second.empty() || home->second.front() != '/') {
-        return Error{"AF-CLI-003", "there is no home folder, where the list of repositories is kept", "HOME",
-                     "set HOME to an absolute path", ErrorKind::unavailable};
+        return Error{"AF-CLI-003", "there is no home folder for the list of repositories", "HOME", "set HOME to an absolute path",
+                     ErrorKind::unavailable};
     }
     return KnownRepositories(std::filesystem::path(home->second) / ".agentforge" / "repos.yaml");
 }
@@ -127,19 +127,20 @@ Result<std::vector<KnownRepository>> all_repositories(const Program& program) {
 
 void add_repo(CLI::App& app, Program& program) {
     const Command group =
-        add_subcommand(app, "repo", "The repositories that --repo, status --all and the dashboard know by name");
+        add_subcommand(app, "repo", "Change the list of repositories that --repo, status --all and the dashboard know by name");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge repo add\n  agentforge repo list");
 
     auto path = std::make_shared<std::string>();
     auto added = std::make_shared<KnownRepository>();
     const Command add = add_subcommand(*group, "add", "Add a repository to the list");
-    add_option(*add, "path", *path, "A folder of it; without one, the current repository")->type_name("PATH");
-    add_option(*add, "--name", added->name, "What to call it; without it, its folder's name")->type_name("NAME");
+    add_option(*add, "path", *path, "A folder of it (default: the current repository)")->type_name("PATH");
+    add_option(*add, "--name", added->name, "Its name in the list (default: its folder's name)")->type_name("NAME");
     add_option(*add, "--default-branch", added->default_branch,
-               "What others take where they name no version; without it, what HEAD stands on")
+               "The branch for dependencies that name no version (default: the branch of HEAD)")
         ->type_name("BRANCH");
-    add_option(*add, "--contracts-path", added->contracts_path, "The folder of its artifacts for others; without it, anywhere")
+    add_option(*add, "--contracts-path", added->contracts_path,
+               "The folder with the artifacts that other repositories may use (default: anywhere)")
         ->type_name("FOLDER");
     add_flag(*add, "--json", program.json_output, "Answer as JSON");
     add->footer("Example:  agentforge repo add ../backend --name backend-service");

@@ -474,18 +474,20 @@ int run_requests(Program& program, const RunArguments& arguments) {
 void add_run(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RunArguments>();
     const Command command =
-        add_subcommand(app, "run", "Take many requests to verified commits, some at a time, each as a task of its own");
+        add_subcommand(app, "run", "Take many requests to verified commits, several at a time, each as a separate task");
     add_option(*command, "file", arguments->file,
-               "A request a line, as words or a JSON object; or a list in *.yaml; `-` reads standard input")
+               "One request a line, as text or a JSON object; or a list in *.yaml; `-` reads standard input")
         ->type_name("FILE")
         ->required();
-    add_option(*command, "--jobs,-j", arguments->jobs, "So many tasks at a time (default: 2)")->type_name("N")->between(1, 1000);
-    add_option(*command, "--format", arguments->format, "What the file holds (default: by its name)")->one_of({"lines", "yaml"});
+    add_option(*command, "--jobs,-j", arguments->jobs, "Run up to N tasks at a time (default: 2)")
+        ->type_name("N")
+        ->between(1, 1000);
+    add_option(*command, "--format", arguments->format, "The file's format (default: by its name)")->one_of({"lines", "yaml"});
     add_option(*command, "--name", arguments->name,
-               "The run's name (default: from the file's path); a new name does every request again")
+               "The run's name (default: from the file's path); under a new name every request runs again")
         ->type_name("NAME");
-    add_flag(*command, "--retry", arguments->retry, "Go on with tasks of an earlier run that failed, too");
-    add_flag(*command, "--dry-run", arguments->dry_run, "Say what would be started and resumed; nothing is done");
+    add_flag(*command, "--retry", arguments->retry, "Also resume the tasks of an earlier run that failed");
+    add_flag(*command, "--dry-run", arguments->dry_run, "Show what would be started and resumed, without doing it");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     add_flag(*command, "--quiet,-q", program.quiet, "No progress");
     command->footer(

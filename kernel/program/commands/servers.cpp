@@ -215,7 +215,7 @@ void add_servers(CLI::App& app, Program& program) {
     const Command group = add_subcommand(app, "servers", "Tool servers of the project, and plugins that are processes");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge servers list\n  agentforge servers check");
-    const Command list = add_subcommand(*group, "list", "List the declared tool servers; none is started");
+    const Command list = add_subcommand(*group, "list", "List the declared tool servers without starting them");
     add_flag(*list, "--json", program.json_output, "Answer as JSON");
     list->footer("Example:  agentforge servers list");
     list->callback([&program] {

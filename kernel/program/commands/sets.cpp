@@ -109,7 +109,7 @@ public:
 
     Result<int> run() {
         if (set_.phase == SetPhase::undone) {
-            return Error{"AF-SET-009", "set " + set_.id + " was undone: " + set_.reason, file().string(), "start it anew",
+            return Error{"AF-SET-009", "set " + set_.id + " was undone: " + set_.reason, file().string(), "start it again",
                          ErrorKind::conflict};
         }
         AF_CHECK(find_repositories());
@@ -166,13 +166,12 @@ public:
 
     Result<int> abort(const std::string& reason) {
         if (set_.phase == SetPhase::undone) {
-            return Error{"AF-SET-009", "set " + set_.id + " was undone already: " + set_.reason, file().string(),
-                         "nothing is to be done", ErrorKind::conflict};
+            return Error{"AF-SET-009", "set " + set_.id + " was undone already: " + set_.reason, file().string(), "nothing to do",
+                         ErrorKind::conflict};
         }
         if (set_.phase == SetPhase::delivering || set_.phase == SetPhase::done) {
             return Error{"AF-SET-009", "all branches of set " + set_.id + " are made", file().string(),
-                         set_.phase == SetPhase::done ? "nothing is to be done" : "agentforge resume " + set_.id,
-                         ErrorKind::conflict};
+                         set_.phase == SetPhase::done ? "nothing to do" : "agentforge resume " + set_.id, ErrorKind::conflict};
         }
         AF_CHECK(find_repositories());
         AF_TRY(kept_, take_branches_back());
@@ -261,8 +260,8 @@ private:
         AF_TRY(const PipelineTemplate pipeline, pipeline_of(*project, arguments_of_part(), set_.request));
         const auto last = pipeline.index_of(pipeline.exit_stage);
         if (!last || !makes_delivery(pipeline.stages[*last])) {
-            return Error{"AF-SET-002", "pipeline `" + pipeline.name + "` delivers nothing, and a set ends with branches",
-                         "--pipeline", "name a pipeline whose last stage delivers; `agentforge pipelines list` has them",
+            return Error{"AF-SET-002", "pipeline `" + pipeline.name + "` delivers nothing, but a set ends with branches",
+                         "--pipeline", "name a pipeline whose last stage delivers; `agentforge pipelines list` lists them",
                          ErrorKind::invalid};
         }
         AF_TRY(GateReadiness gates, check_stages_ready(own.program(), *project, pipeline, "", set_.request));
@@ -510,7 +509,8 @@ private:
                 (outcome.timed_out ? "did not end in 15 minutes" : "ended with exit code " + std::to_string(outcome.exit_code)) +
                 (said.empty() ? "" : ": " + said),
             "delivery.set_test",
-            "mend what it tests with, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id + " and start anew",
+            "fix what makes the test fail, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id +
+                " and start again",
             ErrorKind::denied};
     }
 
@@ -524,7 +524,7 @@ private:
             const std::string name = word.substr(open + 1, close - open - 1);
             if (std::ranges::find(names, name) != names.end()) { continue; }
             if (const std::string near = nearest(name, names); !near.empty()) {
-                return Error{"AF-SET-016", "`{" + printable(name, 80) + "}` is no repository of the set", "delivery.set_test",
+                return Error{"AF-SET-016", "`{" + printable(name, 80) + "}` is not a repository of the set", "delivery.set_test",
                              "did you mean `{" + near + "}`?", ErrorKind::invalid};
             }
         }
@@ -734,7 +734,7 @@ int finish(Program& program, const Result<int>& code) { return code.ok() ? *code
 
 Error unfit(std::string why) {
     return Error{"AF-SET-002", std::move(why), "--repos",
-                 "agentforge start --repos NAME,NAME \"…\"; `agentforge repo list` has the names", ErrorKind::invalid};
+                 "agentforge start --repos NAME,NAME \"…\"; `agentforge repo list` lists them", ErrorKind::invalid};
 }
 
 Result<std::vector<SetPart>> parts_named(const Program& program, const std::string& list) {
@@ -793,7 +793,7 @@ Error several_sets(const std::string& id, std::vector<std::string> candidates, c
     return Error{
         "AF-SET-007",
         "`" + printable(id, 120) + "` " +
-            (candidates.empty() ? std::string("names no set, and there is none") : "names no one set; candidates: " + names),
+            (candidates.empty() ? std::string("names no set, and there are no sets") : "names no one set; candidates: " + names),
         sets.string(), "Give more of the id.", ErrorKind::conflict};
 }
 

@@ -93,8 +93,8 @@ int run_setup(Program& program, const SetupArguments& arguments) {
 void add_setup(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<SetupArguments>();
     const Command command =
-        add_subcommand(app, "setup", "Fetch what the project's lockfiles name, for the gates, once for each lockfile");
-    add_option(*command, "task", arguments->task, "The task whose files are looked at; the last commit's where none is given")
+        add_subcommand(app, "setup", "Fetch the dependencies in the project's lockfiles for the gates, once for each lockfile");
+    add_option(*command, "task", arguments->task, "Use the files of this task (default: those of the last commit)")
         ->type_name("TASK");
     add_flag(*command, "--show", arguments->show, "Only show what would be run");
     add_flag(*command, "--json", program.json_output, "Answer as JSON");

@@ -65,7 +65,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
         if (got < 0) {
             if (errno == EINTR && !program.cancel->requested() && !program.cancel->finishing()) { continue; }
             if (errno == EINTR) {
-                return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "give the command again",
+                return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "run the command again",
                              ErrorKind::cancelled};
             }
             return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input",
@@ -101,7 +101,7 @@ Result<void> check_approvals_reached(const PipelineTemplate& pipeline, const Ent
     for (const std::string& name : arguments.approve) {
         const std::string why = why_not_run(pipeline, entry, exit, *pipeline.index_of(name));
         if (!why.empty()) {
-            return Error{"AF-CLI-201", "nobody would be asked to approve stage `" + printable(name, 80) + "`: " + why,
+            return Error{"AF-CLI-201", "no approval would be asked for at stage `" + printable(name, 80) + "`: " + why,
                          "--approve", "Name a stage that runs; `--dry-run` lists them", ErrorKind::invalid};
         }
     }
@@ -203,7 +203,7 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
             if (!project.services().agentic || !project.services().agentic(agent)) { continue; }
             return Error{"AF-ESC-041",
                          "the task is to be interactive, and the model of role `" + role +
-                             "` works agentically: its command acts before anybody could be asked",
+                             "` works agentically: its command acts before anyone can be asked",
                          "llm.mode", "set llm.mode: plain for the role, or start without --interactive", ErrorKind::invalid};
         }
     }
@@ -268,13 +268,13 @@ Result<std::string> request_about_path(const Program& program, const Project& pr
         !fs::exists(fs::symlink_status(named, error))) {
         if (!like_a_path) { return given; }
         return Error{"AF-CLI-140", "there is no file or folder `" + printable(given, 120) + "`", program.directory.string(),
-                     "name one of the repository, or say in words what is to be looked at", ErrorKind::not_found};
+                     "name a file or folder of the repository, or say in words what to look at", ErrorKind::not_found};
     }
     const fs::path inside =
         fs::weakly_canonical(named, error).lexically_relative(fs::weakly_canonical(project.place().root, error));
     if (inside.empty() || *inside.begin() == "..") {
-        return Error{"AF-CLI-140", "`" + printable(given, 120) + "` lies outside of the repository",
-                     project.place().root.string(), "name a file or folder of the repository", ErrorKind::invalid};
+        return Error{"AF-CLI-140", "`" + printable(given, 120) + "` is outside the repository", project.place().root.string(),
+                     "name a file or folder of the repository", ErrorKind::invalid};
     }
     return inside == "."
                ? verb + " the whole repository"
@@ -489,13 +489,13 @@ void review_again(StartArguments& arguments) {
         AF_TRY(const std::string id, project.tasks().resolve(task));
         AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
         if (state.commit.empty()) {
-            return Error{"AF-CLI-177",
-                         "task " + id + " has delivered no commit that could be reviewed again (it is " +
-                             std::string(to_string(state.status)) + ")",
-                         "",
-                         "`agentforge resume " + short_id(id) +
-                             "` goes on with it; in the pipeline loop it is reviewed before it delivers",
-                         ErrorKind::conflict};
+            return Error{
+                "AF-CLI-177",
+                "task " + id + " has no delivered commit to review again (it is " + std::string(to_string(state.status)) + ")",
+                "",
+                "`agentforge resume " + short_id(id) +
+                    "` goes on with it; in the pipeline loop it is reviewed before it delivers",
+                ErrorKind::conflict};
         }
         *base = TaskBase{state.commit, delivered_tree(state), state.branch};
         AF_TRY(const Repository repository, Repository::open(project.place().root));
@@ -537,29 +537,29 @@ void add_task_options(const Command& command, Program& program, const std::share
         ->type_name("STAGE")
         ->excludes(exit_after);
     add_option(*command, "--compare-to", arguments->compare_to,
-               "When it has ended, show how it differs from this task, as `agentforge compare` does")
+               "At the end, compare it with this task, as `agentforge compare` does")
         ->type_name("TASK");
     add_flag(*command, "--include-uncommitted", arguments->include_uncommitted,
-             "Start from your checkout as it is, not from the last commit");
+             "Start from your checkout with its uncommitted changes, not from the last commit");
     add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
     add_flag(*command, "--interactive", arguments->interactive,
-             "Ask before every action of an agent: it is approved, changed or rejected, and then done or not");
+             "Ask before every action of an agent: you approve, change or reject it");
     add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")
         ->type_name("STAGE")
         ->repeatable();
     const Option iterate =
         add_flag(*command, "--iterate", arguments->iterate,
-                 "Show each artifact that iterates to you: approve it, have it revised, go back, or end with it");
+                 "Stop at each artifact that you may revise: approve it, have it revised, go back, or end with it");
     const Option iterate_at =
-        *add_option(*command, "--iterate-at", arguments->iterate_at, "The same for this stage alone; may be repeated")
+        *add_option(*command, "--iterate-at", arguments->iterate_at, "The same, but only for this stage; may be repeated")
              ->type_name("STAGE")
              ->repeatable();
     iterate_at->excludes(iterate);
     add_flag(*command, "--no-iterate", arguments->no_iterate,
-             "Show none, though you sit at the terminal: what satisfies its contract counts")
+             "Never stop to show an artifact, even at a terminal: accept all that satisfy their contracts")
         ->excludes(iterate)
         ->excludes(iterate_at);
-    add_flag(*command, "--wait", arguments->wait, "Wait for a person where one is needed, instead of ending with code 22");
+    add_flag(*command, "--wait", arguments->wait, "If a person is needed, wait for the answer instead of ending with code 22");
     const Option backend =
         *add_option_function(
              *command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
@@ -584,7 +584,7 @@ void add_task_options(const Command& command, Program& program, const std::share
         ->type_name("FILE");
     add_option_function(
         *command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
-        "What it ends with: commit, branch, files or pr (default: delivery.type, `commit`)")
+        "What to deliver: commit, branch, files or pr (default: delivery.type, `commit`)")
         ->type_name("TYPE")
         ->one_of({"commit", "branch", "files", "pr"});
     struct PartTimeout {
@@ -614,7 +614,7 @@ void add_task_options(const Command& command, Program& program, const std::share
         "How often work may be sent back to a stage before a person is asked (orchestration.cycle_limit)")
         ->type_name("N");
     const Option dry_run =
-        add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and say what would be done; nothing is done");
+        add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and show what would be done, without doing it");
     add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")
         ->excludes(dry_run);
     add_run_output(command, program);
@@ -647,26 +647,26 @@ constexpr StartCommand start_commands[] = {
      "  agentforge design \"Add OAuth2 authentication\"\n"
      "  agentforge design \"Add a cache\" --iterate\n"
      "  agentforge design \"Add a cache\" --no-iterate"},
-    {"implement", "Take a request to a verified commit, whatever its words", "implement",
+    {"implement", "Take a request to a verified commit, even if its words suggest another pipeline", "implement",
      "Examples:\n"
      "  agentforge implement \"Plan B for slow disks: a cache\"\n"
      "  agentforge implement --from-spec spec.yaml \"Add a cache\"\n"
      "  agentforge implement --from-spec spec.yaml --from-tests tests/cache \"Add a cache\"\n"
      "  agentforge implement --from-task TASK \"Add the cache that was designed\"\n"
      "  agentforge implement \"Add a cache\" --supervised"},
-    {"review", "Have code looked at, and nothing written", "review",
+    {"review", "Review code without changing it", "review",
      "Examples:\n"
      "  agentforge review src/auth\n"
      "  agentforge review 1f2e3d4c --force\n"
      "  agentforge review \"How do we handle expired tokens?\" --model large",
      "Review"},
-    {"test", "Have tests written for a specification, and no code", "test",
+    {"test", "Write tests for a specification, and no code", "test",
      "Examples:\n"
      "  agentforge test --spec spec.yaml\n"
      "  agentforge test --from-task TASK\n"
      "  agentforge contracts template specification > spec.yaml",
      nullptr, true},
-    {"document", "Have code documented, and only documents changed", "document",
+    {"document", "Document code, and change only documents", "document",
      "Examples:\n"
      "  agentforge document src/auth\n"
      "  agentforge document \"Explain the retry rules in the README\"",
@@ -682,16 +682,14 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
     const Command command = add_subcommand(app, kind.name, kind.description);
     const Option request =
         *add_option(*command, "request", arguments->request,
-                    arguments->takes_path
-                        ? "A file or folder, or what it is about in your own words; `-` reads it from standard input"
-                    : arguments->words_from_spec
-                        ? "What is to be tested, in your own words; without it, the specification's title says so"
-                        : "What is to be done, in your own words; `-` reads it from standard input")
+                    arguments->takes_path ? "A file or folder, or a request in your own words; `-` reads it from standard input"
+                    : arguments->words_from_spec ? "What to test, in your own words (default: the specification's title)"
+                                                 : "What to do, in your own words; `-` reads it from standard input")
              ->type_name(arguments->takes_path ? "PATH|REQUEST" : "REQUEST");
     if (!kind.words_from_spec) { request->required()->may_be_empty(); }
     if (arguments->goal.empty()) {
         add_option(*command, "--pipeline", arguments->pipeline,
-                   "Which pipeline (default: pipeline.default where it is set, else what the words of the request ask for)")
+                   "Use this pipeline (default: pipeline.default if set, else chosen from the words of the request)")
             ->type_name("PIPELINE");
     }
     if (arguments->goal.empty()) {
@@ -702,8 +700,7 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
     add_entry_options(command, arguments->entry);
     add_task_options(command, program, arguments);
     if (arguments->goal == "review") {
-        add_flag(*command, "--force", arguments->force,
-                 "The request is a task: what it has delivered is reviewed again, on its commit");
+        add_flag(*command, "--force", arguments->force, "Review again what a task has delivered: the request is the task's id");
     }
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer(kind.footer);

@@ -67,7 +67,7 @@ Result<std::optional<system_clock::time_point>> read_since(const std::string& te
     for (const std::string& whole : {text, text + "T00:00:00.000Z"}) {
         if (const auto time = parse_time(whole); time.ok()) { return std::optional(*time); }
     }
-    return Error{"AF-CLI-147", "`" + printable(text, 60) + "` is no date", "--since",
+    return Error{"AF-CLI-147", "`" + printable(text, 60) + "` is not a date", "--since",
                  "write a date (2026-11-01) or a time span (30d)", ErrorKind::invalid};
 }
 
@@ -293,11 +293,11 @@ int run_stats(Program& program, const StatsArguments& arguments) {
 void add_stats(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatsArguments>();
     const Command command = add_subcommand(
-        app, "stats", "Show what the repository's tasks have come to: deliveries, escalations, verification, cost, rework");
+        app, "stats", "Show statistics of the repository's tasks: deliveries, escalations, verification, cost, rework");
     add_option(*command, "--since", arguments->since, "Only tasks created since then: a date, or a time span such as 30d")
         ->type_name("DATE");
     add_option(*command, "--rework-days", arguments->rework_days,
-               "A delivered line counts as reworked if it changes within so many days; 14")
+               "A delivered line counts as reworked if it changes within N days (default: 14)")
         ->type_name("N")
         ->between(1, 3650);
     add_flag(*command, "--all", arguments->all, "The tasks of every known repository");

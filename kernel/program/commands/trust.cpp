@@ -228,8 +228,8 @@ Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place
         << std::flush;
     const auto answer = read_answer(program.cancel);
     if (program.cancel != nullptr && program.cancel->requested()) {
-        return Error{"AF-CLI-122", "interrupted at the question whether to trust the project; nothing was done",
-                     place.root.string(), "Answer it, or say beforehand: agentforge trust", ErrorKind::cancelled};
+        return Error{"AF-CLI-122", "interrupted at the question about trusting the project; nothing was done",
+                     place.root.string(), "Answer it, or run this first: agentforge trust", ErrorKind::cancelled};
     }
     const std::string word = !answer || answer->empty() ? "" : std::string(1, static_cast<char>(answer->front() | 0x20));
     if (word == "y") {
@@ -250,7 +250,7 @@ void add_trust(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "trust", "Allow the plugins, servers and commands that this project's own files name");
     const Option show = add_flag(*command, "--show", arguments->show, "Only show what would be allowed");
-    add_flag(*command, "--revoke", arguments->revoke, "Take it back")->excludes(show);
+    add_flag(*command, "--revoke", arguments->revoke, "Withdraw the permission")->excludes(show);
     add_flag(*command, "--json", program.json_output, "Answer as JSON");
     command->footer("Example:  agentforge trust --show");
     command->callback(

@@ -358,7 +358,7 @@ private:
         ++lost;
         if (std::exchange(told_lost, true)) { return {}; }
         return Error{"AF-CLI-120", "lines of the log are lost: " + failed, options.file,
-                     "make room on its disk; the task goes on, and its journal has all that matters", ErrorKind::io};
+                     "free some space on its disk; the task continues, and its journal is complete", ErrorKind::io};
     }
 
     bool put(std::string_view name, const json::object& fields, const Kind& kind) {
@@ -401,15 +401,15 @@ Result<std::unique_ptr<Log>> Log::open(const Options& options, Progress& next, c
     for (const auto& [component, name] : options.levels) {
         if (std::ranges::find(components(), component) == components().end()) {
             const std::string near = nearest(component, components());
-            return Error{"AF-CLI-121", "`" + ellipsis(component, 80) + "` is no component of the log", "log.levels",
+            return Error{"AF-CLI-121", "`" + ellipsis(component, 80) + "` is not a log component", "log.levels",
                          near.empty() ? "use task, agent, stage, model, gate, people or program" : "did you mean `" + near + "`?",
                          ErrorKind::invalid};
         }
         AF_TRY(state->levels[component], level_named(name, "log.levels." + component));
     }
     if (options.format != "json" && options.format != "text") {
-        return Error{"AF-CLI-121", "`" + ellipsis(options.format, 80) + "` is no form of the log", "log.format",
-                     "use json or text", ErrorKind::invalid};
+        return Error{"AF-CLI-121", "`" + ellipsis(options.format, 80) + "` is not a log format", "log.format", "use json or text",
+                     ErrorKind::invalid};
     }
     return std::unique_ptr<Log>(new Log(std::move(state), next));
 }

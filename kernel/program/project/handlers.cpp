@@ -86,7 +86,7 @@ Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, Plug
                      "Name each handler once, such as [file, webhook]; `agentforge plugins list` shows which there are.",
                      ErrorKind::invalid};
     };
-    if (names.empty()) { return wrong("names nobody who could tell a person"); }
+    if (names.empty()) { return wrong("names no handler"); }
     std::vector<GroupedHandler> handlers;
     for (const std::string& name : names) {
         if (std::ranges::find(handlers, name, &GroupedHandler::name) != handlers.end()) {

@@ -67,7 +67,7 @@ Result<void> check_room(const fs::path& folder) {
     const bool no_entries = disk.f_files != 0 && disk.f_favail == 0;
     if (left >= least_room && !no_entries) { return {}; }
     return Error{"AF-CLI-134",
-                 no_entries ? "the disk takes no more files (no inodes are left)"
+                 no_entries ? "the disk has no inodes left for new files"
                             : "the disk is full: " + std::to_string(left >> 10U) + " KiB are left",
                  there.string(), "free some space there, then try again", ErrorKind::unavailable};
 }
@@ -97,7 +97,7 @@ Result<void> check_own_folder(const fs::path& agentforge) {
         return Error{"AF-CLI-130",
                      "`" + std::string(*name == '\0' ? ".agentforge" : ".agentforge/" + std::string(name)) + "` is " +
                          std::string(file_kind(found.st_mode)) + ", not a folder",
-                     folder.string(), "move it away; AgentForge makes the folder itself, and writes through no link",
+                     folder.string(), "move it away; AgentForge creates the folder itself, and never writes through a link",
                      ErrorKind::denied};
     }
     return {};
@@ -155,9 +155,8 @@ Result<void> check_request_is_no_path(std::string_view request, const std::vecto
         std::ranges::any_of(folders, [&](const fs::path& folder) { return fs::is_regular_file(folder / named, error); });
     return Error{
         "AF-CLI-135",
-        "the request `" + shown + "` is " + (there ? "the name of a file or folder" : "a path") + ", and says nothing to do", "",
-        "say what is to be done; to take a file's content as the request: agentforge start - < " +
-            (file ? shown : std::string("FILE")),
+        "the request `" + shown + "` is " + (there ? "the name of a file or folder" : "a path") + ", not something to do", "",
+        "say what to do; to use a file's content as the request: agentforge start - < " + (file ? shown : std::string("FILE")),
         ErrorKind::invalid};
 }
 

@@ -213,9 +213,8 @@ Result<void> check_brought(const Program& program, const ProjectPlace& place, co
     return Error{
         "AF-PLUG-044",
         "the task's file says " + name +
-            ", and was not written by your own agentforge in this checkout; so it is not used, and without it the task would do something else",
-        "task.yaml",
-        "Say yourself what holds, with --set " + name + "=…; or look at the file and allow all of it for this run with --trust",
+            ", but your own agentforge did not write it in this checkout; so it is not used, and without it the task would do something else",
+        "task.yaml", "Set it yourself with --set " + name + "=…; or check the file and allow all of it for this run with --trust",
         ErrorKind::denied};
 }
 
@@ -328,7 +327,7 @@ Result<void> check_roles_of_settings(const Settings& settings, const AgentSet& a
         const auto origin = origin_below(settings, "agents." + join_key({role}), own);
         if (!origin || origin->layer == "user" || origin->layer == "built-in") { continue; }
         const std::string near = nearest(role, roles);
-        return Error{"AF-CONF-081", "the settings name the agent `" + printable(role, 60) + "`, which there is not",
+        return Error{"AF-CONF-081", "the settings name the agent `" + printable(role, 60) + "`, which does not exist",
                      origin->where, near.empty() ? "`agentforge agents list` shows them." : "Did you mean `" + near + "`?",
                      ErrorKind::invalid};
     }
@@ -534,9 +533,8 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
                     [&] { return std::chrono::steady_clock::now() >= *context->deadline() + std::chrono::seconds(5); });
     if (returned) { return std::move(**answer); }
     program.leave_at_once = true;
-    return Error{"AF-LLM-107", "the model backend did not return by its deadline of 10 s and was given up" + watch->culprit(),
-                 backend->info().name, "choose another backend, or mend the plugin: it must watch deadline()",
-                 ErrorKind::timeout};
+    return Error{"AF-LLM-107", "the model backend did not return by its deadline of 10 s and was abandoned" + watch->culprit(),
+                 backend->info().name, "choose another backend, or fix the plugin: it must watch deadline()", ErrorKind::timeout};
 }
 
 std::string Project::from_here(const std::string& path) const {
@@ -580,7 +578,7 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
         const std::string transcript = from_here(chosen.transcript);
         if (!is_valid_utf8(transcript)) {
             return Error{"AF-LLM-004", "the path of the transcript is not UTF-8", "llm.transcript",
-                         "Give the command in the folder itself, without -C, or move the transcript.", ErrorKind::unavailable};
+                         "Run the command in the folder itself, without -C, or move the transcript.", ErrorKind::unavailable};
         }
         config["transcript"] = transcript;
         config["match"] = chosen.replay_match;
@@ -599,7 +597,8 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
     if (name != "replay" && !model_name.empty()) { config["model"] = model_name; }
     if (chosen.mode == "agentic") {
         if (name == "anthropic" || name == "openai") {
-            return Error{"AF-LLM-313", "the backend `" + name + "` has no agentic mode: it answers, and works in no folder",
+            return Error{"AF-LLM-313",
+                         "the backend `" + name + "` has no agentic mode: it only answers and cannot work in a folder",
                          "llm.mode", "Set `llm.mode: plain`, or `llm.backend: cli`.", ErrorKind::unavailable};
         }
         if (name != "replay") { config["mode"] = "agentic"; }  // A recording contains its own mode.

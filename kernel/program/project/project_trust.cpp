@@ -24,9 +24,8 @@ std::string shown_in_line(const json::value& value) {
 
 Result<void> check_absolute(const std::string& folder, const char* name) {
     if (folder.empty() || folder.front() == '/') { return {}; }
-    return Error{"AF-CLI-131", std::string(name) + " is no absolute path: `" + printable(folder, 120) + "`", name,
-                 "write it from the root on: what it means may not depend on the folder that a command is given in",
-                 ErrorKind::invalid};
+    return Error{"AF-CLI-131", std::string(name) + " is not an absolute path: `" + printable(folder, 120) + "`", name,
+                 "write an absolute path: its meaning may not depend on the current folder", ErrorKind::invalid};
 }
 
 std::string user_settings(const std::map<std::string, std::string>& environment) {
@@ -204,21 +203,19 @@ const GuardedSetting* missed_by_plugin(const Settings& settings, const std::vect
 
 Error cannot_do_without(const GuardedSetting& setting) {
     const std::string key = printable(setting.key, 120);
-    return {
-        "AF-PLUG-043",
-        "the project says " + key +
-            ", which is not used before you trust the project, and without it the run would do something else than the project says",
-        setting.where,
-        "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`; or say yourself what holds, with --set " +
-            key + "=…",
-        ErrorKind::unavailable};
+    return {"AF-PLUG-043",
+            "the project says " + key +
+                ", which is used only if you trust the project; without it the run would not do what the project says",
+            setting.where,
+            "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`; or set it yourself with --set " +
+                key + "=…",
+            ErrorKind::unavailable};
 }
 
 Error yours_alone(const GuardedSetting& setting) {
     const std::string key = printable(setting.key, 120);
-    return {"AF-CONF-047", "the project's settings say " + key + ", which only you may say; it is not used", setting.where,
-            "Take it out of there. Where you want it, say it in ~/.agentforge/config.yaml or with --set " + key + "=…",
-            ErrorKind::denied};
+    return {"AF-CONF-047", "the project's settings say " + key + ", which only you may set; it is ignored", setting.where,
+            "Remove it there. To use it, set it in ~/.agentforge/config.yaml or with --set " + key + "=…", ErrorKind::denied};
 }
 
 void name_refused_settings(std::ostream& err, const Settings& settings) {
@@ -239,10 +236,10 @@ Error ProjectTrust::refusal() const {
     return {
         "AF-PLUG-040",
         was ? "This project changed since you trusted it (" + listed(changed) +
-                  "), so nothing that its own files want to run is used: " + listed(names)
-            : "You have not trusted this project, so nothing that its own files want to run is used: " + listed(names),
+                  "), so AgentForge ignores what its own files want to run: " + listed(names)
+            : "You have not trusted this project, so AgentForge ignores what its own files want to run: " + listed(names),
         subject.root,
-        "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`. The product's own plugins and your own settings work without.",
+        "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`. AgentForge's own plugins and your own settings work without this.",
         ErrorKind::denied};
 }
 

@@ -91,7 +91,7 @@ std::string no_signature(Project& project, const Signing& signing, const std::ma
         std::error_code failure;
         return std::filesystem::is_regular_file(file, failure)
                    ? ""
-                   : "user.signingkey names " + printable(signing.key, 200) + ", which is no file";
+                   : "user.signingkey names " + printable(signing.key, 200) + ", which is not a file";
     }
     if (signing.format != "openpgp") { return {}; }
     const auto repository = Repository::open(project.place().root);
@@ -130,8 +130,7 @@ Error missing(const Project& project, PluginKind kind, const std::string& name, 
     if (auto why = project.plugins().why_not(kind, name); why && why->code == "AF-PLUG-030") { return *why; }
     const std::string what(to_string(kind));
     return Error{"AF-CLI-013", "there is no plugin that provides the " + what + " `" + name + "`", where,
-                 "`agentforge plugins list` shows what there is; install the plugin or take the name out",
-                 ErrorKind::unavailable};
+                 "`agentforge plugins list` shows all plugins; install the plugin or remove the name", ErrorKind::unavailable};
 }
 
 /// Makes the stage as the task will. A stage that is a process is checked without starting it.
@@ -374,7 +373,7 @@ Result<void> check_delivery(Project& project, const std::map<std::string, std::s
                      "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`",
                      project.place().root.string(),
                      "add it (git remote add " + printable(delivery.remote, 80) +
-                         " URL), name another by delivery.remote, or deliver something else (--deliver)",
+                         " URL), set another one with delivery.remote, or deliver something else (--deliver)",
                      ErrorKind::unavailable};
     }
     const Signing signing = signing_of(project);
@@ -382,9 +381,9 @@ Result<void> check_delivery(Project& project, const std::map<std::string, std::s
     const std::string why = no_signature(project, signing, environment);
     if (why.empty()) { return {}; }
     const auto origin = project.settings().origin("delivery.sign");
-    return Error{"AF-CLI-100", "the commit is to be signed, and could not be: " + why,
+    return Error{"AF-CLI-100", "the commit cannot be signed: " + why,
                  delivery.sign == "always" && origin ? origin->where : "commit.gpgsign of git's configuration",
-                 "see that `git commit -S` works here (user.signingkey, gpg.format), or set delivery.sign: never",
+                 "check that `git commit -S` works here (user.signingkey, gpg.format), or set delivery.sign: never",
                  ErrorKind::unavailable};
 }
 

@@ -53,8 +53,7 @@ public:
             AF_CHECK(known->second(value, std::string(key)));
         }
         if (!entry_.contains("request")) {
-            return bad_entry("the entry has no `request`", made.where,
-                             "say what is to be done: request: \"Add a --version flag\"");
+            return bad_entry("the entry has no `request`", made.where, "say what to do: request: \"Add a --version flag\"");
         }
         if (auto taken = check_request(made.arguments.request); !taken.ok()) {
             Error error = taken.error();
@@ -167,7 +166,7 @@ Result<std::vector<RequestEntry>> from_yaml(std::string_view text, const std::st
     AF_TRY(const YamlDocument document, parse_yaml(text, source, request_file_limits));
     if (document.value.is_null()) { return std::vector<RequestEntry>(); }
     if (!document.value.is_array()) {
-        return bad_entry("the file is no list of requests", document.where(""), "begin each request with `- `");
+        return bad_entry("the file is not a list of requests", document.where(""), "begin each request with `- `");
     }
     std::vector<RequestEntry> entries;
     for (std::size_t index = 0; index < document.value.get_array().size(); ++index) {

@@ -22,7 +22,7 @@ fs::path ledger_file(const fs::path& tasks, const std::string& name) { return ta
 
 Error ledger_error(const char* what, const fs::path& file, int error) {
     return Error{"AF-CLI-173", std::string("the record of this run ") + what + ": " + errno_text(error), file.string(),
-                 "see whether the disk is full, and whose file it is", ErrorKind::io};
+                 "check for free disk space, and who owns the file", ErrorKind::io};
 }
 
 }  // namespace
@@ -35,8 +35,8 @@ Result<RunLedger> RunLedger::open(const fs::path& tasks, const std::string& name
     if (!ledger.held_.valid()) { return ledger_error("cannot be opened", ledger.file_, errno); }
     if (::flock(ledger.held_.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) { return ledger_error("cannot be locked", ledger.file_, errno); }
-        return Error{"AF-CLI-172", "another process runs these requests, or its tasks are just being saved",
-                     ledger.file_.string(), "wait for it, or give this run a name of its own: --name NAME", ErrorKind::conflict};
+        return Error{"AF-CLI-172", "another process runs these requests, or is saving its tasks", ledger.file_.string(),
+                     "wait for it, or give this run a name of its own: --name NAME", ErrorKind::conflict};
     }
     AF_CHECK(sync_directory(ledger.file_.parent_path()));
     AF_CHECK(ledger.read());
@@ -65,12 +65,12 @@ Result<void> RunLedger::read() {
         // A last line without an end was written by a process that died. It created no task.
         if (end == std::string::npos && (key.empty() || task.empty())) {
             if (held_.valid() && ::ftruncate(held_.get(), static_cast<off_t>(text.size() - line.size())) != 0) {
-                return ledger_error("cannot be mended", file_, errno);
+                return ledger_error("cannot be repaired", file_, errno);
             }
             return {};
         }
         if (key.empty() || task.empty()) {
-            return Error{"AF-CLI-173", "the record of this run cannot be read: the line names no request and task",
+            return Error{"AF-CLI-173", "the record of this run cannot be read: the line does not name a request and a task",
                          file_.string() + ":" + std::to_string(number),
                          "restore the file from a backup; without it every request is done again", ErrorKind::corrupt};
         }

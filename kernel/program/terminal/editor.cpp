@@ -11,10 +11,9 @@ namespace {
 constexpr std::uint64_t max_edited_text = 1UL << 20U;
 
 Error not_edited(const std::string& why) {
-    return Error{
-        "AF-ESC-038", why, "",
-        "change it in a file of your own and give that: --edited FILE (`agentforge escalations show ID --action` prints the action)",
-        ErrorKind::invalid};
+    return Error{"AF-ESC-038", why, "",
+                 "change it in a file and give that: --edited FILE (`agentforge escalations show ID --action` prints the action)",
+                 ErrorKind::invalid};
 }
 
 }  // namespace
@@ -29,12 +28,12 @@ Result<std::string> edit_text(const Program& program, const std::string& text, c
     AF_TRY(const auto folder, TemporaryDirectory::make("edit"));
     const std::filesystem::path file = folder->path() / name;
     AF_CHECK(write_file_atomic(file, text, Durability::cached));
-    // The variables hold command lines (`code --wait`): a shell splits them, the file is a word of its own.
+    // The variables hold command lines (`code --wait`). A shell splits them; the file is passed as a separate word.
     if (run_on_terminal("exec " + editor, file.string(), program.environment) != 0) {
-        return not_edited("the editor `" + editor + "` did not end well; nothing was decided");
+        return not_edited("the editor `" + editor + "` failed; nothing was decided");
     }
     AF_TRY(std::string edited, read_file(file, max_edited_text));
-    if (edited == text) { return not_edited("the action was left as it was; nothing was decided"); }
+    if (edited == text) { return not_edited("the action was not changed; nothing was decided"); }
     return edited;
 }
 

@@ -14,8 +14,8 @@ namespace agentforge::kernel {
 [[nodiscard]] std::string pager_command(const std::map<std::string, std::string>& environment);
 
 /// Runs `command`, whose output to `out` is kept back, and shows it: by the pager where it has more lines than the terminal, as
-/// it is where it fits, or where no pager can be run. Returns what `command` returned; a pager that was left early is no failure.
-/// `rows`: of the terminal.
+/// it is where it fits, or where no pager can be run. Returns what `command` returned; a pager that was left early is not a
+/// failure. `rows`: of the terminal.
 int paged(std::ostream& out, const std::map<std::string, std::string>& environment, std::size_t rows,
           const std::function<int()>& command);
 

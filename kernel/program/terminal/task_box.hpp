@@ -34,7 +34,7 @@ namespace agentforge::kernel {
                                                const std::string& cost, const BoxLook& look,
                                                std::chrono::system_clock::time_point now);
 
-/// `12 s`, `5 m`, `3 h 20 m`, `2 d 3 h`: coarse, for what was long ago. Empty where the text is no time.
+/// `12 s`, `5 m`, `3 h 20 m`, `2 d 3 h`: coarse, for what was long ago. Empty where the text is not a time.
 [[nodiscard]] std::string time_since(const std::string& then, std::chrono::system_clock::time_point now);
 
 }  // namespace agentforge::kernel

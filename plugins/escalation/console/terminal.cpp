@@ -113,7 +113,7 @@ std::optional<std::string> Terminal::read_line(CallContext& context) {
             std::string line = pending_.substr(0, end);
             pending_.erase(0, end + 1);
             if (line.find('\x1b') != std::string::npos) {  // Without the key's bytes, the rest is not what was meant: ignores it.
-                write("A key was pressed that is no text. Once more: ");
+                write("A key was pressed that is not text. Once more: ");
                 continue;
             }
             std::erase_if(line, [](unsigned char letter) { return letter < 0x20 || letter == 0x7F; });

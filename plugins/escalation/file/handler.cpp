@@ -19,8 +19,8 @@ Result<std::string> resolution_file(const std::string& directory, const std::str
                letter == '-' || letter == '_' || letter == '.';
     });
     if (good) { return directory + "/" + id + ".resolution.yaml"; }
-    return Error{"AF-ESC-101", "The id of the question is no file name", id, "This is a defect of the caller: please report it.",
-                 ErrorKind::internal};
+    return Error{"AF-ESC-101", "The id of the question is not a file name", id,
+                 "This is a defect of the caller: please report it.", ErrorKind::internal};
 }
 
 /// Waits only for the end of the call.

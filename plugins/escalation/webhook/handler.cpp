@@ -174,9 +174,10 @@ Result<void> WebhookHandler::send(Message message, const std::string& directory,
     if (const auto deadline = context.deadline()) { latest = std::min(latest, *deadline); }
     const auto late = [&target, &message](unsigned tries, const std::string& why) {
         return Error{"AF-ESC-053",
-                     "the webhook at " + target.server.host + " was not told of " + message.id + " (tried " +
+                     "the webhook at " + target.server.host + " was not notified of " + message.id + " (tried " +
                          std::to_string(tries) + (tries == 1 ? " time): " : " times): ") + why,
-                     target.server.host, "Nothing is lost: it is told again by `agentforge remind` and when the task is resumed.",
+                     target.server.host,
+                     "Nothing is lost: it is notified again by `agentforge remind` and when the task is resumed.",
                      ErrorKind::transient};
     };
     milliseconds pause = first_pause_;
@@ -217,7 +218,7 @@ Result<void> WebhookHandler::send(Message message, const std::string& directory,
             why = error.message;
             if (error.code == "AF-LLM-403" || error.code == "AF-LLM-415") {
                 return Error{
-                    "AF-ESC-054", "the webhook was not told of " + message.id + ": " + why, target.server.host,
+                    "AF-ESC-054", "the webhook was not notified of " + message.id + ": " + why, target.server.host,
                     error.code == "AF-LLM-415"
                         ? error.remedy
                         : "Check the address; for a private certificate authority name its file in the plugin's setting ca_file.",

@@ -136,7 +136,7 @@ public:
 private:
     static Error failure(const std::string& what, const std::string& where) {
         return {"AF-LLM-308", what + ": " + std::system_category().message(errno), where,
-                "Free space there, or set TMPDIR to a folder that can be written.", ErrorKind::io};
+                "Free space there, or set TMPDIR to a writable folder.", ErrorKind::io};
     }
     std::string path_;
     bool own_ = true;
@@ -293,7 +293,7 @@ Result<Invocation> plain_invocation(const Settings& settings, const std::string&
         std::string filled = word;
         if (filled.find("{model}") != std::string::npos) {
             if (model.empty()) {
-                return Error{"AF-LLM-306", "The command needs {model}, and no model is named", "model",
+                return Error{"AF-LLM-306", "The command needs {model}, but no model is set", "model",
                              "Set 'model' for this backend or for the agent.", ErrorKind::invalid};
             }
             replace_all(filled, "{model}", model);
@@ -422,7 +422,7 @@ Result<Completion> judge(const Settings& settings, const Call& call, const proce
     if (outcome.out_truncated) {
         return Error{"AF-LLM-305",
                      "'" + call.name + "' printed more than " + std::to_string(settings.max_output_bytes) + " bytes", "",
-                     "Make the command print its answer only.", ErrorKind::unavailable};
+                     "Make the command print only its answer.", ErrorKind::unavailable};
     }
 
     const std::string output = process::to_utf8(outcome.out);

@@ -101,7 +101,7 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
         return Error{"AF-LLM-202",
                      "the question differs from the recorded one: asked is " + words(request.place) + " with frame " +
                          request.frame_hash + "; recorded is " + words(entry->place) + " with frame " + entry->frame_hash,
-                     where, "The request, the role's prompt or its tools changed since the recording: record anew.",
+                     where, "The request, the role's prompt or its tools changed since the recording: record again.",
                      ErrorKind::unavailable};
     }
     {
@@ -118,7 +118,7 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
                 "AF-LLM-203",
                 "the context differs from the recorded one: asked is " + words(request.place) + " with context " +
                     request.context_hash + "; recorded is " + words(entry->place) + " with context " + entry->context_hash,
-                where, "The repository or an earlier result differs: record anew, or set match: frame.", ErrorKind::unavailable};
+                where, "The repository or an earlier result differs: record again, or set match: frame.", ErrorKind::unavailable};
         }
         answer.diagnostics["context_mismatch"] =
             json::object{{"recorded", entry->context_hash}, {"actual", request.context_hash}};

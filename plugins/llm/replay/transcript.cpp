@@ -347,7 +347,7 @@ Result<Transcript> Transcript::load(const std::string& path) {
 Result<Transcript> Transcript::parse(const std::string& text, const std::string& path) {
     const auto error = [&path](int line, std::string message) {
         return Error{"AF-LLM-204", "the transcript is not valid: " + std::move(message), path + ":" + std::to_string(line),
-                     "Mend the line, or record anew.", ErrorKind::invalid};
+                     "Fix the line, or record again.", ErrorKind::invalid};
     };
     if (text.size() > most_bytes) {
         return error(1, "it has " + std::to_string(text.size()) + " bytes; " + std::to_string(most_bytes) + " are the limit");

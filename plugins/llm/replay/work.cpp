@@ -55,8 +55,8 @@ bool stays_inside(std::string_view path) {
 
 Result<void> redo(const Work& work, agentforge::AgenticContext& place) {
     const auto impossible = [](const std::string& why) {
-        return Error{"AF-LLM-206", "what the recorded command did to the files cannot be done again: " + why, "",
-                     "The repository or the role's rights differ from the recorded ones: record anew.", ErrorKind::unavailable};
+        return Error{"AF-LLM-206", "cannot repeat the recorded command's file changes: " + why, "",
+                     "The repository or the role's rights differ from the recorded ones: record again.", ErrorKind::unavailable};
     };
     const std::string folder = place.scratch() + "/replay";
     std::error_code failed;

@@ -97,7 +97,7 @@ protected:
         for (const char* field : {"summary", "changelog_entry"}) {
             if (!text_of(artifact, field).empty()) { continue; }
             return StageResult::failed(Error{"AF-STAGE-003", std::string("Missing output field: ") + field, "",
-                                             "let the stage's contract ask for it, as delivery_report does", ErrorKind::invalid});
+                                             "require it in the stage's contract, as delivery_report does", ErrorKind::invalid});
         }
         Workspace& files = context.workspace();
         std::string before;
@@ -107,7 +107,7 @@ protected:
             auto view = files.read(changelog, whole);
             if (!view.ok()) { return StageResult::failed(std::move(view).error()); }
             if (view->truncated) {
-                return StageResult::failed(Error{"AF-STAGE-040", "CHANGELOG.md is too long to be changed whole",
+                return StageResult::failed(Error{"AF-STAGE-040", "CHANGELOG.md is too long to be rewritten",
                                                  std::string(changelog), "split it and resume the task", ErrorKind::invalid});
             }
             before = std::move(view->content);

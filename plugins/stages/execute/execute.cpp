@@ -126,7 +126,7 @@ private:
             if (!ran.ok() && !may_be_tried_again(ran.error())) { return failed(ran.error(), done); }
         }
         const std::string name = work.step == nullptr
-                                     ? "what was sent back could not be mended"
+                                     ? "what was sent back could not be fixed"
                                      : "step " + std::to_string(work.number) + " (" + work.title + ") could not be done";
         return failed(
             Error{"AF-STAGE-050",

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t longest_line = 16'384;
 
 Error broken() {
-    return {"AF-LLM-409", "the answer's chunks are broken", "",
-            "It may succeed when tried again; look for a proxy in between otherwise.", ErrorKind::transient};
+    return {"AF-LLM-409", "the answer's chunks are broken", "", "A retry may succeed; otherwise check for a proxy in between.",
+            ErrorKind::transient};
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ Error cut_off(const Call& call, const std::string& why) {
     return {"AF-LLM-409",
             "the connection to " + call.server.host + " ended before the answer did" +
                 (why.empty() ? "" : ": " + process::to_utf8(why)),
-            call.server.text(), "It may succeed when tried again; resume.", ErrorKind::transient};
+            call.server.text(), "A retry may succeed; resume.", ErrorKind::transient};
 }
 
 Error too_late(const Call& call) {

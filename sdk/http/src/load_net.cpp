@@ -10,7 +10,7 @@ namespace agentforge::http {
 namespace {
 
 Error not_whole(const std::string& why) {
-    return {"AF-LLM-415", "the network cannot be used: " + why, "libagentforge-net.so", "Install AgentForge again, whole.",
+    return {"AF-LLM-415", "cannot use the network: " + why, "libagentforge-net.so", "Reinstall all of AgentForge.",
             ErrorKind::unavailable};
 }
 

@@ -174,8 +174,8 @@ Result<void> check_text(const Command& command) {
     }
     if (!bad && !command.argv.empty()) { return {}; }
     return Error{"AF-EXEC-002",
-                 command.argv.empty() ? "A command without words cannot be started"
-                                      : "A command holds a NUL byte, or a variable without a proper name",
+                 command.argv.empty() ? "An empty command cannot be started"
+                                      : "A command has a NUL byte, or a variable with an invalid name",
                  command.program, "Correct the command; arguments and variables are texts without NUL bytes.",
                  ErrorKind::invalid};
 }
@@ -250,11 +250,11 @@ Result<Child> start(const Command& command, Input input = Input::given) {
     if (failed == ENOENT || failed == EACCES || failed == ENOEXEC) {
         const bool missing = failed == ENOENT && ::access(command.program.c_str(), F_OK) != 0;
         if (missing) {
-            return Error{"AF-EXEC-001", "The program is not there", command.program, "Install it or correct the path.",
+            return Error{"AF-EXEC-001", "The program does not exist", command.program, "Install it or correct the path.",
                          ErrorKind::unavailable};
         }
         return Error{"AF-EXEC-003", "The program cannot be executed: " + reason(failed), command.program,
-                     "Check its permissions, and its first line (#!) where it is a script.", ErrorKind::unavailable};
+                     "Check its permissions, and its first line (#!) if it is a script.", ErrorKind::unavailable};
     }
     if (failed != 0) { return cannot_start("The program cannot be started", failed, command.program); }
 
@@ -456,7 +456,7 @@ Result<Outcome> as_of_the_program(const Command& command, Outcome outcome) {
     outcome.report.clear();
     if (exec_error != 0) {
         return Error{"AF-EXEC-003", "The program cannot be executed: " + reason(exec_error), command.program,
-                     "Check its permissions, and its first line (#!) where it is a script.", ErrorKind::unavailable};
+                     "Check its permissions, and its first line (#!) if it is a script.", ErrorKind::unavailable};
     }
     if (!started && !outcome.timed_out && !outcome.cancelled) {
         return cannot_start("The program's supervisor ended before it", ECHILD, command.program);

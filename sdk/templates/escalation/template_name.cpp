@@ -19,7 +19,7 @@ class TemplateNameChannel final : public EscalationHandler {
 public:
     explicit TemplateNameChannel(const json::object& settings) {
         for (const auto& [key, value] : settings) {
-            if (key != "folder" || !value.is_string()) { throw std::invalid_argument("`" + std::string(key) + "` is no setting of template_name; there is `folder`, a text"); }
+            if (key != "folder" || !value.is_string()) { throw std::invalid_argument("`" + std::string(key) + "` is not a setting of template_name; there is `folder`, a text"); }
             folder_ = std::string(value.get_string());
             if (!folder_.is_absolute()) { throw std::invalid_argument("`folder` must be an absolute path, not " + folder_.string()); }
         }
@@ -68,7 +68,7 @@ private:
     }
 
     Result<void> write(const std::string& directory, const std::string& id, const std::string& text, CallContext& context) const {
-        if (id.empty() || id.find('/') != std::string::npos) { return Error{"EXAMPLE-001", "The question's id is no file name", id, "", ErrorKind::internal}; }
+        if (id.empty() || id.find('/') != std::string::npos) { return Error{"EXAMPLE-001", "The question's id is not a file name", id, "", ErrorKind::internal}; }
         const std::filesystem::path target = file(directory, id, "question");
         std::error_code problem;
         std::filesystem::create_directories(target.parent_path(), problem);

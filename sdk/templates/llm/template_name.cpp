@@ -25,7 +25,7 @@ public:
             } else if (key == "model" && value.is_string()) {
                 model_ = value.get_string();
             } else {
-                throw std::invalid_argument("`" + std::string(key) + "` is no setting of template_name, or has the wrong type; there are `command` (a list) and `model` (a text)");
+                throw std::invalid_argument("`" + std::string(key) + "` is not a setting of template_name, or has the wrong type; there are `command` (a list) and `model` (a text)");
             }
         }
         if (command_.empty()) { throw std::invalid_argument("`command` is missing: the program that answers, and its arguments, as a list"); }

@@ -441,10 +441,9 @@ GateReport fails(std::string gate, std::vector<std::string> blocking_issues) {
 }
 
 Error detail::not_made(std::string_view reason) {
-    return {
-        "AF-FAKE-002",
-        "The object could not be made: " + (reason.empty() ? std::string("it gave no reason") : kernel::sanitize_utf8(reason)),
-        "", "Give it the settings that its constructor takes.", ErrorKind::invalid};
+    return {"AF-FAKE-002",
+            "Cannot create the object: " + (reason.empty() ? std::string("it gave no reason") : kernel::sanitize_utf8(reason)),
+            "", "Give it the settings that its constructor needs.", ErrorKind::invalid};
 }
 
 std::vector<ToolResult> call_together(Tool& tool, const std::vector<json::object>& arguments) {

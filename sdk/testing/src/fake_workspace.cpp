@@ -38,7 +38,7 @@ const char* name_of(ToolEffect effect) noexcept {
 }
 
 Error not_found(const std::string& path) {
-    return {"AF-TOOL-031", "'" + path + "' does not exist.", path, "Check the path. list_files shows what there is.",
+    return {"AF-TOOL-031", "'" + path + "' does not exist.", path, "Check the path. list_files shows the files.",
             ErrorKind::not_found};
 }
 Error is_folder(const std::string& path) {
@@ -90,7 +90,7 @@ struct FakeWorkspace::State {
             const std::string folder = path.substr(0, slash);
             if (files.contains(folder)) {
                 return Error{"AF-TOOL-034", "'" + folder + "' is a file, not a folder; '" + path + "' cannot be in it.", path,
-                             "Check the path. list_files shows what there is.", ErrorKind::invalid};
+                             "Check the path. list_files shows the files.", ErrorKind::invalid};
             }
         }
         return {};
@@ -108,7 +108,7 @@ struct FakeWorkspace::State {
             return Error{"AF-TOOL-015",
                          "Path '" + normal + "' is locked: the task's new tests stay as they are until the commit.",
                          {},
-                         "Leave it as it is; what must change is other files.",
+                         "Leave it as it is; change other files instead.",
                          ErrorKind::denied};
         }
         for (const auto& rule : rules) {
@@ -256,7 +256,7 @@ Result<FileView> FakeWorkspace::read(std::string_view path, const ReadOptions& o
             "AF-TOOL-045",
             "'" + normal + "' has " + std::to_string(view.total_lines) + " lines; lines " + std::to_string(view.first_line) +
                 " to " + (options.last_line == 0 ? std::string("the end") : std::to_string(options.last_line)) +
-                " are not a range of them.",
+                " are not a valid range.",
             normal, "Give first_line and last_line within the file, first_line not after last_line.", ErrorKind::invalid};
     }
     std::size_t begin = 0;
@@ -289,7 +289,7 @@ Result<Listing> FakeWorkspace::list(std::string_view directory, const ListOption
     if (!state_->has_folder(normal)) {
         if (state_->files.contains(normal)) {
             return Error{"AF-TOOL-034", "'" + normal + "' is a file, not a folder.", normal,
-                         "Check the path. list_files shows what there is.", ErrorKind::invalid};
+                         "Check the path. list_files shows the files.", ErrorKind::invalid};
         }
         AF_CHECK(state_->folders_free(normal));
         return not_found(normal);
@@ -325,7 +325,7 @@ Result<SearchHits> FakeWorkspace::search(const SearchQuery& query) {
         return Error{"AF-TOOL-021",
                      query.pattern.empty() ? "The pattern is empty." : "The pattern is longer than 4096 bytes.",
                      {},
-                     "Give what to look for.",
+                     "Give the text to look for.",
                      ErrorKind::invalid};
     }
     std::string expression;
@@ -341,7 +341,7 @@ Result<SearchHits> FakeWorkspace::search(const SearchQuery& query) {
                      "The pattern '" + kernel::ellipsis(kernel::sanitize_utf8(query.pattern), 200) +
                          "' is not a regular expression: " + failure.what() + ".",
                      {},
-                     "Escape ( ) [ ] { } . * + ? | ^ $ where they mean themselves.",
+                     "Escape ( ) [ ] { } . * + ? | ^ $ where they are meant literally.",
                      ErrorKind::invalid};
     }
     std::optional<kernel::PathRule> filter;
@@ -399,7 +399,7 @@ Result<Change> FakeWorkspace::move(std::string_view from, std::string_view to) {
     AF_TRY(const std::string source, state_->writable(from));
     AF_TRY(const std::string target, state_->writable(to));
     if (source == target) {
-        return Error{"AF-TOOL-043", "'" + source + "' is there already; nothing would change.", source,
+        return Error{"AF-TOOL-043", "'" + source + "' is already there; nothing would change.", source,
                      "Give another path to move it to.", ErrorKind::invalid};
     }
     AF_TRY(std::string content, state_->find(source));
@@ -453,8 +453,8 @@ Result<std::vector<FileEdited>> FakeWorkspace::apply_each(const std::vector<File
         if (edit.move_to.empty()) { continue; }
         AF_TRY(target, state_->writable(edit.move_to));
         if (edit.kind != FileEditKind::change) {
-            return Error{"AF-TOOL-042", "'" + path + "' can only be moved where it is changed. Nothing was changed.", path,
-                         "Leave the move away.", ErrorKind::invalid};
+            return Error{"AF-TOOL-042", "'" + path + "' can only be moved together with a change. Nothing was changed.", path,
+                         "Leave out the move.", ErrorKind::invalid};
         }
         if (target != path) { AF_CHECK(once(target)); }
     }
@@ -474,8 +474,8 @@ Result<std::vector<FileEdited>> FakeWorkspace::apply_each(const std::vector<File
                              "Go on: there is nothing to do here.", ErrorKind::invalid};
             }
         } else if (edit.kind == FileEditKind::change && edit.hunks.empty() && target == path) {
-            return Error{"AF-TOOL-042", "Nothing is said about what to change in '" + path + "'. Nothing was changed.", path,
-                         "Give the change, or leave the file away.", ErrorKind::invalid};
+            return Error{"AF-TOOL-042", "There is no change for '" + path + "'. Nothing was changed.", path,
+                         "Give the change, or leave out the file.", ErrorKind::invalid};
         } else if (!edit.hunks.empty()) {
             if (is_binary(before)) { return binary(path, before.size()); }
             AF_TRY(auto hunks, kernel::apply_hunks(before, edit.hunks, path));

@@ -38,7 +38,7 @@ def sources():
 
 
 def pages():
-    """Our own pages: an example project's are its own, a template's are whoever's who takes it, and a recorded demo is no page."""
+    """Our own pages: an example project's are its own, a template's are whoever's who takes it, and a recorded demo is not a page."""
     return [file for file in files("*.md") if not name(file).startswith(("examples/", "sdk/templates/"))]
 
 
@@ -128,7 +128,7 @@ class ErrorCodes(unittest.TestCase):
         self.assertEqual({code: sorted(where) for code, where in folders.items() if len(where) > 1 and code not in shared}, {})
 
     def test_each_error_says_what_to_do(self):
-        # A step of the state machine is no error yet; a plugin that fails on purpose; a way to a model that is only listed.
+        # A step of the state machine is not an error yet; a plugin that fails on purpose; a way to a model that is only listed.
         elsewhere = {"kernel/pipeline/machine.cpp", "kernel/plugins/exercise.cpp"}
         empty = []
         for file in files("kernel/*.cpp", "kernel/*.hpp", "plugins/*.cpp", "sdk/src/*.cpp"):

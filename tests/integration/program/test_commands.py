@@ -221,7 +221,7 @@ class TestStart(ProgramTest):
         self.assert_code(self.start("--record", recording, "--exit-after", "intake"), 0)
         hashes = {e["frame_hash"] for e in yaml.safe_load(recording.read_text(encoding="utf-8"))["entries"]}
         outcome = self.start("--exit-after", "intake", transcript=recording, request="Something else")
-        self.assert_error(outcome, "AF-LLM-202", hashes.pop(), "record anew")
+        self.assert_error(outcome, "AF-LLM-202", hashes.pop(), "record again")
         self.assertEqual(len(set(re.findall(r"\b[0-9a-f]{64}\b", outcome.err))), 2, outcome)
         self.assertNotIn("attempt 2", outcome.err)
 
@@ -493,7 +493,7 @@ class TestApprovals(ProgramTest):
         self.start("--approve", "intake", "--exit-after", "clarify")
         approval = self.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
         waiting = [self.run_program("completion", "bash", "--candidates", kind).out.split() for kind in ("waiting", "escalations")]
-        self.assertEqual(waiting, [[approval], []], "an approval is no question")
+        self.assertEqual(waiting, [[approval], []], "an approval is not a question")
         outcome = self.assert_code(self.run_program("abort", self.task(), "--reason", "not wanted", "--json"), 0)
         self.assertEqual((outcome.json["aborted"], outcome.json["reason"]), (True, "not wanted"))
         self.assertEqual(self.journal()[-1]["reason"], "not wanted")

@@ -434,7 +434,7 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
 
     def test_a_head_that_cannot_be_read_is_answered_with_a_problem_document(self):
-        """No length, or one that is no number; a header, an address, all of it too large; too many headers; no header at all."""
+        """No length, or one that is not a number; a header, an address, all of it too large; too many headers; no header at all."""
         place = self.task_place + "/abort"
         given = (f"Origin: http://{self.client.host}", "Content-Type: application/json")
         for method, path, lines, code in (("POST", place, (*given,), 411), ("POST", place, (*given, "Content-Length: two"), 400), ("POST", place, (*given, "Content-Length: -2"), 400),

@@ -111,7 +111,7 @@ class TestFromSpec(EntryTest):
 
     def test_a_file_that_is_not_there_or_no_yaml_is_refused(self):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", "nowhere.yaml", "Implement"), "AF-BASE-010", "nowhere.yaml")
-        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("- a\n"), "Implement"), "AF-EXT-001", "no map")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("- a\n"), "Implement"), "AF-EXT-001", "not a map")
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("a: [\n"), "Implement"), "AF-CONF-001", "spec.yaml:")
         self.assertEqual(self.tasks(), [])
 
@@ -147,7 +147,7 @@ class TestSkipTo(EntryTest):
 
     def test_a_stage_that_lacks_what_it_builds_on_is_refused(self):
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "red"), "AF-EXT-006", "specification", "--from-spec")
-        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "green"), "AF-EXT-006", "no entry point")
+        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "green"), "AF-EXT-006", "not an entry point")
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "gren"), "AF-ORCH-041", "green")
         self.assertEqual(self.tasks(), [])
 
@@ -155,7 +155,7 @@ class TestSkipTo(EntryTest):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--exit-after", "analyze", "Implement"), "AF-EXT-006", "analyze")
 
     def test_an_end_that_would_not_run_is_refused(self):
-        """What is left out, or comes from outside, is no stage to begin or end with, and nobody is asked about it."""
+        """What is left out, or comes from outside, is not a stage to begin or end with, and nobody is asked about it."""
         own = yaml.safe_load((SOURCE / "config/pipelines/implement.yaml").read_text(encoding="utf-8"))
         next(stage for stage in own["pipeline"]["stages"] if stage["name"] == "clarify")["required"] = False
         own["pipeline"]["stages"][1]["entry_point"] = True
@@ -516,16 +516,16 @@ class TestExitPoints(EntryTest):
     def test_no_answer_ends_a_task_at_a_stage_that_is_no_exit_point(self):
         self.exitless("spec", iterate=True)
         self.assert_code(self.start("--iterate"), 22)
-        self.assert_error(self.run_program("approve", self.task(), "--exit"), "AF-EXT-012", "`spec` is no exit point")
+        self.assert_error(self.run_program("approve", self.task(), "--exit"), "AF-EXT-012", "`spec` is not an exit point")
         waiting = self.run_program("status", self.task(), "--json").json["approval"]["id"]
         (self.repository / f".agentforge/escalations/{waiting}.resolution.yaml").write_text("decision: exit\n", encoding="utf-8")
-        self.assert_error(self.run_program("resume", self.task()), "AF-ESC-067", "`spec` is no exit point")
+        self.assert_error(self.run_program("resume", self.task()), "AF-ESC-067", "`spec` is not an exit point")
         self.assertEqual(self.records("task_completed"), [])
 
     def test_no_continuation_ends_a_task_at_a_stage_that_is_no_exit_point(self):
         self.exitless("red")
         self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
-        self.assert_error(self.run_program("continue", self.task(), "--extend-to", "red"), "AF-EXT-012", "`red` is no exit point")
+        self.assert_error(self.run_program("continue", self.task(), "--extend-to", "red"), "AF-EXT-012", "`red` is not an exit point")
 
     def test_through_goes_beyond_a_default_exit(self):
         file = self.repository / ".agentforge/pipelines/mine.yaml"

@@ -266,7 +266,7 @@ class TestFeedbackFile(IterationTest):
         self.assert_code(self.design("--iterate"), 22)
         for content, words in (("specific_issues:\n  - {location: a, isue: b}\n", (":2:", "did you mean `issue`?")), ("specific_issues:\n  - {issue: b, priority: high}\n", ("`priority`", "should_consider")),
                                ("stage: red\noverall_comments: x\n", ("`stage`", "`spec`")), ("iteration: 4\noverall_comments: x\n", ("version 1 waits",)), ("decision: approve\n", ("`decision`",)),
-                               ("overall_comments: ''\n", ("says nothing",)), ("- a\n", ("is no map",))):
+                               ("overall_comments: ''\n", ("says nothing",)), ("- a\n", ("is not a map",))):
             with self.subTest(content):
                 file = self.folder / "wrong.yaml"
                 file.write_text(content, encoding="utf-8")
@@ -311,7 +311,7 @@ class TestLifeCycle(IterationTest):
 
 
 class TestReplacedFiles(IterationTest):
-    """A file of the task is replaced by a link or something else that is no file of its own, while the task waits."""
+    """A file of the task is replaced by a link or something else that is not a file of its own, while the task waits."""
 
     def replace(self, file, how):
         outside = self.folder / "outside.yaml"

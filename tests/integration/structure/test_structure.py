@@ -104,7 +104,7 @@ def kernel_violations(root):
                 elif target in order and "/" in name and target not in above:
                     found.append(f"{place} stands below kernel/{folder.name}")
                 elif quote == '"' and target not in order and not any(folder.rglob(name)) and not any((root / "sdk").rglob(name)):
-                    found.append(f"{place} is no file of this kernel folder or the SDK")
+                    found.append(f"{place} is not a file of this kernel folder or the SDK")
     return found
 
 
@@ -119,7 +119,7 @@ def plugin_violations(root):
                     target = pathlib.PurePosixPath(name).parts[0]
                     if quote == '"':
                         if not resolves_beside(file, name, plugin):
-                            found.append(f"{place} is no file of this plugin")
+                            found.append(f"{place} is not a file of this plugin")
                     elif target in kernel or target in ("kernel", "plugins", "tests") or ".." in name:
                         found.append(f"{place} is the kernel's or another plugin's")
     return found

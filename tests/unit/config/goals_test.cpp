@@ -61,12 +61,12 @@ TEST(Goals, what_is_wrong_with_the_file_is_said_with_its_place) {
     const std::pair<std::string, std::string> cases[] = {
         {"default: b\n" + one, ":1:10"},
         {one, "`default` is missing"},
-        {"default: a\n" + one + "  - {name: b, pipeline: q, words: [DO]}\n", "`do` stands twice"},
-        {"default: a\n" + one + "  - {name: a, pipeline: q, words: [be]}\n", "`a` stands twice"},
+        {"default: a\n" + one + "  - {name: b, pipeline: q, words: [DO]}\n", "`do` appears twice"},
+        {"default: a\n" + one + "  - {name: a, pipeline: q, words: [be]}\n", "`a` appears twice"},
         {"default: a\n" + one + "  - {name: b, words: [be]}\n", "`pipeline` is missing"},
         {"default: a\n" + one + "  - {name: b, pipeline: q, words: []}\n", "no list of words"},
         {"default: a\n" + one + "  - {name: b, pipeline: q, words: [be], wrods: [c]}\n", "Did you mean `words`?"},
-        {"default: a\n" + one + "  - {name: b, pipeline: q, words: [\"!\"]}\n", "no text with a letter"},
+        {"default: a\n" + one + "  - {name: b, pipeline: q, words: [\"!\"]}\n", "not text with a letter"},
         {"default: a\n", "no list of goals"}};
     for (const auto& [text, said] : cases) {
         const auto goals = read(text);

@@ -301,7 +301,7 @@ TEST(Pipelines, two_stages_that_lock_tests_or_deliver_are_refused) {
 TEST(Pipelines, tests_that_an_artifact_does_not_name_cannot_be_locked) {
     const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: look, contract: analysis, locks_tests: true}\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-015");
-    EXPECT_THAT(set.error().message, testing::HasSubstr("has no `test_files` that name them"));
+    EXPECT_THAT(set.error().message, testing::HasSubstr("has no `test_files` to name them"));
 }
 
 TEST(Pipelines, a_deliverable_that_no_stage_up_to_the_exit_makes_is_refused) {
@@ -431,7 +431,7 @@ TEST(Pipelines, a_prerequisite_of_a_stage_that_may_be_skipped_is_refused_where_i
     EXPECT_THAT(
         set.error().message,
         testing::HasSubstr(
-            "stage look builds on a clarification, and no stage that runs before it makes one where no_ambiguities holds"));
+            "stage look builds on a clarification, but no earlier stage that runs produces one where no_ambiguities holds"));
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:10:"));
     EXPECT_TRUE(
         with_project(

@@ -95,7 +95,7 @@ TEST(Settings, an_unknown_section_names_the_nearest) {
 }
 
 TEST(Settings, a_dotted_key_in_a_file_is_told_how_to_nest) {
-    EXPECT_EQ(project("llm.model: x\n").error().message, "\"llm.model\" is no setting");
+    EXPECT_EQ(project("llm.model: x\n").error().message, "\"llm.model\" is not a setting");
     EXPECT_EQ(project("llm.model: x\n").error().remedy, "Write it nested, one map for each part between the dots.");
 }
 

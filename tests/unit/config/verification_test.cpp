@@ -48,13 +48,13 @@ TEST(ChecksAfterEdits, are_none_where_nothing_is_said) { EXPECT_TRUE(edit_checks
 
 TEST(ChecksAfterEdits, refuse_what_they_do_not_know) {
     EXPECT_EQ(refusal_of_checks("verify_edits: [green]"),
-              "/config/verify_edits/0: `green` is no gate that can run after an edit");
+              "/config/verify_edits/0: `green` is not a gate that can run after an edit");
     EXPECT_EQ(refusal_of_checks("verify_edits: syntax"), "/config/verify_edits: `verify_edits` has a wrong value");
     EXPECT_EQ(refusal_of_checks("verify_edits: [{gate: syntax, must: true}]"),
-              "/config/verify_edits/0/must: `must` is no field of a check after edits");
+              "/config/verify_edits/0/must: `must` is not a field of a check after edits");
     EXPECT_EQ(refusal_of_checks("verify_edits: [{gate: tests, scope: some}]"),
               "/config/verify_edits/0/scope: `scope` has a wrong value");
-    EXPECT_EQ(refusal_of_checks("verify_edits: [tests, syntax, tests]"), "/config/verify_edits/2: `tests` stands there twice");
+    EXPECT_EQ(refusal_of_checks("verify_edits: [tests, syntax, tests]"), "/config/verify_edits/2: `tests` appears there twice");
     EXPECT_EQ(refusal_of_checks("verify_edits: [{gate: types, scope: affected}]"),
               "/config/verify_edits/0/scope: only `tests` has a scope; syntax and conformance look at the edited files anyway");
 }
@@ -95,7 +95,7 @@ TEST(ExitCriteria, refuse_what_they_do_not_know) {
     EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [{a: true, b: true}]}"),
               "/config/exit_criteria/required/0/b: one criterion names two facts, `a` and `b`");
     EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [{a: '>= many'}]}"),
-              "/config/exit_criteria/required/0/a: `>= many` is no comparison");
+              "/config/exit_criteria/required/0/a: `>= many` is not a comparison");
     EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [{a: []}]}"),
               "/config/exit_criteria/required/0/a: `a` has a wrong value");
 }

@@ -85,7 +85,7 @@ TEST(Plan, steps_depend_on_earlier_ones) {
             "plan",
             plan_with(
                 R"([{"number": 1, "title": "a", "description": "b", "estimate": "small", "requirements": ["REQ-001"], "depends_on": [1]}])")),
-        HasSubstr("no step before it"));
+        HasSubstr("not a step before it"));
 }
 
 TEST(Plan, each_tested_requirement_belongs_to_a_step) {

@@ -79,7 +79,7 @@ TEST(ContractLanguage, a_pattern_that_is_none_is_refused) {
 TEST(ContractLanguage, a_keyword_of_another_type_is_refused) {
     const auto error = refused(head + "  a: {type: string, min_items: 1}\n");
     EXPECT_EQ(error.code, "AF-CONT-007");
-    EXPECT_EQ(error.message, "`min_items` does not go with type string");
+    EXPECT_EQ(error.message, "`min_items` cannot be used with type string");
 }
 
 TEST(ContractLanguage, a_negative_count_is_refused) {

@@ -93,7 +93,7 @@ TEST(Rules, a_requirement_id_used_twice_is_named) {
 TEST(Rules, a_test_case_for_no_requirement_is_named) {
     EXPECT_EQ(broken("every test case names a requirement of this specification",
                      object(R"({"requirements": [{"id": "REQ-001"}], "test_cases": [{"requirement_ref": "REQ-002"}]})")),
-              "test_cases[0].requirement_ref is \"REQ-002\", which is no requirement of the specification\n");
+              "test_cases[0].requirement_ref is \"REQ-002\", which is not a requirement of the specification\n");
 }
 
 TEST(Rules, a_requirement_without_test_is_named) {
@@ -139,7 +139,7 @@ TEST(Rules, a_test_for_no_requirement_is_named) {
     suite["test_files"].as_array()[0].as_object()["tests"].as_array()[0].as_object()["requirement_ref"] = "REQ-009";
     const Artifacts artifacts{{"spec", specification()}};
     EXPECT_EQ(broken("every test names a requirement of the specification", suite, with(artifacts)),
-              "test_files[0].tests[0].requirement_ref is \"REQ-009\", which is no requirement of the specification\n");
+              "test_files[0].tests[0].requirement_ref is \"REQ-009\", which is not a requirement of the specification\n");
 }
 
 TEST(Rules, a_fact_that_was_not_measured_is_not_true) {

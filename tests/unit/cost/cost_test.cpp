@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTable{"no_models", "prices:\n  as_of: \"2026-10-24\"\n", "2:3", "it has no `models`"},
         BadTable{"unknown_key", "prices:\n  as_of: \"2026-10-24\"\n  currency: EUR\n  models: {}\n", "3:13",
                  "`currency` is unknown"},
-        BadTable{"other_file", "settings: {}\n", "1:1", "`settings` is no field of it"}),
+        BadTable{"other_file", "settings: {}\n", "1:1", "`settings` is not a field of it"}),
     [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Money, shows_as_many_decimals_as_it_needs_and_never_less_than_was_spent) {

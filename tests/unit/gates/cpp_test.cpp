@@ -74,7 +74,7 @@ TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
     EXPECT_THAT(find_test(report, "tests/data/test_nothing.cpp")->message,
                 HasSubstr("does not build: tests/data/test_nothing.cpp:1:21: error: "));
     EXPECT_EQ(status_of(report, "script"), TestStatus::failed_assertion);
-    EXPECT_EQ(report.tests.size(), 15U) << "the canaries are no tests of the project";
+    EXPECT_EQ(report.tests.size(), 15U) << "the canaries are not tests of the project";
 }
 
 TEST(CppTests, a_skeleton_includes_no_header_of_the_tests) {

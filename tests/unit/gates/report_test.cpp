@@ -96,13 +96,13 @@ TEST(VerificationStatus, shows_the_errors_of_types_before_the_tests) {
                      "",
                      {},
                      {},
-                     {{"types", "types", "blocking", "a.ts", 7, "number is no string", ""}},
+                     {{"types", "types", "blocking", "a.ts", 7, "number is not a string", ""}},
                      {{"type_check", "checked"}, {"type_check_passing", false}},
                      {}};
     const auto status = verification_status({sample(), types});
     EXPECT_EQ(status.begin()->key(), "type_check");
     EXPECT_EQ(status.at("type_check").at("errors"), json::value(1));
-    EXPECT_EQ(status.at("type_check").at("violations").at(0).at("message"), "number is no string");
+    EXPECT_EQ(status.at("type_check").at("violations").at(0).at("message"), "number is not a string");
 }
 
 TEST(VerificationStatus, is_ready_when_the_phase_gate_passed) {

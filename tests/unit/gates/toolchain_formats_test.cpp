@@ -100,7 +100,7 @@ TEST(GoTestJson, a_package_that_does_not_build_names_the_file_and_the_error) {
 TEST(GoTestJson, what_is_cut_off_or_fails_without_a_test_is_a_problem) {
     EXPECT_THAT(go_result(go_run.substr(0, go_run.rfind("{\"Action\":\"fail\""))).problem, HasSubstr("has no end"));
     EXPECT_THAT(go_result("{\"Action\":\"fail\",\"Package\":\"e\"}\n").problem, HasSubstr("although none of its tests did"));
-    EXPECT_THAT(go_result("{\"Action\":\n").problem, HasSubstr("no event"));
+    EXPECT_THAT(go_result("{\"Action\":\n").problem, HasSubstr("not an event"));
 }
 
 constexpr std::string_view cargo_err =

@@ -101,7 +101,7 @@ TEST(HandBack, a_build_that_the_code_breaks_is_not_handed_back) {
 TEST(HandBack, what_nobody_specified_is_no_criterion) {
     EXPECT_THAT(refusal(with(claim(), "criterion", "Spaces stay as they are"), one_fails()),
                 HasSubstr("REQ-002: 'a b' becomes 'a-b'"));
-    EXPECT_THAT(refusal(with(claim(), "criterion", "'a b'"), one_fails()), HasSubstr("no criterion of the specification"));
+    EXPECT_THAT(refusal(with(claim(), "criterion", "'a b'"), one_fails()), HasSubstr("not a criterion of the specification"));
 }
 
 TEST(HandBack, an_existing_test_that_fails_now_can_be_handed_back_as_outdated) {

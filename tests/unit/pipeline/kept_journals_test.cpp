@@ -96,10 +96,10 @@ Error refusal_of(std::string_view type, const char* field, const json::value& va
 
 TEST(KeptJournals, a_record_that_leads_out_of_the_tasks_folder_is_refused) {
     for (const char* file : {"/etc/passwd", "../../state.yaml", "artifacts/../../../x", "", "./x"}) {
-        EXPECT_NE(refusal_of("artifact_accepted", "artifact", file).message.find("is no file below the task's folder"),
+        EXPECT_NE(refusal_of("artifact_accepted", "artifact", file).message.find("is not a file below the task's folder"),
                   std::string::npos)
             << file;
-        EXPECT_NE(refusal_of("step", "patch", file).message.find("is no file below the task's folder"), std::string::npos)
+        EXPECT_NE(refusal_of("step", "patch", file).message.find("is not a file below the task's folder"), std::string::npos)
             << file;
     }
 }

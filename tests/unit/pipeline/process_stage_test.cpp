@@ -82,7 +82,7 @@ TEST_F(ProcessStages, AnEscalationWithoutAQuestionIsNamed) {
 TEST_F(ProcessStages, AnAnswerWithoutAVerdictIsNamed) {
     EXPECT_THAT(problem(run("nothing")), AllOf(HasSubstr("AF-MCP-023"), HasSubstr("none of")));
 }
-TEST_F(ProcessStages, AnAnswerThatIsNoObjectIsNamed) { EXPECT_THAT(problem(run("a-list")), HasSubstr("no object")); }
+TEST_F(ProcessStages, AnAnswerThatIsNoObjectIsNamed) { EXPECT_THAT(problem(run("a-list")), HasSubstr("not an object")); }
 TEST_F(ProcessStages, AnUnknownFieldOfTheAnswerIsNamed) { EXPECT_THAT(problem(run("unknown-field")), HasSubstr("`extra`")); }
 TEST_F(ProcessStages, AnInfoThatIsRefusedIsNamed) { EXPECT_EQ(start("no-info").error().code, "AF-MCP-013"); }
 TEST_F(ProcessStages, AnInfoOfAWrongTypeIsNamed) {

@@ -335,7 +335,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenLock{"twice",
                    "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH
                    "}}\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH "}}\n",
-                   "stands in it twice", ":4:5"}),
+                   "appears in it twice", ":4:5"}),
     [](const auto& each) { return std::string(each.param.name); });
 
 TEST_F(Locked, missing_lock_file_is_none) { EXPECT_FALSE(PluginLock::load(file).value().has_value()); }

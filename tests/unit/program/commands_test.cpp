@@ -263,7 +263,7 @@ TEST(TypingError, NamesTheNearestChoice) {
 TEST(TypingError, NamesTheNearestStatusOfATask) {
     const Answer wrong = answer({"status", "--state", "runing"});
     EXPECT_EQ(wrong.code, 2);
-    EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: `runing` is no value of --state\n  did you mean `running`?"));
+    EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: `runing` is not a value of --state\n  did you mean `running`?"));
     for (auto status = static_cast<unsigned char>(TaskStatus::pending); status <= static_cast<unsigned char>(TaskStatus::aborted);
          ++status) {
         EXPECT_THAT(answer({"status", "--help"}).out, HasSubstr(std::string(to_string(static_cast<TaskStatus>(status)))));
@@ -331,9 +331,9 @@ TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"continue"}, "`agentforge continue` needs TASK"},
         {{"feedback"}, "`agentforge feedback` needs TASK"},
-        {{"start", "a", "b"}, "`agentforge start` does not take `b`; a text of several words wants quotes"},
+        {{"start", "a", "b"}, "`agentforge start` does not take `b`; put a text of several words in quotes"},
         {{"inspect", "t", "--step", "0"}, "--step cannot be 0; it must be above 0"},
-        {{"start", "x", "--output-format", "yaml"}, "`yaml` is no value of --output-format"},
+        {{"start", "x", "--output-format", "yaml"}, "`yaml` is not a value of --output-format"},
         {{"start", "x", "--output-format", "yaml"}, "use one of text, json, stream-json"},
         {{"trust", "--show", "--revoke"}, "`--show` and `--revoke` exclude each other"},
         {{"status", "-C"}, "`-C` needs its value, DIR"},
@@ -383,17 +383,18 @@ TEST(WrongUse, NamesTheUnknownOptionBeforeWhatItLeftMissing) {
                 HasSubstr("`agentforge start` has no option `--suprvised`\n  did you mean `--supervised`?"));
     EXPECT_THAT(answer({"status", "-j"}).err, HasSubstr("`agentforge status` has no option `-j`"));
     EXPECT_THAT(answer({"start", "--reason is missing"}).err,
-                HasSubstr("a text that begins with `-` stands behind `--`: agentforge start -- "));
+                HasSubstr("put a text that begins with `-` after `--`: agentforge start -- "));
     EXPECT_THAT(answer({"abort", "--reason", "-x is wrong", "--nosuch"}).err, HasSubstr("no option `--nosuch`"));
 }
 
 TEST(WrongUse, SaysWhereAnOptionStandsWrongly) {
     EXPECT_THAT(answer({"start", "--", "--foo", "--dry-run"}).err,
-                HasSubstr("`--dry-run` stands behind `--`, where all is text"));
+                HasSubstr("`--dry-run` is after `--`, where everything is text"));
     EXPECT_THAT(answer({"--detail", "status"}).err,
-                HasSubstr("`--detail` stands before its command\n  it stands behind: agentforge status --detail"));
+                HasSubstr("`--detail` is before its command\n  put it after the command: agentforge status --detail"));
     EXPECT_THAT(answer({"doctor", "x"}).err, HasSubstr("`agentforge doctor` does not take `x`\n"));
-    EXPECT_THAT(answer({"start", "x", "--pipeline", "a", "--pipeline", "b"}).err, HasSubstr("`--pipeline` may stand only once"));
+    EXPECT_THAT(answer({"start", "x", "--pipeline", "a", "--pipeline", "b"}).err,
+                HasSubstr("`--pipeline` may be given only once"));
 }
 
 TEST(WrongUse, WithoutACommandIsSaid) {

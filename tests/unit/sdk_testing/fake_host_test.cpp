@@ -284,7 +284,7 @@ TEST(Make, GivesSettingsToTheConstructor) { EXPECT_TRUE(make<Picky>({{"key", 1}}
 TEST(Make, SaysWhyTheConstructorRefused) {
     const auto made = make<Picky>();
     ASSERT_FALSE(made.ok());
-    EXPECT_EQ(made.error().message, "The object could not be made: `key` is missing");
+    EXPECT_EQ(made.error().message, "Cannot create the object: `key` is missing");
 }
 
 TEST(Make, RefusesSettingsForAClassThatTakesNone) {

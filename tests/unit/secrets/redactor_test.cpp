@@ -568,7 +568,7 @@ TEST(SecretRules, APatternThatRe2DoesNotTakeIsRefused) {
     rule.pattern = "a(?=b)";
     const auto checked = check_secret_rules({rule});
     ASSERT_FALSE(checked.ok());
-    EXPECT_THAT(checked.error().message, HasSubstr("rule `a` is no RE2 expression"));
+    EXPECT_THAT(checked.error().message, HasSubstr("rule `a` is not an RE2 expression"));
 }
 
 TEST(SecretRules, TheOnesThatShipAreUsable) { EXPECT_TRUE(check_secret_rules(rules()).ok()); }

@@ -41,7 +41,7 @@ TEST_F(Servers, APathParameterThatIsNotThereIsNamed) {
     chosen.path_parameters["write"] = {"file"};
     ASSERT_TRUE(offer(chosen).ok());
     ASSERT_EQ(pool_.problems(chosen).size(), 1U);
-    EXPECT_THAT(pool_.problems(chosen).front().message, HasSubstr("`file`, which is no parameter"));
+    EXPECT_THAT(pool_.problems(chosen).front().message, HasSubstr("`file`, which is not a parameter"));
 }
 
 TEST_F(Servers, OfTwoToolsWithOneNameNeitherIsOffered) {

@@ -177,7 +177,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const 
     if (streams(head)) {
         if (!ended && !answer->may_end()) {
             return Error{"AF-LLM-409", "the stream of " + settings_.server.host + " ended before the answer did",
-                         settings_.server.text(), "It may succeed when tried again; resume.", ErrorKind::transient};
+                         settings_.server.text(), "A retry may succeed; resume.", ErrorKind::transient};
         }
     } else {
         if (page(whole)) {

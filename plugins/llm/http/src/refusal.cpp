@@ -178,11 +178,11 @@ Error refusal(const Address& server, const Complaint& complaint, const Head& hea
     const std::string asked = lower(head.header("x-should-retry"));
     const bool passes = status == 408 || status == 409 || status == 429 || status >= 500;
     if (asked == "true" || (passes && asked != "false")) {
-        return fail("AF-LLM-407", "It may succeed when tried again; resume.", ErrorKind::transient);
+        return fail("AF-LLM-407", "A retry may succeed; resume.", ErrorKind::transient);
     }
-    if (passes) { return fail("AF-LLM-406", "The server asks not to be tried again; resume later."); }
+    if (passes) { return fail("AF-LLM-406", "The server asks for no retries; resume later."); }
     if (status < 400) {
-        return fail("AF-LLM-405", "Nothing is sent elsewhere than llm.base_url says: set the address that it points to" +
+        return fail("AF-LLM-405", "AgentForge does not follow redirects from llm.base_url: set it to the new address" +
                                       (head.header("location").empty() ? std::string(".")
                                                                        : ", " + excerpt(head.header("location"), 200) + "."));
     }

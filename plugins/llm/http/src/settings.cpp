@@ -61,7 +61,7 @@ Headers headers(std::string_view key, const json::value& value) {
     if (!value.is_object()) { refuse(key, "must be a map of header names to texts"); }
     Headers read;
     for (const auto& [name, content] : value.get_object()) {
-        if (!is_header_name(name)) { refuse(key, "names '" + std::string(name) + "', which is no header's name"); }
+        if (!is_header_name(name)) { refuse(key, "names '" + std::string(name) + "', which is not a header's name"); }
         if (!content.is_string() || !is_header_value({content.get_string().data(), content.get_string().size()})) {
             refuse(key, "must give '" + std::string(name) + "' a text of one line");
         }

@@ -22,8 +22,8 @@ Result<json::object> read_object(std::string_view text, std::string_view what) {
     if (failed || !value.is_object()) {
         return Error{
             "AF-LLM-408",
-            std::string(what) + " is no JSON object: " + (text.empty() ? std::string("it is empty") : excerpt(text, 200)), "",
-            "It may succeed when tried again; otherwise check llm.base_url.", ErrorKind::transient};
+            std::string(what) + " is not a JSON object: " + (text.empty() ? std::string("it is empty") : excerpt(text, 200)), "",
+            "A retry may succeed; otherwise check llm.base_url.", ErrorKind::transient};
     }
     return std::move(value.get_object());
 }
