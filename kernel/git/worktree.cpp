@@ -158,9 +158,12 @@ Result<void> write_record(const Place& place, const std::string& commit) {
         AF_CHECK(make_directories(made));
         AF_CHECK(write_if_other(made / "locked", std::string(being_made)));
         AF_CHECK(write_record_files(place, made, commit));
-        AF_CHECK(make_directories(place.admin.parent_path()));
-        if (::rename(made.c_str(), place.admin.c_str()) == 0) { return sync_directory(place.admin.parent_path()); }
-        written = folder_error(errno, "name git's record", place.admin);
+        // `git worktree prune` removes the folder of records while it is empty, at any moment.
+        written = make_directories(place.admin.parent_path());
+        if (written.ok() && ::rename(made.c_str(), place.admin.c_str()) == 0) {
+            return sync_directory(place.admin.parent_path());
+        }
+        if (written.ok()) { written = folder_error(errno, "name git's record", place.admin); }
         std::filesystem::remove_all(made, error);
     }
     return written;

@@ -78,7 +78,7 @@ class TestByCommandAndFile(InteractiveTest):
         self.assert_error(self.run_program("feedback", item["id"], ""), "AF-CLI-001", "COMMENT is empty", exit_code=2)
         outcome = self.run_program("approve", self.task(), "--hash", item["artifact_hash"][:12], "--no-resume")
         self.assert_code(outcome, 0)
-        self.assertIn("Go on with: agentforge resume", outcome.out)
+        self.assertIn("Continue with: agentforge resume", outcome.out)
         self.assertEqual(self.records("action_decided"), [], "only answered")
         self.assert_code(self.go_on("resume", self.task()), 0)
 
