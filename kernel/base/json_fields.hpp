@@ -14,5 +14,23 @@ namespace agentforge::kernel {
 [[nodiscard]] inline json::value text_or_null(const std::string& text) {
     return text.empty() ? json::value(nullptr) : json::value(text);
 }
+/// Appends a name to a JSON pointer, with `~` as `~0` and `/` as `~1` (RFC 6901).
+inline void append_pointer_token(std::string& pointer, std::string_view name) {
+    for (const char letter : name) {
+        if (letter == '~') {
+            pointer += "~0";
+        } else if (letter == '/') {
+            pointer += "~1";
+        } else {
+            pointer += letter;
+        }
+    }
+}
+/// Returns a name as one token of a JSON pointer.
+[[nodiscard]] inline std::string pointer_token(std::string_view name) {
+    std::string token;
+    append_pointer_token(token, name);
+    return token;
+}
 
 }  // namespace agentforge::kernel

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/precompiled_yaml.hpp"
 
+#include "base/json_fields.hpp"
+
 #include <cstddef>
 #include <utility>
 
@@ -38,15 +40,7 @@ void walk(const json::value& value, std::string& pointer, Visit& visit) {
     if (value.is_object()) {
         for (const auto& entry : value.get_object()) {
             pointer += '/';
-            for (const char c : entry.key()) {
-                if (c == '~') {
-                    pointer += "~0";
-                } else if (c == '/') {
-                    pointer += "~1";
-                } else {
-                    pointer += c;
-                }
-            }
+            append_pointer_token(pointer, view(entry.key()));
             walk(entry.value(), pointer, visit);
             pointer.resize(length);
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/yaml.hpp"
 
+#include "base/json_fields.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -254,15 +256,7 @@ private:
             if (level.value.is_array()) {
                 pointer_ += std::to_string(level.value.get_array().size());
             } else {
-                for (const char c : level.key) {
-                    if (c == '~') {
-                        pointer_ += "~0";
-                    } else if (c == '/') {
-                        pointer_ += "~1";
-                    } else {
-                        pointer_ += c;
-                    }
-                }
+                append_pointer_token(pointer_, level.key);
             }
         }
         // Long keys above many values would make the pointers larger than any document. Such values use the nearest recorded

@@ -3,18 +3,13 @@
 
 #include <optional>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-std::string escaped_segment(const std::string& segment) {
-    std::string out;
-    for (const char c : segment) { out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c); }
-    return out;
-}
 
 /// Drops empty maps: for settings, `llm:` and `llm: {}` are the same.
 void drop_empty(json::value& value) {
@@ -128,7 +123,7 @@ private:
 
     static std::string pointer_to(const std::vector<std::string>& segments, std::size_t count) {
         std::string pointer;
-        for (std::size_t index = 0; index < count; ++index) { pointer += "/" + escaped_segment(segments[index]); }
+        for (std::size_t index = 0; index < count; ++index) { pointer += "/" + pointer_token(segments[index]); }
         return pointer;
     }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/edit.hpp"
@@ -15,7 +16,7 @@ std::string pointer_of(const std::vector<std::string>& segments) {
     std::string pointer;
     for (const std::string& segment : segments) {
         pointer += '/';
-        for (const char c : segment) { pointer += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c); }
+        append_pointer_token(pointer, segment);
     }
     return pointer;
 }

@@ -7,6 +7,7 @@
 
 #include <functional>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/settings_schema.hpp"
@@ -108,20 +109,6 @@ Error unknown_key(const SettingsSchema& schema, const std::vector<std::string>& 
                  ErrorKind::invalid};
 }
 
-std::string token(std::string_view name) {
-    std::string out;
-    for (const char c : name) {
-        if (c == '~') {
-            out += "~0";
-        } else if (c == '/') {
-            out += "~1";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
-
 /// Returns the place of the value at a JSON pointer below a setting.
 using Places = std::function<std::string(const std::string& pointer)>;
 
@@ -134,7 +121,7 @@ Result<void> flatten_free(const json::object& object, std::vector<std::string>& 
                          where(pointer), "Name it.", ErrorKind::invalid};
         }
         segments.emplace_back(key);
-        const std::string at = pointer + "/" + token(segments.back());
+        const std::string at = pointer + "/" + pointer_token(segments.back());
         if (value.is_object() && !value.get_object().empty()) {
             AF_CHECK(flatten_free(value.get_object(), segments, at, where, setting, leaves));
         } else {
@@ -169,7 +156,7 @@ Result<void> flatten(const SettingsSchema& schema, const YamlDocument& document,
                      const std::string& pointer, std::vector<std::string>& segments, std::vector<Leaf>& leaves) {
     for (const auto& [name, value] : object) {
         segments.emplace_back(name);
-        const auto at = pointer + "/" + token(segments.back());
+        const auto at = pointer + "/" + pointer_token(segments.back());
         if (const auto* key = schema.find(segments)) {
             AF_CHECK(add_leaf(
                 *key, segments, value, [&](const std::string& below) { return document.where(at + below); }, leaves));

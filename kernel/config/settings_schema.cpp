@@ -154,16 +154,7 @@ Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
         SettingKey key;
         key.name = std::string(name);
         key.segments = split_key(key.name);
-        std::string at = "/settings/";
-        for (const char c : key.name) {
-            if (c == '~') {
-                at += "~0";
-            } else if (c == '/') {
-                at += "~1";
-            } else {
-                at += c;
-            }
-        }
+        const std::string at = "/settings/" + pointer_token(key.name);
         key.where = document.where(at);
         if (!value.is_object()) { return fail(at, "a setting is a map"); }
         for (const auto& [keyword, what] : value.get_object()) {

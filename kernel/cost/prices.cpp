@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 
@@ -28,20 +29,6 @@ struct Sum {
     }
     [[nodiscard]] std::uint64_t up() const { return whole + (parts + million - 1) / million; }
 };
-
-std::string pointer_part(std::string_view name) {
-    std::string out;
-    for (const char c : name) {
-        if (c == '~') {
-            out += "~0";
-        } else if (c == '/') {
-            out += "~1";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
 
 bool digits(std::string_view text) {
     return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -131,7 +118,7 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
     source.sha256 = sha256(text);
     const json::object* models = nullptr;
     for (const auto& [key, value] : prices->get_object()) {
-        const std::string at = "/prices/" + pointer_part(key);
+        const std::string at = "/prices/" + pointer_token(key);
         if (key == "as_of") {
             if (!value.is_string() || !is_date(std::string_view(value.get_string()))) {
                 return wrong(at, "`as_of` is " + ellipsis(json::serialize(value), 60) + " and must be a date like 2026-11-01",
@@ -158,7 +145,7 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
         return wrong("/prices", "it has no `models`", "Add `models:` and below it `<model>: {input: 3, output: 15}`.");
     }
     for (const auto& [name, value] : *models) {
-        const std::string at = "/prices/models/" + pointer_part(name);
+        const std::string at = "/prices/models/" + pointer_token(name);
         const std::string model = ellipsis(std::string(name), 80);
         if (!value.is_object()) {
             return wrong(at, "the prices of `" + model + "` must be a map",
@@ -166,7 +153,7 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
         }
         std::map<std::string, std::uint64_t, std::less<>> found;
         for (const auto& [field, amount] : value.get_object()) {
-            const std::string here = at + "/" + pointer_part(field);
+            const std::string here = at + "/" + pointer_token(field);
             static const std::vector<std::string> known{"input", "cached_input", "cache_write", "output", "reasoning"};
             if (std::ranges::find(known, std::string_view(field)) == known.end()) {
                 const std::string near = nearest(std::string_view(field), known);

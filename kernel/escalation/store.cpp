@@ -158,6 +158,11 @@ Result<std::optional<YamlDocument>> load(const std::filesystem::path& file, std:
     return std::optional<YamlDocument>(std::move(*document));
 }
 
+/// Reads the file with the answer to a question. Empty if there is none.
+Result<std::optional<YamlDocument>> load_answer(const std::filesystem::path& directory, std::string_view id) {
+    return load(directory / (std::string(id) + std::string(resolution_suffix)), max_resolution_bytes, correct_answer);
+}
+
 /// Converts doubles to text, because the journal may not preserve them.
 void without_doubles(json::value& value) {
     if (value.is_double()) {
@@ -608,8 +613,7 @@ Result<AnswerBy> EscalationStore::answer_by(std::string_view id) const {
 
 Result<std::optional<Resolution>> EscalationStore::resolution(std::string_view id) const {
     AF_TRY(const Escalation asked, escalation(id));
-    AF_TRY(const std::optional<YamlDocument> document,
-           load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
+    AF_TRY(const std::optional<YamlDocument> document, load_answer(directory_, asked.id));
     if (!document) { return std::optional<Resolution>(); }
     AF_TRY(Resolution answer, read_resolution(*document));
     return std::optional<Resolution>(std::move(answer));
@@ -617,8 +621,7 @@ Result<std::optional<Resolution>> EscalationStore::resolution(std::string_view i
 
 Result<std::optional<Approval>> EscalationStore::decision(std::string_view id) const {
     AF_TRY(const ApprovalRequest asked, approval(id));
-    AF_TRY(const std::optional<YamlDocument> document,
-           load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
+    AF_TRY(const std::optional<YamlDocument> document, load_answer(directory_, asked.id));
     if (!document) { return std::optional<Approval>(); }
     AF_TRY(const ArtifactDecision answer, read_decision(*document, asked));
     Approval approval;
@@ -633,8 +636,7 @@ Result<std::optional<Approval>> EscalationStore::decision(std::string_view id) c
 Result<std::optional<ArtifactDecision>> EscalationStore::artifact_decision(std::string_view id) const {
     AF_CHECK(check_id(id, "APR-"));
     AF_TRY(const ApprovalRequest asked, approval(id));
-    AF_TRY(const std::optional<YamlDocument> document,
-           load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
+    AF_TRY(const std::optional<YamlDocument> document, load_answer(directory_, asked.id));
     if (!document) { return std::optional<ArtifactDecision>(); }
     AF_TRY(ArtifactDecision decision, read_decision(*document, asked));
     return std::optional<ArtifactDecision>(std::move(decision));
@@ -643,8 +645,7 @@ Result<std::optional<ArtifactDecision>> EscalationStore::artifact_decision(std::
 Result<std::optional<ActionDecision>> EscalationStore::action_decision(std::string_view id) const {
     AF_CHECK(check_id(id, "ACT-"));
     AF_TRY(const ApprovalRequest asked, approval(id));
-    AF_TRY(const std::optional<YamlDocument> document,
-           load(directory_ / (asked.id + std::string(resolution_suffix)), max_resolution_bytes, correct_answer));
+    AF_TRY(const std::optional<YamlDocument> document, load_answer(directory_, asked.id));
     if (!document) { return std::optional<ActionDecision>(); }
     AF_TRY(ActionDecision decision, read_action_decision(*document, asked));
     return std::optional<ActionDecision>(std::move(decision));

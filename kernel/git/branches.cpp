@@ -7,22 +7,6 @@ namespace agentforge::kernel {
 
 using namespace git;
 
-Result<void> keep_commit(const std::filesystem::path& repository, std::string_view name, std::string_view commit) {
-    AF_TRY(const RepositoryHandle handle, open_repository(repository));
-    AF_TRY(const git_oid id, parse_id(commit));
-    AF_TRY(const CommitHandle found, find_commit(handle.get(), id));
-    const std::string ref = "refs/agentforge/" + std::string(name);
-    const int code = retry_while_locked(
-        [&] {
-            git_reference* raw = nullptr;
-            const int result = git_reference_create(&raw, handle.get(), ref.c_str(), git_commit_id(found.get()), 1, nullptr);
-            git_reference_free(raw);
-            return result;
-        },
-        lock_of(handle.get(), ref));
-    return code < 0 ? Result<void>(failure(code, "write " + ref)) : Result<void>();
-}
-
 Result<bool> take_back_branch(const std::filesystem::path& repository, std::string_view branch, std::string_view commit) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     AF_TRY(const git_oid id, parse_id(commit));

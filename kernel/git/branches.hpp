@@ -9,9 +9,6 @@
 
 namespace agentforge::kernel {
 
-/// Keeps a commit alive under `refs/agentforge/<name>`. Replaces an existing ref. Errors: AF-GIT-007, AF-GIT-012, AF-GIT-099.
-[[nodiscard]] Result<void> keep_commit(const std::filesystem::path& repository, std::string_view name, std::string_view commit);
-
 /// Deletes the branch if it is at `commit` and not checked out anywhere. Returns whether it did. Does nothing if the branch is
 /// elsewhere or gone. Errors: AF-GIT-011, AF-GIT-099.
 [[nodiscard]] Result<bool> take_back_branch(const std::filesystem::path& repository, std::string_view branch,
