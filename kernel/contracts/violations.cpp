@@ -5,20 +5,6 @@
 
 namespace agentforge::kernel {
 
-std::string pointer_token(std::string_view name) {
-    std::string token;
-    for (const char c : name) {
-        if (c == '~') {
-            token += "~0";
-        } else if (c == '/') {
-            token += "~1";
-        } else {
-            token += c;
-        }
-    }
-    return token;
-}
-
 ArtifactPath ArtifactPath::field(std::string_view name) const {
     ArtifactPath inner;
     inner.pointer_ = pointer_ + "/" + pointer_token(name);

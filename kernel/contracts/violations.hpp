@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_fields.hpp"
 #include "contracts/contract.hpp"
 
 namespace agentforge::kernel {
@@ -47,7 +48,5 @@ private:
 [[nodiscard]] std::string show(const json::value& value);
 /// Returns "a string", "an object", …
 [[nodiscard]] std::string_view kind_words(const json::value& value);
-/// Escapes a token of a JSON pointer: `~` and `/` (RFC 6901).
-[[nodiscard]] std::string pointer_token(std::string_view name);
 
 }  // namespace agentforge::kernel
