@@ -59,7 +59,7 @@ class TestGoals(ProgramTest):
 
     def test_review_refuses_a_path_that_is_not_there_or_outside(self):
         self.assert_error(self.run_program("review", "--transcript", TRANSCRIPT, "src/ath/"), "AF-CLI-140", "there is no file or folder", "src/ath/")
-        self.assert_error(self.run_program("review", "--transcript", TRANSCRIPT, ".."), "AF-CLI-140", "outside of the repository")
+        self.assert_error(self.run_program("review", "--transcript", TRANSCRIPT, ".."), "AF-CLI-140", "outside the repository")
         self.assertEqual(self.tasks(), [])
 
     def test_implement_delivers(self):

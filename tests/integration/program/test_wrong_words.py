@@ -32,7 +32,7 @@ class TestWords(Untouched):
             self.assertIn("Usage: agentforge " + [word for word in words if word in ("start", "plugins")][0], self.assert_code(self.run_program(*words), 0).out)
 
     def test_words_that_others_call_it_by_name_our_command(self):
-        for word, command in (("tasks", "status"), ("exec", "start"), ("show", "status TASK"), ("watch", "logs TASK --follow"), ("undo", "diff TASK | git apply -R"), ("prune", "archive list")):
+        for word, command in (("tasks", "status"), ("exec", "start"), ("show", "status TASK"), ("watch", "logs TASK --follow"), ("undo", "diff TASK | git apply -R"), ("prune", "gc")):
             for words in ((word,), (word, "--help"), (word, "x", "y"), ("help", word)):
                 with self.subTest(words):
                     self.assert_error(self.run_program(*words), "AF-CLI-001", f"`agentforge {command}`", exit_code=2)
