@@ -519,10 +519,6 @@ int run_program(int argc, const char* const* argv, Program& program) {
         const UnknownCommand unknown = unknown_command(app, words);
         return refuse(unknown.group == nullptr ? usage_problem(app, problem, words) : no_such_command(unknown, app));
     }
-    if (std::error_code none; !directory.empty() && !std::filesystem::is_directory(directory, none)) {
-        return refuse(Error{"AF-CLI-192", "`" + printable(directory, 300) + "` is not a folder", "-C",
-                            "name the folder of a repository, or one in it", ErrorKind::not_found});
-    }
     if (!directory.empty()) {
         program.directory = std::filesystem::absolute(directory);
         program.place_flag = "-C " + shell_quoted(directory);
@@ -542,6 +538,10 @@ int run_program(int argc, const char* const* argv, Program& program) {
     if (!program.command) {
         program.out << app.help();
         return usage_error;
+    }
+    if (std::error_code none; !directory.empty() && !std::filesystem::is_directory(directory, none)) {
+        return program.fail(Error{"AF-CLI-192", "`" + printable(directory, 300) + "` is not a folder", "-C",
+                                  "name the folder of a repository, or one in it", ErrorKind::not_found});
     }
     if (!repository.empty()) {
         const auto known = find_known_repository(program, repository);

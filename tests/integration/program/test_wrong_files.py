@@ -210,7 +210,7 @@ class TestTranscript(ProgramTest):
         transcript = load_transcript()
         transcript["entries"] = [e for e in transcript["entries"] if e["stage"] != "analyze"]
         outcome = self.assert_error(self.start("--exit-after", "analyze", transcript=transcript), "AF-LLM-201", "'analyze'", "step 1")
-        self.assertIn("resume", outcome.out)
+        self.assertIn("agentforge resume TASK --set llm.backend=auto", outcome.err)
         # With the whole transcript in the same place, the task goes on from there.
         (self.folder / "transcript.yaml").write_text(yaml.safe_dump(load_transcript(), allow_unicode=True), encoding="utf-8")
         self.assert_code(self.run_program("resume", self.task()), 0)

@@ -31,9 +31,7 @@ class TestPlaceOfWork(Untouched):
         self.assert_refused(self.start, "AF-GIT-005", "git commit")
 
     def test_a_folder_that_is_not_there(self):
-        outcome = self.run_program("-C", self.folder / "nowhere", "status")
-        self.assertEqual(outcome.code, 1)
-        self.assertIn("nowhere", outcome.err)
+        self.assert_error(self.run_program("-C", self.folder / "nowhere", "status"), "AF-CLI-192", "nowhere")
 
     def test_a_current_folder_that_was_removed(self):
         gone = self.folder / "gone"

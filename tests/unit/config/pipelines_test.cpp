@@ -308,7 +308,7 @@ TEST(Pipelines, a_deliverable_that_no_stage_up_to_the_exit_makes_is_refused) {
     const auto set = with_project(
         "mine.yaml",
         mine("  stages:\n    - name: analyze\n    - name: spec\n  exit: {stage: analyze, deliverable: specification}\n"));
-    EXPECT_EQ(set.error().message, "the pipeline is for a specification, which no stage up to analyze makes");
+    EXPECT_EQ(set.error().message, "the pipeline is for a specification, which no stage up to analyze produces");
 }
 
 TEST(Pipelines, a_weakened_meta_contract_does_not_end_the_program) {

@@ -1202,7 +1202,7 @@ TEST_F(ControllerTest, a_handler_that_hangs_is_given_up_and_the_question_stays_o
     EXPECT_EQ(
         bench.events.texts("log", "message"),
         std::vector<std::string>{
-            "AF-ESC-030: the escalation handler did not return by its deadline of 10 s and was given up: the escalation `stuck` of plugin `org.example.hang` hung in "
+            "AF-ESC-030: the escalation handler did not return by its deadline of 10 s and was abandoned: the escalation `stuck` of plugin `org.example.hang` hung in "
             "notify() (escalation `stuck` of plugin `org.example.hang`)\n  answer with `agentforge resolve` or `agentforge approve`, and fix the handler: it must watch deadline()"});
 }
 
