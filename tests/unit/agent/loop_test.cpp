@@ -82,7 +82,7 @@ TEST(AgentLoop, a_command_that_asks_its_server_again_and_again_stops_the_run_onc
     ASSERT_FALSE(outcome.ok());
     EXPECT_EQ(outcome.error().code, "AF-LLM-315");
     EXPECT_EQ(outcome.error().kind, ErrorKind::unavailable) << "the task pauses";
-    EXPECT_NE(outcome.error().message.find("at least 2500 times"), std::string::npos);
+    EXPECT_NE(outcome.error().message.find("at least 2500 requests"), std::string::npos);
     EXPECT_EQ(world.host.answers.size(), 1U);
     EXPECT_EQ(world.tool_calls, 0U);
 }

@@ -328,10 +328,10 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenLock{"way_out",
                    "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH ", ../x: " HASH
                    "}}\n",
-                   "no file below", ":3:38"},
+                   "not a file below", ":3:38"},
         BrokenLock{"absolute",
                    "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH ", /x: " HASH "}}\n",
-                   "no file below", ":3:38"},
+                   "not a file below", ":3:38"},
         BrokenLock{"twice",
                    "agentforge_lock: 1\nplugins:\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH
                    "}}\n  - {id: a.b, version: 1.0.0, files: {plugin.json: " HASH "}}\n",

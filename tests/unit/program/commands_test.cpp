@@ -324,7 +324,8 @@ TEST(WrongUse, OfASettingIsSaidByCommandsThatReadNone) {
 TEST(WrongUse, QuotesAWordOfSeveralLinesWithoutBeginningALineWithIt) {
     const Answer wrong = answer({"-C", "/none\nagentforge: all is well", "status"});
     EXPECT_EQ(wrong.code, 1);
-    EXPECT_THAT(wrong.err, HasSubstr("/none\n    agentforge: all is well"));
+    EXPECT_THAT(wrong.err, HasSubstr("/none agentforge: all is well"));
+    EXPECT_THAT(wrong.err, Not(HasSubstr("\nagentforge:")));
 }
 
 TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
