@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/ids.hpp"
 #include "base/text.hpp"
@@ -164,12 +166,21 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
     const std::lock_guard lock(mutex_);
     std::vector<TaskChange> changes;
     std::vector<Key> differ;
+    // An answer is a new file, so one look at the folder of a repository tells whether any of its tasks can have one.
+    std::set<std::size_t> may_have_answers;
+    for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
+        struct stat folder {};
+        const bool found = ::lstat((agentforge_of(repositories_[repository]) / "escalations").c_str(), &folder) == 0;
+        const std::int64_t changed = found ? folder.st_mtim.tv_sec * ns_per_second + folder.st_mtim.tv_nsec : 0;
+        if (std::exchange(escalations_changed_[repository], changed) != changed) { may_have_answers.insert(repository); }
+    }
     for (const auto& [key, known] : tasks_) {
         if (!known.figures) { continue; }
         const TaskOverview& task = known.figures->overview;
         const TaskPaths paths{folder_of(key)};
         const bool process = may_run(*known.figures) && TaskLock::holder(paths).has_value() != task.running;
-        const bool answer = !task.summary.waiting_for.empty() && has_answer(paths, task.waiting_id) != task.answered;
+        const bool answer = may_have_answers.contains(key.first) && !task.summary.waiting_for.empty() &&
+                            has_answer(paths, task.waiting_id) != task.answered;
         if (process || answer) { differ.push_back(key); }
     }
     for (const Key& key : differ) {
