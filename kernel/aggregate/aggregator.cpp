@@ -177,10 +177,11 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
     for (const auto& [key, known] : tasks_) {
         if (!known.figures) { continue; }
         const TaskOverview& task = known.figures->overview;
+        const bool may_be_answered = may_have_answers.contains(key.first) && !task.summary.waiting_for.empty();
+        if (!may_run(*known.figures) && !may_be_answered) { continue; }  // Most tasks have ended: no path is built for them.
         const TaskPaths paths{folder_of(key)};
         const bool process = may_run(*known.figures) && TaskLock::holder(paths).has_value() != task.running;
-        const bool answer = may_have_answers.contains(key.first) && !task.summary.waiting_for.empty() &&
-                            has_answer(paths, task.waiting_id) != task.answered;
+        const bool answer = may_be_answered && has_answer(paths, task.waiting_id) != task.answered;
         if (process || answer) { differ.push_back(key); }
     }
     for (const Key& key : differ) {
