@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/ids.hpp"
@@ -166,18 +165,23 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
     const std::lock_guard lock(mutex_);
     std::vector<TaskChange> changes;
     std::vector<Key> differ;
-    // An answer is a new file, so one look at the folder of a repository tells whether any of its tasks can have one.
-    std::set<std::size_t> may_have_answers;
+    // An answer is a new file, so one look at the folder of a repository tells which of its tasks can have one.
     for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
         struct stat folder {};
-        const bool found = ::lstat((agentforge_of(repositories_[repository]) / "escalations").c_str(), &folder) == 0;
+        const EscalationStore store(agentforge_of(repositories_[repository]));
+        const bool found = ::lstat(store.directory().c_str(), &folder) == 0;
         const std::int64_t changed = found ? folder.st_mtim.tv_sec * ns_per_second + folder.st_mtim.tv_nsec : 0;
-        if (std::exchange(escalations_changed_[repository], changed) != changed) { may_have_answers.insert(repository); }
+        Answers& answers = answers_[repository];
+        answers.changed = answers.folder_changed_ns != changed;
+        if (answers.changed) { answers = {changed, store.answered(), true}; }
     }
     for (const auto& [key, known] : tasks_) {
         if (!known.figures) { continue; }
         const TaskOverview& task = known.figures->overview;
-        const bool may_be_answered = may_have_answers.contains(key.first) && !task.summary.waiting_for.empty();
+        const Answers& answers = answers_[key.first];
+        // A file that exists may be rewritten in place.
+        const bool may_be_answered =
+            !task.summary.waiting_for.empty() && (answers.changed || answers.files.contains(task.waiting_id));
         if (!may_run(*known.figures) && !may_be_answered) { continue; }  // Most tasks have ended: no path is built for them.
         const TaskPaths paths{folder_of(key)};
         const bool process = may_run(*known.figures) && TaskLock::holder(paths).has_value() != task.running;

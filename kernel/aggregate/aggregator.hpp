@@ -18,6 +18,7 @@
 #include "aggregate/figures.hpp"
 #include "aggregate/followed_task.hpp"
 #include "aggregate/known_repositories.hpp"
+#include "escalation/store.hpp"
 
 namespace agentforge::kernel {
 
@@ -113,9 +114,15 @@ private:
     std::set<std::size_t> forgotten_;  ///< Numbers of repositories that are known no more.
     std::map<Key, Known> tasks_;
     std::map<std::size_t, Error> repository_problems_;
-    std::map<std::size_t, std::vector<Error>> odd_folders_;    ///< Among the tasks of a repository.
-    std::map<std::size_t, std::int64_t> escalations_changed_;  ///< Time of the last change to a repository's folder of answers.
-    std::list<Key> looked_at_;                                 ///< Ended tasks that are still followed, newest first.
+    std::map<std::size_t, std::vector<Error>> odd_folders_;  ///< Among the tasks of a repository.
+    /// The files with answers of one repository, by its number.
+    struct Answers {
+        std::int64_t folder_changed_ns = -1;
+        AnsweredQuestions files;
+        bool changed = false;  ///< A file was added or removed since the last look.
+    };
+    std::map<std::size_t, Answers> answers_;
+    std::list<Key> looked_at_;  ///< Ended tasks that are still followed, newest first.
     std::uint64_t version_ = 1;
     bool loaded_ = false;
 };

@@ -39,8 +39,10 @@ bool waits_for_person(const TaskOverview& task) { return !task.summary.waiting_f
 bool has_answer(const TaskPaths& paths, const std::string& id) {
     const EscalationStore store(paths.root.parent_path().parent_path());
     if (id.empty() || !store.answer_version(id)) { return false; }
-    const auto open = store.check_unanswered(id);
-    return !open.ok() && open.error().kind == ErrorKind::conflict;  // An answer that cannot be read is none.
+    // An answer that cannot be read, or that is for another artifact, is none.
+    const auto given = [](const auto& answer) { return answer.ok() && answer->has_value(); };
+    if (id.starts_with("ESC-")) { return given(store.resolution(id)); }
+    return id.starts_with("ACT-") ? given(store.action_decision(id)) : given(store.artifact_decision(id));
 }
 
 bool is_interrupted(const TaskOverview& task) {

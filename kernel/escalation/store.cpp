@@ -657,10 +657,19 @@ std::optional<AnswerVersion> EscalationStore::answer_version(std::string_view id
     return AnswerVersion{static_cast<std::int64_t>(st.st_mtim.tv_sec) * 1'000'000'000 + st.st_mtim.tv_nsec, st.st_size};
 }
 
+namespace {
+
+constexpr std::size_t kind_prefix = 4;  ///< `ESC-`, `APR-` or `ACT-`.
+
+}  // namespace
+
 AnsweredQuestions::AnsweredQuestions(std::vector<std::string> ids) : names_(std::move(ids)) {
-    constexpr std::size_t prefix = 4;
-    for (std::string& id : names_) { id.erase(0, prefix); }
+    for (std::string& id : names_) { id.erase(0, kind_prefix); }
     std::ranges::sort(names_);
+}
+
+bool AnsweredQuestions::contains(std::string_view id) const {
+    return id.size() > kind_prefix && std::ranges::binary_search(names_, id.substr(kind_prefix));
 }
 
 bool AnsweredQuestions::may_be_of(std::string_view task_id) const {

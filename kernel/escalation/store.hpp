@@ -101,7 +101,9 @@ struct PendingList {
 /// The questions that have a file with an answer, of all tasks.
 class AnsweredQuestions {
 public:
-    explicit AnsweredQuestions(std::vector<std::string> ids);
+    explicit AnsweredQuestions(std::vector<std::string> ids = {});
+    /// True if this question has such a file, be it empty or unreadable.
+    [[nodiscard]] bool contains(std::string_view id) const;
     /// True if a question of this task, or of one whose id begins with this one, is among them.
     [[nodiscard]] bool may_be_of(std::string_view task_id) const;
 

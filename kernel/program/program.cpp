@@ -545,7 +545,10 @@ int run_program(int argc, const char* const* argv, Program& program) {
     }
     if (!repository.empty()) {
         const auto known = find_known_repository(program, repository);
-        if (!known.ok()) { return program.fail(known.error()); }
+        if (!known.ok()) {
+            program.place_flag.clear();  // No command works with this name.
+            return program.fail(known.error());
+        }
         program.directory = known->path;
     }
     if (const auto given = check_given_settings(program); !given.ok()) { return program.fail(given.error()); }

@@ -237,7 +237,8 @@ void tell_not_done(Program& program, Project& project, const PipelineResult& res
     }
     tell_cost(program, project, result, state);
     const std::string id = short_id(result.task_id);
-    const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos;
+    const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos &&
+                      result.error->remedy.find("agentforge resume TASK") == std::string::npos;
     std::vector<NextCommand> next;
     if (!told) { next = commands_for(project, state); }
     if (!result.error || result.error->remedy.find("agentforge inspect") == std::string::npos) {

@@ -31,6 +31,13 @@ std::vector<NextCommand> to_resume(const TaskOverview& task) {
     if (!task.can_resume) { return {}; }
     if (task.summary.status == "paused" && !task.answered) {
         auto named = named_in(task.question);
+        for (NextCommand& each : named) {  // A backend does not know which task it works for.
+            constexpr std::string_view placeholder = " TASK ";
+            const auto at = each.command.find(placeholder);
+            if (at != std::string::npos) {
+                each.command.replace(at, placeholder.size(), " " + short_id(task.summary.task_id) + " ");
+            }
+        }
         const bool is_more_than_resume = !named.empty() && named.front().command.find(" --") != std::string::npos;
         if (is_more_than_resume) { return named; }
     }

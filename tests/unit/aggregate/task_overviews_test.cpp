@@ -63,16 +63,48 @@ TEST_F(Overviews, ATaskWhoseQuestionHasAnAnswerWaitsForNobodyAndCanBeResumed) {
     EXPECT_TRUE(to_json(*aggregator.tasks().at(0)).at("status").at("answered").as_bool());
 }
 
-TEST_F(Overviews, AnAnswerThatCannotBeReadIsNone) {
-    waiting_.begin(agentforge_, waiting_.records());
-    const std::string id = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
-    ASSERT_TRUE(EscalationStore(agentforge_)
-                    .record(ApprovalRequest{id, waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}})
-                    .ok());
-    std::ofstream(agentforge_ / "escalations" / (id + ".resolution.yaml")) << "approved: perhaps\n";
-    const auto listing = TaskOverviews(agentforge_).list();
-    ASSERT_TRUE(listing.ok()) << listing.error().to_string();
-    EXPECT_EQ(listing->counts.waiting, 1U);
+/// A task whose question has a file with these lines as its answer.
+class OverviewsOfAnAnswerByFile : public Overviews {
+protected:
+    void SetUp() override {
+        waiting_.begin(agentforge_, waiting_.records());
+        ASSERT_TRUE(EscalationStore(agentforge_)
+                        .record(ApprovalRequest{id_, waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}})
+                        .ok());
+        (void)aggregator_.refresh();
+    }
+    void answer(const std::string& lines) { std::ofstream(agentforge_ / "escalations" / (id_ + ".resolution.yaml")) << lines; }
+    std::uint64_t waiting() {
+        (void)aggregator_.refresh_processes();
+        TaskCounts counts;
+        for (const auto& task : aggregator_.tasks()) { counts.take(task->overview); }
+        const auto listing = TaskOverviews(agentforge_).list();
+        EXPECT_TRUE(listing.ok());
+        EXPECT_EQ(listing->counts.waiting, counts.waiting);
+        return counts.waiting;
+    }
+
+    std::string id_ = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
+    Aggregator aggregator_{{{"one", folder_.path()}}};
+};
+
+TEST_F(OverviewsOfAnAnswerByFile, OneThatCannotBeReadIsNone) {
+    answer("approved: perhaps\n");
+    EXPECT_EQ(waiting(), 1U);
+}
+
+TEST_F(OverviewsOfAnAnswerByFile, OneForAnotherArtifactIsNone) {
+    answer("approved: true\nartifact_hash: \"00\"\n");
+    EXPECT_EQ(waiting(), 1U);
+}
+
+TEST_F(OverviewsOfAnAnswerByFile, OneThatIsWrittenIntoAFileThatWasThereIsSeen) {
+    answer("");
+    EXPECT_EQ(waiting(), 1U);
+    answer("approved: true\n");
+    EXPECT_EQ(waiting(), 0U);
+    answer("approved: [\n");
+    EXPECT_EQ(waiting(), 1U);
 }
 
 TEST_F(Overviews, TheCountsAreThoseOfTheAggregator) {

@@ -52,6 +52,12 @@ TEST(NextCommands, OfATaskAtALimitAreThoseThatItsReasonNames) {
                                                            "agentforge resume 1f2e3d4c --set limits.stages.red.max_steps=4"));
 }
 
+TEST(NextCommands, NameTheTaskWhereTheReasonDoesNotKnowIt) {
+    TaskOverview task = standing("paused");
+    task.question = "AF-LLM-201: no answer\n  continue with a model: agentforge resume TASK --set llm.backend=auto";
+    EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c --set llm.backend=auto"));
+}
+
 TEST(NextCommands, OfAPausedTaskIsResume) {
     TaskOverview task = standing("paused");
     task.question = "at your request";
