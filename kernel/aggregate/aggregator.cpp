@@ -185,8 +185,8 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
         if (!may_run(*known.figures) && !may_be_answered) { continue; }  // Most tasks have ended: no path is built for them.
         const TaskPaths paths{folder_of(key)};
         const bool process = may_run(*known.figures) && TaskLock::holder(paths).has_value() != task.running;
-        const bool answer = may_be_answered && has_answer(paths, task.waiting_id) != task.answered;
-        if (process || answer) { differ.push_back(key); }
+        TaskOverview now = may_be_answered ? task : TaskOverview();
+        if (process || look_for_answer(paths, now)) { differ.push_back(key); }
     }
     for (const Key& key : differ) {
         look(key, changes);  // What the process wrote before it ended comes first.

@@ -62,12 +62,10 @@ struct Source {
 };
 
 json::object health_of(const Source& task) {
-    const TaskState& state = task.state;
     const LastActivity& activity = task.activity;
     return {{"tests_passing", activity.tests_passed},
             {"tests_total", activity.tests},
             {"conformance", activity.conformance ? json::value(*activity.conformance) : json::value(nullptr)},
-            {"escalations_pending", state.waiting_for().empty() ? 0 : 1},
             {"errors_recent", task.recent_errors}};
 }
 
@@ -115,18 +113,17 @@ json::value continuation_of(const TaskState& state) {
                         {"next_pipeline", text_or_null(state.pipeline.continuation.next_pipeline)}};
 }
 
-json::value awaited(const TaskState& state) {
-    return state.waiting_for().empty() ? json::value(nullptr) : json::value("user_decision");
-}
-
 json::value current_stage_of(const TaskState& state) {
     if (state.stages.empty()) { return nullptr; }
     const StageState& stage = state.stage();
     const std::string_view status = (stage.iterations > 0 || (state.approval && iterates(state))) && !is_done(stage)
                                         ? std::string_view("iterating")
                                         : to_string(stage.status);
-    return json::object{{"name", stage.name},    {"status", status},          {"iteration", stage.iterations + 1},
-                        {"cycle", stage.cycles}, {"attempt", stage.attempts}, {"awaiting", awaited(state)}};
+    return json::object{{"name", stage.name},
+                        {"status", status},
+                        {"iteration", stage.iterations + 1},
+                        {"cycle", stage.cycles},
+                        {"attempt", stage.attempts}};
 }
 
 json::value iteration_of(const Source& task) {
@@ -276,13 +273,19 @@ std::vector<std::string> available_actions(const TaskOverview& overview) {
 
 namespace {
 
-/// Adds the fields that depend on whether a process runs the task.
+/// Adds the fields that depend on whether a process runs the task, and on whether its question is answered.
 void add_process(json::object& summary, const TaskOverview& overview) {
     json::object& status = summary["status"].as_object();
     status["state"] = condition_of(overview);
     status["running"] = overview.running;
     status["ended_in"] = text_or_null(overview.ended_in);
     status["answered"] = overview.answered;
+    status["answer_problem"] = text_or_null(overview.answer_problem);
+    const bool waits = waits_for_person(overview);
+    summary["health"].as_object()["escalations_pending"] = waits ? 1 : 0;
+    if (json::object* stage = summary["current_stage"].if_object()) {
+        (*stage)["awaiting"] = waits ? json::value("user_decision") : json::value(nullptr);
+    }
     json::array actions;
     for (const std::string& action : available_actions(overview)) { actions.emplace_back(action); }
     summary["available_actions"] = std::move(actions);
@@ -348,7 +351,7 @@ TaskFigures with_process(TaskFigures figures, const TaskPaths& paths) {
     const TaskOverview now = overview_of(figures.overview.summary, paths);
     figures.overview.running = now.running;
     figures.overview.ended_in = now.ended_in;
-    figures.overview.answered = !figures.overview.summary.waiting_for.empty() && has_answer(paths, figures.overview.waiting_id);
+    look_for_answer(paths, figures.overview);
     json::object summary = to_json(figures);
     add_process(summary, figures.overview);
     figures.text = to_json_line(summary);

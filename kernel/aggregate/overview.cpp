@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aggregate/overview.hpp"
 
+#include <utility>
+
 #include "aggregate/figures.hpp"
 #include "escalation/store.hpp"
 #include "plugins/call_mark.hpp"
@@ -36,13 +38,26 @@ void LastActivity::take(const Record& record) {
 
 bool waits_for_person(const TaskOverview& task) { return !task.summary.waiting_for.empty() && !task.answered; }
 
-bool has_answer(const TaskPaths& paths, const std::string& id) {
+bool look_for_answer(const TaskPaths& paths, TaskOverview& task) {
+    const bool answered = std::exchange(task.answered, false);
+    const std::string problem = std::exchange(task.answer_problem, "");
     const EscalationStore store(paths.root.parent_path().parent_path());
-    if (id.empty() || !store.answer_version(id)) { return false; }
-    // An answer that cannot be read, or that is for another artifact, is none.
-    const auto given = [](const auto& answer) { return answer.ok() && answer->has_value(); };
-    if (id.starts_with("ESC-")) { return given(store.resolution(id)); }
-    return id.starts_with("ACT-") ? given(store.action_decision(id)) : given(store.artifact_decision(id));
+    const std::string& id = task.waiting_id;
+    if (!task.summary.waiting_for.empty() && !id.empty() && store.answer_version(id)) {
+        // An answer that cannot be read, or that is for another artifact, leaves the question open.
+        const auto take = [&task](const auto& answer) {
+            task.answered = answer.ok() && answer->has_value();
+            if (!answer.ok()) { task.answer_problem = answer.error().to_string(); }
+        };
+        if (id.starts_with("ESC-")) {
+            take(store.resolution(id));
+        } else if (id.starts_with("ACT-")) {
+            take(store.action_decision(id));
+        } else {
+            take(store.artifact_decision(id));
+        }
+    }
+    return task.answered != answered || task.answer_problem != problem;
 }
 
 bool is_interrupted(const TaskOverview& task) {
@@ -89,7 +104,7 @@ TaskOverview overview_of(const TaskState& state, LastActivity activity, const Ta
     } else if (!state.pause_reason.empty() && state.status == TaskStatus::paused) {
         overview.question = state.pause_reason;
     }
-    overview.answered = waits_for_person(overview) && has_answer(paths, overview.waiting_id);
+    look_for_answer(paths, overview);
     return overview;
 }
 
@@ -114,6 +129,7 @@ json::object to_json(const TaskOverview& overview) {
     if (!overview.ended_in.empty()) { told["ended_in"] = overview.ended_in; }
     told["waiting_id"] = overview.waiting_id;
     told["answered"] = overview.answered;
+    if (!overview.answer_problem.empty()) { told["answer_problem"] = overview.answer_problem; }
     told["stages_done"] = overview.stages_done;
     told["stages"] = overview.stages;
     told["progress"] = overview.progress;

@@ -35,8 +35,9 @@ struct TaskOverview {
     std::size_t stages = 0;  ///< To the end of the pipeline. 0: not known.
     double progress = 0;     ///< See overall_progress (figures.hpp).
     std::string waiting_id;
-    std::string question;   ///< The question that the task waits for an answer to, or why it is paused.
-    bool answered = false;  ///< The question has an answer that no process has read yet; `resume` continues with it.
+    std::string question;        ///< The question that the task waits for an answer to, or why it is paused.
+    bool answered = false;       ///< The question has an answer that no process has read yet; `resume` continues with it.
+    std::string answer_problem;  ///< Why the answer's file cannot be used, or empty; the question stays open.
     /// False if the task failed for a reason that `resume` cannot change. Not known in a listing.
     bool can_resume = true;
     /// True if stages follow, and the task has ended or shows the artifact that it would end with. Not known in a listing.
@@ -52,8 +53,9 @@ struct TaskOverview {
 [[nodiscard]] bool is_interrupted(const TaskOverview& task);
 /// True if stages are left for `continue --extend-to`.
 [[nodiscard]] bool can_be_extended(const TaskState& state);
-/// True if `id`, the id of a question, has an answer in the folder of escalations that belongs to the task's folder.
-[[nodiscard]] bool has_answer(const TaskPaths& paths, const std::string& id);
+/// Updates `answered` and `answer_problem` from the folder of escalations that belongs to the task's folder. Returns true if one
+/// of them changed.
+bool look_for_answer(const TaskPaths& paths, TaskOverview& task);
 /// Returns the overview of a task whose state is known. `paths`, the task's folder, says which process has it.
 [[nodiscard]] TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths);
 /// Returns the overview of a task from its line of the listing.

@@ -29,8 +29,10 @@ struct Filter {
     std::string words;  ///< In lower case. The whole text must occur in request, id, repository or phase.
 
     [[nodiscard]] bool lets_through(const TaskFigures& task) const {
+        return (state.empty() || condition_of(task.overview) == state) && lets_through_in_any_state(task);
+    }
+    [[nodiscard]] bool lets_through_in_any_state(const TaskFigures& task) const {
         const TaskSummary& summary = task.overview.summary;
-        if (!state.empty() && condition_of(task.overview) != state) { return false; }
         if (!repo.empty() && task.repo != repo) { return false; }
         if (!pipeline.empty() && summary.pipeline != pipeline) { return false; }
         if (words.empty()) { return true; }
@@ -68,13 +70,17 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
                         lower_case(request.parameter("q"))};
     const auto all = parts.tasks.tasks();
     std::vector<Aggregator::Figures> found;
-    std::ranges::copy_if(all, std::back_inserter(found),
-                         [&](const Aggregator::Figures& task) { return filter.lets_through(*task); });
+    TaskCounts counts;
+    for (const Aggregator::Figures& task : all) {
+        if (!filter.lets_through_in_any_state(*task)) { continue; }
+        counts.take(task->overview);
+        if (filter.lets_through(*task)) { found.push_back(task); }
+    }
     const std::size_t first = std::min<std::size_t>(offset, found.size());
     const std::size_t last = first + std::min<std::size_t>(limit, found.size() - first);
     const json::value next = last < found.size() ? json::value(last) : json::value(nullptr);
     HttpResponse response = json_response(
-        {{"total", found.size()}, {"next_offset", next}, {"counts", counts_of(all)}, {"problems", problems_of(parts)}});
+        {{"total", found.size()}, {"next_offset", next}, {"counts", to_json(counts)}, {"problems", problems_of(parts)}});
     const std::string rest = response.body.substr(1);
     std::size_t size = rest.size();
     for (std::size_t index = first; index < last; ++index) { size += found[index]->text.size() + 2; }

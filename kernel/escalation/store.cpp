@@ -376,7 +376,7 @@ Error already_answered(const EscalationStore& store, std::string_view id) {
     const std::filesystem::path file = resolution_file(store.directory(), id);
     const std::string words = answer_in_words(file);
     return Error{"AF-ESC-004", "There is already an answer to " + std::string(id) + (words.empty() ? "" : " (" + words + ")"),
-                 file.string(), "Read that answer; it is the one that counts", ErrorKind::conflict};
+                 file.string(), "", ErrorKind::conflict};
 }
 
 Result<void> create_resolution(const EscalationStore& store, std::string_view id, const json::object& fields) {

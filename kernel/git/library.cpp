@@ -62,7 +62,7 @@ Error open_failure(int code, const std::filesystem::path& path) {
                          ErrorKind::not_found};
         }
         return Error{"AF-GIT-001", "There is no git repository here", path.string(),
-                     "Go to a repository, or create one: git init && git add . && git commit -m 'First commit'",
+                     "Go to a repository, or create one in this folder: git init && git add . && git commit -m 'First commit'",
                      ErrorKind::not_found};
     }
     if (contains(message, "extension") || contains(message, "version") || contains(message, "objectformat") ||

@@ -108,7 +108,7 @@ Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract,
     std::vector<std::string> faults = contract.validate(artifact, rules).messages();
     AF_TRY(const std::vector<std::string> uncorrected, faults_of_correction(*task_.session, artifact));
     faults.insert(faults.end(), uncorrected.begin(), uncorrected.end());
-    if (contract.name() == contract_name::specification) {
+    if (makes(task_.state().stage_template(), contract_name::specification)) {
         const std::vector<std::string> wrong =
             kernel::faults_of(dependencies_of(artifact), task_.state(), task_.setup.store, task_.services.other_repository);
         faults.insert(faults.end(), wrong.begin(), wrong.end());

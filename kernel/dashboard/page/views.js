@@ -47,7 +47,7 @@ function card(shown) {
       h("span", { class: "quiet" }, over ? since(shown.timing.last_activity) : span(shown.timing.elapsed_seconds) + " elapsed"), h("span", { class: "quiet" }, money(shown.cost)),
       health.tests_total > 0 && h("span", { class: health.tests_passing === health.tests_total ? "quiet" : "bad" }, "Tests: " + health.tests_passing + "/" + health.tests_total),
       !over && shown.current_action && h("span", { class: "quiet" }, "Last: " + shown.current_action.action + " (" + since(shown.current_action.started_at) + ")")),
-    shown.status.question && h("div", { class: "small warn" }, linked(shown.status.question)), shown.status.error && h("div", { class: "small bad" }, shown.status.error));
+    shown.status.question && h("div", { class: "small warn" }, linked(shown.status.question)), shown.status.answer_problem && h("div", { class: "small bad" }, "The answer cannot be used: " + shown.status.answer_problem), shown.status.error && h("div", { class: "small bad" }, shown.status.error));
 }
 
 function troubles(problems) {

@@ -209,11 +209,7 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
                      "task " + state.task_id +
                          (patch ? " delivered a patch and no commit"
                                 : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
-                     "",
-                     patch ? "`agentforge apply " + short_id(state.task_id) + "` puts the change into your checkout"
-                     : is_terminal(state.status) && state.status != TaskStatus::failed
-                         ? "it has ended before its delivery and stays so; start the request again"
-                         : "`agentforge resume " + short_id(state.task_id) + "` goes on with it",
+                     "", patch ? "`agentforge apply " + short_id(state.task_id) + "` puts the change into your checkout" : "",
                      ErrorKind::invalid};
     }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));

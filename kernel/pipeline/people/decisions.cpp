@@ -21,29 +21,17 @@ bool reads_as(const json::object& read, const json::value& value) {
     return written.ok() && written->value == json::value(read);
 }
 
-/// Returns how a person can see or decide about a task that shows nothing now.
-std::string way_to_see(const TaskState& state) {
-    const std::string& id = state.task_id;
-    const bool delivered = !state.commit.empty() || !state.delivery.empty();
-    if (state.status == TaskStatus::completed && !delivered) {
-        return "it has ended: `agentforge continue " + short_id(id) + " --revise` shows its last artifact again";
-    }
-    if (delivered) { return "it has ended: `agentforge diff " + short_id(id) + "` shows what it delivered"; }
-    if (state.status == TaskStatus::aborted) { return "it has ended for good; start a new task"; }
-    return "`agentforge status " + short_id(id) + "` says what it waits for";
-}
-
 }  // namespace
 
 Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
     const bool action = state.waiting_for() == "action";
     const TaskPaths paths = setup.store.paths(state.task_id);
     const auto other = [&](const std::filesystem::path& file) {
-        return Error{
-            "AF-ESC-047", "the item changed after you were shown it: the hash you gave is of the earlier version", file.string(),
-            "undo the change, or remove the file and `agentforge resume " + short_id(state.task_id) + "` writes it again" +
-                (action ? "" : "; to change it: agentforge feedback " + short_id(state.task_id) + " \"…\""),
-            ErrorKind::conflict};
+        return Error{"AF-ESC-047", "the item changed after it was shown to you", file.string(),
+                     "undo the change, or remove the file and `agentforge resume " + short_id(state.task_id) +
+                         "` writes it again" +
+                         (action ? "" : "; to change it: agentforge feedback " + short_id(state.task_id) + " \"…\""),
+                     ErrorKind::conflict};
     };
     AF_TRY(const std::string text, BlobStore(paths.blobs()).get(action ? state.action->blob : state.approval->artifact_hash));
     AF_TRY(json::value shown, parse_json(text, "the blob of what was shown"));
@@ -158,10 +146,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
             "`agentforge status " + short_id(task_id) + "` says what it waits for", ErrorKind::conflict};
     }
     if (id.empty()) {
-        return Error{
-            "AF-ORCH-043",
-            "task " + std::string(task_id) + " is " + std::string(to_string(state.status)) + " and shows nothing to approve", "",
-            way_to_see(state), ErrorKind::conflict};
+        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " shows nothing to approve", "", "", ErrorKind::conflict};
     }
     const std::string& hash = action ? state.action->hash : state.approval->artifact_hash;
     if (decision.hash && (decision.hash->size() < 6 || !hash.starts_with(*decision.hash))) {

@@ -8,6 +8,7 @@
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
 #include "program/project/journal_change.hpp"
+#include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -80,9 +81,10 @@ int attach(Program& program, const std::string& name) {
     }
     const TaskState& state = follower.state();
     if (state.task_id.empty()) { return program.fail(no_records(*id, paths)); }
-    if (!is_terminal(state.status) && state.status != TaskStatus::paused && state.waiting_for().empty()) {
-        return program.fail(Error{"AF-CLI-146", "no process runs the task, but it is not done: its process died", "task " + *id,
-                                  "`agentforge resume " + short_id(*id) + "` goes on where it stopped", ErrorKind::conflict});
+    const TaskOverview overview = overview_of(state, {}, paths);
+    if (overview.answered || is_interrupted(overview)) {
+        return program.fail(Error{"AF-CLI-146", "no process runs the task, and it has not ended", "task " + short_id(*id),
+                                  standing_of(state, overview), ErrorKind::conflict});
     }
     return tell(program, **project, result_of(state));
 }

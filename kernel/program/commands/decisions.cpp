@@ -6,6 +6,7 @@
 #include "base/yaml.hpp"
 #include "program/command_line.hpp"
 #include "program/terminal/editor.hpp"
+#include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -130,7 +131,7 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
     decision.edited = std::move(*edited);
     return with_task(program, task, [&](Project& project, const std::string& id) {
         const auto decided = project.controller().decide(id, decision);
-        if (!decided.ok()) { return program.fail(decided.error()); }
+        if (!decided.ok()) { return program.fail(with_standing(decided.error(), project.tasks(), id)); }
         return go_on_with_answer(program, project, id, *decided, arguments.no_resume);
     });
 }

@@ -8,6 +8,7 @@
 #include "base/yaml.hpp"
 #include "pipeline/people/iteration.hpp"
 #include "program/command_line.hpp"
+#include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -236,8 +237,8 @@ Result<std::string> question_named(const ProjectPlace& place, const std::string&
     AF_TRY(const std::string id, tasks.resolve(name));
     AF_TRY(const TaskState state, read_task_state(tasks, id));
     if (state.escalation && !state.escalation->id.empty()) { return state.escalation->id; }
-    return Error{"AF-ESC-091", "task " + short_id(id) + " asks no question", "",
-                 "`agentforge status " + short_id(id) + "` says what it waits for", ErrorKind::invalid};
+    return with_standing(Error{"AF-ESC-091", "task " + short_id(id) + " asks no question", "", "", ErrorKind::invalid}, tasks,
+                         id);
 }
 
 int run_resolve(Program& program, const ResolveArguments& arguments) {
@@ -266,7 +267,7 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     if (!arguments.answer.empty()) { resolution.context["answer"] = (*project)->secrets().redactor->redact(arguments.answer); }
     resolution.resolved_by = "user";
     if (const auto written = (*project)->escalations().resolve(*question, resolution); !written.ok()) {
-        return program.fail(written.error());
+        return program.fail(with_standing(written.error(), (*project)->tasks(), escalation->task_id));
     }
     return go_on_with_answer(program, **project, escalation->task_id, *question, arguments.no_resume);
 }
@@ -313,8 +314,8 @@ void add_escalations(CLI::App& app, Program& program) {
     add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…), or its task's, or enough of that")
         ->type_name("ESCALATION")
         ->required();
-    add_option(*resolve, "answer", arguments->answer, "The answer")->type_name("ANSWER");
-    add_flag(*resolve, "--abort", arguments->abort, "End the task instead");
+    const Option answer = *add_option(*resolve, "answer", arguments->answer, "The answer")->type_name("ANSWER");
+    add_flag(*resolve, "--abort", arguments->abort, "End the task instead")->excludes(answer);
     add_flag(*resolve, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
     add_run_output(resolve, program);
     resolve->footer("Example:  agentforge resolve 1f2e3d4c \"Yes, require PKCE\"");

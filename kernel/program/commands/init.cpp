@@ -284,9 +284,10 @@ int ask_for_model(Program& program, const std::vector<ModelCandidate>& models) {
     std::string said;
     std::getline(std::cin, said);
     std::size_t number = 0;
-    std::from_chars(said.data(), said.data() + said.size(), number);
-    if (number == 0 || number > models.size()) {
-        program.out << "Nothing is written; each task uses the first that answers.\n";
+    const auto read = std::from_chars(said.data(), said.data() + said.size(), number);
+    if (number == 0 || number > models.size() || read.ptr != said.data() + said.size()) {
+        program.out << (said.empty() ? "" : "`" + printable(said, 40) + "` is none of these numbers. ")
+                    << "Nothing is written; each task uses the first that answers.\n";
         return 0;
     }
     const ModelSettings& chosen = models[number - 1].settings;
@@ -301,15 +302,17 @@ int ask_for_model(Program& program, const std::vector<ModelCandidate>& models) {
 /// What is left to do before the first task.
 int choose_model(Program& program, const InitFindings& found) {
     const bool settled = found.names_backend || !found.models.empty();
-    if (!found.names_backend && !found.models.empty() && program.in_is_terminal && program.out_is_terminal) {
-        if (const int code = ask_for_model(program, found.models); code != 0) { return code; }
-    }
+    const auto home = program.environment.find("HOME");
+    const bool can_write = home != program.environment.end() && !home->second.empty();
+    const bool asks =
+        !found.names_backend && !found.models.empty() && program.in_is_terminal && program.out_is_terminal && can_write;
+    const int code = asks ? ask_for_model(program, found.models) : 0;
     if (!settled) { program.out << "Next: choose a model, one of\n" << program.with_place(model_help()); }
     program.out << (settled ? "Next: " : "and then: ") << program.with_place("agentforge start") << " \"what you want\"\n";
-    if (settled && !found.names_backend && !(program.in_is_terminal && program.out_is_terminal)) {
+    if (settled && !found.names_backend && !asks) {
         program.out << "  It uses the first model that answers; docs/models.md shows how to choose another.\n";
     }
-    return 0;
+    return code;
 }
 
 int run_init(Program& program) {
@@ -321,7 +324,6 @@ int run_init(Program& program) {
     for (const char* folder : {"config", "agents", "pipelines", "contracts", "conformance", "orchestration"}) {
         if (const auto made = make_directories(place->agentforge / folder); !made.ok()) { return program.fail(made.error()); }
     }
-    // Settings that are there may be wrong: that is for `doctor` and `start` to say.
     const auto loaded = load_settings(program, *place, *product);
     const auto found = find_out(program, *place, *product, loaded.ok() ? loaded->settings.get() : nullptr);
     if (!found.ok()) { return program.fail(found.error()); }
@@ -329,7 +331,11 @@ int run_init(Program& program) {
     const auto written = create_file_exclusive(settings, settings_text(*found), Durability::synced);
     const bool existed = !written.ok() && written.error().kind == ErrorKind::conflict;
     if (!written.ok() && !existed) { return program.fail(written.error()); }
-    if (loaded.ok()) { name_what_is_not_trusted(program, *loaded); }
+    if (loaded.ok()) {
+        name_what_is_not_trusted(program, *loaded);
+    } else {
+        program.err << "agentforge: " << printable_lines(loaded.error().to_string()) << "\n";
+    }
     if (!found->problem.empty()) { program.err << "agentforge: " << printable_lines(found->problem) << "\n"; }
     if (found->repository.agentforge_is_ignored) {
         program.err
@@ -350,6 +356,10 @@ int run_init(Program& program) {
     tell_findings(program, *found);
     if (!tests.ok()) { return program.fail(tests.error()); }
     if (!tests->empty()) { program.out << "  tests     " << *tests << "\n"; }
+    if (!loaded.ok()) {
+        program.out << "Next: correct the settings, then: " << program.with_place("agentforge start") << " \"what you want\"\n";
+        return 0;
+    }
     return choose_model(program, *found);
 }
 

@@ -4,6 +4,7 @@
 #include "base/ids.hpp"
 #include "program/command_line.hpp"
 #include "program/project/chosen_task.hpp"
+#include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -17,7 +18,7 @@ struct RebaseArguments {
 
 int run_rebase(Program& program, Project& project, const std::string& id, bool check) {
     const auto result = project.controller().rebase(id, check);
-    if (!result.ok()) { return program.fail(result.error()); }
+    if (!result.ok()) { return program.fail(with_standing(result.error(), project.tasks(), id)); }
     if (program.json_output) {
         program.print_json({{"task_id", id},
                             {"rebased", result->done},

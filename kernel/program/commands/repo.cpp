@@ -121,7 +121,10 @@ Result<std::vector<KnownRepository>> all_repositories(const Program& program) {
     if (place.ok() && std::ranges::none_of(all, is_here)) {
         all.insert(all.begin(), {repository_name(place->root, all), place->root});
     }
-    if (all.empty()) { return place.error(); }
+    if (all.empty()) {
+        return Error{"AF-CLI-203", place.error().message + ", and your list of repositories is empty", place.error().where,
+                     "go to a repository, or add one to the list: agentforge repo add FOLDER", ErrorKind::not_found};
+    }
     return all;
 }
 

@@ -222,7 +222,9 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
                            figures.tokens, human_duration(std::chrono::milliseconds(figures.duration_ms)),
                            at_it ? "  " + printable(plan_step_text(*stage.plan_step), 200) : "",
                            figures.error.empty() ? "" : "  " + printable(figures.error, 200));
-        for (const std::string& line : remarks_on(*state, stage)) { out << "             " << printable(line, 300) << "\n"; }
+        for (const std::string& line : remarks_on(*state, stage, overview)) {
+            out << "             " << printable(line, 300) << "\n";
+        }
     }
     if (spend.calls + spend.lost > 0) {
         out << "\n  cost " << cost_of_task(store, *id, spend, state->ledger.unpriced_models()) << "\n";
@@ -242,6 +244,9 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         for (const std::string& line : state->resumption.shown_by_content) {
             out << "    you approve: " << printable(line, 1500) << "\n";
         }
+    }
+    if (!overview.answer_problem.empty()) {
+        out << "\n  the answer cannot be used: " << printable_lines(overview.answer_problem) << "\n";
     }
     for (const std::string& file : changed_artifact_files(store.paths(*id), *state)) {
         out << "\n  CHANGED on disk since it was accepted: " << printable(file, 300) << "\n";
@@ -378,7 +383,7 @@ void add_status(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
     command->aliases({"list", "ps"});
     add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks")->type_name("TASK");
-    const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks with this status")
+    const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks in this state, as the list shows it")
                               ->one_of({"pending", "running", "in_progress", "paused", "awaiting_approval", "escalated",
                                         "interrupted", "completed", "failed", "aborted"});
     add_flag(*command, "--all", arguments->list.all, "Tasks of every known repository that have not ended");

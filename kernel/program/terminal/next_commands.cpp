@@ -126,6 +126,14 @@ std::string standing_of(const TaskState& state, const TaskOverview& task) {
     return "the task " + standing_in_words(task) + (commands.empty() ? "" : ": " + commands.front().command);
 }
 
+Error with_standing(Error error, const TaskStore& store, const std::string& task_id) {
+    if (!error.remedy.empty()) { return error; }
+    if (const auto state = read_task_state(store, task_id); state.ok()) {
+        error.remedy = standing_of(*state, overview_of(*state, {}, store.paths(task_id)));
+    }
+    return error;
+}
+
 std::vector<std::string> lines_of(const Program& program, const std::vector<NextCommand>& commands, std::size_t columns) {
     constexpr std::string_view comment = "    # ";
     std::vector<std::string> lines;

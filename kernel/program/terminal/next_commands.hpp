@@ -23,6 +23,8 @@ struct NextCommand {
 
 /// Returns one sentence for errors: how the task stands, and the command that fits best.
 [[nodiscard]] std::string standing_of(const TaskState& state, const TaskOverview& task);
+/// Returns the error with the task's standing as its remedy, unless it has a remedy of its own.
+[[nodiscard]] Error with_standing(Error error, const TaskStore& store, const std::string& task_id);
 
 /// Returns a line for each command, the remarks behind them as a shell's comments, in one column. A remark that does not fit into
 /// `columns` is left out. Each command has the program's -C or --repo.

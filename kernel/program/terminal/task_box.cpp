@@ -81,6 +81,10 @@ std::string question_of(const TaskOverview& task, std::size_t most) {
     return (task.summary.waiting_for.empty() ? "Paused: " : "Waiting: ") + printable(first_line(task.question), most);
 }
 
+std::string unusable_answer(const TaskOverview& task) {
+    return "The answer cannot be used: " + printable(first_line(task.answer_problem), 300);
+}
+
 void add_task(const Program& program, BoxPart& part, const TaskOverview& task, const BoxLook& look,
               std::chrono::system_clock::time_point now) {
     if (has_ended(task.summary)) {
@@ -98,13 +102,14 @@ void add_task(const Program& program, BoxPart& part, const TaskOverview& task, c
         part.push_back({.text = "  " + activity});
     }
     if (!task.question.empty()) { part.push_back({.text = "  " + question_of(task, 300)}); }
+    if (!task.answer_problem.empty()) { part.push_back({.text = "  " + unusable_answer(task)}); }
     if (const auto next = next_commands(task); !next.empty()) {
         part.push_back(
             {.text = "  " + program.with_place(next.front().command), .whole = true, .colours = dim_colour, .dim = true});
     }
 }
 
-BoxPart stages_part(const TaskState& state, std::size_t room) {
+BoxPart stages_part(const TaskState& state, const TaskOverview& task, std::size_t room) {
     constexpr std::size_t room_for_all = 56;
     BoxPart part;
     for (const StageState& stage : state.stages) {
@@ -127,7 +132,7 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
         part.push_back(std::move(line));
         if (now && stage.plan_step) { part.push_back({.text = "    " + printable(plan_step_text(*stage.plan_step), 300)}); }
         if (!stage.error.empty()) { part.push_back({.text = "    " + printable(stage.error, 400), .whole = true}); }
-        for (const std::string& remark : remarks_on(state, stage)) {
+        for (const std::string& remark : remarks_on(state, stage, task)) {
             part.push_back({.text = "    " + printable(remark, 300), .whole = true});
         }
     }
@@ -136,7 +141,18 @@ BoxPart stages_part(const TaskState& state, std::size_t room) {
 
 }  // namespace
 
-std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage) {
+namespace {
+
+/// What became of a version that was shown to a person and has no decision in the journal.
+std::string_view undecided(bool is_shown_now, const TaskOverview& task) {
+    if (!is_shown_now) { return "was shown"; }
+    return waits_for_person(task) ? "waits for you" : "has your answer";
+}
+
+}  // namespace
+
+std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage, const TaskOverview& task) {
+    const bool shown_now = &stage == &state.stages[state.stage_index] && state.approval.has_value();
     std::vector<std::string> remarks;
     if (!stage.superseded_by.empty()) {
         remarks.push_back("counts no more, with its approvals and gates: stage " + stage.superseded_by +
@@ -146,13 +162,10 @@ std::vector<std::string> remarks_on(const TaskState& state, const StageState& st
         std::string said;
         for (const ShownVersion& shown : stage.history) {
             said += (said.empty() ? "" : ", ") + ("v" + std::to_string(shown.version)) + " " +
-                    (shown.decision.empty()
-                         ? (&stage == &state.stages[state.stage_index] && state.approval ? "waits for you" : "was shown")
-                         : shown.decision);
+                    (shown.decision.empty() ? std::string(undecided(shown_now, task)) : shown.decision);
         }
         remarks.push_back("shown to a person: " + said);
     }
-    const bool shown_now = &stage == &state.stages[state.stage_index] && state.approval.has_value();
     for (const std::string& left : shown_now ? unanswered(state.feedback_answers) : std::vector<std::string>()) {
         remarks.push_back("NOT addressed, as it was: " + left);
     }
@@ -169,6 +182,7 @@ std::vector<std::string> plain_lines(const Program& program, const TaskOverview&
     }
     if (waits_for_person(task)) { lines.push_back("waits for: " + task.summary.waiting_for); }
     if (!task.question.empty()) { lines.push_back(question_of(task, 300)); }
+    if (!task.answer_problem.empty()) { lines.push_back(unusable_answer(task)); }
     if (!task.ended_in.empty()) { lines.push_back("its process ended without a word in " + printable(task.ended_in, 200)); }
     if (const auto next = next_commands(task); !next.empty()) { lines.push_back(program.with_place(next.front().command)); }
     return lines;
@@ -240,13 +254,14 @@ std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state,
                                         cost_figures(state).tokens, cost.empty() ? "" : "; " + printable(cost, 200)),
                     .whole = true});
     parts.push_back(std::move(head));
-    parts.push_back(stages_part(state, box_room(look)));
+    parts.push_back(stages_part(state, overview, box_room(look)));
 
     BoxPart end;
     const auto say = [&end](const std::string& text, const char* colour = "") {
         end.push_back({.text = text, .whole = true, .colours = colour, .dim = true});
     };
     if (!overview.question.empty()) { say(question_of(overview, 1000), person_colour); }
+    if (!overview.answer_problem.empty()) { say(unusable_answer(overview), bad_colour); }
     if (state.escalation) {
         for (const std::string& option : state.escalation->options) { say("  - " + printable(option, 400)); }
     }

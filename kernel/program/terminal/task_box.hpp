@@ -22,7 +22,7 @@ namespace agentforge::kernel {
 
 /// What besides its figures a person should know of a stage: that it counts no more, what people decided on its artifact, what of
 /// their feedback was not addressed.
-[[nodiscard]] std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage);
+[[nodiscard]] std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage, const TaskOverview& task);
 
 /// All tasks that are shown, newest first; `left_out` of them are not.
 [[nodiscard]] std::vector<BoxPart> box_of_tasks(const Program& program, const std::string& project, const TaskCounts& counts,

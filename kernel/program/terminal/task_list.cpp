@@ -35,9 +35,8 @@ struct Listing {
     [[nodiscard]] std::size_t left_out() const noexcept { return wanted - shown.size(); }
 };
 
-/// `state`: a status, as journals have it, or a condition, as the dashboard has it.
 bool is_wanted(const TaskOverview& task, const TaskListOptions& options) {
-    if (!options.state.empty()) { return task.summary.status == options.state || condition_of(task) == options.state; }
+    if (!options.state.empty()) { return condition_of(task) == (options.state == "running" ? "in_progress" : options.state); }
     return !options.all || options.ended || !has_ended(task.summary);
 }
 

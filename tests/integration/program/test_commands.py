@@ -524,6 +524,30 @@ class TestAdvice(ProgramTest):
         self.assert_error(self.run_program("apply", self.short()), "AF-CLI-050", f"has your answer and has not continued yet: agentforge resume {self.short()}")
         self.assert_code(self.run_program("resume"), 0)
 
+    def test_every_view_of_an_answered_task_says_so(self):
+        self.assert_code(self.start("--approve", "spec"), 22)
+        self.assertEqual(self.run_program("list", "--state", "awaiting_approval", "--json").json["total"], 1)
+        self.assert_code(self.run_program("approve", self.short(), "--no-resume"), 0)
+        self.assertEqual([self.run_program("list", "--state", state, "--json").json["total"] for state in ("awaiting_approval", "paused")], [0, 1])
+        self.assertIn("v1 has your answer", self.run_program("status", self.short()).out)
+        figures = self.run_program("status", self.short(), "--json").json["figures"]
+        self.assertEqual((figures["health"]["escalations_pending"], figures["current_stage"]["awaiting"], figures["status"]["state"]), (0, None, "paused"))
+        rest = f"has your answer and has not continued yet: agentforge resume {self.short()}"
+        for command, code in (("approve", "AF-ESC-004"), ("attach", "AF-CLI-146"), ("rebase", "AF-GIT-050")):
+            self.assert_error(self.run_program(command, self.short()), code, rest)
+        self.assert_error(self.run_program("resolve", self.short(), "Yes"), "AF-ESC-091", rest)
+
+    def test_an_answer_that_cannot_be_used_is_named_where_the_task_is_shown(self):
+        self.assert_code(self.start("--approve", "spec"), 22)
+        asked = self.records("approval_requested")[0]["approval_id"]
+        (self.repository / ".agentforge" / "escalations" / f"{asked}.resolution.yaml").write_text("approved: perhaps\n", encoding="utf-8")
+        for shown in (self.run_program("list").out, self.run_program("status", self.short()).out):
+            self.assertRegex(shown, "answer cannot be used: AF-ESC-[0-9]+")
+            self.assertIn(f"agentforge approve {self.short()}", shown)
+        figures = self.run_program("status", self.short(), "--json").json["figures"]
+        self.assertIn("perhaps", figures["status"]["answer_problem"])
+        self.assertEqual(figures["status"]["state"], "awaiting_approval")
+
     def test_a_task_at_a_limit_shows_the_command_that_raises_it(self):
         self.assert_code(self.start("--set", "limits.max_steps=3"), 22)
         for shown in (self.run_program("list").out, self.run_program("status", self.short()).out):
@@ -603,7 +627,12 @@ class TestEscalations(ProgramTest):
     def test_the_first_answer_counts(self):
         self.ask()
         self.run_program("resolve", self.question["id"], "Yes", "--no-resume")
-        self.assert_error(self.run_program("resolve", self.question["id"], "No"), "AF-ESC-004")
+        self.assert_error(self.run_program("resolve", self.question["id"], "No"), "AF-ESC-004", "has your answer and has not continued yet")
+
+    def test_an_answer_and_the_end_of_the_task_exclude_each_other(self):
+        self.ask()
+        self.assert_error(self.run_program("resolve", self.question["id"], "Yes", "--abort"), "AF-CLI-001", "--abort", exit_code=2)
+        self.assertEqual(len(self.run_program("escalations", "list", "--json").json["escalations"]), 1)
 
     def test_no_answer_is_a_usage_error(self):
         self.ask()

@@ -133,6 +133,8 @@ class TestDashboard(DashboardTest):
         list_of_status = self.run_program("status", "--json").json
         self.assertEqual(list_of_status["counts"], client.json("/api/tasks")["counts"])
         self.assertEqual(list_of_status["counts"], {"waiting": 1, "awaiting_approval": 1, "completed": 1, "paused": 1})
+        self.assertEqual(client.json("/api/tasks?state=paused")["counts"], list_of_status["counts"])     # A choice of states, whichever is chosen.
+        self.assertEqual(client.json("/api/tasks?q=nothing+of+the+kind")["counts"], {"waiting": 0})
         listed = {entry["task_id"]: entry for entry in list_of_status["tasks"]}
         self.assertEqual(sorted(told["status"] for told in listed.values()), ["awaiting_approval", "completed", "paused"])
         api = {entry["task_id"]: entry for entry in client.json("/api/tasks")["tasks"]}

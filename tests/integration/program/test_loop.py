@@ -45,6 +45,11 @@ class FullWorkflowTests(LoopTest):
         self.assertIn("textkit/slug.py", delivered)
         self.assertIn("textkit/__init__.py", delivered)
 
+    def test_a_plan_that_depends_on_a_task_that_there_is_not_is_rejected(self):
+        plan = model.plan(dependencies={"tasks": [{"task_id": "task-20260101-nothing-00000000", "required_stage": "deliver"}]})
+        self.assertNotEqual(self.loop(model.transcript(plan)).code, 0)
+        self.assertIn("task-20260101-nothing-00000000", " ".join(self.records("artifact_rejected")[0]["errors"]))
+
     def test_should_handle_verification_failure(self):
         mended = [*model.writes_slugify(visit=2, replaces=model.WRONG)]
         outcome = self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(text=model.WRONG), model.exports(), mended, model.review(), model.deliver())), 0)

@@ -74,6 +74,11 @@ class TestKnownRepositories(ProgramTest):
         self.assert_error(outcome, "AF-DASH-011", "first-service")
         self.assertIn(self.waiting[-8:], outcome.out)
 
+    def test_status_of_all_where_no_repository_is_known_says_how_to_add_one(self):
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.assert_error(self.run_program("status", "--all", cwd=empty), "AF-CLI-203", "There is no git repository here, and your list of repositories is empty", "agentforge repo add FOLDER")
+
     def test_ended_tasks_alone_are_no_list(self):
         self.assert_error(self.run_program("status", "--ended"), "AF-CLI-001", "--all", exit_code=2)
 

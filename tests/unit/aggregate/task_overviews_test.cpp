@@ -105,6 +105,7 @@ TEST_F(OverviewsOfAnAnswerByFile, OneThatIsWrittenIntoAFileThatWasThereIsSeen) {
     EXPECT_EQ(waiting(), 0U);
     answer("approved: [\n");
     EXPECT_EQ(waiting(), 1U);
+    EXPECT_NE(aggregator_.tasks().at(0)->overview.answer_problem, "");
 }
 
 TEST_F(Overviews, TheCountsAreThoseOfTheAggregator) {
