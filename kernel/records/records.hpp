@@ -7,8 +7,10 @@
 // and `stage` name the stage that the record is about.
 //
 // A new type of record is a struct here and a name in `Body`. If it changes nothing in the state of its task, it says
-// `only_tells`. Otherwise task/fold.hpp must handle it, and does not compile until it does.
+// `only_tells`. Otherwise task/fold.hpp must handle it, and does not compile until it does. Code that writes a record and leaves
+// out a member without a default does not compile either.
 #pragma once
+#pragma GCC diagnostic error "-Wmissing-field-initializers"
 
 #include <string>
 #include <string_view>

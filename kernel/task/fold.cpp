@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/fold.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -24,6 +25,7 @@ Result<records::AnyRecord> Fold::apply() {
                             std::holds_alternative<records::Note>(read.body) ||
                             std::holds_alternative<records::Recovered>(read.body);
     if (over && !may_follow) { return refuse_ended(); }
+    AF_CHECK(require_transition());
     time_ = envelope_.timestamp.value_or(state_.updated_at);
     const bool nothing_ran =
         std::holds_alternative<records::TaskResumed>(read.body) || std::holds_alternative<records::Recovered>(read.body) ||
@@ -134,7 +136,6 @@ Result<void> Fold::on(const records::Forked& forked) {
 }
 
 Result<void> Fold::on(const records::TaskStarted& started) {
-    if (state_.status != TaskStatus::pending) { return refuse("the task was started before"); }
     if (!state_.imports_due.empty()) { return refuse("its `" + *state_.imports_due.begin() + "` was not imported"); }
     state_.status = TaskStatus::running;
     hear(started.guidance);
@@ -142,6 +143,7 @@ Result<void> Fold::on(const records::TaskStarted& started) {
 }
 
 Result<void> Fold::on(const records::TaskResumed& resumed) {
+    if (!state_.imports_due.empty()) { return refuse("its `" + *state_.imports_due.begin() + "` was not imported"); }
     if (state_.status == TaskStatus::failed && state_.progress != StageProgress::not_started) {
         // A person has looked at it, so the stage gets a new round whatever its state was.
         start_new_round();
@@ -177,7 +179,6 @@ void Fold::forget_guidance() {
 }
 
 Result<void> Fold::on(const records::TaskPaused& paused) {
-    AF_CHECK(require_alive());
     if (state_.status == TaskStatus::running || state_.status == TaskStatus::pending) { state_.status = TaskStatus::paused; }
     // An abandoned call may still be under way, as after a process died.
     if (paused.given_up.value_or(false)) { state_.died_running = true; }
@@ -195,7 +196,6 @@ Result<void> Fold::on(const records::TaskAborted& aborted) {
 }
 
 Result<void> Fold::on(const records::TaskFailed& failed) {
-    AF_CHECK(require_alive());
     end(TaskStatus::failed);
     state_.error_code = failed.code;
     state_.error = failed.message;
@@ -217,7 +217,6 @@ Result<void> Fold::on(const records::TaskCompleted& completed) {
 
 /// Nothing runs yet: the process that wrote the record, or a later one, resumes the task.
 Result<void> Fold::on(const records::TaskContinued& continued) {
-    if (state_.status != TaskStatus::completed) { return refuse("the task has not completed"); }
     if (!state_.delivery.empty() || !state_.commit.empty()) { return refuse("the task has delivered its change"); }
     if (continued.revise == continued.extension.has_value()) {
         return refuse("it says neither that the last artifact is revised nor which stages follow, or both");
@@ -304,6 +303,14 @@ void Fold::end(TaskStatus status) {
 }
 
 // ---------------------------------------------------------------------------------------------- what a record needs --
+
+Result<void> Fold::require_transition() const {
+    const auto is_this = [&](const TaskTransition& each) { return each.record == envelope_.type; };
+    const auto fits = [&](const TaskTransition& each) { return is_this(each) && each.from == state_.status; };
+    if (std::ranges::none_of(task_transitions, is_this) || std::ranges::any_of(task_transitions, fits)) { return {}; }
+    if (is_terminal(state_.status)) { return refuse_ended(); }
+    return refuse("the task is " + std::string(to_string(state_.status)));
+}
 
 Result<void> Fold::require_alive() const {
     if (is_terminal(state_.status)) { return refuse_ended(); }

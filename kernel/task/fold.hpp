@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Applies one record to a task's state. Only task/fold*.cpp use it; all other code calls `fold` (task/state.hpp).
 //
-// The states of a task, and the records that lead from one to the next:
+// The states of a task, and the records that lead from one to the next (`task_transitions` has each arrow):
 //
-//   pending ──external_artifact_imported──▶ pending
-//   pending ──task_started──▶ running ◀──task_resumed── paused, failed
-//   running ──forked──▶ paused, as another task
+//   pending ──task_started──▶ running ◀──task_resumed── paused, failed, running (its process died)
 //   running ──task_paused, escalation_raised──▶ paused          paused ──escalation_resolved──▶ running
 //   running ──approval_requested, action_asked──▶ awaiting_approval ──approval_decided, action_decided──▶ running
-//   running ──task_completed──▶ completed       any ──task_failed──▶ failed       any but completed ──task_aborted──▶ aborted
-//   completed, nothing delivered ──task_continued──▶ paused
+//   running ──task_completed──▶ completed ──task_continued──▶ paused, if nothing was delivered
+//   running ──forked──▶ paused, as another task
+//   pending, running, paused, awaiting_approval ──task_failed──▶ failed
+//   any but completed ──task_aborted──▶ aborted; so do an escalation's `abort` and a rejected artifact
 //
 // The current stage while the task runs (StageProgress); "next" and "earlier" are that stage, in the state not_started:
 //
@@ -35,13 +35,56 @@
 //   8. A refused record changes nothing.
 //   9. The files that the state names are below the task's folder.
 //   10. The template of a completed stage never changes, whatever stages are added after it.
+//   11. The task's state changes only as `task_transitions` says.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "task/state.hpp"
 
 namespace agentforge::kernel {
+
+struct TaskTransition {
+    std::string_view record;
+    TaskStatus from;
+    TaskStatus to;
+};
+
+/// A record in this table is refused in a state that has no arrow for it. All other records leave the state as it is.
+inline constexpr TaskTransition task_transitions[] = {
+    {records::TaskStarted::type, TaskStatus::pending, TaskStatus::running},
+    {records::TaskResumed::type, TaskStatus::paused, TaskStatus::running},
+    {records::TaskResumed::type, TaskStatus::failed, TaskStatus::running},
+    // A question to a person is still open.
+    {records::TaskResumed::type, TaskStatus::paused, TaskStatus::paused},
+    {records::TaskResumed::type, TaskStatus::awaiting_approval, TaskStatus::awaiting_approval},
+    {records::TaskResumed::type, TaskStatus::running, TaskStatus::running},
+    {records::TaskPaused::type, TaskStatus::pending, TaskStatus::paused},
+    {records::TaskPaused::type, TaskStatus::running, TaskStatus::paused},
+    {records::TaskPaused::type, TaskStatus::paused, TaskStatus::paused},
+    {records::TaskPaused::type, TaskStatus::awaiting_approval, TaskStatus::awaiting_approval},
+    {records::Forked::type, TaskStatus::running, TaskStatus::paused},
+    {records::EscalationRaised::type, TaskStatus::running, TaskStatus::paused},
+    {records::EscalationResolved::type, TaskStatus::paused, TaskStatus::running},
+    {records::EscalationResolved::type, TaskStatus::paused, TaskStatus::aborted},
+    {records::ApprovalRequested::type, TaskStatus::running, TaskStatus::awaiting_approval},
+    {records::ApprovalDecided::type, TaskStatus::awaiting_approval, TaskStatus::running},
+    {records::ApprovalDecided::type, TaskStatus::awaiting_approval, TaskStatus::aborted},
+    {records::ActionAsked::type, TaskStatus::running, TaskStatus::awaiting_approval},
+    {records::ActionDecided::type, TaskStatus::awaiting_approval, TaskStatus::running},
+    {records::TaskCompleted::type, TaskStatus::running, TaskStatus::completed},
+    {records::TaskContinued::type, TaskStatus::completed, TaskStatus::paused},
+    {records::TaskFailed::type, TaskStatus::pending, TaskStatus::failed},
+    {records::TaskFailed::type, TaskStatus::running, TaskStatus::failed},
+    {records::TaskFailed::type, TaskStatus::paused, TaskStatus::failed},
+    {records::TaskFailed::type, TaskStatus::awaiting_approval, TaskStatus::failed},
+    {records::TaskAborted::type, TaskStatus::pending, TaskStatus::aborted},
+    {records::TaskAborted::type, TaskStatus::running, TaskStatus::aborted},
+    {records::TaskAborted::type, TaskStatus::paused, TaskStatus::aborted},
+    {records::TaskAborted::type, TaskStatus::awaiting_approval, TaskStatus::aborted},
+    {records::TaskAborted::type, TaskStatus::failed, TaskStatus::aborted},
+};
 
 class Fold {
 public:
@@ -129,6 +172,7 @@ private:
     [[nodiscard]] RunState* run_of(const std::string& stage, unsigned visit, unsigned run);
 
     // Preconditions of records.
+    [[nodiscard]] Result<void> require_transition() const;
     [[nodiscard]] Result<void> require_alive() const;
     [[nodiscard]] Result<void> require_running() const;
     [[nodiscard]] Result<void> require_current_stage(const std::string& name) const;

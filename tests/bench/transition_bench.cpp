@@ -43,6 +43,7 @@ void pass_stage(TaskSession& session) {
                                                   .conditions = {},
                                                   .asks = false,
                                                   .acts_later = {},
+                                                  .changed_tests = {},
                                                   .answers = {},
                                                   .duration_ms = 12}));
     must(session.record(records::StageCompleted{stage, std::string(64, 'c')}));

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "config/gate_names.hpp"
+#include "task/fold.hpp"
 #include "task/state.hpp"
 
 namespace agentforge::kernel::testing {
@@ -36,11 +37,15 @@ inline Broken invariant_1(const Folded& folded) {
     return {};
 }
 
-/// 2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in.
+/// 2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in. Tests from outside
+/// do not count before it passed either.
+inline bool concerns_2(const Folded& folded) {
+    const bool counts = folded.type() == "stage_completed" || (folded.type() == "stage_skipped" && adopts_tests(folded.before));
+    return folded.taken && counts && !exit_gate(folded.before.stage_template()).empty();
+}
 inline Broken invariant_2(const Folded& folded) {
-    if (!folded.taken || folded.type() != "stage_completed") { return {}; }
+    if (!concerns_2(folded)) { return {}; }
     const std::string gate = exit_gate(folded.before.stage_template());
-    if (gate.empty()) { return {}; }
     const auto measured = folded.before.gates.find(gate);
     const bool held = measured != folded.before.gates.end() && measured->second.passed && !measured->second.partial &&
                       measured->second.tree == folded.before.tree;
@@ -48,8 +53,13 @@ inline Broken invariant_2(const Folded& folded) {
 }
 
 /// 3. A stage is completed only after all its reviewers passed its artifact and, if required, a person approved it.
+inline bool concerns_3(const Folded& folded) {
+    return folded.taken && folded.type() == "stage_completed" &&
+           (!folded.before.stage_template().reviewers.empty() || !folded.before.stage().approved_hash.empty() ||
+            wants_approval(folded.before));
+}
 inline Broken invariant_3(const Folded& folded) {
-    if (!folded.taken || folded.type() != "stage_completed") { return {}; }
+    if (!concerns_3(folded)) { return {}; }
     const auto& reviewers = folded.before.stage_template().reviewers;
     const bool reviewed =
         std::ranges::all_of(reviewers, [&](const std::string& reviewer) { return folded.before.reviewed_by.contains(reviewer); });
@@ -59,27 +69,33 @@ inline Broken invariant_3(const Folded& folded) {
 
 /// 4. After a completed or aborted task, only what happens to its delivered commit is recorded. A completed task that has
 /// delivered nothing may continue.
+inline bool concerns_4(const Folded& folded) {
+    return folded.before.status == TaskStatus::completed || folded.before.status == TaskStatus::aborted;
+}
 inline Broken invariant_4(const Folded& folded) {
-    const bool over = folded.before.status == TaskStatus::completed || folded.before.status == TaskStatus::aborted;
     static const std::set<std::string> allowed{"rebased", "note", "recovered"};
     const bool undelivered =
         folded.before.status == TaskStatus::completed && folded.before.commit.empty() && folded.before.delivery.empty();
     if (undelivered && folded.type() == "task_continued") { return {}; }
-    if (!over || !folded.taken || allowed.contains(folded.type())) { return {}; }
+    if (!concerns_4(folded) || !folded.taken || allowed.contains(folded.type())) { return {}; }
     return folded.type() + " was recorded after the task's end";
 }
 
 /// 5. Only an executing stage changes the workspace. Exceptions of the kernel: it removes held-out tests and puts them back, and
 /// a cycle restores its stage's tree.
+inline bool concerns_5(const Folded& folded) { return folded.before.tree != folded.after.tree; }
 inline Broken invariant_5(const Folded& folded) {
-    if (folded.before.tree == folded.after.tree || folded.before.progress == StageProgress::executing) { return {}; }
+    if (!concerns_5(folded) || folded.before.progress == StageProgress::executing) { return {}; }
     static const std::set<std::string> kernels{"task_created", "held_out", "cycle_started", "stage_started", "task_continued"};
     return kernels.contains(folded.type()) ? "" : folded.type() + " changed the workspace of a stage that does not execute";
 }
 
 /// 6. A commit is delivered only from a tree on which the deliver gate passed.
+inline bool concerns_6(const Folded& folded) {
+    return folded.taken && (folded.type() == "delivered" || folded.type() == "delivery_prepared");
+}
 inline Broken invariant_6(const Folded& folded) {
-    if (!folded.taken || folded.type() != "delivered") { return {}; }
+    if (!concerns_6(folded)) { return {}; }
     const auto measured = folded.before.gates.find(gate_name::deliver);
     const bool held = measured != folded.before.gates.end() && measured->second.passed && !measured->second.partial &&
                       measured->second.tree == folded.record.at("tree").as_string();
@@ -87,6 +103,7 @@ inline Broken invariant_6(const Folded& folded) {
 }
 
 /// 7. The task goes back to a stage at most `max_cycles` times between two questions to a person about it.
+inline bool concerns_7(const Folded& folded) { return folded.taken && folded.type() == "cycle_started"; }
 inline Broken invariant_7(const Folded& folded) {
     for (std::size_t index = 0; index < folded.after.stages.size(); ++index) {
         if (folded.after.stages[index].cycles - folded.after.stages[index].cycles_before >
@@ -98,20 +115,37 @@ inline Broken invariant_7(const Folded& folded) {
 }
 
 /// 8. A refused record changes nothing.
+inline bool concerns_8(const Folded& folded) { return !folded.taken; }
 inline Broken invariant_8(const Folded& folded) {
     return folded.taken || folded.before == folded.after ? "" : folded.type() + " was refused and changed the state";
 }
 
 /// 9. The files that the state names are below the task's folder.
+inline bool concerns_9(const Folded& folded) {
+    return std::ranges::any_of(folded.after.stages, [](const StageState& stage) { return !stage.artifact.empty(); });
+}
 inline Broken invariant_9(const Folded& folded) {
+    const auto leads_out = [](const std::string& file) {
+        return file.starts_with('/') || ("/" + file + "/").find("/../") != std::string::npos;
+    };
     for (const StageState& stage : folded.after.stages) {
-        const bool leads_out = stage.artifact.starts_with('/') || ("/" + stage.artifact + "/").find("/../") != std::string::npos;
-        if (leads_out) { return "the artifact of " + stage.name + " is not below the task's folder: " + stage.artifact; }
+        if (leads_out(stage.artifact)) {
+            return "the artifact of " + stage.name + " is not below the task's folder: " + stage.artifact;
+        }
+    }
+    for (const auto& [contract, input] : folded.after.external_inputs) {
+        if (leads_out(input.artifact)) {
+            return "the imported " + contract + " is not below the task's folder: " + input.artifact;
+        }
     }
     return {};
 }
 
 /// 10. The template of a completed stage never changes, whatever stages are added after it.
+inline bool concerns_10(const Folded& folded) {
+    return folded.taken && folded.record.contains("extension") &&
+           (folded.type() == "task_continued" || folded.type() == "approval_decided");
+}
 inline Broken invariant_10(const Folded& folded) {
     const auto& before = folded.before.pipeline.stages;
     const auto& after = folded.after.pipeline.stages;
@@ -124,26 +158,49 @@ inline Broken invariant_10(const Folded& folded) {
     return {};
 }
 
+/// 11. The task's state changes only as `task_transitions` says.
+inline bool concerns_11(const Folded& folded) { return folded.taken && folded.before.status != folded.after.status; }
+inline Broken invariant_11(const Folded& folded) {
+    if (folded.before.task_id.empty()) { return {}; }
+    const std::string type = folded.type();
+    const auto is_this = [&](const TaskTransition& each) { return each.record == type; };
+    const auto fits = [&](const TaskTransition& each) {
+        return is_this(each) && each.from == folded.before.status && each.to == folded.after.status;
+    };
+    const bool moves = std::ranges::any_of(task_transitions, is_this) || folded.before.status != folded.after.status;
+    if (!folded.taken || !moves || std::ranges::any_of(task_transitions, fits)) { return {}; }
+    return type + " led from " + std::string(to_string(folded.before.status)) + " to " +
+           std::string(to_string(folded.after.status));
+}
+
 struct Invariant {
     unsigned number;
     Broken (*broken)(const Folded& folded);
+    bool (*concerns)(const Folded& folded);  ///< True if this record could have broken it.
 };
 
-inline constexpr std::array<Invariant, 10> invariants{{{1, invariant_1},
-                                                       {2, invariant_2},
-                                                       {3, invariant_3},
-                                                       {4, invariant_4},
-                                                       {5, invariant_5},
-                                                       {6, invariant_6},
-                                                       {7, invariant_7},
-                                                       {8, invariant_8},
-                                                       {9, invariant_9},
-                                                       {10, invariant_10}}};
+inline bool concerns_1(const Folded& folded) { return folded.taken; }
+
+inline constexpr std::array<Invariant, 11> invariants{{{1, invariant_1, concerns_1},
+                                                       {2, invariant_2, concerns_2},
+                                                       {3, invariant_3, concerns_3},
+                                                       {4, invariant_4, concerns_4},
+                                                       {5, invariant_5, concerns_5},
+                                                       {6, invariant_6, concerns_6},
+                                                       {7, invariant_7, concerns_7},
+                                                       {8, invariant_8, concerns_8},
+                                                       {9, invariant_9, concerns_9},
+                                                       {10, invariant_10, concerns_10},
+                                                       {11, invariant_11, concerns_11}}};
+
+/// How many records could have broken each invariant, by its number.
+using Tried = std::array<std::uint64_t, invariants.size() + 1>;
 
 /// Returns `3: green was completed without its reviews`, for each broken invariant.
-inline std::string broken_invariants(const Folded& folded) {
+inline std::string broken_invariants(const Folded& folded, Tried* tried = nullptr) {
     std::string all;
     for (const Invariant& one : invariants) {
+        if (tried != nullptr) { (*tried)[one.number] += one.concerns(folded) ? 1 : 0; }
         if (const Broken broken = one.broken(folded); !broken.empty()) {
             all += std::to_string(one.number) + ": " + broken + "\n";
         }

@@ -23,6 +23,7 @@ protected:
         before_.stages.resize(2);
         before_.stages[0].name = "build";
         before_.stages[1].name = "ship";
+        before_.task_id = "task-1";
         before_.status = TaskStatus::running;
         before_.progress = StageProgress::accepted;
         before_.tree = "t1";
@@ -105,9 +106,20 @@ TEST_F(Invariants, number_9_finds_a_file_outside_of_the_tasks_folder) {
 
 TEST_F(Invariants, number_10_finds_another_template_of_a_stage_that_is_done) {
     before_.stages[0].status = StageStatus::completed;
+    before_.status = TaskStatus::completed;
     after_ = before_;
+    after_.status = TaskStatus::paused;
     after_.pipeline.stages[0].max_steps += 1;
     EXPECT_EQ(broken("task_continued"), "10: build has another template than it was done by\n");
+}
+
+TEST_F(Invariants, number_11_finds_a_state_that_no_arrow_leads_to) {
+    before_.status = TaskStatus::pending;
+    after_ = before_;
+    after_.status = TaskStatus::running;
+    EXPECT_EQ(broken("task_resumed"), "11: task_resumed led from pending to running\n");
+    after_.status = TaskStatus::completed;
+    EXPECT_EQ(broken("note"), "11: note led from pending to completed\n");
 }
 
 /// The head of the fold and the checks give each number the same meaning.

@@ -5,9 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "journal/journal.hpp"
+#include "pipeline/session.hpp"
 #include "task/state.hpp"
 
 namespace agentforge::kernel {
@@ -59,6 +61,32 @@ TEST_P(KeptJournal, folds_whole) {
     const auto state = fold_all(*records);
     ASSERT_TRUE(state.ok()) << state.error().to_string();
     EXPECT_EQ(state->seq, records->size());
+}
+
+TEST_P(KeptJournal, goes_on_in_a_session_and_keeps_what_follows) {
+    const TemporaryDirectory project("kept");
+    TaskStore store(project.path() / ".agentforge");
+    const std::string id(shown().at("task_id").as_string());
+    const TaskPaths paths = store.paths(id);
+    std::filesystem::create_directories(paths.root);
+    std::filesystem::copy_file(folder() / "actions.yaml", paths.journal());
+    ASSERT_TRUE(write_file_atomic(paths.task(), "task_id: " + id + "\n", Durability::cached).ok());
+    FakeClock clock;
+    TaskState gone_on;
+    {
+        auto session = TaskSession::open(store, id, clock, "test");
+        ASSERT_TRUE(session.ok()) << session.error().to_string();
+        const bool ended = is_terminal((*session)->state().status);
+        const records::Body next =
+            ended ? records::Body(records::Note{"after its end", "", {}}) : records::Body(records::TaskResumed{"again"});
+        const auto recorded = (*session)->record(next);
+        ASSERT_TRUE(recorded.ok()) << recorded.error().to_string();
+        gone_on = (*session)->state();
+    }
+    const auto again = read_task_state(store, id);
+    ASSERT_TRUE(again.ok()) << again.error().to_string();
+    EXPECT_EQ(again->seq, gone_on.seq);
+    EXPECT_TRUE(*again == gone_on);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kept, KeptJournal,

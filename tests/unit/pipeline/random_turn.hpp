@@ -31,7 +31,7 @@ inline bool turn(Task& task, Dice& dice) {
         bool operator()(const effect::RunStage&) const {
             if (task.state.interactive && dice.once_in(3)) { return propose(); }
             const std::string gate = exit_gate(task.state.stage_template());
-            switch (dice.roll(12)) {
+            switch (dice.roll(13)) {
                 case 0:
                     return task.record("step", {{"phase", task.state.stage().name},
                                                 {"step", task.state.steps + 1},
@@ -56,6 +56,8 @@ inline bool turn(Task& task, Dice& dice) {
                                                             {"summary", "no"},
                                                             {"failing", "f"},
                                                             {"failures", 2}}));
+                case 7:
+                    return deliver();
                 default:
                     break;
             }
@@ -142,6 +144,13 @@ inline bool turn(Task& task, Dice& dice) {
                 return task.state.stage().status == StageStatus::completed &&
                        task.record("task_continued", {{"revise", true}, {"freshness", fresh}});
             }
+            if (task.state.status == TaskStatus::completed && !task.state.commit.empty() && dice.once_in(3)) {
+                return task.record("rebased", {{"replaces", task.state.commit},
+                                               {"commit", task.state.commit + "'"},
+                                               {"base_commit", "c9"},
+                                               {"gate_passed", true},
+                                               {"tree", task.new_tree()}});
+            }
             const bool may =
                 task.state.status == TaskStatus::paused || (task.state.status == TaskStatus::failed && dice.once_in(2));
             return may && task.record("task_resumed", {{"reason", "resumed"}});
@@ -160,6 +169,13 @@ inline bool turn(Task& task, Dice& dice) {
                 {{"to", task.state.stages[dice.roll(static_cast<unsigned>(task.state.stage_index))].name}, {"reason", "again"}});
             if (dice.once_in(2)) { fields["hand_back"] = json::object{{"tests", json::array{"t"}}, {"requirement", "REQ-001"}}; }
             return task.record("cycle_requested", std::move(fields));
+        }
+        /// By the stage at work: the fold knows no stage that delivers.
+        bool deliver() const {
+            const std::string& tree = task.state.tree;
+            return task.record("gate",
+                               with(stage, {{"gate", "deliver"}, {"tree", tree}, {"passed", true}, {"summary", "yes"}})) &&
+                   task.record("delivered", with(stage, {{"tree", tree}, {"commit", "c1"}, {"branch", "b1"}}));
         }
         bool propose() const {
             return task.record(
