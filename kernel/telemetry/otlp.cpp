@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel::telemetry {
@@ -31,6 +32,9 @@ unsigned severity_of(std::string_view level) noexcept {
 struct Names {
     std::string_view resources, scopes, items;
 };
+/// The semantic conventions that names and values follow.
+constexpr std::string_view schema_url = "https://opentelemetry.io/schemas/1.37.0";
+
 constexpr std::array<Names, 3> names_of_requests{{{"resourceSpans", "scopeSpans", "spans"},
                                                   {"resourceMetrics", "scopeMetrics", "metrics"},
                                                   {"resourceLogs", "scopeLogs", "logRecords"}}};
@@ -84,9 +88,12 @@ json::object to_otlp(const LogLine& line) {
 
 json::object export_request(Signal signal, const Attributes& resource, json::array items) {
     const Names& names = names_of_requests.at(static_cast<std::size_t>(signal));
-    json::object scope{{"scope", {{"name", "agentforge"}}}, {names.items, std::move(items)}};
+    json::object scope{{"scope", {{"name", "agentforge"}, {"version", text_of(resource, "service.version")}}},
+                       {names.items, std::move(items)},
+                       {"schemaUrl", schema_url}};
     return {{names.resources, json::array{json::object{{"resource", {{"attributes", to_otlp(resource)}}},
-                                                       {names.scopes, json::array{std::move(scope)}}}}}};
+                                                       {names.scopes, json::array{std::move(scope)}},
+                                                       {"schemaUrl", schema_url}}}}};
 }
 
 }  // namespace agentforge::kernel::telemetry

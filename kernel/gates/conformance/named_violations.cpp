@@ -2,6 +2,7 @@
 #include "gates/conformance/named_violations.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/yaml.hpp"
+#include "gates/language/source_text.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -108,6 +110,43 @@ std::vector<NamedViolation> name_violations(const std::vector<Finding>& findings
     }
     std::sort(named.begin(), named.end(), in_order);
     return named;
+}
+
+namespace {
+
+/// Each line that occurs once, without its blanks, and its number.
+std::map<std::string, std::uint64_t> unique_lines(std::string_view text) {
+    std::map<std::string, std::uint64_t> numbers;
+    std::set<std::string> repeated;
+    std::uint64_t number = 0;
+    for (const std::string_view line : lines_of(text)) {
+        ++number;
+        if (std::string plain = without_blanks(line); !numbers.emplace(plain, number).second) { repeated.insert(std::move(plain)); }
+    }
+    for (const std::string& each : repeated) { numbers.erase(each); }
+    return numbers;
+}
+
+}  // namespace
+
+std::optional<LineRange> part_of_line(std::string_view before, std::string_view now, std::uint64_t line) {
+    const auto then = unique_lines(before);
+    const auto today = unique_lines(now);
+    std::uint64_t above = 0;
+    std::uint64_t below = std::numeric_limits<std::uint64_t>::max();
+    LineRange part{1, lines_of(now).size()};
+    for (const auto& [text, number] : then) {
+        const auto found = today.find(text);
+        if (found == today.end() || number == line) { continue; }
+        if (number < line && number > above) {
+            above = number;
+            part.first = found->second + 1;
+        } else if (number > line && number < below) {
+            below = number;
+            part.last = found->second - 1;
+        }
+    }
+    return part.first <= part.last + 1 ? std::optional(part) : std::nullopt;
 }
 
 json::object to_json(const NamedViolation& named) {

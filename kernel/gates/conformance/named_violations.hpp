@@ -2,7 +2,9 @@
 // Violations with lasting ids: the records of `agentforge check`, and the baseline that a project commits.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,15 @@ struct NamedViolation {
 /// gone.
 [[nodiscard]] std::vector<NamedViolation> name_violations(const std::vector<Finding>& findings,
                                                           const std::vector<NamedViolation>& known);
+
+/// First and last line of a part of a text, from 1.
+struct LineRange {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+};
+/// Returns the part of `now` that a line of `before` became: what stands between the nearest lines around it that occur once in
+/// both texts, other than itself. Empty if these lines changed their order.
+[[nodiscard]] std::optional<LineRange> part_of_line(std::string_view before, std::string_view now, std::uint64_t line);
 
 [[nodiscard]] json::object to_json(const NamedViolation& named);
 /// Errors: `invalid` AF-GATE-170, naming the field.

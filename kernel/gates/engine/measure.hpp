@@ -5,12 +5,14 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gates/conformance/conformance.hpp"
+#include "gates/conformance/named_violations.hpp"
 #include "gates/engine/affected.hpp"
 #include "gates/engine/rules.hpp"
 #include "gates/gates.hpp"
@@ -104,6 +106,7 @@ private:
     [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement upto, const Stop& stop);
     /// Writes into `report` whether the violation to fix is gone, and what appeared in its place.
     [[nodiscard]] Result<void> judge_violation(const GateCall& call, GateReport& report, const Stop& stop);
+    [[nodiscard]] Result<std::optional<LineRange>> part_now(const GateCall& call, const NamedViolation& before);
     /// A file in one tree.
     struct FileVersion {
         std::string path;

@@ -9,7 +9,6 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
-#include "gates/conformance/named_violations.hpp"
 #include "gates/engine/held_out.hpp"
 #include "gates/engine/measure.hpp"
 #include "gates/language/inline_tests.hpp"
@@ -334,6 +333,23 @@ Result<Verdict> Measure::held_out(const GateCall& call, const Stop& stop) {
     return judge_held_out(held, call.baseline->specification, run);
 }
 
+namespace {
+
+bool is_same_kind(const NamedViolation& one, const NamedViolation& other) {
+    return one.violation.file == other.violation.file && one.violation.check_id == other.violation.check_id &&
+           one.text == other.text;
+}
+
+}  // namespace
+
+/// Returns the lines that a violation's line became. Empty if its file is gone or was moved, or if that cannot be told.
+Result<std::optional<LineRange>> Measure::part_now(const GateCall& call, const NamedViolation& before) {
+    AF_TRY(const auto then, checkout_->file(call.baseline->base_tree, before.violation.file));
+    AF_TRY(const auto now, checkout_->file(call.tree, before.violation.file));
+    if (!then || !now) { return std::optional<LineRange>(); }
+    return part_of_line(*then, *now, before.violation.line);
+}
+
 Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, const Stop& stop) {
     const auto& base_tree = call.baseline->base_tree;
     AF_TRY(const auto changes, checkout_->changes(base_tree, call.tree));
@@ -358,8 +374,16 @@ Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, 
         // The right one is found by its neighbours among others with the same text. Names them all, so that none is mistaken for
         // it.
         const auto known = name_violations(before, wanted);
+        std::optional<LineRange> part;
+        const auto same = [&](const NamedViolation& one) { return !wanted.empty() && one.id == wanted.front().id; };
+        const auto target_before = std::ranges::find_if(known, same);
+        if (target_before != known.end()) { AF_TRY(part, part_now(call, *target_before)); }
         for (const auto& each : name_violations(now, known)) {
-            if (wanted.empty() || each.id != wanted.front().id) { continue; }
+            // Where the same text violates the check several times, ids may have moved to the ones that are left.
+            const bool is_left = !part ? same(each)
+                                       : is_same_kind(each, *target_before) && each.violation.line >= part->first &&
+                                             each.violation.line <= part->last;
+            if (!is_left) { continue; }
             gone = false;
             report.blocking_issues.push_back(each.violation.file + ":" + std::to_string(each.violation.line) +
                                              ": the violation is still there: " + each.violation.message + " (" +

@@ -6,7 +6,8 @@ import math
 import time
 
 from collector import Collector, values
-from harness import ProgramTest, entry, main, short_transcript
+from harness import ProgramTest, call, entry, insert, main, short_transcript
+from test_commands import doubtful_transcript
 
 CANARY = "canary-7c1f2e9b4d"
 
@@ -22,6 +23,8 @@ class WithCollector(ProgramTest):
         self.make_repository()
         transcript = short_transcript()
         entry(transcript, "green", 2)["tool_calls"][0]["arguments"]["summary"] = f"The token is {CANARY}."
+        # A path that GREEN may not write: the violation is a line of the log.
+        insert(transcript, "green", entry(transcript, "green", 1)["role"], 1, call("create_file", path=f"tests/{CANARY}.txt", content="x"))
         return self.assert_code(self.start(transcript=transcript), 0)
 
 
@@ -91,6 +94,24 @@ class TestTelemetry(WithCollector):
         (tasks,) = metrics["agentforge.tasks"].sum.data_points
         self.assertEqual((tasks.as_double, values(tasks.attributes)["agentforge.task.outcome"]), (1.0, "completed"))
 
+    def test_metrics_have_the_attributes_that_the_conventions_require(self):
+        metrics = self.collector.metrics()
+        for point in metrics["gen_ai.client.token.usage"].histogram.data_points:
+            found = values(point.attributes)
+            self.assertIn(found["gen_ai.token.type"], ("input", "output"))
+            self.assertEqual((found["gen_ai.operation.name"], found["gen_ai.provider.name"]), ("chat", "replay"))
+        for point in metrics["gen_ai.client.operation.duration"].histogram.data_points:
+            found = values(point.attributes)
+            self.assertEqual((found["gen_ai.operation.name"], found["gen_ai.provider.name"]), ("chat", "replay"))
+
+    def test_the_version_of_the_conventions_and_the_programs_own_are_named(self):
+        version = self.shared.run_program("--version").out.split()[-1]
+        for signal, parts, scopes in (("traces", "resource_spans", "scope_spans"), ("metrics", "resource_metrics", "scope_metrics"), ("logs", "resource_logs", "scope_logs")):
+            resource = getattr(self.collector.messages(signal)[0], parts)[0]
+            scope = getattr(resource, scopes)[0]
+            self.assertEqual((resource.schema_url, scope.schema_url), ("https://opentelemetry.io/schemas/1.37.0",) * 2)
+            self.assertEqual((scope.scope.name, scope.scope.version), ("agentforge", version))
+
     def test_log_lines_have_the_trace_of_their_task(self):
         (trace,) = {span.trace_id for span in self.collector.spans()}
         of_task = [line for line in self.collector.lines() if line.trace_id]
@@ -106,10 +127,30 @@ class TestTelemetry(WithCollector):
     def test_neither_a_secret_nor_a_text_of_the_model_leaves_the_machine(self):
         everything = str([message for _, _, message in self.collector.requests])
         self.assertNotIn(CANARY, everything)
+        self.assertIn("[REDACTED:", str(self.collector.lines()), "what could have had the secret was exported")
         self.assertNotIn("unicodedata", "".join(str(span) for span in self.collector.spans()))
 
     def test_nothing_is_said_where_all_was_delivered(self):
         self.assertNotIn("telemetry", self.outcome.err)
+
+
+class TestTelemetryOfTrouble(WithCollector):
+    """What a task reports that does not go straight to its end."""
+
+    def test_a_question_a_failed_stage_and_its_retry_are_counted(self):
+        collector = self.collect()
+        self.make_repository()
+        self.assert_code(self.start("--exit-after", "clarify", transcript=doubtful_transcript()), 22)
+        (asked,) = collector.metrics()["agentforge.escalations"].sum.data_points
+        self.assertEqual(asked.as_double, 1.0)
+        transcript = short_transcript()
+        insert(transcript, "analyze", entry(transcript, "analyze", 1)["role"], 1, [])     # An answer without an action.
+        collector.requests.clear()
+        self.start("--exit-after", "analyze", transcript=transcript)
+        failed = [span for span in collector.spans() if span.status.code == span.status.STATUS_CODE_ERROR]
+        self.assertTrue(failed)
+        for span in failed:
+            self.assertIn("error.type", values(span.attributes), span.name)
 
 
 class TestTelemetryTrouble(WithCollector):
