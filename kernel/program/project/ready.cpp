@@ -67,7 +67,7 @@ bool is_program(const std::map<std::string, std::string>& environment, const std
 /// Returns why git could not sign, as far as known without signing. Empty: no problem is known.
 std::string no_signature(Project& project, const Signing& signing, const std::map<std::string, std::string>& environment) {
     if (signing.format != "openpgp" && signing.format != "ssh" && signing.format != "x509") {
-        return "git knows no gpg.format `" + printable(signing.format, 60) + "` (openpgp, ssh, x509)";
+        return "git has no gpg.format `" + printable(signing.format, 60) + "` (openpgp, ssh, x509)";
     }
     std::string home;
     if (const auto own = environment.find("HOME"); own != environment.end()) { home = own->second; }
@@ -290,7 +290,7 @@ std::vector<std::string> gates_text(const GateReadiness& gates) {
         for (const ToolState& tool : scope.tools) {
             if (!tool.found) {
                 line += "; `" + printable(tool.wanted(), 80) +
-                        (tool.unsupported ? "` runs the tests, and cannot be measured" : "` is not installed (" + tool.use + ")");
+                        (tool.unsupported ? "` runs the tests, but cannot be measured" : "` is not installed (" + tool.use + ")");
             }
         }
         for (const SetupStep& step : scope.setup) {

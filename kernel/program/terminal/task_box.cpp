@@ -183,7 +183,9 @@ std::vector<std::string> plain_lines(const Program& program, const TaskOverview&
     if (waits_for_person(task)) { lines.push_back("waits for: " + task.summary.waiting_for); }
     if (!task.question.empty()) { lines.push_back(question_of(task, 300)); }
     if (!task.answer_problem.empty()) { lines.push_back(unusable_answer(task)); }
-    if (!task.ended_in.empty()) { lines.push_back("its process ended without a word in " + printable(task.ended_in, 200)); }
+    if (!task.ended_in.empty()) {
+        lines.push_back("its process ended without an error message in " + printable(task.ended_in, 200));
+    }
     if (const auto next = next_commands(task); !next.empty()) { lines.push_back(program.with_place(next.front().command)); }
     return lines;
 }
