@@ -155,8 +155,8 @@ std::vector<std::string> remarks_on(const TaskState& state, const StageState& st
     const bool shown_now = &stage == &state.stages[state.stage_index] && state.approval.has_value();
     std::vector<std::string> remarks;
     if (!stage.superseded_by.empty()) {
-        remarks.push_back("counts no more, with its approvals and gates: stage " + stage.superseded_by +
-                          ", which it rested on, is done again");
+        remarks.push_back("no longer counts, nor do its approvals and gates: stage " + stage.superseded_by +
+                          ", which it is based on, runs again");
     }
     if (!stage.history.empty()) {
         std::string said;
