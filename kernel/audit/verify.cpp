@@ -181,7 +181,7 @@ private:
         std::string begin(expected.size(), '\0');
         std::ifstream in(evidence_->paths.journal(), std::ios::binary);
         in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-        if (begin != expected) { part.fault("its header is not as it was written"); }
+        if (begin != expected) { part.fault("its header has changed since it was written"); }
         part.whole(counted(records().size(), "record", "records") +
                    ", each follows the one before and the state before it, up to " + verdict_.head.hash);
     }
@@ -735,7 +735,7 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
     verdict.task_id = trailers.task_id;
     verdict.what = "commit " + commit;
     const std::string fetch =
-        "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' brings it where the remote has it";
+        "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' fetches it if the remote has it";
     if (!note) {
         return Error{"AF-AUDT-004", "neither the task " + trailers.task_id + " of commit " + commit + " nor its archive is here",
                      "", fetch, ErrorKind::not_found};

@@ -30,7 +30,7 @@ public:
             const std::string name(key.data(), key.size());
             if (std::ranges::find(known, name) != known.end()) { continue; }
             const std::string near = nearest(name, known);
-            return wrong(name, "is not a field of feedback here", near.empty() ? "take it out" : "did you mean `" + near + "`?");
+            return wrong(name, "is not a field of feedback here", near.empty() ? "remove it" : "did you mean `" + near + "`?");
         }
         return {};
     }

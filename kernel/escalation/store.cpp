@@ -184,7 +184,7 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
     AF_CHECK(fields.no_others());
     if (!answer.empty()) {
         if (context.contains("answer") && context.at("answer") != json::value(answer)) {
-            return fields.wrong("answer", "stands in `context` too, with another value");
+            return fields.wrong("answer", "is also in `context`, with another value");
         }
         context["answer"] = answer;
     }
@@ -775,7 +775,7 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
     }
     if (error == std::errc::no_such_file_or_directory) { return list; }
     if (error) {
-        return Error{"AF-ESC-008", "The folder cannot be listed: " + error.message(), directory_.string(),
+        return Error{"AF-ESC-008", "Cannot list the folder: " + error.message(), directory_.string(),
                      "Check the folder's permissions", ErrorKind::io};
     }
     std::sort(names.begin(), names.end());

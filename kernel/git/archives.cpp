@@ -59,7 +59,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
         files.emplace_back("task/" + name, it->path());
     }
     if (error) {
-        return Error{"AF-GIT-054", "the task's folder cannot be read: " + error.message(), folder.string(),
+        return Error{"AF-GIT-054", "cannot read the task's folder: " + error.message(), folder.string(),
                      "check that it is readable", ErrorKind::io};
     }
     for (fs::recursive_directory_iterator it(escalations, error), end; !error && it != end; it.increment(error)) {

@@ -67,7 +67,7 @@ public:
             std::error_code failure;
             fs::remove_all(folder_ / name, failure);
             if (failure) {
-                return Error{"AF-GIT-067", "A folder with leftover files of programs cannot be emptied: " + failure.message(),
+                return Error{"AF-GIT-067", "Cannot empty a folder with leftover files of programs: " + failure.message(),
                              (folder_ / name).string(), "Remove it, then resume.", ErrorKind::io};
             }
             AF_CHECK(make_directories(folder_ / name));
@@ -264,7 +264,7 @@ public:
         const fs::path own = temporary->path() / "index";
         std::error_code error;
         if (fs::exists(git.index(), error) && !fs::copy_file(git.index(), own, error)) {
-            return Error{"AF-GIT-027", "git's index could not be copied: " + error.message(), git.index().string(),
+            return Error{"AF-GIT-027", "cannot copy git's index: " + error.message(), git.index().string(),
                          "Check for free disk space", ErrorKind::io};
         }
         AF_TRY(const std::string unmerged, run_git(git, {"ls-files", "--unmerged"}, own));

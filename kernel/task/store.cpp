@@ -456,7 +456,7 @@ Result<json::object> read_state(const fs::path& path) {
     if (parsed.ok() && parsed->is_object()) { return std::move(parsed->get_object()); }
     return Error{
         "AF-TASK-004",
-        "The state of the task cannot be read" + (parsed.ok() ? std::string(": it is not a map") : ": " + parsed.error().message),
+        "Cannot read the state of the task" + (parsed.ok() ? std::string(": it is not a map") : ": " + parsed.error().message),
         parsed.ok() ? path.string() : parsed.error().where, "Resume the task: this rebuilds the state from the journal.",
         ErrorKind::corrupt};
 }
@@ -484,7 +484,7 @@ Result<ProjectedSummary> read_summary(const fs::path& path) {
         return ProjectedSummary{std::move(parser.handler().summary), std::move(parser.handler().hash)};
     }
     AF_CHECK(read_state(path));  // Returns an error with the place of the fault.
-    return Error{"AF-TASK-004", "The state of the task cannot be read", path.string(),
+    return Error{"AF-TASK-004", "Cannot read the state of the task", path.string(),
                  "Resume the task: this rebuilds the state from the journal.", ErrorKind::corrupt};
 }
 

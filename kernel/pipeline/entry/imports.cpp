@@ -229,11 +229,11 @@ Result<void> check_ends_by_itself(const PipelineTemplate& pipeline, const Entry&
         return Error{"AF-EXT-006", std::move(message), pipeline.source, std::move(remedy), ErrorKind::invalid};
     };
     if (!entry.stage.empty() && is_left_out(entry.stage)) {
-        return refused("the task would begin at stage `" + entry.stage + "`, which is to be left out (--without)",
+        return refused("the task would begin at stage `" + entry.stage + "`, which --without leaves out",
                        "Begin with a later stage, or remove --without " + entry.stage);
     }
     if (is_left_out(last.name)) {
-        return refused("the task would end with stage `" + last.name + "`, which is to be left out (--without)",
+        return refused("the task would end with stage `" + last.name + "`, which --without leaves out",
                        "End with an earlier stage (--through STAGE), or remove --without " + last.name);
     }
     const auto given = std::ranges::find(entry.imports, last.contract, &Import::contract);

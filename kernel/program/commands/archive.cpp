@@ -96,7 +96,7 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
     if (program.json_output) {
         program.print_json({{"restored", std::move(restored)}});
     } else if (wanted.empty()) {
-        program.out << "Every archived task is there; nothing was restored.\n";
+        program.out << "All archived tasks exist; nothing was restored.\n";
     }
     return 0;
 }

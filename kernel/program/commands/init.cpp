@@ -198,7 +198,7 @@ json::object findings_json(const InitFindings& found) {
 std::string languages_text(const InitFindings& found) {
     const auto& scopes = found.gates.scopes;
     if (scopes.empty()) {
-        return "none that a gate is there for (docs/gates.md)" +
+        return "none that has gates (docs/gates.md)" +
                (found.command.empty() ? "" : "; perhaps gates: {language: generic, command: [make, " + found.command + "]}");
     }
     std::string text;

@@ -121,7 +121,7 @@ Result<std::map<std::string, std::string>> filled_in(const fs::path& folder, con
     }
     if (problem || files.empty()) {
         return Error{"AF-PLUG-063",
-                     "the template cannot be read" + (problem ? ": " + problem.message() : std::string(": it is empty")),
+                     "cannot read the template" + (problem ? ": " + problem.message() : std::string(": it is empty")),
                      folder.string(), "install all of AgentForge, including its SDK", ErrorKind::not_found};
     }
     return files;

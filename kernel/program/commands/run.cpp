@@ -79,7 +79,7 @@ Result<std::string> text_of_requests(const Program& program, const RunArguments&
         if (got == 0) { return text; }
         if (got < 0 && errno == EINTR && !program.cancel->requested()) { continue; }
         if (got < 0) {
-            return Error{"AF-CLI-136", "the requests cannot be read: " + errno_text(errno), "standard input",
+            return Error{"AF-CLI-136", "cannot read the requests: " + errno_text(errno), "standard input",
                          "give a file: agentforge run FILE", ErrorKind::io};
         }
         text.append(part, static_cast<std::size_t>(got));

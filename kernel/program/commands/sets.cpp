@@ -386,7 +386,7 @@ private:
             }
             AF_TRY(state, state_of(store_of(part), part.task));
             if (state && is_prepared(*state)) { continue; }
-            waiting.push_back(part.repo + ": " + (state ? what_it_waits_for(part, *state) : "not begun"));
+            waiting.push_back(part.repo + ": " + (state ? what_it_waits_for(part, *state) : "not started"));
             code = std::max(code, state && !state->waiting_for().empty() ? static_cast<int>(ExitCode::person_needed) : 1);
         }
         if (waiting.empty()) { return Waits(); }
@@ -715,7 +715,7 @@ private:
             if (set_.phase == SetPhase::done) {
                 program_.out << "  " << each.repo << "  commit " << each.commit << " on branch " << each.branch << "\n";
             } else {
-                program_.out << "  " << each.repo << "  " << (each.task.empty() ? "not begun" : each.task)
+                program_.out << "  " << each.repo << "  " << (each.task.empty() ? "not started" : each.task)
                              << (kept_.empty() ? ", no branch\n" : "\n");
             }
         }
@@ -872,7 +872,7 @@ std::vector<std::string> unfinished_sets(const Program& program, const std::file
     const SetListing listing = list_sets(*folder);
     std::vector<std::string> lines;
     for (const Error& problem : listing.problems) {
-        lines.push_back("a set cannot be read: " + printable(problem.message + " (" + problem.where + ")", 400));
+        lines.push_back("cannot read a set: " + printable(problem.message + " (" + problem.where + ")", 400));
     }
     for (const TaskSet& set : listing.sets) {
         const bool here = place.empty() || std::ranges::find(set.parts, place, &SetPart::path) != set.parts.end();

@@ -68,7 +68,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
                 return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "run the command again",
                              ErrorKind::cancelled};
             }
-            return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input",
+            return Error{"AF-CLI-136", "cannot read the request: " + errno_text(errno), "standard input",
                          "give it a file or a pipe: agentforge start - < FILE", ErrorKind::io};
         }
         size += static_cast<std::size_t>(got);
@@ -180,7 +180,7 @@ void name_uncommitted_changes(Program& program, const Result<std::vector<std::st
     program.err
         << (included
                 ? "agentforge: your uncommitted changes are part of this task, as a commit before its own: "
-                : "agentforge: your uncommitted changes are not part of this task (it starts from the last commit; --include-uncommitted takes them along): ");
+                : "agentforge: your uncommitted changes are not part of this task (it starts from the last commit; --include-uncommitted includes them): ");
     std::size_t shown = 0;
     for (const std::string& path : *changed) {
         if (shown == 5) { break; }

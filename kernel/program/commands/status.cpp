@@ -66,7 +66,7 @@ Result<void> look_at_task(Program& program, const TaskStore& store, const std::s
     const auto projection = store.load_state(id);
     auto shown = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
     if ((wants_records && seen->records.empty()) || !shown.ok()) { return state.error(); }
-    program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nWhat follows is from state.yaml.\n";
+    program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nThe rest is from state.yaml.\n";
     seen->projected = std::move(*shown);
     seen->followed.reset();
     return {};

@@ -341,7 +341,7 @@ std::vector<DeliveryTool> delivery_tools(const Project& project, const std::map<
     for (const auto& [mark, program] : {std::pair("github", "gh"), std::pair("gitlab", "glab")}) {
         if (host.host.find(mark) != std::string::npos) {
             tools.push_back({program,
-                             "pull requests; without it you are told the page to open",
+                             "pull requests; without it AgentForge prints the page to open",
                              {"--version"},
                              false,
                              is_on_path(environment, program)});
@@ -381,7 +381,7 @@ Result<void> check_delivery(Project& project, const std::map<std::string, std::s
     const std::string why = no_signature(project, signing, environment);
     if (why.empty()) { return {}; }
     const auto origin = project.settings().origin("delivery.sign");
-    return Error{"AF-CLI-100", "the commit cannot be signed: " + why,
+    return Error{"AF-CLI-100", "cannot sign the commit: " + why,
                  delivery.sign == "always" && origin ? origin->where : "commit.gpgsign of git's configuration",
                  "check that `git commit -S` works here (user.signingkey, gpg.format), or set delivery.sign: never",
                  ErrorKind::unavailable};

@@ -70,7 +70,7 @@ Result<void> RunLedger::read() {
             return {};
         }
         if (key.empty() || task.empty()) {
-            return Error{"AF-CLI-173", "the record of this run cannot be read: the line does not name a request and a task",
+            return Error{"AF-CLI-173", "cannot read the record of this run: the line does not name a request and a task",
                          file_.string() + ":" + std::to_string(number),
                          "restore the file from a backup; without it every request runs again", ErrorKind::corrupt};
         }
