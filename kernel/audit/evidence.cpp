@@ -27,7 +27,7 @@ Result<void> add_files(const fs::path& folder, const std::string& prefix, std::s
         files[prefix + name] = sha256(bytes);
     }
     if (error && (prefix.empty() || error != std::errc::no_such_file_or_directory)) {
-        return Error{"AF-AUDT-009", "the task's folder cannot be read: " + error.message(), folder.string(),
+        return Error{"AF-AUDT-009", "cannot read the task's folder: " + error.message(), folder.string(),
                      "check that it is readable", ErrorKind::io};
     }
     return {};

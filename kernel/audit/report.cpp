@@ -46,7 +46,7 @@ DocumentSection facts_of(const TaskEvidence& evidence) {
     for (const Record& record : evidence.records) {
         if (const auto ended = records::as<records::TaskCompleted>(record)) { row("exit type", json::value(*ended->exit_type)); }
         if (const auto forked = records::as<records::Forked>(record)) {
-            row("goes on from", json::value(forked->parent + " after step " + std::to_string(forked->from_step)));
+            row("continues from", json::value(forked->parent + " after step " + std::to_string(forked->from_step)));
         }
         if (const auto created = records::as<records::TaskCreated>(record)) {
             row("replay of", json::value(created->replay_of.value_or("")));
@@ -109,7 +109,7 @@ std::string decided_by(const records::ApprovalDecided& on) {
     const std::string word = records::decision_of(on);
     const char* const what = word == "exit"     ? "approved, as the task's last artifact,"
                              : word == "extend" ? "approved, with more stages,"
-                             : word == "revise" ? "sent back to be revised"
+                             : word == "revise" ? "sent back for revision"
                              : word == "reject" ? "rejected"
                                                 : "approved";
     const std::string stale =
@@ -155,26 +155,26 @@ struct Decision {
     std::string operator()(const records::CycleRequested& on) const { return "wants to go back to " + on.to + ": " + on.reason; }
     std::string operator()(const records::CycleStarted& on) const { return "goes back to " + *on.to; }
     std::string operator()(const records::TaskResumed& on) const {
-        return "the task goes on" + (on.guidance.value_or("").empty() ? std::string() : ", told: " + *on.guidance);
+        return "the task continues" + (on.guidance.value_or("").empty() ? std::string() : ", told: " + *on.guidance);
     }
-    std::string operator()(const records::TaskPaused& on) const { return "the task rests: " + on.reason; }
+    std::string operator()(const records::TaskPaused& on) const { return "the task paused: " + on.reason; }
     std::string operator()(const records::TaskAborted& on) const { return "the task was ended by a person: " + on.reason; }
     std::string operator()(const records::TaskFailed& on) const { return "the task failed: " + on.message; }
     std::string operator()(const records::TaskCompleted& on) const {
         return "the pipeline has ended at " + on.exit_stage + " (" + *on.exit_type + ")";
     }
     std::string operator()(const records::TaskContinued& on) const {
-        return (on.revise ? std::string("the task goes on: its last artifact is revised")
-                          : "the task goes on, to stage " + (on.extension ? on.extension->exit_stage : std::string())) +
+        return (on.revise ? std::string("the task continues: its last artifact is revised")
+                          : "the task continues, to stage " + (on.extension ? on.extension->exit_stage : std::string())) +
                (on.freshness.accepted.empty() ? "" : "; stale artifacts count: " + on.freshness.accepted);
     }
     std::string operator()(const records::Delivered& on) const { return "delivered " + *on.deliverable_type + " " + on.commit; }
     std::string operator()(const records::DeliveryPrepared& on) const {
-        return "commit " + on.commit + " is ready for branch " + on.branch + ", which its set makes; tree " + on.tree +
+        return "commit " + on.commit + " is ready for branch " + on.branch + ", which its set creates; tree " + on.tree +
                "; hooks: " + on.commit_hooks;
     }
     std::string operator()(const records::DependenciesMet& on) const {
-        return "what stage " + on.stage + " waited for is there: " + std::to_string(on.tasks.size()) + " task(s), " +
+        return "what stage " + on.stage + " waited for exists: " + std::to_string(on.tasks.size()) + " task(s), " +
                std::to_string(on.external.size()) + " artifact(s) of other repositories";
     }
     std::string operator()(const records::Published& on) const { return "published to " + on.remote + " " + on.pr_url; }
@@ -334,19 +334,19 @@ struct Override {
     std::string operator()(const records::Delivered& on) const { return hooks(*on.commit_hooks); }
     std::string operator()(const records::Rebased& on) const { return hooks(*on.commit_hooks); }
     std::string operator()(const records::ActionDecided& on) const {
-        return on.decision == "edited" ? "a person changed an action before it was done" : "";
+        return on.decision == "edited" ? "a person changed an action before it ran" : "";
     }
     std::string operator()(const records::StageSkipped& on) const { return "a stage was left out: " + on.reason; }
     std::string operator()(const records::Costing&) const {
-        return std::exchange(costed, true) ? "limits or prices were changed while the task was under way" : "";
+        return std::exchange(costed, true) ? "limits or prices were changed during the task" : "";
     }
     std::string operator()(const records::ApprovalDecided& on) const {
-        return on.approved ? "a person let the task go on (record " + std::to_string(seq) + ")" : "";
+        return on.approved ? "a person let the task continue (record " + std::to_string(seq) + ")" : "";
     }
     std::string operator()(const records::TaskContinued& on) const {
         return on.freshness.accepted.empty()
                    ? ""
-                   : "artifacts whose files were changed since count all the same: " + on.freshness.accepted;
+                   : "artifacts still count although their files have changed: " + on.freshness.accepted;
     }
     std::string operator()(const records::TaskStarted& on) const { return told(on.guidance); }
     std::string operator()(const records::TaskResumed& on) const { return told(on.guidance); }
@@ -364,7 +364,7 @@ private:
 DocumentSection overrides_of(const TaskEvidence& evidence) {
     DocumentSection section{"overrides",
                             "Overrides",
-                            "What people or settings decided in place of the pipeline.",
+                            "What people or settings decided instead of the pipeline.",
                             {{"record", "Record", 0.6}, {"time", "Time", 1.8}, {"what", "What", 6}},
                             {},
                             "There were none."};

@@ -134,7 +134,7 @@ public:
             AF_CHECK(delivered_commit());
         } else {
             verdict_.add("trees", AuditAnswer::unchecked,
-                         "no repository is here: trees, patches and the commit were not looked at");
+                         "no repository is here: trees, patches and the commit were not checked");
         }
         log_lines();
         AF_CHECK(archive());
@@ -181,7 +181,7 @@ private:
         std::string begin(expected.size(), '\0');
         std::ifstream in(evidence_->paths.journal(), std::ios::binary);
         in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-        if (begin != expected) { part.fault("its header is not as it was written"); }
+        if (begin != expected) { part.fault("its header has changed since it was written"); }
         part.whole(counted(records().size(), "record", "records") +
                    ", each follows the one before and the state before it, up to " + verdict_.head.hash);
     }
@@ -312,8 +312,8 @@ private:
             for_each_blob(each.body, look);
             if (const auto accepted = records::as<records::ArtifactAccepted>(each)) { look(accepted->artifact_hash); }
         }
-        for (const std::string& hash : missing) { part.fault("blob " + hash + ", which a record names, is not there"); }
-        part.whole("all that " + std::to_string(named) + " places of records name are there");
+        for (const std::string& hash : missing) { part.fault("blob " + hash + ", which a record names, is missing"); }
+        part.whole("all that " + std::to_string(named) + " places of records name exist");
     }
 
     [[nodiscard]] std::optional<json::object> blob(const std::string& hash) const {
@@ -371,7 +371,7 @@ private:
         }
         if (gone != 0) {
             part.unchecked(counted(gone, "artifact", "artifacts") +
-                           " of the task that this one goes on from: their blobs are here, not their files");
+                           " of the task that this one continues from: their blobs are here, not their files");
         }
         part.whole(counted(newest.size() - gone, "artifact", "artifacts") + " and reviews are those that were accepted");
     }
@@ -467,7 +467,7 @@ private:
             }
         }
         if (hidden != 0) {
-            part.unchecked(counted(hidden, "patch has", "patches have") + " a secret hidden, so the trees do not give the same");
+            part.unchecked(counted(hidden, "patch has", "patches have") + " a secret hidden, so they differ from the trees");
         }
         if (elsewhere != 0) { part.unchecked(counted(elsewhere, "patch", "patches") + ": its trees, or the file, are not here"); }
         part.whole(counted(same, "patch is", "patches are") + " the differences of the recorded trees");
@@ -597,11 +597,11 @@ private:
         }
         voucher("statement", seq);
         if (seq != verdict_.head.seq) {
-            part.unchecked("the statement is of record " + std::to_string(seq) + "; the journal has gone on since");
+            part.unchecked("the statement is of record " + std::to_string(seq) + "; the journal has grown since");
             return signature(*text);
         }
         if (!repository_ || !objects_->has(delivered_tree(state()))) {
-            part.unchecked("the delivered tree is not here, so the statement could not be made again and compared");
+            part.unchecked("the delivered tree is not here, so the statement cannot be recomputed and compared");
             return files_of_statement(part, predicate->get_object(), *text);
         }
         AF_TRY(const std::string again, make_statement(*evidence_, *repository_));
@@ -624,7 +624,7 @@ private:
         for (const auto& [name, hash] : expected) {
             const auto found = files.find(std::string(name));
             if (found == files.end()) {
-                part.fault(std::string(name) + ", which the statement names, is not there");
+                part.fault(std::string(name) + ", which the statement names, is missing");
             } else if (hash != json::value(found->second)) {
                 part.fault(std::string(name) + " is not the file that the statement names");
             }
@@ -735,7 +735,7 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
     verdict.task_id = trailers.task_id;
     verdict.what = "commit " + commit;
     const std::string fetch =
-        "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' brings it where the remote has it";
+        "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' fetches it if the remote has it";
     if (!note) {
         return Error{"AF-AUDT-004", "neither the task " + trailers.task_id + " of commit " + commit + " nor its archive is here",
                      "", fetch, ErrorKind::not_found};

@@ -30,7 +30,7 @@ public:
             const std::string name(key.data(), key.size());
             if (std::ranges::find(known, name) != known.end()) { continue; }
             const std::string near = nearest(name, known);
-            return wrong(name, "is not a field of feedback here", near.empty() ? "take it out" : "did you mean `" + near + "`?");
+            return wrong(name, "is not a field of feedback here", near.empty() ? "remove it" : "did you mean `" + near + "`?");
         }
         return {};
     }
@@ -46,8 +46,8 @@ public:
     [[nodiscard]] Result<void> about(std::string_view key, const std::string& expected) const {
         AF_TRY(const std::string said, text(key));
         if (said.empty() || expected.empty() || said == expected) { return {}; }
-        return wrong(key, "is `" + ellipsis(said, 100) + "`, and what waits is of `" + expected + "`",
-                     "give the feedback to the one that it is about");
+        return wrong(key, "is `" + ellipsis(said, 100) + "`, but the pending artifact is of `" + expected + "`",
+                     "give the feedback on the artifact that it is about");
     }
     [[nodiscard]] const json::object& object() const noexcept { return object_; }
     [[nodiscard]] const std::string& pointer() const noexcept { return pointer_; }
@@ -144,7 +144,7 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
     AF_CHECK(read_list(reader, must_word, true, feedback.issues));
     AF_CHECK(read_list(reader, should_word, false, feedback.issues));
     if (feedback.empty()) {
-        return Error{"AF-ESC-064", "the feedback says nothing", document.source, "say what to change, or approve",
+        return Error{"AF-ESC-064", "the feedback is empty", document.source, "say what to change, or approve",
                      ErrorKind::invalid};
     }
     AF_CHECK(check_size(feedback));

@@ -22,9 +22,9 @@ constexpr std::string_view record_suffix = ".yaml";
 constexpr std::string_view resolution_suffix = ".resolution.yaml";
 constexpr std::string_view early_mark = ".early-";  ///< Part of the name of an answer that existed before its question.
 constexpr std::string_view correct_record =
-    "Correct the file, or remove it: `agentforge resume` writes what its task still waits for anew";
+    "Correct the file, or remove it: `agentforge resume` writes it again if its task still waits for it";
 constexpr std::string_view correct_answer =
-    "Correct the file, or remove it and answer again; it was left as it is and is read again";
+    "Correct the file, or remove it and answer again; it was not changed and is read again";
 constexpr std::size_t max_record_bytes = 16UL << 20U;
 constexpr std::size_t max_resolution_bytes = 1UL << 20U;
 
@@ -184,7 +184,7 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
     AF_CHECK(fields.no_others());
     if (!answer.empty()) {
         if (context.contains("answer") && context.at("answer") != json::value(answer)) {
-            return fields.wrong("answer", "stands in `context` too, with another value");
+            return fields.wrong("answer", "is also in `context`, with another value");
         }
         context["answer"] = answer;
     }
@@ -201,9 +201,9 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
 Error other_artifact(std::string_view id, const std::string& given, const std::string& shown) {
     return Error{"AF-ESC-006",
                  "The decision on " + std::string(id) + " is for the artifact " + ellipsis(given, 80) + ", but " + shown +
-                     " is the one to decide on",
+                     " is the current one",
                  {},
-                 "Look at the current artifact, and decide again",
+                 "Look at the current artifact and decide again",
                  ErrorKind::conflict};
 }
 
@@ -239,12 +239,12 @@ Result<ArtifactDecision> read_decision(const YamlDocument& document, const Appro
         return fields.wrong("feedback",
                             "contradicts the decision to " + decision.decision + ": to have it changed, write `approved: false`");
     }
-    if (decision.decision == "revise" && !says_what) { return fields.wrong("feedback", "is missing: say what is to be changed"); }
+    if (decision.decision == "revise" && !says_what) { return fields.wrong("feedback", "is missing: say what to change"); }
     if (decision.decision != "revise" && !decision.issues.empty()) {
-        return fields.wrong("issues", "go with the decision to revise");
+        return fields.wrong("issues", "need the decision to revise");
     }
     if (decision.decision != "extend" && !(decision.extend_to + decision.accept_stale).empty()) {
-        return fields.wrong(decision.extend_to.empty() ? "accept_stale" : "extend_to", "goes with the decision to extend");
+        return fields.wrong(decision.extend_to.empty() ? "accept_stale" : "extend_to", "needs the decision to extend");
     }
     AF_CHECK(check_size({decision.feedback, decision.issues}));
     if (decision.artifact_hash.empty()) { decision.artifact_hash = request.artifact_hash; }
@@ -295,9 +295,9 @@ Result<ActionDecision> read_action_decision(const YamlDocument& document, const 
     AF_TRY(decision.decided_by, fields.text("decided_by", false));
     AF_CHECK(fields.no_others());
     if (decision.approved && !decision.feedback.empty()) {
-        return fields.wrong("feedback", "goes with `approved: false`; a changed action is `edited`");
+        return fields.wrong("feedback", "needs `approved: false`; a changed action is `edited`");
     }
-    if (!decision.approved && !edited.empty()) { return fields.wrong("edited", "goes with `approved: true`"); }
+    if (!decision.approved && !edited.empty()) { return fields.wrong("edited", "needs `approved: true`"); }
     if (!edited.empty()) { AF_TRY(decision.edited, changed_action(edited, request, document.where("/edited"))); }
     if (decision.action_hash.empty()) { decision.action_hash = request.artifact_hash; }
     if (decision.action_hash != request.artifact_hash) {
@@ -499,12 +499,12 @@ Result<std::optional<Error>> EscalationStore::set_early_answer_aside(std::string
         if (error) {
             return Error{
                 "AF-ESC-008",
-                "The answer to " + std::string(id) + ", which existed before its question, cannot be renamed: " + error.message(),
+                "Cannot rename the answer to " + std::string(id) + ", which existed before its question: " + error.message(),
                 answer.string(), "Remove it", ErrorKind::io};
         }
         return std::optional<Error>(
             Error{"AF-ESC-068", "An answer to " + std::string(id) + " existed before the question was asked; it does not count",
-                  aside.string(), "Look at what is waiting now, and decide on that", ErrorKind::conflict});
+                  aside.string(), "Look at the current item, and decide on that", ErrorKind::conflict});
     }
     return Error{"AF-ESC-008", "There are too many early answers to " + std::string(id), answer.string(), "Remove them",
                  ErrorKind::io};
@@ -698,8 +698,7 @@ Result<void> EscalationStore::check_unanswered(std::string_view id) const {
 Result<void> EscalationStore::resolve(std::string_view id, const Resolution& resolution) const {
     AF_TRY(const Escalation asked, escalation(id));
     if (!resolution.abort && resolution.context.empty()) {
-        return Error{
-            "AF-ESC-007", "The answer to " + asked.id + " says nothing", {}, "Give an answer, or abort", ErrorKind::invalid};
+        return Error{"AF-ESC-007", "The answer to " + asked.id + " is empty", {}, "Give an answer, or abort", ErrorKind::invalid};
     }
     json::object fields{{"abort", resolution.abort}};
     json::object context = resolution.context;
@@ -776,7 +775,7 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
     }
     if (error == std::errc::no_such_file_or_directory) { return list; }
     if (error) {
-        return Error{"AF-ESC-008", "The folder cannot be listed: " + error.message(), directory_.string(),
+        return Error{"AF-ESC-008", "Cannot list the folder: " + error.message(), directory_.string(),
                      "Check the folder's permissions", ErrorKind::io};
     }
     std::sort(names.begin(), names.end());

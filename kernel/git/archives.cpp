@@ -59,7 +59,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
         files.emplace_back("task/" + name, it->path());
     }
     if (error) {
-        return Error{"AF-GIT-054", "the task's folder cannot be read: " + error.message(), folder.string(),
+        return Error{"AF-GIT-054", "cannot read the task's folder: " + error.message(), folder.string(),
                      "check that it is readable", ErrorKind::io};
     }
     for (fs::recursive_directory_iterator it(escalations, error), end; !error && it != end; it.increment(error)) {
@@ -73,8 +73,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
 }
 
 Error not_archived(const fs::path& file, const std::string& why) {
-    return Error{"AF-GIT-054", "the task could not be archived: " + why, file.string(), "check that it is readable",
-                 ErrorKind::io};
+    return Error{"AF-GIT-054", "cannot archive the task: " + why, file.string(), "check that it is readable", ErrorKind::io};
 }
 
 /// Records a large file without loading it into memory. Leaves nothing behind if it is already recorded.
@@ -96,7 +95,7 @@ Result<git_oid> stream_file(git_repository* repository, const fs::path& file, in
         if (count < 0 && errno == EINTR) { continue; }
         if (count < 0) { return not_archived(file, std::generic_category().message(errno)); }
         total += static_cast<std::uint64_t>(count);
-        if (total > size || (count == 0 && total < size)) { return not_archived(file, "it was changed meanwhile"); }
+        if (total > size || (count == 0 && total < size)) { return not_archived(file, "it changed meanwhile"); }
         if (count == 0) { break; }
         if (const int code = git_odb_stream_write(raw, bytes.data(), static_cast<std::size_t>(count)); code < 0) {
             return failure(code, "archive " + file.string());
@@ -250,8 +249,8 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
     const fs::path place = tasks / task_id;
     std::error_code error;
     if (fs::exists(fs::symlink_status(place, error))) {
-        return Error{"AF-GIT-056", "task " + std::string(task_id) + " already exists: nothing was restored over it",
-                     place.string(), "move its folder away first", ErrorKind::conflict};
+        return Error{"AF-GIT-056", "task " + std::string(task_id) + " already exists, so it was not restored", place.string(),
+                     "move its folder away first", ErrorKind::conflict};
     }
     std::vector<std::pair<std::string, TreeEntry>> files;
     AF_CHECK(for_each_file(handle.get(), *git_tree_id(tree.get()),

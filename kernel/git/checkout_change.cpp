@@ -37,12 +37,12 @@ Result<std::string> fingerprint(const fs::path& path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) {
         if (errno == ENOENT || errno == ENOTDIR) { return missing; }
-        return failed("A file cannot be looked at", path, errno_text(errno));
+        return failed("Cannot inspect a file", path, errno_text(errno));
     }
     if (S_ISLNK(status.st_mode)) {
         std::error_code error;
         const fs::path target = fs::read_symlink(path, error);
-        if (error) { return failed("A link cannot be read", path, error.message()); }
+        if (error) { return failed("Cannot read a link", path, error.message()); }
         return "link " + target.string();
     }
     if (!S_ISREG(status.st_mode)) { return std::string("other"); }
@@ -56,16 +56,16 @@ Result<void> copy_entry(const fs::path& from, const fs::path& to) {
     std::error_code error;
     fs::create_directories(to.parent_path(), error);
     if (!error) { fs::copy(from, to, fs::copy_options::copy_symlinks, error); }
-    if (error) { return failed("A file cannot be copied", from, error.message()); }
+    if (error) { return failed("Cannot copy a file", from, error.message()); }
     return {};
 }
 
 Result<void> sync_file(const fs::path& path) {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!file.valid()) {
-        return errno == ELOOP ? Result<void>{} : Result<void>(failed("A file cannot be opened", path, errno_text(errno)));
+        return errno == ELOOP ? Result<void>{} : Result<void>(failed("Cannot open a file", path, errno_text(errno)));
     }
-    if (::fsync(file.get()) != 0) { return failed("A file cannot be written to disk", path, errno_text(errno)); }
+    if (::fsync(file.get()) != 0) { return failed("Cannot write a file to disk", path, errno_text(errno)); }
     return {};
 }
 
@@ -88,7 +88,7 @@ Result<CheckoutChange> CheckoutChange::hold(fs::path root, fs::path folder) {
     }
     const fs::path name = folder / "lock";
     FileDescriptor lock(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!lock.valid()) { return failed("A lock cannot be made", name, errno_text(errno)); }
+    if (!lock.valid()) { return failed("Cannot create a lock", name, errno_text(errno)); }
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         return Error{"AF-GIT-061", "another process is changing this checkout", folder.string(),
                      "Wait until it has ended, then retry.", ErrorKind::conflict};
@@ -155,7 +155,7 @@ Result<void> CheckoutChange::seal(std::string index_patch) {
     }();
     if (!sealed.ok()) {
         discard();
-        return failed("The change cannot be written down", folder_, sealed.error().message);
+        return failed("Cannot record the change", folder_, sealed.error().message);
     }
     return {};
 }
@@ -223,12 +223,12 @@ Result<std::vector<std::string>> CheckoutChange::install(const std::function<boo
             std::error_code error;
             if (removals) {
                 fs::remove(place, error);
-                if (error) { return failed("A file cannot be removed", place, error.message()); }
+                if (error) { return failed("Cannot remove a file", place, error.message()); }
                 remove_empty_parents(root_, entry.path);
             } else {
                 fs::create_directories(place.parent_path(), error);
                 if (!error) { fs::rename(copies() / entry.path, place, error); }
-                if (error) { return failed("A file cannot be put in its place", place, error.message()); }
+                if (error) { return failed("Cannot move a file into place", place, error.message()); }
                 folders.insert(place.parent_path());
             }
             if (put && !put()) { return edited; }
@@ -260,7 +260,7 @@ Error apply_unfinished(const std::string& task, const fs::path& where) {
 }
 
 std::string interrupted_apply(const std::string& task) {
-    return "the change of task " + task + " is in the checkout in part, because its process ended; `agentforge apply " +
+    return "the change of task " + task + " was only partly applied to the checkout: its process ended; `agentforge apply " +
            short_id(task) + "` finishes it";
 }
 

@@ -57,7 +57,7 @@ Error open_failure(int code, const std::filesystem::path& path) {
     if (code == GIT_ENOTFOUND) {
         if (const std::string lost = lost_git_link(path); !lost.empty()) {
             return Error{"AF-GIT-008",
-                         "The git repository cannot be opened: the file `.git` points to " + lost + ", which is not a repository",
+                         "Cannot open the git repository: the file `.git` points to " + lost + ", which is not a repository",
                          path.string(), "Repair it (git worktree repair, git submodule update --init), or use another checkout",
                          ErrorKind::not_found};
         }
@@ -72,7 +72,7 @@ Error open_failure(int code, const std::filesystem::path& path) {
                      "plain `git clone` (SHA-256 repositories cannot be used: libgit2 1.5 does not read them)",
                      ErrorKind::unavailable};
     }
-    return Error{"AF-GIT-008", "The git repository cannot be opened: " + message, path.string(),
+    return Error{"AF-GIT-008", "Cannot open the git repository: " + message, path.string(),
                  "Run `git status` and `git fsck` there; both must succeed", ErrorKind::io};
 }
 
@@ -172,7 +172,7 @@ Error locked_ref(git_repository* repository, const std::string& ref, std::string
     const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
     error.message = "git could not " + std::string(doing) + ": the lock " + file.string() + " is " +
                     std::to_string(std::max<std::time_t>(0, now - st.st_mtim.tv_sec)) + " seconds old";
-    error.remedy = "Wait for the git program that has it. If none works in this repository, remove it: rm " + file.string();
+    error.remedy = "Wait for the git program that holds it. If none works in this repository, remove it: rm " + file.string();
     return error;
 }
 

@@ -41,7 +41,7 @@ Result<std::string> Repository::head_commit() const {
     if (const std::optional<std::string> named = current_branch();
         code < 0 && named && git_reference_is_valid_name(("refs/heads/" + *named).c_str()) != 1) {
         return Error{"AF-GIT-008", "HEAD points to `" + *named + "`, which is not a valid branch name", work_directory().string(),
-                     "Go to a branch: git switch BRANCH", ErrorKind::invalid};
+                     "Switch to a branch: git switch BRANCH", ErrorKind::invalid};
     }
     if (code == GIT_ENOTFOUND || git_repository_head_unborn(state_->handle.get()) == 1) {
         const std::optional<std::string> branch = current_branch();
@@ -55,7 +55,7 @@ Result<std::string> Repository::head_commit() const {
             return Error{
                 "AF-GIT-005",
                 branch ? "The branch `" + *branch + "` has no commit yet" : std::string("HEAD does not point to a commit"),
-                work_directory().string(), "Go to a branch that has one (git switch BRANCH), or make a commit on this one",
+                work_directory().string(), "Switch to a branch that has one (git switch BRANCH), or commit on this one",
                 ErrorKind::unavailable};
         }
         return Error{"AF-GIT-005", "The repository has no commit yet", work_directory().string(),

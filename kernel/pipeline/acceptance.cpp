@@ -117,7 +117,7 @@ Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract,
     }
     if (!faults.empty()) { return faults; }
     if (makes_delivery(task_.state().stage_template()) && task_.state().delivery.empty() && task_.state().commit.empty()) {
-        faults.push_back("stage `" + task_.stage_name() + "` is there to deliver, and has delivered nothing: its executor `" +
+        faults.push_back("stage `" + task_.stage_name() + "` must deliver, but has delivered nothing: its executor `" +
                          task_.state().stage_template().executor + "` does not");
         return faults;
     }

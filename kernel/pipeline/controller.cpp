@@ -31,11 +31,11 @@ Result<void> check_guidance(std::string_view guidance) {
         return broken_rule("AF-ORCH-048", "the message to the model " + std::move(why), std::move(remedy));
     };
     if (guidance.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        return refused("is empty", "say what it is to do, or resume without");
+        return refused("is empty", "say what the model should do, or resume without a message");
     }
     if (guidance.size() > max_guidance_bytes) {
         return refused(
-            "has " + std::to_string(guidance.size()) + " bytes; at most " + std::to_string(max_guidance_bytes) + " are taken",
+            "has " + std::to_string(guidance.size()) + " bytes; at most " + std::to_string(max_guidance_bytes) + " are allowed",
             "shorten it: the model's context has little room besides the work itself");
     }
     if (guidance.find('\0') != std::string_view::npos || !is_valid_utf8(guidance)) {

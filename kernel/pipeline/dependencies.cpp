@@ -111,7 +111,7 @@ Result<json::object> reach(const TaskDependency& each, const std::string& waitin
     if (!state.ok()) {
         return never(
             each, "which cannot be read: " + state.error().message,
-            state.error().remedy.empty() ? "bring the task back, or have the specification corrected" : state.error().remedy);
+            state.error().remedy.empty() ? "restore the task, or have the specification corrected" : state.error().remedy);
     }
     if (!stage_index_of(*state, each.required_stage)) {
         return never(each, "whose pipeline `" + state->pipeline.name + "` has no such stage; it has " + known_stages(*state),
@@ -128,7 +128,7 @@ Result<json::object> reach(const TaskDependency& each, const std::string& waitin
         return never(each, "which was " + std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`",
                      state->status == TaskStatus::aborted
                          ? "start this task again with another specification"
-                         : "`agentforge continue " + short_id(each.task_id) + "` takes it further, if more stages follow");
+                         : "`agentforge continue " + short_id(each.task_id) + "` continues it, if more stages follow");
     }
     const std::string reason = each.reason.empty() ? "" : " (" + ellipsis(sanitize_utf8(each.reason), 200) + ")";
     return Error{"AF-DEP-001",
@@ -244,10 +244,11 @@ Result<json::object> resolve(const ExternalDependency& each, const FindRepositor
         AF_TRY(const auto files, repository.files_in_tree(tree));
         const std::string path = artifact_in(files, each.artifact, other->contracts_path);
         if (!path.empty()) { return found("", *head, path); }
-        return not_there(each, "it has no such file", other->path,
-                         "make it there, then agentforge resume; or start again with a specification that names what there is");
+        return not_there(
+            each, "it has no such file", other->path,
+            "create it there, then agentforge resume; or start again with a specification that names existing files");
     }
-    std::string why = seen.text().empty() ? "no tag there says a version" : "none of its tags fits: " + seen.text();
+    std::string why = seen.text().empty() ? "no tag there names a version" : "none of its tags fits: " + seen.text();
     if (!ignored.text().empty()) { why += "; tags that do not name it do not count: " + ignored.text(); }
     return not_there(each, why, other->path,
                      "tag it there (git tag " +
@@ -271,7 +272,7 @@ std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskS
         }
     }
     if (const std::string round = circle(dependencies, state, tasks, find); !round.empty()) {
-        faults.push_back("dependencies.tasks: " + round + ": neither could ever go on");
+        faults.push_back("dependencies.tasks: " + round + ": neither could ever continue");
     }
     for (const ExternalDependency& each : dependencies.external) {
         if (!VersionRange::parse(each.version)) {

@@ -88,7 +88,7 @@ Result<std::string> only_place_of_change(const Repository& repository, const Tas
     if (!branch) { return "the branch " + state.branch + " is gone, so its change is nowhere else"; }
     const auto distance = branch_distance(repository.work_directory(), state.commit, *branch);
     const bool holds_it = distance.ok() && distance->behind == 0;
-    return holds_it ? std::string() : "the branch " + state.branch + " does not hold its commit any more";
+    return holds_it ? std::string() : "the branch " + state.branch + " no longer holds its commit";
 }
 
 /// The current facts that decide what may be removed.
@@ -140,9 +140,9 @@ Result<bool> has_open_fork(const GarbagePlace& place, const std::string& parent)
 /// Returns why everything of a task is kept, or empty if it may be removed.
 std::string why_kept(const GarbagePlace& place, const GarbagePolicy& policy, const Needs& needs, const std::string& task,
                      const TaskState& state) {
-    if (TaskLock::holder(place.tasks.paths(task))) { return "a process has it"; }
+    if (TaskLock::holder(place.tasks.paths(task))) { return "a process is running it"; }
     if (const auto fork = needs.forks.find(task); fork != needs.forks.end()) {
-        return "the task " + fork->second + ", forked from it, may go on";
+        return "the task " + fork->second + ", forked from it, may continue";
     }
     const auto last = parse_time(state.updated_at);
     if (!last.ok() || *last >= policy.before) { return "it is too young"; }
@@ -180,7 +180,7 @@ Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy
     if (archived) {
         plan.items.push_back(*blobs);
     } else {
-        plan.kept.push_back({task, "its archive does not hold its blobs"});
+        plan.kept.push_back({task, "its archive does not have its blobs"});
     }
     return {};
 }
@@ -242,7 +242,7 @@ Result<void> remove_worktree(const GarbagePlace& place, const Garbage& item) {
     AF_CHECK(Worktree::remove(repository, fs::path(item.place) / "verify", item.task + "-verify"));
     std::error_code error;
     fs::remove_all(item.place, error);
-    return error ? Result<void>(Error{"AF-ORCH-080", "the worktree could not be removed: " + error.message(), item.place,
+    return error ? Result<void>(Error{"AF-ORCH-080", "cannot remove the worktree: " + error.message(), item.place,
                                       "check who owns the files there", ErrorKind::io})
                  : Result<void>();
 }
@@ -300,7 +300,7 @@ Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& poli
         case GarbageKind::blobs:
             fs::remove_all(item.place, error);
             if (error) {
-                return Error{"AF-ORCH-080", "the blobs could not be removed: " + error.message(), item.place,
+                return Error{"AF-ORCH-080", "cannot remove the blobs: " + error.message(), item.place,
                              "check who owns the files there", ErrorKind::io};
             }
             break;

@@ -67,7 +67,7 @@ public:
             std::error_code failure;
             fs::remove_all(folder_ / name, failure);
             if (failure) {
-                return Error{"AF-GIT-067", "A folder with leftover files of programs cannot be emptied: " + failure.message(),
+                return Error{"AF-GIT-067", "Cannot empty a folder with leftover files of programs: " + failure.message(),
                              (folder_ / name).string(), "Remove it, then resume.", ErrorKind::io};
             }
             AF_CHECK(make_directories(folder_ / name));
@@ -264,12 +264,12 @@ public:
         const fs::path own = temporary->path() / "index";
         std::error_code error;
         if (fs::exists(git.index(), error) && !fs::copy_file(git.index(), own, error)) {
-            return Error{"AF-GIT-027", "git's index could not be copied: " + error.message(), git.index().string(),
+            return Error{"AF-GIT-027", "cannot copy git's index: " + error.message(), git.index().string(),
                          "Check for free disk space", ErrorKind::io};
         }
         AF_TRY(const std::string unmerged, run_git(git, {"ls-files", "--unmerged"}, own));
         if (!unmerged.empty()) {
-            return Error{"AF-GIT-026", "The checkout has files that a merge left unresolved", git.work_directory().string(),
+            return Error{"AF-GIT-026", "The checkout has unmerged files", git.work_directory().string(),
                          "Resolve them and commit, or start without --include-uncommitted", ErrorKind::conflict};
         }
         AF_TRY(const std::vector<std::string> submodules, git.submodules());
@@ -325,9 +325,9 @@ public:
             const std::vector<std::string>& missing = work.unfilled();
             options_.notice(std::to_string(missing.size()) +
                             (missing.size() == 1 ? " submodule or LFS file is" : " submodules or LFS files are") +
-                            " not in this repository, the task does without: " + missing.front() +
+                            " not in this repository, so the task runs without: " + missing.front() +
                             (missing.size() > 1 ? ", …" : "") +
-                            ". To have them: git submodule update --init --recursive; git lfs pull");
+                            ". To get them: git submodule update --init --recursive; git lfs pull");
         }
         if (!options_.scratch) { AF_CHECK(keep_uncommitted_base(repository, state.task_id, state.base_commit)); }
         AF_TRY(std::string base_tree, repository.tree_of(state.base_commit));

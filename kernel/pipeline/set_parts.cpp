@@ -23,7 +23,7 @@ std::vector<std::string> texts_in(const json::object& object, std::string_view k
 
 Error wrong(std::string why) {
     return Error{
-        "AF-SET-003", "the specification cannot be divided among the repositories: " + std::move(why), "parts",
+        "AF-SET-003", "cannot divide the specification among the repositories: " + std::move(why), "parts",
         "give each repository one part: its name (`repo`), the ids of its `requirements`, its components, interfaces and files, and in `depends_on` the repositories whose branches are made before",
         ErrorKind::invalid};
 }

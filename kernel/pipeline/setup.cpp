@@ -128,7 +128,7 @@ Result<GateReport> measure_head(const GitTaskWorkspaceOptions& options, ProcessR
     const std::string place = (std::filesystem::path(options.state_directory) / "measured-head.lock").string();
     const FileDescriptor lock(::open(place.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
-        return Error{"AF-GATE-108", "The folder where HEAD is measured cannot be locked: " + errno_text(errno), place,
+        return Error{"AF-GATE-108", "Cannot lock the folder where HEAD is measured: " + errno_text(errno), place,
                      "Check the folder's permissions.", ErrorKind::io};
     }
     const auto task_workspaces = make_git_task_workspaces(options, processes);

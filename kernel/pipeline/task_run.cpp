@@ -16,7 +16,7 @@ namespace {
 
 std::string way_after_end(const TaskState& state) {
     const bool may_go_on = state.status == TaskStatus::completed && state.commit.empty() && state.delivery.empty();
-    return may_go_on ? "`agentforge continue " + short_id(state.task_id) + "` goes on with it; or start a new task"
+    return may_go_on ? "`agentforge continue " + short_id(state.task_id) + "` continues it; or start a new task"
                      : "start a new task";
 }
 
@@ -82,7 +82,7 @@ Result<void> TaskRun::check_heard() const {
                                            ", and continues with it",
                  "",
                  waiting_for.empty() ? way_after_end(task_.state())
-                                     : "`agentforge status " + short_id(id) + "` says what it waits for and how to answer",
+                                     : "`agentforge status " + short_id(id) + "` shows what it waits for and how to answer",
                  ErrorKind::conflict};
 }
 
@@ -165,7 +165,7 @@ void TaskRun::end() {
     if (status != TaskStatus::failed) {
         if (const auto closed = close(); !closed.ok()) {
             task_.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning),
-                                                      "the task's workspace could not be removed: " + closed.error().to_string(),
+                                                      "cannot remove the task's workspace: " + closed.error().to_string(),
                                                       task_.stage_name()});
         }
     }

@@ -229,7 +229,7 @@ TaskRun::Step TaskRun::fail_stage(const Error& error, std::uint64_t spent, const
 /// An agent's action waits for a person. Whatever the stage returned, the visit is entered again after the decision.
 TaskRun::Step TaskRun::leave_for_person(const std::optional<Error>& error) {
     if (!watchdog_.gave_up()) { return true; }
-    AF_CHECK(task_.session->record(records::TaskPaused{error ? error->message : "a plugin was given up", true}));
+    AF_CHECK(task_.session->record(records::TaskPaused{error ? error->message : "a plugin was abandoned", true}));
     paused_by_ = error;
     return false;
 }

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] std::string words(std::chrono::milliseconds limit) const {
         const std::string seconds = std::to_string((model_ ? services_.model_limit : limit).count() / 1000) + " s";
         return (model_ ? " within the " + seconds + " that one model call may take and was given up"
-                       : " by its deadline of " + seconds + " and was given up") +
+                       : " by its deadline of " + seconds + " and was abandoned") +
                culprit_;
     }
     [[nodiscard]] std::string where(std::string otherwise) const { return whom_.empty() ? std::move(otherwise) : whom_; }

@@ -181,7 +181,7 @@ std::string man_page(const GrammarCommand& command, const GrammarCommand& top, s
         page += ".SH OPTIONS\n";
         add_option_entries(page, command.options, false);
     }
-    if (!whole) { page += ".PP\nThe options of \\fBagentforge\\fR(1) hold here, too.\n"; }
+    if (!whole) { page += ".PP\nThe options of \\fBagentforge\\fR(1) apply here, too.\n"; }
     if (!command.commands.empty()) {
         page += ".SH COMMANDS\n";
         for (const GrammarCommand& each : command.commands) {
@@ -194,38 +194,37 @@ std::string man_page(const GrammarCommand& command, const GrammarCommand& top, s
     if (whole) {
         page +=
             ".SH ENVIRONMENT\n.TP\n\\fBAGENTFORGE_\\fR\\fISETTING\\fR\nEach setting, in capitals and with underscores: llm.backend is AGENTFORGE_LLM_BACKEND. "
-            "A variable of that form that is not a setting is named, with the nearest one.\n";
+            "AgentForge warns of an unknown variable of that form, and names the nearest setting.\n";
         for (
             const auto& [name, what] :
-            {std::pair{"AGENTFORGE_HOME",
-                       "The folder that holds config/ and plugins/, where the program is not installed as a whole."},
-             {"AGENTFORGE_PAGER", "What shows long output on a terminal; else PAGER, else less; cat or nothing switches it off."},
+            {std::pair{"AGENTFORGE_HOME", "The folder that holds config/ and plugins/, if the program is not fully installed."},
+             {"AGENTFORGE_PAGER",
+              "The pager for long output on a terminal; else PAGER, else less; cat or an empty value turns it off."},
              {"AGENTFORGE_PLUGIN_PATH", "Folders with plugins, separated by colons."},
              {"AGENTFORGE_STATE_HOME",
-              "Where worktrees and the list of trusted projects lie; else $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge."},
+              "The folder for worktrees and the list of trusted projects; else $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge."},
              {"AGENTFORGE_TRUST_PROJECT", "1: what a project's own files want to run may run, as with --trust."},
              {"AGENTFORGE_WEBHOOK_SECRET",
-              "The key that the webhook signs with; plugins.settings.webhook.secret_env names another variable."},
-             {"AGENTFORGE_WEBHOOK_URL",
-              "Where the webhook tells people; plugins.settings.webhook.url_env names another variable."},
-             {"ANTHROPIC_API_KEY", "The key of the anthropic backend, where llm.api_key_env names no other."},
-             {"HOME", "Where .agentforge/config.yaml of the person is looked for."},
+              "The webhook's signing key; plugins.settings.webhook.secret_env names another variable."},
+             {"AGENTFORGE_WEBHOOK_URL", "The webhook's address; plugins.settings.webhook.url_env names another variable."},
+             {"ANTHROPIC_API_KEY", "The key of the anthropic backend, unless llm.api_key_env names another variable."},
+             {"HOME", "The folder of your own .agentforge/config.yaml."},
              {"HTTP_PROXY, HTTPS_PROXY, NO_PROXY",
-              "How model servers are reached, in small letters, too; docs/models.md says which holds when."},
+              "Proxies for model servers, in lower case, too; docs/models.md says which applies when."},
              {"LC_ALL, LC_CTYPE, LANG", "The first that is set says whether the terminal shows UTF-8."},
-             {"NO_COLOR", "No colour where it is not empty."},
-             {"OPENAI_API_KEY", "The key of the openai backend, where llm.api_key_env names no other."},
+             {"NO_COLOR", "No colour if it is not empty."},
+             {"OPENAI_API_KEY", "The key of the openai backend, unless llm.api_key_env names another variable."},
              {"OTEL_EXPORTER_OTLP_ENDPOINT",
               "The OpenTelemetry collector that tasks are exported to; docs/telemetry.md has the other variables."},
              {"PAGER", "See AGENTFORGE_PAGER."},
-             {"PATH", "Where git, the programs of the gates and those of models are looked for."},
-             {"TERM", "No colour and no live line where it is missing or dumb."},
-             {"TMPDIR", "Where temporary folders are made; else /tmp."},
+             {"PATH", "Where AgentForge looks for git and the programs of gates and models."},
+             {"TERM", "No colour and no live line if it is unset or dumb."},
+             {"TMPDIR", "The folder for temporary files; else /tmp."},
              {"XDG_STATE_HOME", "See AGENTFORGE_STATE_HOME."}}) {
             page += ".TP\n\\fB" + std::string(name) + "\\fR\n" + roff(what) + "\n";
         }
         page +=
-            ".SH FILES\n.TP\n\\fI.agentforge/config/settings.yaml\\fR\nThe settings of a project.\n.TP\n\\fI~/.agentforge/config.yaml\\fR\nThe settings of a person.\n"
+            ".SH FILES\n.TP\n\\fI.agentforge/config/settings.yaml\\fR\nThe settings of a project.\n.TP\n\\fI~/.agentforge/config.yaml\\fR\nYour own settings.\n"
             ".TP\n\\fI.agentforge/tasks/\\fR\nThe tasks with their journals and artifacts.\n";
     }
     return page;

@@ -29,7 +29,7 @@ agentforge::kernel::CancelToken cancel;
 /// themselves.
 void on_signal(int signal) {
     const int error = errno;
-    static constexpr char told[] = "\nagentforge: stopping at the end of this step; once more to stop at once\n";
+    static constexpr char told[] = "\nagentforge: stopping at the end of this step; press again to stop at once\n";
     if (cancel.requested()) { agentforge::kernel::exit_guard::end_process(128 + signal); }
     if (signal == SIGINT && !cancel.finishing()) {
         cancel.request_at_step_end();
@@ -65,7 +65,7 @@ bool reader_is_gone() {
 int output_lost(agentforge::kernel::Program& program, int code) {
     program.json_output = false;
     const int failed =
-        program.fail(agentforge::Error{"AF-CLI-004", "the result could not be written to standard output", "",
+        program.fail(agentforge::Error{"AF-CLI-004", "cannot write the result to standard output", "",
                                        "free some space on its disk, or redirect it elsewhere", agentforge::ErrorKind::io});
     return code == 0 ? failed : code;
 }
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
                                         .command = {},
                                         .leave_at_once = false};
     if (error) {
-        return program.fail(agentforge::Error{"AF-CLI-002", "the current folder cannot be entered: " + error.message(), "",
+        return program.fail(agentforge::Error{"AF-CLI-002", "cannot enter the current folder: " + error.message(), "",
                                               "go to a folder that exists, or use -C DIR", agentforge::ErrorKind::io});
     }
     end_children_with_this_process();

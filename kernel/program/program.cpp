@@ -219,7 +219,7 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
     }
     if (const auto at = text.find(" excludes ");
         dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr && at != std::string::npos) {
-        return "`" + text.substr(0, at) + "` and `" + text.substr(at + 10) + "` exclude each other";
+        return "`" + text.substr(0, at) + "` and `" + text.substr(at + 10) + "` cannot be used together";
     }
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("1 required ") &&
         rest.ends_with(" missing")) {
@@ -268,7 +268,7 @@ Error no_such_command(const UnknownCommand& unknown, const CLI::App& app) {
 Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const std::vector<std::string>& words) {
     const CLI::App& command = innermost(app);
     const std::string name = full_name(command);
-    Error error{"AF-CLI-001", told(command, problem), "", "`" + name + " --help` lists what it takes", ErrorKind::invalid};
+    Error error{"AF-CLI-001", told(command, problem), "", "`" + name + " --help` lists its options", ErrorKind::invalid};
     const WrongChoice choice = wrong_choice(problem);
     if (const std::string near = nearest(choice.given, choice.known); !near.empty()) {
         error.remedy = "did you mean `" + near + "`? " + error.remedy;
@@ -307,12 +307,12 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const s
     }
     if (command.get_parent() != nullptr && command.get_require_subcommand_min() > 0 &&
         dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
-        error.message = "`" + name + "` needs one of its commands";
+        error.message = "`" + name + "` needs a command";
         std::string known;
         for (const std::string& each : command_names(command)) {
             known += (known.empty() ? "`" : ", `") + name + " " + each + "`";
         }
-        error.remedy = "there is " + known;
+        error.remedy = "use one of " + known;
     }
     return error;
 }
@@ -451,7 +451,7 @@ Error ended_by_another(const std::string& culprit) {
         "Something inside the program ended it, by a call such as exit() or exec(): " +
             (culprit.empty() ? std::string("the cause is unknown") : "in " + culprit),
         culprit,
-        "A task that ran is kept, and `agentforge resume TASK` goes on with it. Report it to the plugin's author: a plugin must return an error; to disable it, name it in plugins.disable.",
+        "A running task is kept; `agentforge resume TASK` continues it. Report it to the plugin's author: a plugin must return an error; to disable it, name it in plugins.disable.",
         ErrorKind::internal};
 }
 

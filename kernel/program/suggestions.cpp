@@ -34,15 +34,15 @@ constexpr Alias aliases[] = {
     {"cancel", "`agentforge pause TASK` stops a task; `agentforge abort TASK` ends it for good"},
     {"retry", "`agentforge resume TASK` continues a task"},
     {"undo",
-     "`agentforge diff TASK | git apply -R` takes an applied change out of your checkout; `agentforge abort TASK` ends a task for good"},
+     "`agentforge diff TASK | git apply -R` reverts an applied change in your checkout; `agentforge abort TASK` ends a task for good"},
     {"revert",
-     "`agentforge abort TASK` ends a task for good; what it delivered is a branch of its own, and your checkout is as it was unless you have applied it"},
+     "`agentforge abort TASK` ends a task for good; what it delivered is on a separate branch, and your checkout did not change unless you applied it"},
     {"prune", "`agentforge gc` removes what ended tasks left; `agentforge abort TASK` ends a task and removes its worktrees"},
-    {"merge", "`agentforge apply TASK` takes the change into your checkout"},
+    {"merge", "`agentforge apply TASK` applies the change to your checkout"},
     {"answer", "`agentforge resolve` answers a question; `agentforge escalations list` shows what waits"},
     {"accept", "`agentforge approve TASK` accepts what a task shows"},
     {"settings", "`agentforge config show` shows the settings"},
-    {"version", "`agentforge --version` says it"},
+    {"version", "`agentforge --version` prints it"},
 };
 
 }  // namespace

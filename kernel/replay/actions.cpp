@@ -162,7 +162,7 @@ private:
         AF_TRY(const TreeMerge merged, task_workspace_->merge(before, tree_, after));
         if (!merged.conflicts.empty()) {
             return leave_out({ReplayDifference::Kind::action, where, "changed " + merged.conflicts.front(),
-                              "the file is another one here, and the two do not merge", false});
+                              "the file differs here, and the two do not merge", false});
         }
         AF_CHECK(task_workspace_->restore(merged.tree));
         tree_ = merged.tree;

@@ -53,7 +53,7 @@ std::string to_html(const TaskComparison& comparison) {
     page += "<h1>Two tasks compared</h1>\n";
     add_figures(page, comparison.tasks);
     {
-        Table table(page, comparison.same_path() ? "The paths are the same" : "Where the paths part",
+        Table table(page, comparison.same_path() ? "The paths are the same" : "Where the paths diverge",
                     {"first different", "stage", "steps", one, other});
         for (const Parting& parting : comparison.partings) {
             table.row({std::string(to_string(parting.of)), parting.stage,

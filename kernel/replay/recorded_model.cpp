@@ -68,8 +68,8 @@ private:
                      "the recording of " + recorded_.state.task_id + " ends here: it has no answer for step " +
                          std::to_string(place.step) + " of role `" + place.role + "`, stage `" + place.stage + "`, visit " +
                          std::to_string(place.visit),
-                     "replay of " + recorded_.state.task_id, "go on with a model: `agentforge resume " + short_id(task_id) + "`",
-                     ErrorKind::unavailable};
+                     "replay of " + recorded_.state.task_id,
+                     "continue with a model: `agentforge resume " + short_id(task_id) + "`", ErrorKind::unavailable};
     }
 
     /// An unusable answer is only in the step that told the model so. A visit may have ended without an answer.

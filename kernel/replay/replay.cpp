@@ -138,7 +138,7 @@ Result<ReplayReport> continue_replay(const ReplayPlace& place, std::string_view 
     AF_TRY(const TaskState state, read_task_state(place.tasks, replay_id, &records));
     const auto created = records::as<records::TaskCreated>(records.front());
     if (!created || !created->replay_of) {
-        return Error{"AF-RPLY-008", "task " + std::string(replay_id) + " is not a replay: there is nothing to go on with",
+        return Error{"AF-RPLY-008", "task " + std::string(replay_id) + " is not a replay, so it cannot continue as one",
                      "--continue", "`agentforge replay " + short_id(replay_id) + "` replays it", ErrorKind::invalid};
     }
     AF_TRY(const RecordedTask recorded, RecordedTask::read(place.tasks, *created->replay_of));

@@ -212,7 +212,7 @@ Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view comm
         if (!holder.command.empty()) { who += " (" + holder.command + ")"; }
         if (!holder.host.empty()) { who += " on " + holder.host; }
         if (!holder.since.empty()) { who += " since " + holder.since; }
-        return Error{"AF-TASK-003", "The task is being worked on by " + who, paths.lock().string(),
+        return Error{"AF-TASK-003", "The task is in use by " + who, paths.lock().string(),
                      "`agentforge logs TASK --follow` shows what it does, `agentforge pause TASK` stops it.",
                      ErrorKind::conflict};
     }
@@ -391,7 +391,7 @@ Result<void> TaskStore::check_began(std::string_view task_id) const {
     }
     if (never_began(task_id)) {
         return Error{
-            "AF-TASK-016", "The task '" + std::string(task_id) + "' was never begun: its process ended before the first record",
+            "AF-TASK-016", "The task '" + std::string(task_id) + "' never began: its process ended before the first record",
             paths(task_id).root.string(),
             "`agentforge abort " + short_id(task_id) + "` removes it; then start the request again.", ErrorKind::not_found};
     }
@@ -456,7 +456,7 @@ Result<json::object> read_state(const fs::path& path) {
     if (parsed.ok() && parsed->is_object()) { return std::move(parsed->get_object()); }
     return Error{
         "AF-TASK-004",
-        "The state of the task cannot be read" + (parsed.ok() ? std::string(": it is not a map") : ": " + parsed.error().message),
+        "Cannot read the state of the task" + (parsed.ok() ? std::string(": it is not a map") : ": " + parsed.error().message),
         parsed.ok() ? path.string() : parsed.error().where, "Resume the task: this rebuilds the state from the journal.",
         ErrorKind::corrupt};
 }
@@ -484,7 +484,7 @@ Result<ProjectedSummary> read_summary(const fs::path& path) {
         return ProjectedSummary{std::move(parser.handler().summary), std::move(parser.handler().hash)};
     }
     AF_CHECK(read_state(path));  // Returns an error with the place of the fault.
-    return Error{"AF-TASK-004", "The state of the task cannot be read", path.string(),
+    return Error{"AF-TASK-004", "Cannot read the state of the task", path.string(),
                  "Resume the task: this rebuilds the state from the journal.", ErrorKind::corrupt};
 }
 

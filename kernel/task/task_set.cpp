@@ -25,7 +25,7 @@ constexpr std::array<std::pair<SetPhase, std::string_view>, 6> phases{{{SetPhase
                                                                        {SetPhase::undone, "undone"}}};
 
 Error no_set(const std::filesystem::path& file, const std::string& why) {
-    return Error{"AF-SET-010", "the file of a set cannot be used: " + why, file.string(),
+    return Error{"AF-SET-010", "cannot use the file of a set: " + why, file.string(),
                  "restore it from a backup; the tasks of the set are in their repositories as they were", ErrorKind::corrupt};
 }
 
@@ -115,7 +115,7 @@ Result<FileDescriptor> lock_set(const std::filesystem::path& folder) {
         return Error{"AF-SET-008", "another process works on the set", file.string(), "wait until it has ended",
                      ErrorKind::conflict};
     }
-    return Error{"AF-SET-008", "the set cannot be locked: " + errno_text(errno), file.string(), "check who owns the file",
+    return Error{"AF-SET-008", "cannot lock the set: " + errno_text(errno), file.string(), "check who owns the file",
                  ErrorKind::io};
 }
 

@@ -184,7 +184,7 @@ class TestSetUpCommand(Channel):
         self.script(self.folder / "bin" / "go", "#!/usr/bin/python3\n" + self.attack() + "print('fetched')\n")
         self.environment["PATH"] = f"{self.folder / 'bin'}:{self.environment['PATH']}"
         self.user_settings()
-        self.assertIn("All is there", self.assert_code(self.run_program("setup"), 0).out)
+        self.assertIn("Nothing is missing", self.assert_code(self.run_program("setup"), 0).out)
         self.assert_held()
 
 

@@ -161,8 +161,8 @@ class NewPlugin(unittest.TestCase):
         self.assertEqual([], list(self.place.iterdir()))
 
     def test_a_name_that_does_not_serve_is_refused_with_the_reason(self):
-        for name, reason in (("9lives", "begin with a small letter"), ("Upper", "begin with a small letter"), ("a-b", "something else than"), ("../up", "begin with a small letter"),
-                             ("a/b", "something else than"), ("class", "a word of C++"), ("a" * 65, "65 characters"), ("", "empty")):
+        for name, reason in (("9lives", "begin with a lower-case letter"), ("Upper", "begin with a lower-case letter"), ("a-b", "characters other than"), ("../up", "begin with a lower-case letter"),
+                             ("a/b", "characters other than"), ("class", "a C++ keyword"), ("a" * 65, "65 characters"), ("", "empty")):
             with self.subTest(name):
                 answer = self.new("stage", name)
                 self.assertEqual(2, answer.returncode, answer.stdout)

@@ -589,7 +589,7 @@ public:
         std::error_code left;
         std::filesystem::remove_all(agentic_scratch_, left);
         if (left) {
-            return Error{"AF-LLM-310", "the scratch folder of the call cannot be emptied: " + left.message(), agentic_scratch_,
+            return Error{"AF-LLM-310", "cannot empty the scratch folder of the call: " + left.message(), agentic_scratch_,
                          "Remove it, then resume.", ErrorKind::unavailable};
         }
         AF_CHECK(make_directories(agentic_scratch_ + "/home"));
@@ -617,7 +617,7 @@ public:
         request.confinement.writable.insert(request.confinement.writable.end(), command.writable.begin(), command.writable.end());
         AF_TRY(const ProcessOutcome outcome, task_workspace_.run(std::move(request), stop()));
         if (outcome.cancelled) {
-            return Error{"AF-LLM-104", "the command was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+            return Error{"AF-LLM-104", "the command was cancelled", "", "Resume the task to continue.", ErrorKind::cancelled};
         }
         return result_of(outcome, services_.redactor);
     }
@@ -987,8 +987,8 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
     const bool agentic = services.agentic && services.agentic(agent);
     if (agentic && state.interactive) {
         return Error{"AF-ESC-034",
-                     "the task is interactive, and the model of role `" + agent.role +
-                         "` works agentically: its command acts before anyone can be asked",
+                     "an interactive task cannot use the model of role `" + agent.role +
+                         "`, which works agentically: its command acts before anyone can be asked",
                      "llm.mode", "set `llm.mode: plain` for the role, then resume", ErrorKind::unavailable};
     }
     // A reviewer never writes. In agentic mode, neither does a role without a writing tool, or one whose result is a text.

@@ -180,10 +180,10 @@ private:
         const std::string commit = field_of(state().prepared, "commit");
         AF_TRY(const auto there, task_workspace_.branch(branch));
         if (!there || there->first != commit) {
-            return Error{
-                "AF-SET-013", "the branch " + branch + " is not where its set put it", "commit " + commit,
-                "put it there (git branch -f " + branch + " " + commit + "), then agentforge resume " + short_id(state().task_id),
-                ErrorKind::unavailable};
+            return Error{"AF-SET-013", "the branch " + branch + " is not at the commit of its set", "commit " + commit,
+                         "move it there (git branch -f " + branch + " " + commit + "), then agentforge resume " +
+                             short_id(state().task_id),
+                         ErrorKind::unavailable};
         }
         tree_ = field_of(state().prepared, "tree");
         hooks_ = field_of(state().prepared, "commit_hooks");

@@ -117,7 +117,7 @@ BaseDrift drift_from_json(const json::object& value) {
 
 std::string describe(const BaseDrift& drift) {
     const std::string name = drift.branch.empty() ? "your checkout" : drift.branch;
-    if (!drift.moved()) { return name + " stands where the task began"; }
+    if (!drift.moved()) { return name + " has not moved since the task began"; }
     std::string text = drift.rewritten ? name + " was rewritten since the task began (" + std::to_string(drift.commits) +
                                              (drift.commits == 1 ? " commit" : " commits") + " are new)"
                                        : name + " has moved on by " + std::to_string(drift.commits) +

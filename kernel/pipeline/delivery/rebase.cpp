@@ -233,7 +233,7 @@ void keep_in_repository(const ControllerSetup& setup, const TaskSession& session
         warn("the statement about the delivery is not whole: ", stated.error());
     }
     if (const auto kept = setup.task_workspaces.archive(session.state().task_id, folder, escalations); !kept.ok()) {
-        warn("the task could not be archived in the repository: ", kept.error());
+        warn("cannot archive the task in the repository: ", kept.error());
     }
 }
 

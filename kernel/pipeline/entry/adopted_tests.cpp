@@ -243,7 +243,7 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
     const std::string contract = session.state().stage_template().contract;
     AF_TRY(const auto specification, session.artifact_of(contract_name::specification));
     if (!specification) {
-        return not_as_they_must("there is no specification that the imported tests could be held against",
+        return not_as_they_must("there is no specification to check the imported tests against",
                                 "Give it as well: --from-spec FILE");
     }
     AF_TRY(const auto files, imported_files(session, contract));
@@ -294,7 +294,7 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
     if (report.passed) { return suite; }
     std::string list;
     for (const std::string& issue : report.blocking_issues) { list += "\n  " + issue; }
-    return not_as_they_must("the imported tests do not fail as tests must that come before the code:" + list,
+    return not_as_they_must("the imported tests do not fail as tests written before the code must:" + list,
                             "Correct the tests or the specification and start the task again");
 }
 

@@ -116,7 +116,7 @@ Result<void> check_artifacts_again(const TaskSession& session, const ContractSet
                      "the artifact of stage `" + stage.name + "` no longer satisfies its contract " + contract.name() + ": " +
                          verdict.messages().front(),
                      stage.artifact,
-                     "the contract changed since: put back its earlier text (" + contract.source() + "), or start a new task",
+                     "the contract has changed: restore its earlier text (" + contract.source() + "), or start a new task",
                      ErrorKind::conflict};
     }
     return {};
@@ -135,7 +135,7 @@ Result<records::Freshness> check_freshness(const Staleness& staleness, const std
         for (const std::string& line : describe(staleness.files)) { lines += "\n  " + line; }
         return Error{
             "AF-ORCH-055",
-            "files that the task's artifacts name were changed since they were made (" + staleness.base.substr(0, 8) + " to " +
+            "files that the task's artifacts name have changed since (" + staleness.base.substr(0, 8) + " to " +
                 staleness.head.substr(0, 8) + "):" + lines,
             "task " + task_id,
             "start a new task on the current code; or, if the artifacts are still right, say why: --accept-stale \"REASON\"",
@@ -152,7 +152,7 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
     if (state.status != TaskStatus::completed) {
         return Error{"AF-ORCH-050", "task " + id + " has not completed (it is " + std::string(to_string(state.status)) + ")", "",
                      state.status == TaskStatus::aborted ? "start a new task: an aborted one cannot continue"
-                                                         : "`agentforge resume " + short_id(id) + "` goes on with it",
+                                                         : "`agentforge resume " + short_id(id) + "` continues it",
                      ErrorKind::conflict};
     }
     if (!state.delivery.empty() || !state.commit.empty()) {
@@ -171,7 +171,7 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
         return Error{
             "AF-ORCH-050",
             "the last stage of task " + id + ", `" + state.stage().name + "`, was left out and has no artifact to revise", "",
-            "`agentforge continue " + short_id(id) + "` goes on", ErrorKind::conflict};
+            "`agentforge continue " + short_id(id) + "` continues it", ErrorKind::conflict};
     }
     AF_TRY(const auto artifacts, session->artifacts());
     AF_TRY(const Staleness measured, setup_.task_workspaces.staleness(state, artifacts));

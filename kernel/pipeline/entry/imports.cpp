@@ -40,17 +40,15 @@ std::string way_to_artifact(const TaskState& state, std::string_view contract) {
     const bool follows =
         std::any_of(state.pipeline.stages.begin() + static_cast<std::ptrdiff_t>(state.stage_index), state.pipeline.stages.end(),
                     [&](const StageTemplate& stage) { return makes(stage, contract); });
-    if (!follows || state.status == TaskStatus::aborted) {
-        return "Name another task: no stage that is left to this one makes it";
-    }
+    if (!follows || state.status == TaskStatus::aborted) { return "Name another task: no remaining stage of this one makes it"; }
     const std::string waits(state.waiting_for());
     if (waits == "approval") {
         return "Approve what it shows (`agentforge approve " + short_id(state.task_id) + "`), or name another task";
     }
     if (!waits.empty()) {
-        return "Answer what it waits for (`agentforge status " + short_id(state.task_id) + "` shows it), or name another task";
+        return "Answer its question (`agentforge status " + short_id(state.task_id) + "` shows it), or name another task";
     }
-    return std::string("Let it go on until it has one (`agentforge ") +
+    return std::string("Let it continue until it has one (`agentforge ") +
            (state.status == TaskStatus::completed ? "continue " : "resume ") + short_id(state.task_id) +
            "`), or name another task";
 }
@@ -94,12 +92,12 @@ Error no_tests(std::string why, const std::string& where, std::string remedy) {
 Result<ImportedFile> read_test_file(const fs::path& file, std::string path) {
     std::error_code error;
     if (fs::is_symlink(fs::symlink_status(file, error))) {
-        return no_tests("`" + ellipsis(path, 200) + "` is a link; tests are locked by what they say", file.string(),
+        return no_tests("`" + ellipsis(path, 200) + "` is a link; tests are locked by their content", file.string(),
                         "Put the file itself there");
     }
     if (fs::file_size(file, error) > largest_test_file || error) {
         return no_tests("`" + ellipsis(path, 200) + "` has more than 1 MiB, or cannot be read", file.string(),
-                        "Leave it out; what tests need beside their text belongs into the repository");
+                        "Leave it out, and commit other files that tests need to the repository");
     }
     AF_TRY(std::string content, read_file(file));
     if (content.find('\0') != std::string::npos || !is_valid_utf8(content)) {
@@ -190,7 +188,7 @@ Result<void> check_provided(const PipelineTemplate& pipeline, const Entry& entry
                      ", but no earlier stage that runs produces one",
                  pipeline.source,
                  external == pipeline.accepts_external.end()
-                     ? "Begin with an earlier stage, or leave none out"
+                     ? "Begin with an earlier stage, or leave no stage out"
                      : "Begin with an earlier stage, or give it: " + option_for(external->second, external->first),
                  ErrorKind::invalid};
 }
@@ -231,12 +229,12 @@ Result<void> check_ends_by_itself(const PipelineTemplate& pipeline, const Entry&
         return Error{"AF-EXT-006", std::move(message), pipeline.source, std::move(remedy), ErrorKind::invalid};
     };
     if (!entry.stage.empty() && is_left_out(entry.stage)) {
-        return refused("the task would begin at stage `" + entry.stage + "`, which is to be left out (--without)",
-                       "Begin with a later stage, or take --without " + entry.stage + " out");
+        return refused("the task would begin at stage `" + entry.stage + "`, which --without leaves out",
+                       "Begin with a later stage, or remove --without " + entry.stage);
     }
     if (is_left_out(last.name)) {
-        return refused("the task would end with stage `" + last.name + "`, which is to be left out (--without)",
-                       "End with an earlier stage (--through STAGE), or take --without " + last.name + " out");
+        return refused("the task would end with stage `" + last.name + "`, which --without leaves out",
+                       "End with an earlier stage (--through STAGE), or remove --without " + last.name);
     }
     const auto given = std::ranges::find(entry.imports, last.contract, &Import::contract);
     if (given == entry.imports.end() || !given->files.empty()) { return {}; }
@@ -362,7 +360,7 @@ Result<Import> import_tests(std::string name, const std::string& contract, const
             if (!at->is_directory(error)) { files.push_back(at->path()); }
             if (files.size() > most_test_files) {
                 return no_tests("`" + ellipsis(shown, 200) + "` holds more than " + std::to_string(most_test_files) + " files",
-                                folder.string(), "Name a folder that holds the tests alone");
+                                folder.string(), "Name a folder that holds only the tests");
             }
         }
         if (error) {

@@ -81,8 +81,8 @@ Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& st
     if (!is_last(state)) {
         return Error{
             "AF-ORCH-053",
-            "task " + state.task_id + " continues after stage `" + state.stage().name + "` in any case: it does not end there",
-            "", "approve it: agentforge approve " + short_id(state.task_id), ErrorKind::invalid};
+            "task " + state.task_id + " continues after stage `" + state.stage().name + "` anyway: it does not end there", "",
+            "approve it: agentforge approve " + short_id(state.task_id), ErrorKind::invalid};
     }
     if (!setup.extend) {
         return Error{"AF-ORCH-052", "nothing follows stage `" + state.stage().name + "`", "task " + state.task_id,
@@ -143,10 +143,10 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return Error{
             "AF-ESC-035",
             "task " + std::string(task_id) + " does not ask for " + decision.id + (id.empty() ? "" : " now, but for " + id), "",
-            "`agentforge status " + short_id(task_id) + "` says what it waits for", ErrorKind::conflict};
+            "`agentforge status " + short_id(task_id) + "` shows what it waits for", ErrorKind::conflict};
     }
     if (id.empty()) {
-        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " shows nothing to approve", "", "", ErrorKind::conflict};
+        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " has nothing to approve", "", "", ErrorKind::conflict};
     }
     const std::string& hash = action ? state.action->hash : state.approval->artifact_hash;
     if (decision.hash && (decision.hash->size() < 6 || !hash.starts_with(*decision.hash))) {

@@ -87,15 +87,15 @@ Result<void> People::ask(EscalationCause cause, const std::string& reason, const
     }
     if (!context.contains("evidence")) { context["evidence"] = evidence(); }
     AF_TRY(const std::string context_blob, task_.session->put(context));
-    AF_CHECK(task_.session->record(
-        records::StageEscalated{.stage = task_.stage_name(),
-                                .cause = std::string(name_of(cause)),
-                                .reason = reason,
-                                .question = request.question.empty() ? "How should the task go on? " + reason : request.question,
-                                .options = request.options,
-                                .context_blob = context_blob,
-                                .partial_blob = partial,
-                                .duration_ms = spent}));
+    AF_CHECK(task_.session->record(records::StageEscalated{
+        .stage = task_.stage_name(),
+        .cause = std::string(name_of(cause)),
+        .reason = reason,
+        .question = request.question.empty() ? "How should the task continue? " + reason : request.question,
+        .options = request.options,
+        .context_blob = context_blob,
+        .partial_blob = partial,
+        .duration_ms = spent}));
     return {};
 }
 

@@ -29,7 +29,7 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
             program.print_json(
                 {{"task_id", id}, {"aborted", true}, {"asked_to_stop", false}, {"outcome", "removed"}, {"reason", reason}});
         } else {
-            program.out << "Removed: " << id << " was never begun; its process ended before the first record\n";
+            program.out << "Removed: " << id << " never began; its process ended before the first record\n";
         }
         return 0;
     }
@@ -42,8 +42,8 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
                             {"outcome", word(*done)},
                             {"reason", reason}});
     } else {
-        program.out << (*done == AbortOutcome::asked_to_stop ? "Asked the process that runs it to abort: "
-                        : *done == AbortOutcome::finished    ? "It was aborted before; what that left is removed: "
+        program.out << (*done == AbortOutcome::asked_to_stop ? "Asked the running process to abort: "
+                        : *done == AbortOutcome::finished    ? "Already aborted; removed its leftovers: "
                                                              : "Aborted: ")
                     << id << "\n";
     }
@@ -60,10 +60,10 @@ void add_abort(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<Arguments>();
     const Command command = add_subcommand(app, "abort", "End a task for good; its journal stays");
     add_option(*command, "task", arguments->task,
-               "The task's id, or enough of it, or a set's (set-…); default: the only task that has not ended")
+               "The task's id, or a unique part, or a set's (set-…); default: the only task that has not ended")
         ->type_name("TASK");
-    add_option(*command, "--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_option(*command, "--reason", arguments->reason, "The reason, for the journal")->type_name("TEXT");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge abort 1f2e3d4c --reason \"wrong request\"");
     command->callback([&program, arguments] {
         program.command = [&program, arguments] {

@@ -141,7 +141,7 @@ std::vector<Error> problems_of_agents(const Program& program, const Definitions&
 
 void add_agents(CLI::App& app, Program& program) {
     add_definition_commands(
-        app, program, "agents", "agent", "ROLE", "The roles: their prompts, tools and paths", "software_developer",
+        app, program, "agents", "agent", "ROLE", "Show the roles: their prompts, tools and paths", "software_developer",
         {[&program](const Definitions& all) { return list_agents(program, all); },
          [&program](const Definitions& all, const std::string& name) { return show_agent(program, all, name); },
          [&program](const Definitions& all, const std::string& file) { return problems_of_agents(program, all, file); }});

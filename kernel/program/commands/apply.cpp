@@ -35,10 +35,10 @@ Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git
 }
 
 Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state) {
-    std::string remedy = "commit or stash what you have changed in these files, then do it again";
+    std::string remedy = "commit or stash your changes to these files, then retry";
     if (!state.commit.empty()) { remedy += "; or take the commit: git cherry-pick " + state.commit; }
     return Error{"AF-GIT-053",
-                 "the change of task " + id + " does not fit your checkout; nothing was changed:\n" +
+                 "the change of task " + id + " does not apply to your checkout; nothing was changed:\n" +
                      head_and_tail(sanitize_utf8(complaint), 2000),
                  "", remedy, ErrorKind::conflict};
 }
@@ -64,8 +64,8 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitS
                    git_apply(processes, git, program, change.index_patch(), {"--cached", "--check", "--reverse"}));
             if (back.exit_code != 0) {
                 return apply_failed(
-                    "the files are changed, and the index is not: " + head_and_tail(sanitize_utf8(staged.err), 500),
-                    git.work_directory(), "Call `agentforge apply` again; it goes on with the index.");
+                    "the files were changed, but the index was not: " + head_and_tail(sanitize_utf8(staged.err), 500),
+                    git.work_directory(), "Run `agentforge apply` again; it continues with the index.");
             }
         }
     }
@@ -75,10 +75,9 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitS
     for (const std::string& path : edited) { names += (names.empty() ? "" : ", ") + printable(path); }
     return Error{
         "AF-GIT-063",
-        "the change of task " + change.task() +
-            " is in your checkout, but for files that were edited after it was interrupted: " + names,
+        "the change of task " + change.task() + " is in your checkout, except for files edited after the interruption: " + names,
         left.string(),
-        "Your edits are as they were. What the change made of these files is in that folder: take from it what you need, then remove it.",
+        "Your edits are kept. That folder has these files as the change left them: copy what you need, then remove it.",
         ErrorKind::conflict};
 }
 
@@ -154,7 +153,7 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
         const auto finished = finish_interrupted(*processes, *git, program, *place);
         if (!finished.ok()) { return program.fail(finished.error()); }
         if (!finished->empty()) {
-            program.err << "agentforge: finished the change of " << *finished << ", which an earlier `apply` had begun.\n";
+            program.err << "agentforge: finished the change of " << *finished << ", which an earlier `apply` began.\n";
         }
     } else if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
         return program.fail(apply_unfinished(*begun, place->root));
@@ -202,14 +201,14 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
                             {"files", std::move(files)}});
         return 0;
     }
-    program.out << (there             ? "Your checkout has the change of "
+    program.out << (there             ? "Your checkout already has the change of "
                     : arguments.check ? "Would be applied to your checkout: "
                                       : "Applied to your checkout: ")
-                << *id << (there ? " already; nothing was changed.\n" : "\n");
+                << *id << (there ? "; nothing was changed.\n" : "\n");
     if (there) { return 0; }
     for (const TreeChange& change : *changes) { program.out << "  " << change.status << "  " << printable(change.path) << "\n"; }
     if (!arguments.check) {
-        program.out << "  take it back: " << program.with_place("agentforge diff " + short_id(*id)) << " | git apply -R"
+        program.out << "  undo it: " << program.with_place("agentforge diff " + short_id(*id)) << " | git apply -R"
                     << (arguments.index ? " --index" : "") << "\n";
     }
     return 0;
@@ -220,11 +219,11 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
 void add_apply(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ApplyArguments>();
     const Command command =
-        add_subcommand(app, "apply", "Put the change that a task has delivered into your checkout: all of it or nothing");
+        add_subcommand(app, "apply", "Apply a task's delivered change to your checkout: all of it or nothing");
     add_option(*command, "task", arguments->task, only_task_help)->type_name("TASK");
-    add_flag(*command, "--check", arguments->check, "Only say whether it fits");
-    add_flag(*command, "--index", arguments->index, "Stage it, too");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--check", arguments->check, "Only check whether it applies");
+    add_flag(*command, "--index", arguments->index, "Also stage it");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge apply 1f2e3d4c");
     command->callback(
         [&program, arguments] { program.command = [&program, arguments] { return run_apply(program, *arguments); }; });

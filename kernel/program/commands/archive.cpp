@@ -96,7 +96,7 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
     if (program.json_output) {
         program.print_json({{"restored", std::move(restored)}});
     } else if (wanted.empty()) {
-        program.out << "Every archived task is there; nothing was restored.\n";
+        program.out << "All archived tasks exist; nothing was restored.\n";
     }
     return 0;
 }
@@ -109,16 +109,16 @@ void add_archive(CLI::App& app, Program& program) {
     group->footer("Examples:\n  agentforge archive list\n  agentforge archive restore --all");
     const Command list = add_subcommand(*group, "list", "List archived tasks, and whether their folders exist");
     list->footer("Example:  agentforge archive list");
-    add_flag(*list, "--json", program.json_output, "Answer as JSON");
+    add_flag(*list, "--json", program.json_output, "Print JSON");
     list->callback([&program] {
         program.pages = true;
         program.command = [&program] { return list_archive(program); };
     });
     auto arguments = std::make_shared<ArchiveArguments>();
     const Command restore = add_subcommand(*group, "restore", "Write archived tasks back into .agentforge/tasks");
-    add_option(*restore, "task", arguments->tasks, "The ids of tasks, or enough of them")->type_name("ARCHIVED_TASK");
+    add_option(*restore, "task", arguments->tasks, "The ids of tasks, or unique parts")->type_name("ARCHIVED_TASK");
     add_flag(*restore, "--all", arguments->all, "All archived tasks whose folders are gone");
-    add_flag(*restore, "--json", program.json_output, "Answer as JSON");
+    add_flag(*restore, "--json", program.json_output, "Print JSON");
     restore->footer("Example:  agentforge archive restore --all");
     restore->callback(
         [&program, arguments] { program.command = [&program, arguments] { return restore_archive(program, *arguments); }; });

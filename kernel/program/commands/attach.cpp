@@ -94,7 +94,7 @@ int attach(Program& program, const std::string& name) {
 void add_attach(CLI::App& app, Program& program) {
     auto task = std::make_shared<std::string>();
     const Command command = add_subcommand(app, "attach", "Follow a task that another process runs, until it waits or ends");
-    add_option(*command, "task", *task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", *task, "The task's id, or a unique part")->type_name("TASK")->required();
     add_run_output(command, program);
     command->footer("Examples:\n  agentforge start \"Add a cache\" --detach\n  agentforge attach 1f2e3d4c");
     command->callback([&program, task] { program.command = [&program, task] { return attach(program, *task); }; });

@@ -203,12 +203,12 @@ int run_report(Program& program, const AuditArguments& arguments) {
 void add_audit(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<AuditArguments>();
     const Command command = add_subcommand(app, "audit", "Write a report on a task for an auditor, and verify its records");
-    add_option(*command, "task", arguments->subject, "The id of a task or an archive, or enough of it, or a delivered commit")
+    add_option(*command, "task", arguments->subject, "The id of a task or an archive, or a unique part, or a delivered commit")
         ->type_name("TASK");
     add_option(*command, "--format", arguments->format, "md (the default), html, json or pdf")
         ->type_name("FORMAT")
         ->one_of({"md", "html", "json", "pdf"});
-    add_option(*command, "--output", arguments->output, "Write it to this file")->type_name("FILE");
+    add_option(*command, "--output", arguments->output, "Write the report to this file")->type_name("FILE");
     add_flag(*command, "--json", program.json_output, "The same as --format json");
     command->footer("Examples:\n  agentforge audit 1f2e3d4c --format pdf --output audit.pdf\n  agentforge audit verify 1f2e3d4c");
     auto subject = std::make_shared<std::string>();
@@ -218,7 +218,7 @@ void add_audit(CLI::App& app, Program& program) {
                "A task, an archive (its id or ref), a commit, or the path of a task's folder")
         ->type_name("SUBJECT")
         ->required();
-    add_flag(*verify_command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*verify_command, "--json", program.json_output, "Print JSON");
     verify_command->footer("Examples:\n  agentforge audit verify 1f2e3d4c\n  agentforge audit verify HEAD");
     verify_command->callback([&program, subject] {
         program.pages = true;

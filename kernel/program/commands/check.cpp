@@ -42,7 +42,7 @@ Result<std::vector<std::string>> from_root(const Program& program, const fs::pat
         }
         if (!fs::exists(there, failure)) {
             return Error{"AF-CLI-142", "there is no file or folder `" + printable(each, 200) + "`", there.string(),
-                         "Name files and folders of the repository; without arguments, all of it is checked",
+                         "Name files and folders of the repository; without arguments, `check` checks all of it",
                          ErrorKind::not_found};
         }
         paths.push_back(inside);
@@ -114,12 +114,12 @@ void print_text(Program& program, const CheckResult& result, bool all) {
         program.out << (result.blocking() == 0 ? ", none of them blocks" : ", " + counted(result.blocking(), "blocks", "block"));
     }
     program.out << "; " << counted(result.checks.size(), "check", "checks");
-    if (known > 0) { program.out << ", " << known << " known from before" << (all ? "" : " (--all shows them)"); }
+    if (known > 0) { program.out << ", " << known << " known" << (all ? "" : " (--all shows them)"); }
     if (!result.compared_with.empty()) { program.out << ", compared with " << printable(result.compared_with, 200); }
     program.out << ".\n";
     if (!result.fresh.empty()) {
         program.out
-            << "Have one fixed with: agentforge fix "
+            << "Fix one with: agentforge fix "
             << std::ranges::find_if(result.violations, [&](const auto& each) { return result.fresh.contains(each.id); })->id
             << "\n";
     }
@@ -175,7 +175,7 @@ fs::path baseline_file(const ProjectPlace& place) { return place.agentforge / "c
 void add_check(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<CheckArguments>();
     const Command command = add_subcommand(
-        app, "check", "Look for violations of the conformance checks, without a model; exit with code 1 if a new one blocks");
+        app, "check", "Find violations of the conformance checks, without a model; exit with code 1 if a new one blocks");
     add_option(*command, "path", arguments->paths,
                "Files and folders (default: the whole checkout, uncommitted changes included)")
         ->type_name("PATH");

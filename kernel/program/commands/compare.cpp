@@ -45,7 +45,7 @@ void tell_partings(std::ostream& out, const TaskComparison& comparison) {
         out << "The paths are the same.\n";
         return;
     }
-    out << "Where the paths part:\n";
+    out << "Where the paths diverge:\n";
     for (const Parting& one : comparison.partings) {
         out << "  first different " << to_string(one.of) << ": stage " << printable(one.stage) << ", step " << one.steps[0]
             << " of A, " << one.steps[1] << " of B\n";
@@ -60,7 +60,7 @@ void tell_fields(std::ostream& out, const std::vector<FieldDifference>& fields) 
         out << "  " << printable(fields[at].stage) << ", " << printable(fields[at].field, 200) << "\n";
         tell_sides(out, fields[at].sides);
     }
-    if (fields.size() > most_fields) { out << "  and " << fields.size() - most_fields << " more: --format json has all\n"; }
+    if (fields.size() > most_fields) { out << "  and " << fields.size() - most_fields << " more: --format json shows all\n"; }
 }
 
 int run_compare(Program& program, const CompareArguments& arguments) {
@@ -108,8 +108,8 @@ void tell_comparison(std::ostream& out, const TaskComparison& comparison) {
 void add_compare(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<CompareArguments>();
     const Command command = add_subcommand(app, "compare", "Show where two tasks diverge, and how their results differ");
-    add_option(*command, "one", arguments->one, "A task's id, or enough of it")->type_name("TASK")->required();
-    add_option(*command, "other", arguments->other, "The other task's id, or enough of it")->type_name("OTHER")->required();
+    add_option(*command, "one", arguments->one, "A task's id, or a unique part")->type_name("TASK")->required();
+    add_option(*command, "other", arguments->other, "The other task's id, or a unique part")->type_name("OTHER")->required();
     add_option(*command, "--format", arguments->format, "text (the default), json, or html: one self-contained page")
         ->type_name("FORMAT")
         ->one_of({"text", "json", "html"});

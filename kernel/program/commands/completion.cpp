@@ -151,7 +151,7 @@ void add_completion(CLI::App& app, Program& program) {
         ->one_of({"bash", "zsh", "fish"})
         ->required();
     add_option(*command, "--candidates", arguments->candidates, "What the scripts ask")->hidden();
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer(
         "Examples:\n"
         "  agentforge completion bash > ~/.local/share/bash-completion/completions/agentforge\n"

@@ -216,7 +216,7 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
         const auto of_map = split_key(std::string(known->at("key").as_string())).size();
         if (segments.size() == of_map && text.find_first_not_of(" \t\r\n") == std::string::npos && !known->contains("default")) {
             return Error{no_value, "the value for " + printable(key, 120) + " is empty", "",
-                         "give one, or --unset to take the setting out", ErrorKind::invalid};
+                         "give one, or remove the setting with --unset", ErrorKind::invalid};
         }
         if (segments.size() > of_map) {
             AF_TRY(const YamlDocument inner, parse_yaml(text, ""));
@@ -277,10 +277,10 @@ Result<void> replace_kept_file(const std::filesystem::path& file, std::string_vi
 
 int set_config(Program& program, const ConfigArguments& arguments) {
     if (arguments.unset == arguments.value.has_value()) {
-        program.fail(Error{
-            no_value,
-            arguments.unset ? "a value and --unset exclude each other" : "there is no value for " + printable(arguments.key, 120),
-            "", "give the value as the second argument, or --unset to take the setting out", ErrorKind::invalid});
+        program.fail(Error{no_value,
+                           arguments.unset ? "a value and --unset cannot be used together"
+                                           : "no value is given for " + printable(arguments.key, 120),
+                           "", "give the value as the second argument, or remove the setting with --unset", ErrorKind::invalid});
         return 2;
     }
     ConfigInForce config;
@@ -292,7 +292,7 @@ int set_config(Program& program, const ConfigArguments& arguments) {
     config.product = *product;
     const std::string home = program.environment.contains("HOME") ? program.environment.at("HOME") : "";
     if (arguments.user && home.empty()) {
-        return program.fail(Error{"AF-CONF-042", "there is no folder for your own settings: HOME is not set", "",
+        return program.fail(Error{"AF-CONF-042", "cannot find your own settings: HOME is not set", "",
                                   "set HOME, or leave out --user", ErrorKind::unavailable});
     }
     const std::filesystem::path file = arguments.user ? std::filesystem::path(home) / ".agentforge" / "config.yaml"
@@ -344,11 +344,11 @@ int set_config(Program& program, const ConfigArguments& arguments) {
         const auto origin = loaded.ok() ? loaded->settings->origin(arguments.key) : std::nullopt;
         const std::string layer = arguments.user ? "user" : "project";
         if (!loaded.ok()) {
-            remark = "the settings as a whole cannot be read: " + loaded.error().to_string();
+            remark = "cannot read the settings as a whole: " + loaded.error().to_string();
         } else if (!origin || origin->layer == "built-in") {
-            remark = "it is not used until you trust the project: agentforge trust";
+            remark = "it takes effect once you trust the project: agentforge trust";
         } else if (origin->layer != layer) {
-            remark = "it is not in force: " + origin->layer + " says otherwise (" + origin->where + ")";
+            remark = "it has no effect: " + origin->layer + " overrides it (" + origin->where + ")";
         }
     }
     if (program.json_output) {
@@ -404,7 +404,7 @@ int migrate_config(Program& program) {
     if (program.json_output) {
         program.print_json({{"changes", std::move(told)}});
     } else if (migrations.empty()) {
-        program.out << "Nothing to change: the settings are of the present format.\n";
+        program.out << "Nothing to change: the settings have the current format.\n";
     }
     return 0;
 }
@@ -420,21 +420,21 @@ void name_unknown_variables(Program& program, const Settings& settings) {
     for (const std::string& name : settings.unknown_environment()) {
         if (std::find(webhook.begin(), webhook.end(), name) != webhook.end()) { continue; }
         const std::string near = nearest(name, settings.variables());
-        program.err << "agentforge: the environment variable " << printable(name, 120) << " sets nothing (unknown name)"
+        program.err << "agentforge: the environment variable " << printable(name, 120) << " has no effect (unknown name)"
                     << (near.empty() ? "" : "; did you mean " + near + "?") << "\n";
     }
 }
 
 void add_config(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ConfigArguments>();
-    const Command group = add_subcommand(app, "config", "Show and change the settings, and show where each comes from");
+    const Command group = add_subcommand(app, "config", "Show and change settings, and show where each comes from");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge config show --origin\n  agentforge config set llm.backend anthropic");
 
-    const Command show = add_subcommand(*group, "show", "Show the settings in force, defaults included");
-    add_option(*show, "key", arguments->key, "Only this setting, or this section")->type_name("KEY");
-    add_flag(*show, "--origin", arguments->origin, "Also where each comes from: layer, file, line and column");
-    add_flag(*show, "--json", program.json_output, "Answer as JSON");
+    const Command show = add_subcommand(*group, "show", "Show the effective settings, including defaults");
+    add_option(*show, "key", arguments->key, "Only this setting or section")->type_name("KEY");
+    add_flag(*show, "--origin", arguments->origin, "Also show where each comes from: layer, file, line and column");
+    add_flag(*show, "--json", program.json_output, "Print JSON");
     show->footer("Examples:\n  agentforge config show --origin\n  agentforge config show llm");
     show->callback([&program, arguments] {
         program.pages = true;
@@ -443,26 +443,25 @@ void add_config(CLI::App& app, Program& program) {
 
     const Command get = add_subcommand(*group, "get", "Print one setting's value, for scripts; exit with code 1 if it has none");
     add_option(*get, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
-    add_flag(*get, "--origin", arguments->origin, "Also where it comes from");
-    add_flag(*get, "--json", program.json_output, "Answer as JSON");
+    add_flag(*get, "--origin", arguments->origin, "Also show where it comes from");
+    add_flag(*get, "--json", program.json_output, "Print JSON");
     get->footer("Example:  agentforge config get pipeline.default");
     get->callback([&program, arguments] { program.command = [&program, arguments] { return get_config(program, *arguments); }; });
 
-    const Command set =
-        add_subcommand(*group, "set", "Write one setting into the project's file; its comments and other settings stay");
+    const Command set = add_subcommand(*group, "set", "Set a value in the project's file; comments and other settings are kept");
     add_option(*set, "key", arguments->key, "The setting, such as llm.backend")->type_name("KEY")->required();
     add_option_function(
         *set, "value", [arguments](const std::string& value) { arguments->value = value; }, "Its value; a list as [a, b]")
         ->type_name("VALUE")
         ->may_be_empty();  // Replaces a default.
-    add_flag(*set, "--user", arguments->user, "Write into your own file instead, ~/.agentforge/config.yaml, for all projects");
+    add_flag(*set, "--user", arguments->user, "Write to your own file instead, ~/.agentforge/config.yaml, for all projects");
     add_flag(*set, "--unset", arguments->unset, "Remove it from the file");
-    add_flag(*set, "--json", program.json_output, "Answer as JSON");
+    add_flag(*set, "--json", program.json_output, "Print JSON");
     set->footer(
         "Examples:\n  agentforge config set llm.backend anthropic\n  agentforge config set limits.max_cost_usd 2.50 --user\n  agentforge config set llm.model --unset");
-    const Command migrate = add_subcommand(
-        *group, "migrate", "Update your settings and the project's to the current format; comments and all else stay");
-    add_flag(*migrate, "--json", program.json_output, "Answer as JSON");
+    const Command migrate =
+        add_subcommand(*group, "migrate", "Update your settings and the project's to the current format; all else is kept");
+    add_flag(*migrate, "--json", program.json_output, "Print JSON");
     migrate->footer("Example:  agentforge config migrate");
     migrate->callback([&program] { program.command = [&program] { return migrate_config(program); }; });
 

@@ -25,8 +25,8 @@ std::string way_on(const TaskState& state) {
     const std::string& id = state.task_id;
     if (state.status == TaskStatus::aborted) { return "start a new task: an aborted one cannot continue"; }
     if (state.waiting_for() == "approval") { return "say what to change: agentforge feedback " + short_id(id) + " \"…\""; }
-    if (!state.waiting_for().empty()) { return "answer what it waits for: agentforge status " + short_id(id) + " shows it"; }
-    return "`agentforge resume " + short_id(id) + "` goes on with it";
+    if (!state.waiting_for().empty()) { return "answer its question: `agentforge status " + short_id(id) + "` shows it"; }
+    return "`agentforge resume " + short_id(id) + "` continues it";
 }
 
 Error not_now(const TaskState& state, const std::string& flag) {
@@ -70,10 +70,9 @@ int go_on_with(Program& program, const ContinueArguments& arguments) {
         if (!state.ok()) { return program.fail(state.error()); }
         const ContinueOptions& options = arguments.options;
         if ((arguments.hash || arguments.no_resume) && state->waiting_for() != "approval") {
-            return program.fail(
-                Error{"AF-CLI-202",
-                      "task " + id + " shows nothing that could be approved: it is " + std::string(to_string(state->status)),
-                      "task " + id, "leave out --hash and --no-resume", ErrorKind::conflict});
+            return program.fail(Error{"AF-CLI-202",
+                                      "task " + id + " has nothing to approve: it is " + std::string(to_string(state->status)),
+                                      "task " + id, "leave out --hash and --no-resume", ErrorKind::conflict});
         }
         if (state->status != TaskStatus::completed) {
             if (options.revise) { return program.fail(not_now(*state, "--revise")); }
@@ -106,29 +105,28 @@ void add_continue(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ContinueArguments>();
     const Command command =
         add_subcommand(app, "continue", "Continue a task that has ended: with more stages, or by revising its last artifact");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
-    const Option extend_to =
-        *add_option(*command, "--extend-to", arguments->options.extend_to,
-                    "Continue up to this stage (default: to the end); this approves an artifact that waits for you")
-             ->type_name("STAGE");
-    add_flag(*command, "--revise", arguments->options.revise, "Show the last artifact again, so that you can have it revised")
+    add_option(*command, "task", arguments->task, "The task's id, or a unique part")->type_name("TASK")->required();
+    const Option extend_to = *add_option(*command, "--extend-to", arguments->options.extend_to,
+                                         "Continue up to this stage (default: to the end); also approves a pending artifact")
+                                  ->type_name("STAGE");
+    add_flag(*command, "--revise", arguments->options.revise, "Reopen the last artifact, so that you can have it revised")
         ->excludes(extend_to);
     add_option(*command, "--accept-stale", arguments->options.accept_stale,
-               "Continue although files the artifacts name have changed since; the journal keeps the reason")
+               "Continue even if files that the artifacts name have changed; the journal keeps the reason")
         ->type_name("REASON");
     add_option_function(
         *command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
-        "Only if the hash of the shown item begins with this (at least 6 characters)")
+        "Only if the shown item's hash begins with this (at least 6 characters)")
         ->type_name("HASH")
         ->needs("--extend-to");
     const Option no_resume = add_flag(*command, "--no-resume", arguments->no_resume,
-                                      "Only approve and add the stages; `agentforge resume` goes on later");
+                                      "Only approve and add the stages; continue later with `agentforge resume`");
     no_resume->needs("--extend-to");
-    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")
+    add_flag(*command, "--detach", arguments->detach, "Continue in the background; follow it with `agentforge attach`")
         ->excludes(no_resume);
     add_flag_callback(
         *command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },
-        "Wait for a person where one is needed");
+        "If a person is needed, wait for the answer");
     add_run_output(command, program);
     command->footer(
         "Examples:\n"

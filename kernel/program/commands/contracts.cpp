@@ -87,7 +87,7 @@ int show_contract(Program& program, const Definitions& all, const std::string& n
     program.out << name << " " << contract->version() << "\n  " << printable_lines(contract->description()) << "\n  from "
                 << contract->source() << "\n\n";
     print_properties(program.out, contract->schema(), "  ");
-    if (!measured.empty()) { program.out << "\n  filled in by the kernel from what it measured:\n"; }
+    if (!measured.empty()) { program.out << "\n  filled in by the kernel from its measurements:\n"; }
     for (const auto& [pointer, fact] : measured) {
         program.out << "    " << std::string(pointer) << " = " << std::string(fact.as_string()) << "\n";
     }
@@ -109,15 +109,15 @@ std::vector<Error> problems_of_contract(const Definitions&, const std::string& f
 
 void add_contracts(CLI::App& app, Program& program) {
     const Command group = add_definition_commands(
-        app, program, "contracts", "contract", "CONTRACT", "What the artifact of each stage must look like", "specification",
+        app, program, "contracts", "contract", "CONTRACT", "Show what the artifact of each stage must look like", "specification",
         {[&program](const Definitions& all) { return list_contracts(program, all); },
          [&program](const Definitions& all, const std::string& name) { return show_contract(program, all, name); },
          problems_of_contract});
     auto name = std::make_shared<std::string>();
-    const Command form = add_subcommand(
-        *group, "template", "Print a form to fill in, with the required and optional fields of the contract's artifact");
+    const Command form =
+        add_subcommand(*group, "template", "Print a form with the required and optional fields of the contract's artifact");
     add_option(*form, "name", *name, "The contract's name")->type_name("CONTRACT")->required();
-    add_flag(*form, "--json", program.json_output, "Answer as JSON");
+    add_flag(*form, "--json", program.json_output, "Print JSON");
     form->footer("Example:  agentforge contracts template specification > spec.yaml");
     form->callback([&program, name] {
         program.command = [&program, name] {

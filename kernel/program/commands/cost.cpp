@@ -113,24 +113,24 @@ int show_cost(Program& program, const std::string& task) {
                 << "  cost    " << printable(cost_in_words(total, ledger.unpriced_models()), 1000) << "\n"
                 << "  calls   " << total.calls + total.lost;
     if (total.lost > 0) {
-        program.out << ", " << total.lost << " of them without a recorded answer (counted at the most they may have used)";
+        program.out << ", " << total.lost << " of them without a recorded answer (counted as the most that they can have used)";
     }
     if (total.estimated > total.lost) { program.out << ", the tokens of " << total.estimated - total.lost << " estimated"; }
     const std::string written = total.cache_write_input_tokens > 0
-                                    ? fmt::format(", {} written into the cache", total.cache_write_input_tokens)
+                                    ? fmt::format(", {} written to the cache", total.cache_write_input_tokens)
                                     : std::string();
     program.out << fmt::format(
-        "\n  tokens  {} in ({} of them cached{}), {} out\n          the input costs as much as {} tokens without a cache (read from it 0.1, written into it 1.25)\n  time    {}, {} steps\n",
+        "\n  tokens  {} in ({} of them cached{}), {} out\n          the input costs as much as {} uncached tokens (a cache read counts 0.1, a cache write 1.25)\n  time    {}, {} steps\n",
         total.input_tokens, total.cached_input_tokens, written, total.output_tokens, total.input_token_equivalents(),
         human_duration(std::chrono::milliseconds(state->wall_ms())), state->steps);
     if (gates.total.count() > 0) { program.out << "  gates   " << in_words(gates) << "\n"; }
     if (from_transcript) {
         program.out
-            << "\n  The answers came from a transcript: this run was charged nothing, and these are the figures of the recorded calls.\n";
+            << "\n  The answers came from a transcript: this run cost nothing, and the figures are those of the recorded calls.\n";
     }
     if (died) {
         program.out
-            << "\n  The process that ran it has ended. A call may have been under way; it is counted when the task goes on.\n";
+            << "\n  The process that ran it has ended. A call may have been in progress; it is counted when the task continues.\n";
     }
     if (!ledger.entries().empty()) {
         show_groups(program.out, "stage", ledger.by(&LedgerEntry::stage));
@@ -155,7 +155,7 @@ int show_cost(Program& program, const std::string& task) {
                 dates += (dates.empty() ? "" : ", your own of ") + std::string(date->get_string());
             }
         }
-        program.out << "\n  Prices of " << printable(dates) << ", unless the model's command said itself what a call cost.\n";
+        program.out << "\n  Prices of " << printable(dates) << ", unless the model's command reported the cost itself.\n";
     }
     return 0;
 }
@@ -194,7 +194,7 @@ void add_cost(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "cost", "Show what a task's model calls used and cost, by stage, agent and model");
     add_option(*command, "task", *task, newest_task_help)->type_name("TASK");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge cost 1f2e3d4c");
     command->callback([&program, task] {
         program.pages = program.folds = true;

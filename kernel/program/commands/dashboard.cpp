@@ -46,9 +46,9 @@ void tell_address(Program& program, const ServerSettings& settings, unsigned por
     }
     program.out << "Dashboard: " << printable(address) << "\n"
                 << (settings.socket.empty()
-                        ? "  The address is for you alone and works once; the browser that opened it stays known.\n"
+                        ? "  The address is for you alone and works once; the browser that opens it stays signed in.\n"
                         : "  Only your own processes can connect.\n")
-                << "  Ctrl-C ends the dashboard; tasks go on." << std::endl;
+                << "  Ctrl-C stops the dashboard; tasks continue." << std::endl;
 }
 
 /// Takes over the user's list of repositories when its file has changed.
@@ -113,7 +113,7 @@ void follow(const Program& program, Aggregator& tasks, SetWatch& sets, EventHub&
 /// Returns the first line of the user's file. Errors: AF-DASH-033.
 Result<std::string> token_of(const std::filesystem::path& file) {
     const auto refused = [&file](const std::string& why) {
-        return Error{"AF-DASH-033", "The token for /metrics cannot be used: " + why, file.string(),
+        return Error{"AF-DASH-033", "Cannot use the token for /metrics: " + why, file.string(),
                      "write 16 or more letters and digits into the file, and make it readable only for you (chmod 600)",
                      ErrorKind::invalid};
     };
@@ -177,12 +177,12 @@ void add_dashboard(CLI::App& app, Program& program) {
     const Option port =
         add_option(*command, "--port", arguments->port, "Listen on this port of 127.0.0.1 (default: 8420; 0: any free port)");
     port->type_name("N")->between(0, 65535);
-    add_option(*command, "--socket", arguments->socket, "Listen on a UNIX socket in place of a port; it needs no token")
+    add_option(*command, "--socket", arguments->socket, "Listen on a UNIX socket instead of a port; it needs no token")
         ->type_name("PATH")
         ->excludes(port);
-    add_flag(*command, "--read-only", arguments->read_only, "Only show: the page cannot start, answer or end anything");
+    add_flag(*command, "--read-only", arguments->read_only, "Read-only: the page cannot start, answer or end anything");
     add_option(*command, "--metrics-token", arguments->metrics_token,
-               "Let a collector read /metrics with the bearer token that this file holds")
+               "Let a collector read /metrics with the bearer token in this file")
         ->type_name("FILE");
     add_flag(*command, "--json", program.json_output, "Print the address as JSON");
     command->footer("Examples:\n  agentforge dashboard\n  agentforge dashboard --port 0 --read-only");

@@ -93,7 +93,7 @@ Result<Feedback> feedback_from_file(Program& program, const ProjectPlace& place,
 
 int run_decision(Program& program, const DecisionArguments& arguments) {
     if (arguments.revises && arguments.feedback.empty() && arguments.file.empty()) {
-        program.fail(Error{"AF-CLI-162", "there is no feedback", arguments.what,
+        program.fail(Error{"AF-CLI-162", "no feedback is given", arguments.what,
                            "say what to change as the second argument, or in a file: --file FILE", ErrorKind::invalid});
         return static_cast<int>(ExitCode::usage);
     }
@@ -143,7 +143,7 @@ void add_decisions(CLI::App& app, Program& program) {
         auto arguments = std::make_shared<DecisionArguments>();
         arguments->approved = approved;
         const Command command = add_subcommand(app, name, help);
-        add_option(*command, "task", arguments->what, "The task's id, or enough of it, or what it asks for (APR-… or ACT-…)")
+        add_option(*command, "task", arguments->what, "The task's id, or a unique part, or what it asks for (APR-… or ACT-…)")
             ->type_name("TASK")
             ->required();
         command->footer(example);
@@ -154,12 +154,12 @@ void add_decisions(CLI::App& app, Program& program) {
     const auto finish = [&](const Command& command, const std::shared_ptr<DecisionArguments>& arguments) {
         add_option_function(
             command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
-            "Only if the hash of the shown item begins with this (at least 6 characters)")
+            "Only if the shown item's hash begins with this (at least 6 characters)")
             ->type_name("HASH");
-        add_flag(command, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
+        add_flag(command, "--no-resume", arguments->no_resume, "Only answer; continue later with `agentforge resume`");
         add_run_output(command, program);
     };
-    const auto [approve, approved] = add("approve", "Approve the artifact or action that waits for you, and go on",
+    const auto [approve, approved] = add("approve", "Approve the pending artifact or action, and continue",
                                          "Examples:\n"
                                          "  agentforge approve 1f2e3d4c\n"
                                          "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7\n"
@@ -168,13 +168,13 @@ void add_decisions(CLI::App& app, Program& program) {
     const Option edit =
         add_flag(approve, "--edit", approved->edit, "Change the action in your editor first (VISUAL, EDITOR, or vi)");
     add_option(approve, "--edited", approved->edited,
-               "Do this action instead: a YAML or JSON file with its `tool` and `arguments`; `-` is standard input")
+               "Run this action instead: a YAML or JSON file with its `tool` and `arguments`; `-` is standard input")
         ->type_name("FILE")
         ->excludes(edit);
     add_flag(approve, "--exit", approved->exit, "Approve the artifact and end the task with it")->excludes(edit);
     finish(approve, approved);
     const auto [reject, rejected] =
-        add("reject", "Reject what waits for you: an artifact goes back a stage or ends its task, an action is not done",
+        add("reject", "Reject the pending item: an artifact goes back a stage or ends its task, an action is not run",
             "Examples:\n"
             "  agentforge reject 1f2e3d4c\n"
             "  agentforge reject ACT-20260102-add-oauth2-1f2e3d4c-green-7 --feedback \"Put it into lib/\"",
@@ -183,16 +183,15 @@ void add_decisions(CLI::App& app, Program& program) {
         add_option(reject, "--feedback", rejected->feedback,
                    "What to do instead; an artifact's stage runs again with it, as with `agentforge feedback`");
     instead->type_name("COMMENT");
-    add_option(reject, "--reason", rejected->reason, "Why; the earlier stage that an artifact goes back to sees it")
+    add_option(reject, "--reason", rejected->reason, "The reason; the earlier stage that an artifact goes back to sees it")
         ->type_name("TEXT")
         ->excludes(instead);
     finish(reject, rejected);
-    const auto [feedback, revised] =
-        add("feedback", "Say what to change in the artifact that waits for you; its stage runs again",
-            "Examples:\n"
-            "  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"\n"
-            "  agentforge feedback 1f2e3d4c --file feedback.yaml",
-            false);
+    const auto [feedback, revised] = add("feedback", "Request changes to the pending artifact; its stage runs again",
+                                         "Examples:\n"
+                                         "  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"\n"
+                                         "  agentforge feedback 1f2e3d4c --file feedback.yaml",
+                                         false);
     revised->revises = true;
     const Option comment = *add_option(feedback, "text", revised->feedback, "What to change")->type_name("COMMENT");
     add_option(feedback, "--file", revised->file,

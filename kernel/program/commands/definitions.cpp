@@ -49,7 +49,7 @@ int validate_definitions(Program& program, const DefinitionCommands& commands, c
         valid = valid && problems.empty();
         json::array list = tell(problems);
         if (problems.empty() && !program.json_output) {
-            program.out << "ok     " << (file.empty() ? "all that are in force" : printable(file, 1000)) << "\n";
+            program.out << "ok     " << (file.empty() ? "all in use" : printable(file, 1000)) << "\n";
         }
         told.push_back(json::object{{"file", file}, {"valid", problems.empty()}, {"problems", std::move(list)}});
     };
@@ -77,8 +77,8 @@ Command add_definition_commands(CLI::App& app, Program& program, const std::stri
     group->require_subcommand();
     group->footer("Examples:\n  agentforge " + group_name + " list\n  agentforge " + group_name + " show " + example);
 
-    const Command list = add_subcommand(*group, "list", "List the " + group_name + " in force, shipped and the project's own");
-    add_flag(*list, "--json", program.json_output, "Answer as JSON");
+    const Command list = add_subcommand(*group, "list", "List the " + group_name + " in use, shipped and the project's own");
+    add_flag(*list, "--json", program.json_output, "Print JSON");
     list->footer("Example:  agentforge " + group_name + " list --json");
     list->callback([&program, with, group_name] {
         program.pages = program.folds = true;
@@ -88,9 +88,9 @@ Command add_definition_commands(CLI::App& app, Program& program, const std::stri
         };
     });
 
-    const Command show = add_subcommand(*group, "show", "Show one " + word + " as it is in force, and where it comes from");
+    const Command show = add_subcommand(*group, "show", "Show one " + word + " as it is used, and where it comes from");
     add_option(*show, "name", arguments->name, "The " + word + "'s name")->type_name(metavar)->required();
-    add_flag(*show, "--json", program.json_output, "Answer as JSON");
+    add_flag(*show, "--json", program.json_output, "Print JSON");
     if (with->origin) { add_flag(*show, "--origin", arguments->origin, "Show the file and line that define each stage"); }
     show->footer("Example:  agentforge " + group_name + " show " + example);
     show->callback([&program, with, arguments, group_name] {
@@ -103,11 +103,11 @@ Command add_definition_commands(CLI::App& app, Program& program, const std::stri
     });
 
     const Command validate =
-        add_subcommand(*group, "validate", "Check " + group_name + ": all that are in force, or files that you are writing");
+        add_subcommand(*group, "validate", "Check " + group_name + ": all in use, or files that you are writing");
     add_option(*validate, "file", arguments->files,
                "A file in any folder; it is checked as if it were in .agentforge/" + group_name)
         ->type_name("FILE");
-    add_flag(*validate, "--json", program.json_output, "Answer as JSON");
+    add_flag(*validate, "--json", program.json_output, "Print JSON");
     validate->footer("Examples:\n  agentforge " + group_name + " validate\n  agentforge " + group_name + " validate ./" +
                      example + ".yaml");
     validate->callback([&program, with, arguments] {

@@ -79,7 +79,7 @@ int exit_code_of(pid_t child) {
 
 Error cannot_detach(const char* what) {
     return Error{"AF-CLI-071", std::string("cannot run the task in the background: ") + what + ": " + std::strerror(errno), "",
-                 "leave out --detach, or free some processes and files", ErrorKind::unavailable};
+                 "leave out --detach, or stop some processes", ErrorKind::unavailable};
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& 
     }
     if (patch->empty()) {
         program.err << "agentforge: versions " << from->number << " and " << to->number << " of stage "
-                    << printable(found->name, 80) << " say the same\n";
+                    << printable(found->name, 80) << " are identical\n";
     }
     show_patch(program, *patch);
     return 0;
@@ -215,7 +215,7 @@ void add_diff(CLI::App& app, Program& program) {
         ->type_name("N")
         ->positive()
         ->needs("--artifact");
-    add_flag(*command, "--json", program.json_output, "The files as JSON");
+    add_flag(*command, "--json", program.json_output, "Print the files as JSON");
     command->footer(
         "Examples:\n  agentforge diff 1f2e3d4c\n  agentforge diff 1f2e3d4c > change.patch\n  agentforge diff 1f2e3d4c --artifact spec --from 1 --to 3");
     command->callback([&program, arguments] {

@@ -113,8 +113,8 @@ Check check_secrets(const Project& project) {
     const ProjectSecrets& secrets = project.secrets();
     std::string detail =
         std::to_string(secrets.known) + " known values and " + std::to_string(secrets.rules) + " shapes of keys are hidden";
-    for (const std::string& weak : secrets.too_weak) { detail += "\n" + weak + ", so it is not looked for"; }
-    for (const std::string& file : secrets.missing) { detail += "\n" + file + " of secrets.files is not there"; }
+    for (const std::string& weak : secrets.too_weak) { detail += "\n" + weak + ", so it is not searched for"; }
+    for (const std::string& file : secrets.missing) { detail += "\n" + file + " of secrets.files does not exist"; }
     return {"secrets", secrets.too_weak.empty() && secrets.missing.empty() ? Verdict::good : Verdict::warning,
             printable_lines(detail)};
 }
@@ -140,7 +140,7 @@ Check check_tool(const ProductPaths& product, std::string name, const std::strin
                  const std::string& install, const std::vector<std::string>& version, bool needed, bool found) {
     if (!found) {
         return {std::move(name), needed ? Verdict::warning : Verdict::absent,
-                "`" + printable(program, 200) + "` is not installed; it is there for " + use +
+                "`" + printable(program, 200) + "` is not installed; it is used for " + use +
                     (install.empty() ? "" : "\n" + install)};
     }
     if (version.empty()) { return {std::move(name), Verdict::good, "there, for " + use}; }
@@ -235,7 +235,7 @@ int run_doctor(Program& program) {
             checks.push_back(check_secrets(**project));
             std::string handlers;
             for (const std::string& name : (*project)->settings().list("escalation.handlers")) {
-                handlers += (handlers.empty() ? "told by " : ", ") + printable(name, 60);
+                handlers += (handlers.empty() ? "notified by " : ", ") + printable(name, 60);
             }
             checks.push_back(from("people",
                                   check_handlers((*project)->settings(), (*project)->plugins(), (*project)->network(),
@@ -279,7 +279,7 @@ int run_doctor(Program& program) {
 void add_doctor(CLI::App& app, Program& program) {
     const Command command = add_subcommand(
         app, "doctor", "Check the prerequisites: repository, sandbox, configuration, plugins, the project's own tools, model");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge doctor");
     command->callback([&program] {
         program.folds = true;

@@ -76,9 +76,9 @@ Result<Import> import_named(const Program& program, Project& project, const Pipe
 }  // namespace
 
 void add_entry_options(const Command& command, EntryArguments& arguments) {
-    const Option from_spec = *add_option(*command, "--from-spec", arguments.spec,
-                                         "Begin with this specification, and skip the stages that would have written it")
-                                  ->type_name("FILE");
+    const Option from_spec =
+        *add_option(*command, "--from-spec", arguments.spec, "Begin with this specification, and skip the stages that write it")
+             ->type_name("FILE");
     const Option spec =
         *add_option(*command, "--spec", arguments.spec, "The same as --from-spec")->type_name("FILE")->excludes(from_spec);
     add_option(*command, "--from-tests", arguments.tests,
@@ -89,7 +89,7 @@ void add_entry_options(const Command& command, EntryArguments& arguments) {
         ->excludes(from_spec)
         ->excludes(spec);
     add_option(*command, "--accept-stale", arguments.accept_stale,
-               "Allow --from-task although files it names have changed since; the journal keeps the reason")
+               "Allow --from-task even if files that it names have changed; the journal keeps the reason")
         ->type_name("REASON")
         ->needs("--from-task");
     add_option(*command, "--external", arguments.others, "Begin with another artifact that the pipeline accepts; may be repeated")

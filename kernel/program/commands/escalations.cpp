@@ -153,7 +153,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         }
         if (!*decision) { how = "agentforge approve | reject " + id; }
     } else if (only_action) {
-        return program.fail(Error{"AF-ESC-046", id + " is no action", "--action", "leave the flag away", ErrorKind::invalid});
+        return program.fail(Error{"AF-ESC-046", id + " is not an action", "--action", "leave the flag out", ErrorKind::invalid});
     } else if (id.starts_with("APR-")) {
         const auto request = store.approval(id);
         if (!request.ok()) { return program.fail(request.error()); }
@@ -214,7 +214,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         return 0;
     }
     if (!how.empty() && has_ended(TaskStore(place->agentforge), std::string(told.at("task_id").as_string()))) {
-        how = "not any more: its task has ended";
+        how = "not possible: its task has ended";
     }
     program.out << printable(id, 300) << "\n";
     for (const auto& [name, value] : lines) {
@@ -237,13 +237,13 @@ Result<std::string> question_named(const ProjectPlace& place, const std::string&
     AF_TRY(const std::string id, tasks.resolve(name));
     AF_TRY(const TaskState state, read_task_state(tasks, id));
     if (state.escalation && !state.escalation->id.empty()) { return state.escalation->id; }
-    return with_standing(Error{"AF-ESC-091", "task " + short_id(id) + " asks no question", "", "", ErrorKind::invalid}, tasks,
+    return with_standing(Error{"AF-ESC-091", "task " + short_id(id) + " has no open question", "", "", ErrorKind::invalid}, tasks,
                          id);
 }
 
 int run_resolve(Program& program, const ResolveArguments& arguments) {
     if (arguments.answer.empty() && !arguments.abort) {
-        program.fail(Error{"AF-CLI-011", "there is no answer", arguments.id,
+        program.fail(Error{"AF-CLI-011", "no answer is given", arguments.id,
                            "give it as the second argument, or --abort to end the task", ErrorKind::invalid});
         return static_cast<int>(ExitCode::usage);
     }
@@ -251,7 +251,7 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     if (!place.ok()) { return program.fail(place.error()); }
     if (arguments.id.starts_with("APR-") || arguments.id.starts_with("ACT-")) {
         return program.fail(Error{
-            "AF-ESC-090", printable(arguments.id, 120) + " is no question: it is approved or refused", "",
+            "AF-ESC-090", printable(arguments.id, 120) + " is not a question: it needs approval", "",
             "decide on it: agentforge approve " + printable(arguments.id, 120) + ", agentforge feedback or agentforge reject",
             ErrorKind::invalid});
     }
@@ -282,12 +282,12 @@ bool has_ended(const TaskStore& tasks, const std::string& task_id) {
 }
 
 void add_escalations(CLI::App& app, Program& program) {
-    const Command group = add_subcommand(app, "escalations", "What waits for a person");
+    const Command group = add_subcommand(app, "escalations", "Show what needs a person");
     group->require_subcommand();
     group->footer(
         "Examples:\n  agentforge escalations list\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1");
     const Command list = add_subcommand(*group, "list", "List open questions, approvals and actions");
-    add_flag(*list, "--json", program.json_output, "Answer as JSON");
+    add_flag(*list, "--json", program.json_output, "Print JSON");
     list->footer("Example:  agentforge escalations list --json");
     list->callback([&program] {
         program.pages = true;
@@ -299,9 +299,9 @@ void add_escalations(CLI::App& app, Program& program) {
         add_subcommand(*group, "show", "Show one question, approval or action with its context, its options and its answer");
     auto only_action = std::make_shared<bool>(false);
     add_option(*show, "id", *shown, "The id (ESC-…, APR-… or ACT-…)")->type_name("ID")->required();
-    add_flag(*show, "--json", program.json_output, "Answer as JSON");
+    add_flag(*show, "--json", program.json_output, "Print JSON");
     add_flag(*show, "--action", *only_action,
-             "Only the tool and the arguments of an action, as YAML, to be changed and given to `approve --edited`");
+             "Print only an action's tool and arguments, as YAML to edit and give to `approve --edited`");
     show->footer(
         "Examples:\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1\n  agentforge escalations show ACT-20260102-add-oauth2-1f2e3d4c-green-7 --action > action.yaml");
     show->callback([&program, shown, only_action] {
@@ -310,13 +310,13 @@ void add_escalations(CLI::App& app, Program& program) {
     });
 
     auto arguments = std::make_shared<ResolveArguments>();
-    const Command resolve = add_subcommand(app, "resolve", "Answer an escalation; the task goes on");
-    add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…), or its task's, or enough of that")
+    const Command resolve = add_subcommand(app, "resolve", "Answer an escalation and continue its task");
+    add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…), or its task's, or a unique part of that")
         ->type_name("ESCALATION")
         ->required();
     const Option answer = *add_option(*resolve, "answer", arguments->answer, "The answer")->type_name("ANSWER");
     add_flag(*resolve, "--abort", arguments->abort, "End the task instead")->excludes(answer);
-    add_flag(*resolve, "--no-resume", arguments->no_resume, "Only answer; `agentforge resume` goes on later");
+    add_flag(*resolve, "--no-resume", arguments->no_resume, "Only answer; continue later with `agentforge resume`");
     add_run_output(resolve, program);
     resolve->footer("Example:  agentforge resolve 1f2e3d4c \"Yes, require PKCE\"");
     resolve->callback(

@@ -38,7 +38,7 @@ int run_fork(Program& program, Project& project, const std::string& parent, cons
     } else {
         program.out << "Forked: " << *id << "\n"
                     << "  from " << parent << " after step " << arguments.from_step << "\n"
-                    << "  go on with: agentforge resume " << short_id(*id) << "\n";
+                    << "  continue with: agentforge resume " << short_id(*id) << "\n";
     }
     return 0;
 }
@@ -48,14 +48,14 @@ int run_fork(Program& program, Project& project, const std::string& parent, cons
 void add_fork(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ForkArguments>();
     const Command command = add_subcommand(app, "fork", "Start a separate task from a step of another");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task, "The task's id, or a unique part")->type_name("TASK")->required();
     add_option(*command, "--from-step", arguments->from_step,
-               "Go on after this step; `agentforge logs TASK` shows the steps' numbers")
+               "Continue after this step; `agentforge logs TASK` shows the steps' numbers")
         ->type_name("N")
         ->required()
         ->positive();
     const Option feedback = add_option(*command, "--with-feedback", arguments->feedback,
-                                       "Tell the model this; it stands in every context of the stage that goes on");
+                                       "Tell the model this, in every context of the stage that continues");
     feedback->type_name("TEXT");
     add_option_function(
         *command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
@@ -66,7 +66,7 @@ void add_fork(CLI::App& app, Program& program) {
         "Model of the fork (default: that of the task)")
         ->type_name("NAME");
     const Option only_make =
-        add_flag(*command, "--no-resume", arguments->only_make, "Only create the fork; `agentforge resume` goes on");
+        add_flag(*command, "--no-resume", arguments->only_make, "Only create the fork; continue it with `agentforge resume`");
     only_make->excludes(feedback);
     add_run_output(command, program);
     command->footer("Example:  agentforge fork 1f2e3d4c --from-step 23 --with-feedback \"Leave the old endpoint as it is\"");

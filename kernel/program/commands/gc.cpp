@@ -97,10 +97,8 @@ int collect(Program& program, const GcArguments& arguments) {
         program.out << "Kept: " << each.task << "; " << printable(each.why, 200) << "\n";
     }
     const bool refs = std::ranges::any_of(plan->items, [](const Garbage& item) { return item.kind == GarbageKind::refs; });
-    program.out << (plan->items.empty() ? std::string("Nothing to free.")
-                                        : (arguments.dry_run ? "In all " : "In all, ") + megabytes(bytes))
-                << "\n";
-    if (refs) { program.out << (arguments.dry_run ? "" : "  recorded trees go with the next `git gc`\n"); }
+    program.out << (plan->items.empty() ? std::string("Nothing to free.") : "Total: " + megabytes(bytes)) << "\n";
+    if (refs) { program.out << (arguments.dry_run ? "" : "  the next `git gc` removes recorded trees\n"); }
     return problems.empty() ? 0 : 1;
 }
 
@@ -117,7 +115,7 @@ void add_gc(CLI::App& app, Program& program) {
     add_flag(*command, "--blobs", arguments->blobs,
              "Also remove the blobs of archived tasks: their steps then lack what was sent and received");
     add_flag(*command, "--dry-run", arguments->dry_run, "Show what would be removed, with its size, without removing it");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Examples:\n  agentforge gc --dry-run\n  agentforge gc --older-than 30d --blobs");
     command->callback(
         [&program, arguments] { program.command = [&program, arguments] { return collect(program, *arguments); }; });

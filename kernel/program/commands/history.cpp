@@ -122,7 +122,7 @@ int show_history(Program& program, const HistoryArguments& arguments) {
         program.out << "\n";
     }
     if (!arguments.cycles) { return 0; }
-    if (cycles.empty()) { program.out << "  no stage was gone back to\n"; }
+    if (cycles.empty()) { program.out << "  no return to an earlier stage\n"; }
     for (std::size_t at = 0; at < cycles.size(); ++at) {
         program.out << fmt::format("  {:>2}  {}  from {} back to {}\n      {}\n", at + 1, cycles[at].time,
                                    printable(cycles[at].from, 40), printable(cycles[at].to, 40),
@@ -144,7 +144,7 @@ void add_history(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "history", "Show a task's path through its stages, and why it was sent back");
     add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
     add_flag(*command, "--cycles", arguments->cycles, "Only the returns to an earlier stage, with their reasons and limits");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Examples:\n  agentforge history 1f2e3d4c\n  agentforge history 1f2e3d4c --cycles");
     command->callback([&program, arguments] {
         program.pages = program.folds = true;

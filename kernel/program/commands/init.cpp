@@ -198,7 +198,7 @@ json::object findings_json(const InitFindings& found) {
 std::string languages_text(const InitFindings& found) {
     const auto& scopes = found.gates.scopes;
     if (scopes.empty()) {
-        return "none that a gate is there for (docs/gates.md)" +
+        return "none that has gates (docs/gates.md)" +
                (found.command.empty() ? "" : "; perhaps gates: {language: generic, command: [make, " + found.command + "]}");
     }
     std::string text;
@@ -215,7 +215,7 @@ std::string languages_text(const InitFindings& found) {
             if (!step.ready) {
                 text += "\n            " + printable(step.files.front(), 100) +
                         (step.required ? ": fetched by `agentforge setup`, which comes next"
-                                       : ": fetched by `agentforge setup`, where your system has not got it all");
+                                       : ": fetched by `agentforge setup`, unless your system has it all");
             }
         }
     }
@@ -238,13 +238,13 @@ void tell_findings(Program& program, const InitFindings& found) {
     program.out << "Found:\n"
                 << "  language  " << languages_text(found) << "\n"
                 << "  branch    " << (repository.branch.empty() ? "none, HEAD is detached" : printable(repository.branch))
-                << (repository.has_commit ? "" : ", without a commit: a task needs one to begin on")
+                << (repository.has_commit ? "" : ", without a commit: a task needs one to start from")
                 << (repository.remote.empty()
                         ? ""
                         : "; remote " + printable(repository.remote) + " (" + printable(shown_remote(repository)) + ")")
                 << "\n"
                 << "  commits   "
-                << (repository.author.empty() ? "as AgentForge: git knows no user.name and user.email"
+                << (repository.author.empty() ? "as AgentForge: git has no user.name and user.email"
                                               : "as " + printable(repository.author))
                 << (repository.signing.empty() ? "" : ", signed (" + printable(repository.signing) + ")") << "\n";
     if (!repository.hooks.empty()) {
@@ -286,7 +286,7 @@ int ask_for_model(Program& program, const std::vector<ModelCandidate>& models) {
     std::size_t number = 0;
     const auto read = std::from_chars(said.data(), said.data() + said.size(), number);
     if (number == 0 || number > models.size() || read.ptr != said.data() + said.size()) {
-        program.out << (said.empty() ? "" : "`" + printable(said, 40) + "` is none of these numbers. ")
+        program.out << (said.empty() ? "" : "`" + printable(said, 40) + "` is not one of these numbers. ")
                     << "Nothing is written; each task uses the first that answers.\n";
         return 0;
     }
@@ -339,7 +339,7 @@ int run_init(Program& program) {
     if (!found->problem.empty()) { program.err << "agentforge: " << printable_lines(found->problem) << "\n"; }
     if (found->repository.agentforge_is_ignored) {
         program.err
-            << "agentforge: an ignore file of the repository hides .agentforge, so its settings will not be committed; .agentforge/.gitignore hides by itself what tasks leave behind\n";
+            << "agentforge: an ignore file of the repository hides .agentforge, so its settings will not be committed; .agentforge/.gitignore already hides what tasks leave behind\n";
     }
     const auto tests = try_tests(program, *found, loaded.ok());
     if (program.json_output) {
@@ -368,7 +368,7 @@ int run_init(Program& program) {
 void add_init(CLI::App& app, Program& program) {
     const Command command = add_subcommand(
         app, "init", "Set up this repository: detect what it uses, and create .agentforge with settings to keep in git");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge init");
     command->callback([&program] { program.command = [&program] { return run_init(program); }; });
 }

@@ -135,7 +135,7 @@ int show_journal(Program& program, const std::string& id, const std::vector<Reco
         program.out << fmt::format("{:>5}  {}  {:<20} {}\n", record.seq, time_of_day(envelope, 12), role_of(envelope),
                                    printable(record_line(record), 220));
     }
-    program.out << "\nOne step with all that was sent and answered: "
+    program.out << "\nOne step with everything sent and received: "
                 << program.with_place("agentforge inspect " + short_id(id) + " --step N") << "\n";
     return 0;
 }
@@ -176,7 +176,7 @@ int show_step(Program& program, const TaskPaths& paths, const TaskState& state, 
     json::object parts;
     if (freed) {
         parts = {{"system", ""}, {"context", ""}, {"record", "{}"}};
-        program.err << "agentforge: what was sent and answered is not shown: " << freed_blobs(paths).message << "; "
+        program.err << "agentforge: cannot show what was sent and received: " << freed_blobs(paths).message << "; "
                     << freed_blobs(paths).remedy << "\n";
     }
     for (const auto& [name, blob] :
@@ -340,13 +340,13 @@ void add_inspect(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<InspectArguments>();
     const Command command = add_subcommand(app, "inspect", "Verify and show a task's journal, or show one step of it");
     add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
-    const Option step = add_option(*command, "--step", arguments->step, "This step, with everything that was sent and received");
+    const Option step = add_option(*command, "--step", arguments->step, "This step, with everything sent and received");
     step->type_name("N")->positive();
     add_option(*command, "--show", arguments->show, "Only this part of the step")
         ->one_of({"system", "context", "answer", "result", "diff"})
         ->needs("--step");
     add_flag(*command, "--gates", arguments->gates, "What the gates ran, on which tree, and how long it took")->excludes(step);
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Examples:\n  agentforge inspect 1f2e3d4c\n  agentforge inspect 1f2e3d4c --step 7 --show context");
     command->callback([&program, arguments] {
         program.pages = true;

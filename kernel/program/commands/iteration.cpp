@@ -29,8 +29,7 @@ Result<std::set<std::string>> iterated_stages(const Program& program, const Proj
         if (reached.contains(named)) { continue; }
         const auto index = pipeline.index_of(named);
         const std::string skipped = index ? why_not_run(pipeline, entry, exit, *index) : std::string();
-        std::string why =
-            index ? "the template of " + what + " does not say `iterate: true` there" : "there is no such stage in " + what;
+        std::string why = index ? "the template of " + what + " does not say `iterate: true` there" : what + " has no such stage";
         if (!skipped.empty()) { why = skipped; }
         return Error{"AF-CLI-160", "stage `" + printable(named, 80) + "` does not iterate: " + why, "--iterate-at",
                      (names.empty() ? "" : "these do: " + names + "; ") +
@@ -42,7 +41,7 @@ Result<std::set<std::string>> iterated_stages(const Program& program, const Proj
     if (arguments.no_iterate) { return std::set<std::string>(); }
     if (arguments.iterate && reached.empty()) {
         return Error{"AF-CLI-161",
-                     "no stage of " + what + " iterates" + (entry.imports.empty() ? "" : " with what is given") +
+                     "no stage of " + what + " iterates" + (entry.imports.empty() ? "" : " with the given artifacts") +
                          (end + 1 < pipeline.stages.size() ? " before the task ends at `" + exit + "`" : ""),
                      "--iterate", "`--approve STAGE` asks for approval; a template makes a stage iterate with `iterate: true`",
                      ErrorKind::invalid};

@@ -138,7 +138,7 @@ void add_logs(CLI::App& app, Program& program) {
             program.json_output = true;
             arguments->format = "json";
         },
-        "Answer as JSON");
+        "Print JSON");
     add_option_function(
         *command, "--output-format",
         [&program, arguments](const std::string& format) {

@@ -105,7 +105,7 @@ void add_metrics(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "metrics", "Show what each stage of a task used: time, tokens of its budget, retries, cycles, steps");
     add_option(*command, "task", *task, newest_task_help)->type_name("TASK");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge metrics 1f2e3d4c");
     command->callback([&program, task] {
         program.pages = program.folds = true;

@@ -30,7 +30,7 @@ int run_pause(Program& program, const std::string& task, const std::string& reas
                             {"when", when == PauseWhen::at_once ? "at_once" : "after_step"},
                             {"reason", reason}});
     } else {
-        program.out << "Asked the process that runs it to pause" << (when == PauseWhen::at_once ? ": " : " after its step: ")
+        program.out << "Asked the running process to pause" << (when == PauseWhen::at_once ? ": " : " after its step: ")
                     << short_id(*id) << "\n  continue with: " << program.with_place("agentforge resume " + short_id(*id)) << "\n";
     }
     return 0;
@@ -46,12 +46,11 @@ void add_pause(CLI::App& app, Program& program) {
     };
     auto arguments = std::make_shared<Arguments>();
     const Command command =
-        add_subcommand(app, "pause", "Let the process that runs a task save it and end, at once; `agentforge resume` goes on");
+        add_subcommand(app, "pause", "Ask the running process to save the task and exit now; `agentforge resume` continues it");
     add_option(*command, "task", arguments->task, only_task_help)->type_name("TASK");
-    add_option(*command, "--reason", arguments->reason, "Why; goes into the journal")->type_name("TEXT");
-    add_flag(*command, "--after-step", arguments->after_step,
-             "Let the step under way end first: a model call is then not made twice");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_option(*command, "--reason", arguments->reason, "The reason, for the journal")->type_name("TEXT");
+    add_flag(*command, "--after-step", arguments->after_step, "Finish the current step first, so that no model call is repeated");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer(
         "Examples:\n  agentforge pause 1f2e3d4c --reason \"the machine is needed\"\n  agentforge pause 1f2e3d4c --after-step");
     command->callback([&program, arguments] {

@@ -169,7 +169,7 @@ std::vector<Error> problems_of_pipelines(const Program& program, const Definitio
 
 void add_pipelines(CLI::App& app, Program& program) {
     add_definition_commands(
-        app, program, "pipelines", "pipeline", "PIPELINE", "The sequences of stages that a request can take", "design",
+        app, program, "pipelines", "pipeline", "PIPELINE", "Show the sequences of stages that a request can take", "design",
         {[&program](const Definitions& all) { return list_pipelines(program, all); },
          [&program](const Definitions& all, const std::string& name) { return show_pipeline(program, all, name); },
          [&program](const Definitions& all, const std::string& file) { return problems_of_pipelines(program, all, file); },

@@ -76,7 +76,7 @@ json::object plugin_json(const PluginManifest& plugin, const PluginCondition& co
 }
 
 void add_plugins(CLI::App& app, Program& program) {
-    const Command group = add_subcommand(app, "plugins", "Stages, tools, model backends and escalation handlers");
+    const Command group = add_subcommand(app, "plugins", "Manage plugins: stages, tools, model backends and escalation handlers");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge plugins list\n  agentforge plugins new tool word_count");
     add_plugins_list(*group, program);

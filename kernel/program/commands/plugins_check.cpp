@@ -58,7 +58,7 @@ void add_plugins_check(CLI::App& group, Program& program) {
     add_option(*check_command, "FILE", given->file, "The plugin's library, its plugin.json, or their folder")
         ->type_name("FILE")
         ->required();
-    add_flag(*check_command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*check_command, "--json", program.json_output, "Print JSON");
     add_option(*check_command, "--timeout", given->timeout_s, "How long one call may take, in seconds (default: 5)")
         ->type_name("SECONDS")
         ->between(0.05, 3600.0);

@@ -78,7 +78,7 @@ int list_plugins(Program& program) {
 
 void add_plugins_list(CLI::App& group, Program& program) {
     const Command list = add_subcommand(group, "list", "List the plugins that were found, used or not");
-    add_flag(*list, "--json", program.json_output, "Answer as JSON");
+    add_flag(*list, "--json", program.json_output, "Print JSON");
     list->footer("Example:  agentforge plugins list");
     list->callback([&program] {
         program.pages = true;

@@ -62,7 +62,7 @@ int lock_plugins(Program& program) {
     }
     program.out << (needed ? "Locked: " + file.string() + "\n"
                            : std::string("There is nothing to lock: only the product's own plugins are in use.\n"));
-    if (*trusted && needed) { program.out << "You had trusted this project, and now you trust it with this lock.\n"; }
+    if (*trusted && needed) { program.out << "You had trusted this project; your trust now includes this lock.\n"; }
     return 0;
 }
 
@@ -70,7 +70,7 @@ int lock_plugins(Program& program) {
 
 void add_plugins_lock(CLI::App& group, Program& program) {
     const Command lock = add_subcommand(group, "lock", "Write plugins.lock: this project's plugins with the hash of each file");
-    add_flag(*lock, "--json", program.json_output, "Answer as JSON");
+    add_flag(*lock, "--json", program.json_output, "Print JSON");
     lock->footer("Example:  agentforge plugins lock");
     lock->callback([&program] { program.command = [&program] { return lock_plugins(program); }; });
 }

@@ -51,13 +51,13 @@ std::string name_problem(std::string_view name) {
     if (name.size() > longest_name) {
         return "it has " + std::to_string(name.size()) + " characters, more than " + std::to_string(longest_name);
     }
-    if (!small(name.front())) { return "it does not begin with a small letter"; }
+    if (!small(name.front())) { return "it does not begin with a lower-case letter"; }
     for (const char letter : name) {
         if (!small(letter) && (letter < '0' || letter > '9') && letter != '_') {
-            return "it holds something else than small letters, digits and `_`";
+            return "it has characters other than lower-case letters, digits and `_`";
         }
     }
-    if (std::find(keywords.begin(), keywords.end(), name) != keywords.end()) { return "it is a word of C++"; }
+    if (std::find(keywords.begin(), keywords.end(), name) != keywords.end()) { return "it is a C++ keyword"; }
     return {};
 }
 
@@ -121,7 +121,7 @@ Result<std::map<std::string, std::string>> filled_in(const fs::path& folder, con
     }
     if (problem || files.empty()) {
         return Error{"AF-PLUG-063",
-                     "the template cannot be read" + (problem ? ": " + problem.message() : std::string(": it is empty")),
+                     "cannot read the template" + (problem ? ": " + problem.message() : std::string(": it is empty")),
                      folder.string(), "install all of AgentForge, including its SDK", ErrorKind::not_found};
     }
     return files;
@@ -172,7 +172,7 @@ int run_new(Program& program, const Wanted& wanted) {
             {{"kind", wanted.kind}, {"name", wanted.name}, {"directory", target.string()}, {"files", std::move(names)}});
         return 0;
     }
-    program.out << "Made the " << wanted.kind << " plugin " << wanted.name << " in " << target.string() << ":\n";
+    program.out << "Created the " << wanted.kind << " plugin " << wanted.name << " in " << target.string() << ":\n";
     for (const auto& [name, text] : *files) { program.out << "  " << name << "\n"; }
     program.out << "Next:\n"
                 << "  cd " << target.string() << "\n"
@@ -194,7 +194,7 @@ void add_plugins_new(CLI::App& group, Program& program) {
     add_option(*command, "name", wanted->name, "Its name: lower-case letters, digits and `_`")->type_name("NAME")->required();
     add_option(*command, "--directory", wanted->directory, "Create it in this folder instead of the current one")
         ->type_name("DIR");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge plugins new tool word_count");
     command->callback([&program, wanted] { program.command = [&program, wanted] { return run_new(program, *wanted); }; });
 }

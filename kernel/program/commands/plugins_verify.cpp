@@ -92,7 +92,7 @@ int verify_plugins(Program& program) {
                     << "\n";
         if (each.problem) { program.err << "agentforge: " << printable_lines(each.problem->to_string()) << "\n"; }
     }
-    if (!*lock) { program.out << "Only the product's own plugins are in use; there is no lock to hold them against.\n"; }
+    if (!*lock) { program.out << "Only the product's own plugins are in use; there is no lock to compare them with.\n"; }
     return good ? 0 : 1;
 }
 
@@ -101,7 +101,7 @@ int verify_plugins(Program& program) {
 void add_plugins_verify(CLI::App& group, Program& program) {
     const Command verify =
         add_subcommand(group, "verify", "Compare every plugin that AgentForge does not ship with plugins.lock");
-    add_flag(*verify, "--json", program.json_output, "Answer as JSON");
+    add_flag(*verify, "--json", program.json_output, "Print JSON");
     verify->footer("Example:  agentforge plugins verify");
     verify->callback([&program] {
         program.pages = true;

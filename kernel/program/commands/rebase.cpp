@@ -54,7 +54,7 @@ int run_rebase(Program& program, Project& project, const std::string& id, bool c
 void add_rebase(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RebaseArguments>();
     const Command command =
-        add_subcommand(app, "rebase", "Put a delivered commit on the newest base, measured by the gates again");
+        add_subcommand(app, "rebase", "Rebase a delivered commit onto the newest base, and run its gates again");
     add_option(*command, "task", arguments->task, only_task_help)->type_name("TASK");
     add_flag(*command, "--check", arguments->check, "Only report how the base has moved and whether the two merge");
     add_run_output(command, program);

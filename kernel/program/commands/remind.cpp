@@ -53,13 +53,13 @@ json::object remind_json(const PendingItem& item, const ProcessedDue& done) {
 void say_tended(Program& program, const PendingItem& item, const ProcessedDue& done, const AnswerBy& by) {
     if (!done.settled.empty()) {
         program.out << item.id << ": nobody answered by " << by.deadline << "; "
-                    << (done.settled == "abort" ? "the task is to end"
+                    << (done.settled == "abort" ? "the task will end"
                                                 : "the answer is \"" + printable(by.default_answer, 200) + "\"")
-                    << ". Go on with: agentforge resume " << short_id(item.task_id) << "\n";
+                    << ". Continue with: agentforge resume " << short_id(item.task_id) << "\n";
     } else if (!done.told.empty()) {
         std::string names;
         for (const std::string& name : done.told) { names += (names.empty() ? "" : ", ") + printable(name, 80); }
-        program.out << item.id << ": told by " << names
+        program.out << item.id << ": notified by " << names
                     << (done.reminder == 0 ? "" : " (reminder " + std::to_string(done.reminder) + ")")
                     << (done.overdue ? ", its deadline was " + by.deadline : "") << "\n";
     }
@@ -130,12 +130,12 @@ int run_remind(Program& program, const RemindArguments& arguments) {
 
 void add_remind(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RemindArguments>();
-    const Command command = add_subcommand(app, "remind", "Remind people of what waits for them, and apply deadlines; for cron");
-    add_option(*command, "task", arguments->task, "Only the questions of this task, without delay: its id, or enough of it")
+    const Command command = add_subcommand(app, "remind", "Send reminders and apply deadlines; for cron");
+    add_option(*command, "task", arguments->task, "Only the questions of this task, without delay: its id, or a unique part")
         ->type_name("TASK");
     const Option go_on =
         add_flag(*command, "--resume", arguments->go_on, "Resume the tasks whose question was answered by its deadline");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON")->excludes(go_on);
+    add_flag(*command, "--json", program.json_output, "Print JSON")->excludes(go_on);
     add_flag(*command, "-q,--quiet", program.quiet, "Print nothing if nothing was done");
     command->footer("Example:  agentforge remind --quiet        (every ten minutes from cron, see docs/escalation.md)");
     command->callback(

@@ -80,12 +80,12 @@ int tell_verified(Program& program, const ReplayReport& report) {
     }
     if (report.as_recorded()) {
         program.out << "As recorded: " << report.recorded_task << "\n"
-                    << "  " << counted(report.counts) << " done again in a scratch worktree\n"
+                    << "  " << counted(report.counts) << " repeated in a scratch worktree\n"
                     << "  tree " << report.tree << "\n";
         return 0;
     }
     program.out << "Not as recorded: " << report.recorded_task << "  (" << counted(report.counts)
-                << " done again in a scratch worktree)\n";
+                << " repeated in a scratch worktree)\n";
     tell_differences(program.out, report.differences);
     return 1;
 }
@@ -96,7 +96,7 @@ int tell_replayed(Program& program, Project& project, const ReplayReport& report
         return static_cast<int>(report.result.exit_code);
     }
     if (program.stream_output) { return tell(program, project, report.result); }
-    program.out << "Replayed " << report.recorded_task << " as a task of its own: " << counted(report.counts) << "\n";
+    program.out << "Replayed " << report.recorded_task << " as a separate task: " << counted(report.counts) << "\n";
     tell_differences(program.out, report.differences);
     return tell(program, project, report.result);
 }
@@ -118,13 +118,13 @@ int run_actions(Program& program, Project& project, const std::string& id, const
                             {"files", std::move(files)},
                             {"differences", to_json(report->misfits)}});
     } else {
-        program.out << "Changes of " << id << " done again: " << report->done
+        program.out << "Changes of " << id << " repeated: " << report->done
                     << (report->misfits.empty() ? "" : ", and not all fit") << "\n";
         tell_differences(program.out, report->misfits);
-        program.out << "  tree " << report->tree << ", measured by no gate\n"
+        program.out << "  tree " << report->tree << ", without gates\n"
                     << "  look:    git diff " << report->base_tree.substr(0, 12) << " " << report->tree.substr(0, 12) << "\n";
         if (!report->misfits.empty() && !arguments.go_on) {
-            program.out << "  It stopped there; with --continue it leaves out what does not fit.\n";
+            program.out << "  It stopped there; --continue skips what does not fit.\n";
         }
     }
     return report->misfits.empty() ? 0 : 1;
@@ -239,7 +239,7 @@ int run_without_task(Program& program) {
 void add_replay(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ReplayArguments>();
     const Command command = add_subcommand(app, "replay", "Repeat every recorded action of a task, without a model");
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it; none with --all")->type_name("TASK");
+    add_option(*command, "task", arguments->task, "The task's id, or a unique part; none with --all")->type_name("TASK");
     const Option onto =
         add_option(*command, "--onto", arguments->onto, "Replay on this branch instead of the commit that the task began on");
     onto->type_name("BRANCH");
@@ -247,7 +247,7 @@ void add_replay(CLI::App& app, Program& program) {
                                    "Replay in a scratch worktree, and compare each step with the journal; nothing is kept");
     verify->excludes(onto);
     const Option go_on = add_flag(*command, "--continue", arguments->go_on,
-                                  "Go on after an action that did not fit; with --actions-only: skip such actions");
+                                  "Continue after an action that did not fit; with --actions-only: skip such actions");
     go_on->excludes(verify);
     add_flag(*command, "--actions-only", arguments->actions_only,
              "Only repeat the file changes, without gates or a new task, and show the resulting tree")

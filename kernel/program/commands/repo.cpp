@@ -84,7 +84,7 @@ int remove_repository(Program& program, const std::string& name) {
     if (program.json_output) {
         program.print_json(told(*removed));
     } else {
-        program.out << "No longer known: " << removed->name << "  (" << printable(removed->path.string()) << " stays as it is)\n";
+        program.out << "No longer known: " << removed->name << "  (" << printable(removed->path.string()) << " is unchanged)\n";
     }
     return 0;
 }
@@ -145,14 +145,14 @@ void add_repo(CLI::App& app, Program& program) {
     add_option(*add, "--contracts-path", added->contracts_path,
                "The folder with the artifacts that other repositories may use (default: anywhere)")
         ->type_name("FOLDER");
-    add_flag(*add, "--json", program.json_output, "Answer as JSON");
+    add_flag(*add, "--json", program.json_output, "Print JSON");
     add->footer("Example:  agentforge repo add ../backend --name backend-service");
     add->callback([&program, path, added] {
         program.command = [&program, path, added] { return add_repository(program, *path, *added); };
     });
 
     const Command list = add_subcommand(*group, "list", "List the repositories");
-    add_flag(*list, "--json", program.json_output, "Answer as JSON");
+    add_flag(*list, "--json", program.json_output, "Print JSON");
     list->footer("Example:  agentforge repo list --json");
     list->callback([&program] {
         program.pages = true;
@@ -160,9 +160,9 @@ void add_repo(CLI::App& app, Program& program) {
     });
 
     auto removed = std::make_shared<std::string>();
-    const Command remove = add_subcommand(*group, "remove", "Take a repository off the list; its files stay as they are");
+    const Command remove = add_subcommand(*group, "remove", "Remove a repository from the list; its files do not change");
     add_option(*remove, "name", *removed, "Its name")->type_name("NAME")->required();
-    add_flag(*remove, "--json", program.json_output, "Answer as JSON");
+    add_flag(*remove, "--json", program.json_output, "Print JSON");
     remove->footer("Example:  agentforge repo remove backend-service");
     remove->callback(
         [&program, removed] { program.command = [&program, removed] { return remove_repository(program, *removed); }; });

@@ -14,15 +14,15 @@ void add_resume(CLI::App& app, Program& program) {
     auto detached = std::make_shared<bool>(false);
     auto guidance = std::make_shared<std::string>();
     const Command command =
-        add_subcommand(app, "resume", "Go on with a task, or a set of them, after an interruption, a failure or an answer");
+        add_subcommand(app, "resume", "Continue a task, or a set of them, after an interruption, a failure or an answer");
     add_option(*command, "task", *task,
-               "The task's id, or enough of it, or a set's (set-…); default: the only task that can be resumed")
+               "The task's id, or a unique part, or a set's (set-…); default: the only task that can be resumed")
         ->type_name("TASK");
     add_flag_callback(
         *command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },
-        "Wait for a person where one is needed");
-    add_flag(*command, "--detach", *detached, "Go on in a process of its own; `agentforge attach` shows what it does");
-    add_option(*command, "--say", *guidance, "Tell the model this; it stands in every context of the stage that goes on")
+        "If a person is needed, wait for the answer");
+    add_flag(*command, "--detach", *detached, "Continue in the background; follow it with `agentforge attach`");
+    add_option(*command, "--say", *guidance, "Tell the model this, in every context of the stage that continues")
         ->type_name("TEXT");
     add_run_output(command, program);
     command->footer(

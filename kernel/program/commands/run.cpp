@@ -79,7 +79,7 @@ Result<std::string> text_of_requests(const Program& program, const RunArguments&
         if (got == 0) { return text; }
         if (got < 0 && errno == EINTR && !program.cancel->requested()) { continue; }
         if (got < 0) {
-            return Error{"AF-CLI-136", "the requests cannot be read: " + errno_text(errno), "standard input",
+            return Error{"AF-CLI-136", "cannot read the requests: " + errno_text(errno), "standard input",
                          "give a file: agentforge run FILE", ErrorKind::io};
         }
         text.append(part, static_cast<std::size_t>(got));
@@ -253,7 +253,7 @@ private:
     void ask_to_stop() {
         if (!program_.quiet) {
             program_.err << "agentforge: asking " << running_.size() << (running_.size() == 1 ? " task" : " tasks")
-                         << " to save and end; once more to stop at once" << std::endl;
+                         << " to save and exit; press again to stop at once" << std::endl;
         }
         for (const RunningJob& each : running_) { ::kill(each.pid, SIGINT); }
     }
@@ -397,7 +397,7 @@ void print_run(Program& program, const RunArguments& arguments, const std::vecto
     if (totals.spend.calls + totals.spend.lost > 0) { program.out << "; cost " << cost_in_words(totals.spend, totals.unpriced); }
     program.out << "\n";
     if (totals.of("asks") > 0) {
-        program.out << "  answer what is asked: " << program.with_place("agentforge escalations list") << "\n";
+        program.out << "  answer the questions: " << program.with_place("agentforge escalations list") << "\n";
     }
     const bool more = totals.of("not started") + totals.of("paused") + totals.of("interrupted") + totals.of("asks") > 0;
     if (more && arguments.file != "-") {
@@ -487,8 +487,8 @@ void add_run(CLI::App& app, Program& program) {
                "The run's name (default: from the file's path); under a new name every request runs again")
         ->type_name("NAME");
     add_flag(*command, "--retry", arguments->retry, "Also resume the tasks of an earlier run that failed");
-    add_flag(*command, "--dry-run", arguments->dry_run, "Show what would be started and resumed, without doing it");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--dry-run", arguments->dry_run, "Show what would start and resume, without doing it");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     add_flag(*command, "--quiet,-q", program.quiet, "No progress");
     command->footer(
         "Examples:\n  agentforge run requests.txt --jobs 4\n  agentforge run requests.yaml --dry-run\n  printf '%s\\n' 'Add a cache' '{\"request\": \"Design a login\", \"pipeline\": \"design\"}' | agentforge run -");

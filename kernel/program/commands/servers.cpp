@@ -212,11 +212,11 @@ std::vector<ServerReport> try_servers(Project& project, const Program& program, 
 }
 
 void add_servers(CLI::App& app, Program& program) {
-    const Command group = add_subcommand(app, "servers", "Tool servers of the project, and plugins that are processes");
+    const Command group = add_subcommand(app, "servers", "Show and check tool servers, and plugins that are processes");
     group->require_subcommand();
     group->footer("Examples:\n  agentforge servers list\n  agentforge servers check");
     const Command list = add_subcommand(*group, "list", "List the declared tool servers without starting them");
-    add_flag(*list, "--json", program.json_output, "Answer as JSON");
+    add_flag(*list, "--json", program.json_output, "Print JSON");
     list->footer("Example:  agentforge servers list");
     list->callback([&program] {
         program.pages = true;
@@ -227,7 +227,7 @@ void add_servers(CLI::App& app, Program& program) {
     const Command check =
         add_subcommand(*group, "check", "Start each tool server in the sandbox, list its tools and say what is wrong");
     add_option(*check, "name", *name, "Only this one")->type_name("SERVER");
-    add_flag(*check, "--json", program.json_output, "Answer as JSON");
+    add_flag(*check, "--json", program.json_output, "Print JSON");
     check->footer("Example:  agentforge servers check files");
     check->callback([&program, name] { program.command = [&program, name] { return check_servers(program, *name); }; });
 }

@@ -94,7 +94,7 @@ std::string what_it_waits_for(const SetPart& part, const TaskState& state) {
     if (!state.waiting_for().empty()) { return "waits for a person: " + command + "status " + state.task_id; }
     if (state.status == TaskStatus::failed) { return "failed: " + state.error; }
     if (state.status == TaskStatus::paused) {
-        return "paused: " + (state.pause_reason.empty() ? std::string("no reason is known") : state.pause_reason);
+        return "paused: " + (state.pause_reason.empty() ? std::string("for an unknown reason") : state.pause_reason);
     }
     return std::string(to_string(state.status)) + " at stage " + state.stage().name;
 }
@@ -166,11 +166,11 @@ public:
 
     Result<int> abort(const std::string& reason) {
         if (set_.phase == SetPhase::undone) {
-            return Error{"AF-SET-009", "set " + set_.id + " was undone already: " + set_.reason, file().string(), "nothing to do",
+            return Error{"AF-SET-009", "set " + set_.id + " was already undone: " + set_.reason, file().string(), "nothing to do",
                          ErrorKind::conflict};
         }
         if (set_.phase == SetPhase::delivering || set_.phase == SetPhase::done) {
-            return Error{"AF-SET-009", "all branches of set " + set_.id + " are made", file().string(),
+            return Error{"AF-SET-009", "all branches of set " + set_.id + " exist", file().string(),
                          set_.phase == SetPhase::done ? "nothing to do" : "agentforge resume " + set_.id, ErrorKind::conflict};
         }
         AF_CHECK(find_repositories());
@@ -209,7 +209,7 @@ private:
             const auto known = find_known_repository(program_, part.repo);
             if (!known.ok() || !fs::is_directory(known->path, error)) {
                 return Error{"AF-SET-015", "repository `" + part.repo + "` is not at " + part.path.string(), file().string(),
-                             "put it back; or name its new place: agentforge repo remove " + part.repo +
+                             "move it back; or register its new path: agentforge repo remove " + part.repo +
                                  ", then agentforge repo add PATH --name " + part.repo,
                              ErrorKind::not_found};
             }
@@ -378,7 +378,7 @@ private:
             if (state && is_prepared(*state)) { continue; }
             PartProgram own(program_, part.path, set_.settings);
             say("set " + set_.id + ": " + part.repo +
-                (state || part.task.empty() ? "" : ": task " + part.task + " is not there, so a new one begins"));
+                (state || part.task.empty() ? "" : ": task " + part.task + " does not exist, so a new one starts"));
             if (state) {
                 resume_and_tell(own.program(), part.task);
             } else {
@@ -386,7 +386,7 @@ private:
             }
             AF_TRY(state, state_of(store_of(part), part.task));
             if (state && is_prepared(*state)) { continue; }
-            waiting.push_back(part.repo + ": " + (state ? what_it_waits_for(part, *state) : "not begun"));
+            waiting.push_back(part.repo + ": " + (state ? what_it_waits_for(part, *state) : "not started"));
             code = std::max(code, state && !state->waiting_for().empty() ? static_cast<int>(ExitCode::person_needed) : 1);
         }
         if (waiting.empty()) { return Waits(); }
@@ -425,7 +425,7 @@ private:
         }
         program_.out << "Not done: " << set_.id << ". No branch was made.\n";
         for (const std::string& line : waiting) { program_.out << "  " << printable(line, 600) << "\n"; }
-        program_.out << "  go on with: agentforge resume " << set_.id << "\n";
+        program_.out << "  continue with: agentforge resume " << set_.id << "\n";
         return code;
     }
 
@@ -506,7 +506,7 @@ private:
         return Error{
             "AF-SET-005",
             "the parts do not pass together, so no branch was made: the command of `" + at.repo + "` " +
-                (outcome.timed_out ? "did not end in 15 minutes" : "ended with exit code " + std::to_string(outcome.exit_code)) +
+                (outcome.timed_out ? "did not end in 15 minutes" : "exited with code " + std::to_string(outcome.exit_code)) +
                 (said.empty() ? "" : ": " + said),
             "delivery.set_test",
             "fix what makes the test fail, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id +
@@ -554,9 +554,9 @@ private:
         const bool locked = why.kind == ErrorKind::transient;
         return Error{
             "AF-SET-006",
-            "branch " + part.branch + " of repository `" + part.repo + "` cannot be made, so the set has none: " + why.message,
+            "cannot create branch " + part.branch + " of repository `" + part.repo + "`, so the set has none: " + why.message,
             part.path.string(),
-            (locked ? why.remedy : "rename what is in its way (git branch -m)") + ", then agentforge resume " + set_.id,
+            (locked ? why.remedy : "rename the branch in its way (git branch -m)") + ", then agentforge resume " + set_.id,
             ErrorKind::conflict};
     }
 
@@ -648,9 +648,9 @@ private:
             told["waiting"] = json::array(waiting.begin(), waiting.end());
             program_.print_json(told);
         } else {
-            program_.out << "All branches of " << set_.id << " are made, and not every task has ended:\n";
+            program_.out << "All branches of " << set_.id << " exist, but some tasks have not ended:\n";
             for (const std::string& line : waiting) { program_.out << "  " << printable(line, 600) << "\n"; }
-            program_.out << "  go on with: agentforge resume " << set_.id << "\n";
+            program_.out << "  continue with: agentforge resume " << set_.id << "\n";
         }
         return Waits(code == 0 ? 1 : code);
     }
@@ -702,7 +702,7 @@ private:
                          << (plan.set_test.empty() ? "" : ", then tests the parts together") << "\n";
             for (const std::string& line : gates_text(plan.gates)) { program_.out << "    " << line << "\n"; }
         }
-        program_.out << "Nothing was done. All that can be checked beforehand is in order.\n";
+        program_.out << "Nothing was done. All checks before the start passed.\n";
     }
 
     void tell() {
@@ -715,7 +715,7 @@ private:
             if (set_.phase == SetPhase::done) {
                 program_.out << "  " << each.repo << "  commit " << each.commit << " on branch " << each.branch << "\n";
             } else {
-                program_.out << "  " << each.repo << "  " << (each.task.empty() ? "not begun" : each.task)
+                program_.out << "  " << each.repo << "  " << (each.task.empty() ? "not started" : each.task)
                              << (kept_.empty() ? ", no branch\n" : "\n");
             }
         }
@@ -790,11 +790,11 @@ Error several_sets(const std::string& id, std::vector<std::string> candidates, c
         names += (at == 0 ? "" : ", ") + printable(candidates[at], 120);
     }
     if (candidates.size() > most) { names += " and " + std::to_string(candidates.size() - most) + " more"; }
-    return Error{
-        "AF-SET-007",
-        "`" + printable(id, 120) + "` " +
-            (candidates.empty() ? std::string("names no set, and there are no sets") : "names no one set; candidates: " + names),
-        sets.string(), "Give more of the id.", ErrorKind::conflict};
+    return Error{"AF-SET-007",
+                 "`" + printable(id, 120) + "` " +
+                     (candidates.empty() ? std::string("names no set, and there are no sets")
+                                         : "does not name one set; candidates: " + names),
+                 sets.string(), "Give more of the id.", ErrorKind::conflict};
 }
 
 Result<fs::path> folder_of(const Program& program, const std::string& id) {
@@ -872,7 +872,7 @@ std::vector<std::string> unfinished_sets(const Program& program, const std::file
     const SetListing listing = list_sets(*folder);
     std::vector<std::string> lines;
     for (const Error& problem : listing.problems) {
-        lines.push_back("a set cannot be read: " + printable(problem.message + " (" + problem.where + ")", 400));
+        lines.push_back("cannot read a set: " + printable(problem.message + " (" + problem.where + ")", 400));
     }
     for (const TaskSet& set : listing.sets) {
         const bool here = place.empty() || std::ranges::find(set.parts, place, &SetPart::path) != set.parts.end();
@@ -883,7 +883,7 @@ std::vector<std::string> unfinished_sets(const Program& program, const std::file
         }
         const bool has_branches = set.phase == SetPhase::branching || set.phase == SetPhase::delivering;
         lines.push_back("set " + printable(set.id, 120) + " is not finished" +
-                        (has_branches ? ", and branches of it may be there" : ", and has no branch") + ": agentforge resume " +
+                        (has_branches ? ", and some of its branches may exist" : ", and has no branch") + ": agentforge resume " +
                         printable(set.id, 120));
     }
     return lines;

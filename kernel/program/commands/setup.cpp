@@ -65,7 +65,7 @@ int run_setup(Program& program, const SetupArguments& arguments) {
     if (!arguments.show && !all_there) {
         if (!program.json_output) {
             print_setup(program, *setup);
-            program.err << "Fetching, with network, into these folders alone …\n" << std::flush;
+            program.err << "Fetching from the network, into these folders only …\n" << std::flush;
         }
         setup = setup_dependencies((*project)->task_workspace_options(), (*project)->processes(), tree, true, stop);
         if (!setup.ok()) { return program.fail(setup.error()); }
@@ -80,10 +80,10 @@ int run_setup(Program& program, const SetupArguments& arguments) {
     }
     if (arguments.show || all_there) { print_setup(program, *setup); }
     if (arguments.show && !all_there) {
-        program.out << "Fetch what is not there with: agentforge setup\n";
+        program.out << "Fetch what is missing with: agentforge setup\n";
     } else {
         program.out
-            << "All is there. Gates can read it, and nothing writes there any more; another lockfile is another folder.\n";
+            << "Nothing is missing. Gates can read these folders, and nothing writes to them again; a changed lockfile gets its own.\n";
     }
     return 0;
 }
@@ -97,7 +97,7 @@ void add_setup(CLI::App& app, Program& program) {
     add_option(*command, "task", arguments->task, "Use the files of this task (default: those of the last commit)")
         ->type_name("TASK");
     add_flag(*command, "--show", arguments->show, "Only show what would be run");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge setup --show");
     command->callback(
         [&program, arguments] { program.command = [&program, arguments] { return run_setup(program, *arguments); }; });

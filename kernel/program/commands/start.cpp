@@ -68,7 +68,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
                 return Error{"AF-CLI-136", "the request was not read: cancelled", "standard input", "run the command again",
                              ErrorKind::cancelled};
             }
-            return Error{"AF-CLI-136", "the request cannot be read: " + errno_text(errno), "standard input",
+            return Error{"AF-CLI-136", "cannot read the request: " + errno_text(errno), "standard input",
                          "give it a file or a pipe: agentforge start - < FILE", ErrorKind::io};
         }
         size += static_cast<std::size_t>(got);
@@ -101,8 +101,8 @@ Result<void> check_approvals_reached(const PipelineTemplate& pipeline, const Ent
     for (const std::string& name : arguments.approve) {
         const std::string why = why_not_run(pipeline, entry, exit, *pipeline.index_of(name));
         if (!why.empty()) {
-            return Error{"AF-CLI-201", "no approval would be asked for at stage `" + printable(name, 80) + "`: " + why,
-                         "--approve", "Name a stage that runs; `--dry-run` lists them", ErrorKind::invalid};
+            return Error{"AF-CLI-201", "cannot ask for approval at stage `" + printable(name, 80) + "`: " + why, "--approve",
+                         "Name a stage that runs; `--dry-run` lists them", ErrorKind::invalid};
         }
     }
     return {};
@@ -180,7 +180,7 @@ void name_uncommitted_changes(Program& program, const Result<std::vector<std::st
     program.err
         << (included
                 ? "agentforge: your uncommitted changes are part of this task, as a commit before its own: "
-                : "agentforge: your uncommitted changes are not part of this task (it starts from the last commit; --include-uncommitted takes them along): ");
+                : "agentforge: your uncommitted changes are not part of this task (it starts from the last commit; --include-uncommitted includes them): ");
     std::size_t shown = 0;
     for (const std::string& path : *changed) {
         if (shown == 5) { break; }
@@ -202,8 +202,8 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
             AF_TRY(const AgentDefinition agent, project.agents().get(role));
             if (!project.services().agentic || !project.services().agentic(agent)) { continue; }
             return Error{"AF-ESC-041",
-                         "the task is to be interactive, and the model of role `" + role +
-                             "` works agentically: its command acts before anyone can be asked",
+                         "an interactive task cannot use the model of role `" + role +
+                             "`, which works agentically: its command acts before anyone can be asked",
                          "llm.mode", "set llm.mode: plain for the role, or start without --interactive", ErrorKind::invalid};
         }
     }
@@ -250,10 +250,10 @@ Result<PipelineTemplate> pipeline_chosen(const Project& project, const Choice& c
 void name_choice(Program& program, const Choice& choice, bool by_artifacts) {
     if (!choice.from_request || program.quiet || program.json_output || program.stream_output) { return; }
     program.err << "agentforge: goal " << choice.goal << ", pipeline " << choice.pipeline << ", "
-                << (by_artifacts          ? "by what it is given"
-                    : choice.word.empty() ? "as no word of the request says another"
+                << (by_artifacts          ? "by the given artifacts"
+                    : choice.word.empty() ? "as no word of the request suggests another"
                                           : "by the word \"" + printable(choice.word, 80) + "\" of the request")
-                << " (--pipeline takes another)\n";
+                << " (--pipeline selects another)\n";
 }
 
 /// A file or folder in place of words: what is to be done with it is the command's to say.
@@ -351,10 +351,10 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
     }
     program.out << "Would start pipeline " << pipeline.name << ": \"" << printable(request, 400) << "\"\n"
                 << text << "  model backend " << project.settings().text("llm.backend") << "\n";
-    if (wants_interactive(project, arguments)) { program.out << "  every action of an agent waits for you\n"; }
+    if (wants_interactive(project, arguments)) { program.out << "  every action of an agent needs your approval\n"; }
     for (const std::string& line : gates_text(gates)) { program.out << "  " << line << "\n"; }
     if (!limits.empty()) { program.out << "  limits " << printable(to_json_line(limits), 400) << "\n"; }
-    program.out << "Nothing was done. All that can be checked beforehand is in order.\n";
+    program.out << "Nothing was done. All checks before the start passed.\n";
     return 0;
 }
 
@@ -492,9 +492,7 @@ void review_again(StartArguments& arguments) {
             return Error{
                 "AF-CLI-177",
                 "task " + id + " has no delivered commit to review again (it is " + std::string(to_string(state.status)) + ")",
-                "",
-                "`agentforge resume " + short_id(id) +
-                    "` goes on with it; in the pipeline loop it is reviewed before it delivers",
+                "", "`agentforge resume " + short_id(id) + "` continues it; the pipeline loop reviews before it delivers",
                 ErrorKind::conflict};
         }
         *base = TaskBase{state.commit, delivered_tree(state), state.branch};
@@ -615,7 +613,7 @@ void add_task_options(const Command& command, Program& program, const std::share
         ->type_name("N");
     const Option dry_run =
         add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and show what would be done, without doing it");
-    add_flag(*command, "--detach", arguments->detach, "Go on in a process of its own; `agentforge attach` shows what it does")
+    add_flag(*command, "--detach", arguments->detach, "Continue in the background; follow it with `agentforge attach`")
         ->excludes(dry_run);
     add_run_output(command, program);
 }

@@ -227,11 +227,11 @@ void show(std::ostream& out, const Found& found, const StatsArguments& arguments
          fmt::format("{} of {} delivered lines were changed within {} days; HEAD contains {} of {} delivered commits",
                      rework.gone, rework.lines, arguments.rework_days, rework.merged, rework.commits));
     line("a week", fmt::format("{:.1f}", static_cast<double>(sums.completed) / weeks_of(sums, now)),
-         fmt::format("completed tasks; {:.1f} were begun", static_cast<double>(sums.tasks) / weeks_of(sums, now)));
+         fmt::format("completed tasks; {:.1f} were started", static_cast<double>(sums.tasks) / weeks_of(sums, now)));
     line("audit trail", percent(sums.tasks, sums.tasks + found.unreadable),
-         fmt::format("{} of {} journals are whole, record by record", sums.tasks, sums.tasks + found.unreadable));
+         fmt::format("{} of {} journals are intact, record by record", sums.tasks, sums.tasks + found.unreadable));
     if (arguments.all) {
-        line("repositories", std::to_string(found.active), fmt::format("of {} have a task under way", found.repositories));
+        line("repositories", std::to_string(found.active), fmt::format("of {} have an active task", found.repositories));
     }
     show_groups(out, "pipeline", found.by_pipeline);
     show_groups(out, "model", found.by_model);
@@ -301,7 +301,7 @@ void add_stats(CLI::App& app, Program& program) {
         ->type_name("N")
         ->between(1, 3650);
     add_flag(*command, "--all", arguments->all, "The tasks of every known repository");
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Examples:\n  agentforge stats\n  agentforge stats --since 30d\n  agentforge stats --all --json");
     command->callback([&program, arguments] {
         program.pages = true;

@@ -66,7 +66,7 @@ Result<void> look_at_task(Program& program, const TaskStore& store, const std::s
     const auto projection = store.load_state(id);
     auto shown = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
     if ((wants_records && seen->records.empty()) || !shown.ok()) { return state.error(); }
-    program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nWhat follows is from state.yaml.\n";
+    program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nThe rest is from state.yaml.\n";
     seen->projected = std::move(*shown);
     seen->followed.reset();
     return {};
@@ -359,7 +359,7 @@ std::optional<Error> useless_flag(const StatusArguments& arguments) {
         for (const auto& [given, name] :
              {std::pair{arguments.detail, "--detail"}, {!arguments.phase.empty(), "--phase"}, {arguments.step != 0, "--step"}}) {
             if (given) {
-                return wrong(std::string(name) + " is of one task, and none is named",
+                return wrong(std::string(name) + " needs a task, and none is named",
                              "name the task: agentforge status TASK " + std::string(name));
             }
         }
@@ -370,7 +370,7 @@ std::optional<Error> useless_flag(const StatusArguments& arguments) {
                                       {!arguments.list.state.empty(), "--state"},
                                       {arguments.limit_given, "--limit"}}) {
         if (given) {
-            return wrong(std::string(name) + " is of the list of tasks, and one task is named", "leave one of the two out");
+            return wrong(std::string(name) + " is for the list of tasks, but a task is named", "leave one of them out");
         }
     }
     return std::nullopt;
@@ -382,7 +382,7 @@ void add_status(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatusArguments>();
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
     command->aliases({"list", "ps"});
-    add_option(*command, "task", arguments->task, "The task's id, or enough of it; without it: all tasks")->type_name("TASK");
+    add_option(*command, "task", arguments->task, "The task's id, or a unique part; without it: all tasks")->type_name("TASK");
     const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks in this state, as the list shows it")
                               ->one_of({"pending", "running", "in_progress", "paused", "awaiting_approval", "escalated",
                                         "interrupted", "completed", "failed", "aborted"});
@@ -397,18 +397,19 @@ void add_status(CLI::App& app, Program& program) {
         "At most N tasks of a repository, the newest first (default: 20); 0: all")
         ->type_name("N")
         ->between(0, 1'000'000);
-    const Option detail = add_flag(*command, "--detail", arguments->detail, "Also the last actions and where the artifacts are");
+    const Option detail =
+        add_flag(*command, "--detail", arguments->detail, "Also show the last actions and where the artifacts are");
     const Option phase =
         *add_option(*command, "--phase", arguments->phase, "One stage of the task: how it went, its steps, its artifact")
              ->type_name("STAGE")
              ->excludes(detail);
-    const Option step = *add_option(*command, "--step", arguments->step, "One step, with all that was sent and answered")
+    const Option step = *add_option(*command, "--step", arguments->step, "One step, with everything sent and received")
                              ->type_name("N")
                              ->positive()
                              ->excludes(phase);
-    add_flag(*command, "--watch", arguments->watch, "Show it again whenever it changes, until the task rests or you press Ctrl-C")
+    add_flag(*command, "--watch", arguments->watch, "Refresh on every change, until the task stops or you press Ctrl-C")
         ->excludes(step);
-    add_flag(*command, "--json", program.json_output, "Answer as JSON; with --watch one object a line");
+    add_flag(*command, "--json", program.json_output, "Print JSON; with --watch one object a line");
     command->footer(
         "Examples:\n  agentforge status\n  agentforge status 1f2e3d4c --json\n  agentforge status 1f2e3d4c --phase red\n  agentforge status --watch\n  agentforge status --all");
     command->callback([&program, arguments] {

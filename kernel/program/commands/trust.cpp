@@ -196,7 +196,7 @@ int run_trust(Program& program, const TrustArguments& arguments) {
     } else if (arguments.show && trust.verdict != TrustVerdict::trusted) {
         program.out << "Allow all of this with: " << program.with_place("agentforge trust") << "\n";
     } else if (!arguments.show) {
-        program.out << "You are asked again when any of this changes. Take it back with: "
+        program.out << "AgentForge asks again when any of this changes. Withdraw it with: "
                     << program.with_place("agentforge trust --revoke") << "\n";
     }
     return 0;
@@ -251,7 +251,7 @@ void add_trust(CLI::App& app, Program& program) {
         add_subcommand(app, "trust", "Allow the plugins, servers and commands that this project's own files name");
     const Option show = add_flag(*command, "--show", arguments->show, "Only show what would be allowed");
     add_flag(*command, "--revoke", arguments->revoke, "Withdraw the permission")->excludes(show);
-    add_flag(*command, "--json", program.json_output, "Answer as JSON");
+    add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge trust --show");
     command->callback(
         [&program, arguments] { program.command = [&program, arguments] { return run_trust(program, *arguments); }; });

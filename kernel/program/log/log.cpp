@@ -52,8 +52,8 @@ public:
     }
 
     [[nodiscard]] Error problem(const std::string& why) const {
-        return {"AF-CLI-020", "the log cannot be written: " + why, options_.file,
-                "make its folder writable, or set log.level to off", ErrorKind::io};
+        return {"AF-CLI-020", "cannot write the log: " + why, options_.file, "make its folder writable, or set log.level to off",
+                ErrorKind::io};
     }
 
 protected:

@@ -12,8 +12,8 @@
 namespace agentforge::kernel {
 
 /// The help of TASK for commands that only read, and for commands that change something.
-inline constexpr const char* newest_task_help = "The task's id, or enough of it (default: the newest task)";
-inline constexpr const char* only_task_help = "The task's id, or enough of it (default: the only task that fits)";
+inline constexpr const char* newest_task_help = "The task's id, or a unique part (default: the newest task)";
+inline constexpr const char* only_task_help = "The task's id, or a unique part (default: the only task that fits)";
 
 /// `named`, expanded; where it is empty, the newest task, which is said on `err`. Errors: those of TaskStore::resolve;
 /// `not_found` AF-CLI-190 there is no task.

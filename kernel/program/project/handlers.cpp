@@ -81,10 +81,9 @@ Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, Plug
     const std::vector<std::string> names = settings.list("escalation.handlers");
     const auto wrong = [&settings](const std::string& why) {
         const auto origin = settings.origin("escalation.handlers");
-        return Error{"AF-ESC-058", "escalation.handlers " + why,
-                     origin && !origin->where.empty() ? origin->where : "escalation.handlers",
-                     "Name each handler once, such as [file, webhook]; `agentforge plugins list` shows which there are.",
-                     ErrorKind::invalid};
+        return Error{
+            "AF-ESC-058", "escalation.handlers " + why, origin && !origin->where.empty() ? origin->where : "escalation.handlers",
+            "Name each handler once, such as [file, webhook]; `agentforge plugins list` shows all of them.", ErrorKind::invalid};
     };
     if (names.empty()) { return wrong("names no handler"); }
     std::vector<GroupedHandler> handlers;

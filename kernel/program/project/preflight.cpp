@@ -127,11 +127,11 @@ Result<void> check_surroundings(const fs::path& root, const fs::path& agentforge
                      state.string(), "Set AGENTFORGE_STATE_HOME to a folder outside " + root.string(), ErrorKind::invalid};
     }
     AF_CHECK(check_can_write(agentforge, "the project's folder",
-                             "a task keeps its journal there: give yourself the right to write, or work in a clone"));
+                             "a task keeps its journal there: give yourself write permission, or work in a clone"));
     AF_CHECK(check_can_write(git_directory / "objects", "the git repository",
-                             "a task keeps its trees there: give yourself the right to write, or work in a clone"));
+                             "a task keeps its trees there: give yourself write permission, or work in a clone"));
     for (const auto check : {check_can_write, check_can_make_folders}) {
-        AF_CHECK(check(state, "the state folder", "set AGENTFORGE_STATE_HOME to a folder that can be made and written"));
+        AF_CHECK(check(state, "the state folder", "set AGENTFORGE_STATE_HOME to a folder that you can create and write to"));
     }
     for (const fs::path& folder : {agentforge, git_directory, state}) { AF_CHECK(check_room(folder)); }
     return {};
@@ -195,7 +195,7 @@ std::vector<std::string> variables_not_followed(const std::map<std::string, std:
         std::error_code error;
         // A git hook has these set, for the repository that it runs in.
         if (fs::equivalent(found->second, *name == 'G' && name[4] == 'D' ? root / ".git" : root, error) && !error) { continue; }
-        told.push_back(std::string(name) + " is set and not followed: the repository is that of the current folder, " +
+        told.push_back(std::string(name) + " is set but ignored: the repository is that of the current folder, " +
                        printable(root.string(), 200) + " (or of -C DIR)");
     }
     return told;

@@ -213,7 +213,7 @@ Result<void> check_brought(const Program& program, const ProjectPlace& place, co
     return Error{
         "AF-PLUG-044",
         "the task's file says " + name +
-            ", but your own agentforge did not write it in this checkout; so it is not used, and without it the task would do something else",
+            ", but your own agentforge did not write it in this checkout; so AgentForge ignores it, and without it the task would do something else",
         "task.yaml", "Set it yourself with --set " + name + "=…; or check the file and allow all of it for this run with --trust",
         ErrorKind::denied};
 }
@@ -223,8 +223,8 @@ Result<void> check_brought(const Program& program, const ProjectPlace& place, co
 void tell_of_ended_recording(Program& program, const Settings& settings, const json::object& started) {
     const std::string file = printable(text_of(inside(started, "llm"), "record"), 300);
     if (file.empty() || !settings.text("llm.record").empty()) { return; }
-    program.err << "agentforge: the model's answers were recorded into " << file
-                << ", and this run's are not; --set llm.record=" << file << " goes on with it\n";
+    program.err << "agentforge: earlier answers of the model were recorded to " << file
+                << ", but this run's are not; --set llm.record=" << file << " records them, too\n";
 }
 
 constexpr std::string_view private_ignore =

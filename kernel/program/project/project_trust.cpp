@@ -205,7 +205,7 @@ Error cannot_do_without(const GuardedSetting& setting) {
     const std::string key = printable(setting.key, 120);
     return {"AF-PLUG-043",
             "the project says " + key +
-                ", which is used only if you trust the project; without it the run would not do what the project says",
+                ", which takes effect only if you trust the project; without it the run would do something else",
             setting.where,
             "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`; or set it yourself with --set " +
                 key + "=…",

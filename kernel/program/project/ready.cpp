@@ -67,7 +67,7 @@ bool is_program(const std::map<std::string, std::string>& environment, const std
 /// Returns why git could not sign, as far as known without signing. Empty: no problem is known.
 std::string no_signature(Project& project, const Signing& signing, const std::map<std::string, std::string>& environment) {
     if (signing.format != "openpgp" && signing.format != "ssh" && signing.format != "x509") {
-        return "git knows no gpg.format `" + printable(signing.format, 60) + "` (openpgp, ssh, x509)";
+        return "git has no gpg.format `" + printable(signing.format, 60) + "` (openpgp, ssh, x509)";
     }
     std::string home;
     if (const auto own = environment.find("HOME"); own != environment.end()) { home = own->second; }
@@ -290,7 +290,7 @@ std::vector<std::string> gates_text(const GateReadiness& gates) {
         for (const ToolState& tool : scope.tools) {
             if (!tool.found) {
                 line += "; `" + printable(tool.wanted(), 80) +
-                        (tool.unsupported ? "` runs the tests, and cannot be measured" : "` is not installed (" + tool.use + ")");
+                        (tool.unsupported ? "` runs the tests, but cannot be measured" : "` is not installed (" + tool.use + ")");
             }
         }
         for (const SetupStep& step : scope.setup) {
@@ -341,7 +341,7 @@ std::vector<DeliveryTool> delivery_tools(const Project& project, const std::map<
     for (const auto& [mark, program] : {std::pair("github", "gh"), std::pair("gitlab", "glab")}) {
         if (host.host.find(mark) != std::string::npos) {
             tools.push_back({program,
-                             "pull requests; without it you are told the page to open",
+                             "pull requests; without it AgentForge prints the page to open",
                              {"--version"},
                              false,
                              is_on_path(environment, program)});
@@ -381,7 +381,7 @@ Result<void> check_delivery(Project& project, const std::map<std::string, std::s
     const std::string why = no_signature(project, signing, environment);
     if (why.empty()) { return {}; }
     const auto origin = project.settings().origin("delivery.sign");
-    return Error{"AF-CLI-100", "the commit cannot be signed: " + why,
+    return Error{"AF-CLI-100", "cannot sign the commit: " + why,
                  delivery.sign == "always" && origin ? origin->where : "commit.gpgsign of git's configuration",
                  "check that `git commit -S` works here (user.signingkey, gpg.format), or set delivery.sign: never",
                  ErrorKind::unavailable};

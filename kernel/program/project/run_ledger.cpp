@@ -36,7 +36,7 @@ Result<RunLedger> RunLedger::open(const fs::path& tasks, const std::string& name
     if (::flock(ledger.held_.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) { return ledger_error("cannot be locked", ledger.file_, errno); }
         return Error{"AF-CLI-172", "another process runs these requests, or is saving its tasks", ledger.file_.string(),
-                     "wait for it, or give this run a name of its own: --name NAME", ErrorKind::conflict};
+                     "wait for it, or give this run another name: --name NAME", ErrorKind::conflict};
     }
     AF_CHECK(sync_directory(ledger.file_.parent_path()));
     AF_CHECK(ledger.read());
@@ -70,9 +70,9 @@ Result<void> RunLedger::read() {
             return {};
         }
         if (key.empty() || task.empty()) {
-            return Error{"AF-CLI-173", "the record of this run cannot be read: the line does not name a request and a task",
+            return Error{"AF-CLI-173", "cannot read the record of this run: the line does not name a request and a task",
                          file_.string() + ":" + std::to_string(number),
-                         "restore the file from a backup; without it every request is done again", ErrorKind::corrupt};
+                         "restore the file from a backup; without it every request runs again", ErrorKind::corrupt};
         }
         tasks_[key] = task;
     }

@@ -140,7 +140,7 @@ public:
     void on(const TaskState& state, const records::TaskStarted&) { task(state); }
     void on(const TaskState& state, const records::TaskResumed&) {
         task(state);
-        if (goes_on_inside(state)) { stage(state, "  (goes on)"); }
+        if (goes_on_inside(state)) { stage(state, "  (continued)"); }
     }
     void on(const TaskState& state, const records::StageStarted&) {
         const unsigned attempt = state.stage().attempts;

@@ -155,8 +155,8 @@ std::vector<std::string> remarks_on(const TaskState& state, const StageState& st
     const bool shown_now = &stage == &state.stages[state.stage_index] && state.approval.has_value();
     std::vector<std::string> remarks;
     if (!stage.superseded_by.empty()) {
-        remarks.push_back("counts no more, with its approvals and gates: stage " + stage.superseded_by +
-                          ", which it rested on, is done again");
+        remarks.push_back("no longer counts, nor do its approvals and gates: stage " + stage.superseded_by +
+                          ", which it is based on, runs again");
     }
     if (!stage.history.empty()) {
         std::string said;
@@ -183,7 +183,9 @@ std::vector<std::string> plain_lines(const Program& program, const TaskOverview&
     if (waits_for_person(task)) { lines.push_back("waits for: " + task.summary.waiting_for); }
     if (!task.question.empty()) { lines.push_back(question_of(task, 300)); }
     if (!task.answer_problem.empty()) { lines.push_back(unusable_answer(task)); }
-    if (!task.ended_in.empty()) { lines.push_back("its process ended without a word in " + printable(task.ended_in, 200)); }
+    if (!task.ended_in.empty()) {
+        lines.push_back("its process ended without an error message in " + printable(task.ended_in, 200));
+    }
     if (const auto next = next_commands(task); !next.empty()) { lines.push_back(program.with_place(next.front().command)); }
     return lines;
 }

@@ -58,7 +58,7 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
         found.shown.push_back(overviews.look_into(task));
         if (const auto& problem = found.shown.back().problem) {
             program.err << "agentforge: " << printable_lines(problem->to_string())
-                        << "\nWhat is shown of this task is from state.yaml.\n";
+                        << "\nThe status of this task is from state.yaml.\n";
         }
     }
     return found;

@@ -70,7 +70,7 @@ class Shell(unittest.TestCase):
         self.environment["TASK"] = json.loads(self.run_block("agentforge status --json", repository))["tasks"][0]["task_id"]
         *replays, fork, compare = self.blocks("docs/replay.md")
         shown = "".join(self.run_block(block, repository) for block in [*replays, fork + compare])      # What is compared is the fork.
-        for words in ("As recorded: ", "Replayed ", "measured by no gate", "measured again, 0 changed", "Where the paths part"):
+        for words in ("As recorded: ", "Replayed ", ", without gates", "measured again, 0 changed", "Where the paths diverge"):
             self.assertIn(words, shown)
 
     def test_the_commands_of_audit_do_what_the_page_says(self):
@@ -80,7 +80,7 @@ class Shell(unittest.TestCase):
         self.run_block(f"git init -q -b main && git add -A && git commit -q -m Import && agentforge start --quiet '{REQUEST}'", repository)
         self.environment["TASK"] = json.loads(self.run_block("agentforge status --json", repository))["tasks"][0]["task_id"]
         shown = "".join(self.run_block(block, repository) for block in self.blocks("docs/audit.md"))
-        for words in ("As recorded: ", "Where the paths part", "Verified: task ", "Verified: commit ", "VERIFIED\n"):
+        for words in ("As recorded: ", "Where the paths diverge", "Verified: task ", "Verified: commit ", "VERIFIED\n"):
             self.assertIn(words, shown)
 
 

@@ -52,7 +52,7 @@ class TestCost(ProgramTest):
             self.assertEqual([(one["name"], one["cost_microusd"]) for one in cost[group]], [(name, calls * ONE_CALL)])
         self.assertEqual([price["as_of"] for price in cost["prices"]][1], "2026-11-01")
         text = self.run_program("cost", self.task()).out
-        for word in (f"${calls * ONE_CALL / 1e6:.4f}", "requirements_analyst", "your own of 2026-11-01", "max_steps 50", f"as much as {as_tokens} tokens without a cache"):
+        for word in (f"${calls * ONE_CALL / 1e6:.4f}", "requirements_analyst", "your own of 2026-11-01", "max_steps 50", f"as much as {as_tokens} uncached tokens"):
             self.assertIn(word, text)
 
     def test_stats_add_the_tasks_up(self):

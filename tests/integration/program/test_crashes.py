@@ -148,7 +148,7 @@ class TestInterrupted(CrashTest):
     def test_a_running_task_is_aborted_by_another_process(self):
         process = self.stopped_at(10)
         outcome = self.assert_code(self.run_program("abort", self.task(), "--reason", "wrong request"), 0)
-        self.assertIn("Asked the process that runs it", outcome.out)
+        self.assertIn("Asked the running process", outcome.out)
         os.kill(process.pid, signal.SIGCONT)
         process.communicate()
         self.assertEqual(process.returncode, 23)

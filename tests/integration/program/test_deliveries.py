@@ -88,7 +88,7 @@ class TestBranchWithHooks(DeliveriesTest):
             self.assert_code(self.run_program("apply", self.task()), 0)
             self.assertTrue((self.repository / "textkit" / "slug.py").exists())
             self.assertTrue((self.repository / "textkit" / "words.py").read_text().endswith("# mine\n"))
-            self.assertIn("already; nothing was changed", self.run_program("apply", self.task()).out)
+            self.assertIn("; nothing was changed", self.run_program("apply", self.task()).out)
         with self.subTest("a change of the user's that is in the way is kept"):
             self.git("checkout", "-q", ".")
             self.git("clean", "-fdq")

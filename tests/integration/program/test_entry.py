@@ -169,7 +169,7 @@ class TestSkipTo(EntryTest):
         for option, code in (("--iterate-at", "AF-CLI-160"), ("--approve", "AF-CLI-201")):
             self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), option, "spec", "Implement"), code, "skipped (spec_provided)")
             self.assert_error(self.start(option, "spec", "--exit-after", "analyze"), code, "the task ends at stage `analyze`")
-        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--iterate", "Implement"), "AF-CLI-161", "with what is given")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--iterate", "Implement"), "AF-CLI-161", "with the given artifacts")
         self.assertEqual(self.tasks(), [])
 
     def test_a_stage_that_is_not_required_may_be_left_out(self):

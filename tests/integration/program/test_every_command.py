@@ -448,7 +448,7 @@ class TestConfig(ProgramTest):
     def test_an_unknown_variable_is_named_with_the_nearest(self):
         outcome = self.run_program("config", "get", "log.level", environment={**self.environment, "AGENTFORGE_LOG_LEVLE": "debug"})
         self.assertEqual(outcome.out, "info\n")
-        self.assertIn("AGENTFORGE_LOG_LEVLE sets nothing (unknown name); did you mean AGENTFORGE_LOG_LEVEL?", outcome.err)
+        self.assertIn("AGENTFORGE_LOG_LEVLE has no effect (unknown name); did you mean AGENTFORGE_LOG_LEVEL?", outcome.err)
 
     def test_what_a_map_calls_a_token_is_hidden_in_the_list_only(self):
         self.settings.write_text("llm:\n  settings:\n    headers:\n      x-token: abc123\n")

@@ -85,7 +85,7 @@ class TestGc(ProgramTest):
         self.assert_code(self.start(), 0)
         task = self.task()
         self.git("branch", "-f", f"agentforge/{task}", "main")
-        self.assert_kept(task, "does not hold its commit")
+        self.assert_kept(task, "no longer holds its commit")
         self.git("reflog", "expire", "--expire=now", "--all")
         self.git("gc", "--quiet", "--prune=now")
         self.assertIn("textkit/slug.py", self.assert_code(self.run_program("diff", task), 0).out)

@@ -86,7 +86,7 @@ class TestByCommandAndFile(InteractiveTest):
         (self.home / ".agentforge").mkdir()
         (self.home / ".agentforge" / "config.yaml").write_text("pipeline: {interactive: true}\n", encoding="utf-8")
         outcome = self.start("--exit-after", "intake", "--dry-run", transcript=short_transcript())
-        self.assertIn("every action of an agent waits for you", outcome.out)
+        self.assertIn("every action of an agent needs your approval", outcome.out)
         self.assert_code(self.start("--exit-after", "intake", transcript=short_transcript()), 22)
         self.assertEqual(self.run_program("status", "--json").json["tasks"][0]["waiting_for"], "action")
 

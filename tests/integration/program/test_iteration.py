@@ -260,13 +260,13 @@ class TestFeedbackFile(IterationTest):
     def test_what_names_no_place_is_left_to_the_person(self):
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, better")), 22)
         outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", self.feedback_file(must_address=["Rate limiting is not addressed"])), 22)
-        self.assertIn("see for yourself, it names no place that could be compared: Rate limiting is not addressed", outcome.out)
+        self.assertIn("check it yourself, as it names no place to compare: Rate limiting is not addressed", outcome.out)
 
     def test_a_wrong_file_is_refused_with_its_line_and_nothing_is_decided(self):
         self.assert_code(self.design("--iterate"), 22)
         for content, words in (("specific_issues:\n  - {location: a, isue: b}\n", (":2:", "did you mean `issue`?")), ("specific_issues:\n  - {issue: b, priority: high}\n", ("`priority`", "should_consider")),
                                ("stage: red\noverall_comments: x\n", ("`stage`", "`spec`")), ("iteration: 4\noverall_comments: x\n", ("version 1 waits",)), ("decision: approve\n", ("`decision`",)),
-                               ("overall_comments: ''\n", ("says nothing",)), ("- a\n", ("is not a map",))):
+                               ("overall_comments: ''\n", ("is empty",)), ("- a\n", ("is not a map",))):
             with self.subTest(content):
                 file = self.folder / "wrong.yaml"
                 file.write_text(content, encoding="utf-8")
@@ -448,7 +448,7 @@ class TestContinue(IterationTest):
         self.assertEqual(self.records("approval_decided"), [])
         self.assert_code(self.go_on("resume", self.task()), 0)
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
-        self.assert_error(self.go_on("continue", self.task(), "--extend-to", "green", "--no-resume"), "AF-CLI-202", "shows nothing")
+        self.assert_error(self.go_on("continue", self.task(), "--extend-to", "green", "--no-resume"), "AF-CLI-202", "nothing to approve")
 
     def test_a_task_that_ended_early_goes_on_with_its_own_stages(self):
         self.assert_code(self.design("--exit-after", "analyze", command="implement"), 0)

@@ -209,7 +209,7 @@ class TestSetUp(ProgramTest):
         for words in ("not there", "tool/go.sum", "go mod download"):
             self.assertIn(words, shown.out)
         fetched = self.assert_code(self.run_program("setup"), 0)
-        self.assertIn("All is there", fetched.out)
+        self.assertIn("Nothing is missing", fetched.out)
         server.stdin.close()
         server.wait()
         again = self.assert_code(self.run_program("setup", "--json"), 0)

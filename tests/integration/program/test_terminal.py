@@ -241,7 +241,7 @@ class TestADay(TerminalTest):
 
         resumed = [plain(line) for line in Terminal(self, "resume", "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}", self.task(), columns=200, lines=60).ended(0)]
         self.assertEqual([line for line in resumed if line.startswith(("task", "1/8", "2/8", "3/8", "Done"))],
-                         ["task IDIDIDID  (pipeline implement)", "2/8 clarify   business_analyst  (goes on)", "Done: " + REQUEST])
+                         ["task IDIDIDID  (pipeline implement)", "2/8 clarify   business_analyst  (continued)", "Done: " + REQUEST])
 
     def test_approve_reject_and_the_box_of_each(self):
         later(Terminal(self, "start", "--transcript", str(TRANSCRIPT), "--supervised", "--exit-after", "analyze", REQUEST))

@@ -171,7 +171,7 @@ class TestDeadlines(HookTest):
         self.long_ago()
         few = ["--set", "escalation.reminders=1"]
         outcome = self.assert_code(self.remind(*few), 0)
-        self.assertIn("told by file, webhook (reminder 1)", outcome.out)
+        self.assertIn("notified by file, webhook (reminder 1)", outcome.out)
         self.assertEqual(self.slack.keys(), [f"{self.record().stem}/{number}" for number in (0, 1)])
         self.assertIn("Reminder 1: ", json.loads(self.slack.got[1][2])["text"])
         self.assertEqual(self.assert_code(self.remind(*few), 0).out, "Nothing is due.\n")
@@ -188,7 +188,7 @@ class TestDeadlines(HookTest):
         self.ask()
         self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="abort")
         outcome = self.remind("--resume")
-        self.assertIn("nobody answered by 2020-01-02T00:00:00.000Z; the task is to end", outcome.out)
+        self.assertIn("nobody answered by 2020-01-02T00:00:00.000Z; the task will end", outcome.out)
         self.assert_code(outcome, 23)
         self.assertEqual(self.records("escalation_resolved")[0]["resolved_by"], "deadline")
         self.assert_journal_verifies()

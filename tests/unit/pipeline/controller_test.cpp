@@ -1109,7 +1109,7 @@ TEST_F(ControllerTest, a_tool_that_hangs_is_given_up_by_its_plugins_name) {
     EXPECT_EQ(hung.error->code, "AF-ORCH-002");
     EXPECT_EQ(
         hung.error->message,
-        "stage `a` did not return by its deadline of 10 s and was given up: the tool `stuck` of plugin `org.example.hang` hung in call()");
+        "stage `a` did not return by its deadline of 10 s and was abandoned: the tool `stuck` of plugin `org.example.hang` hung in call()");
     EXPECT_EQ(hung.error->where, "tool `stuck` of plugin `org.example.hang`");
     EXPECT_TRUE(hung.abandoned_thread);
     while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
@@ -1133,7 +1133,7 @@ TEST_F(ControllerTest, a_model_call_that_hangs_is_given_up_before_its_stage) {
     ASSERT_TRUE(hung.error);
     EXPECT_EQ(
         hung.error->message,
-        "stage `a` did not return within the 7 s that one model call may take and was given up: the llm `stuck` of plugin `org.example.hang` hung in complete()");
+        "stage `a` did not return within the 7 s that one model call may take and was abandoned: the llm `stuck` of plugin `org.example.hang` hung in complete()");
     while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
 }
 
@@ -1152,7 +1152,7 @@ TEST_F(ControllerTest, a_review_that_hangs_is_given_up_and_the_task_pauses) {
     const std::size_t records = bench.records(hung.task_id).size();
     hanging.let_go_and_wait();
     ASSERT_TRUE(hung.error);
-    EXPECT_EQ(hung.error->message, "the review by `security_architect` did not return by its deadline of 10 s and was given up");
+    EXPECT_EQ(hung.error->message, "the review by `security_architect` did not return by its deadline of 10 s and was abandoned");
     EXPECT_EQ(hung.status, TaskStatus::paused);
     EXPECT_EQ(hung.exit_code, ExitCode::stage_timeout);
     EXPECT_TRUE(hung.abandoned_thread);

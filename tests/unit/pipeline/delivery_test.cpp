@@ -458,7 +458,7 @@ TEST(RemoteTest, each_known_host_has_a_page_for_a_request) {
 TEST(DriftTest, is_described_in_one_line) {
     BaseDrift drift;
     drift.branch = "main";
-    EXPECT_EQ(describe(drift), "main stands where the task began");
+    EXPECT_EQ(describe(drift), "main has not moved since the task began");
     drift.commits = 1;
     EXPECT_EQ(describe(drift), "main has moved on by 1 commit since the task began; no file was changed by both");
     drift.both = {"a", "b"};

@@ -336,7 +336,7 @@ TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
         {{"inspect", "t", "--step", "0"}, "--step cannot be 0; it must be above 0"},
         {{"start", "x", "--output-format", "yaml"}, "`yaml` is not a value of --output-format"},
         {{"start", "x", "--output-format", "yaml"}, "use one of text, json, stream-json"},
-        {{"trust", "--show", "--revoke"}, "`--show` and `--revoke` exclude each other"},
+        {{"trust", "--show", "--revoke"}, "`--show` and `--revoke` cannot be used together"},
         {{"status", "-C"}, "`-C` needs its value, DIR"},
         {{"--set"}, "`--set` needs its value, KEY=VALUE"}};
     for (const auto& [words, wanted] : said) { EXPECT_THAT(answer(words).err, HasSubstr(wanted)) << words.front(); }
@@ -423,7 +423,7 @@ TEST(WrongUse, IsJsonWhereJsonIsAskedFor) {
 TEST(WrongUse, ATranscriptAndABackendExcludeEachOther) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"start", "x", "--backend", "openai", "--transcript", "t"},
                                                                    {"start", "x", "--transcript", "t", "--backend", "openai"}}) {
-        EXPECT_THAT(answer(words).err, HasSubstr("`--backend` and `--transcript` exclude each other"));
+        EXPECT_THAT(answer(words).err, HasSubstr("`--backend` and `--transcript` cannot be used together"));
     }
 }
 
