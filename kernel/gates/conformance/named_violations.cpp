@@ -121,7 +121,9 @@ std::map<std::string, std::uint64_t> unique_lines(std::string_view text) {
     std::uint64_t number = 0;
     for (const std::string_view line : lines_of(text)) {
         ++number;
-        if (std::string plain = without_blanks(line); !numbers.emplace(plain, number).second) { repeated.insert(std::move(plain)); }
+        if (std::string plain = without_blanks(line); !numbers.emplace(plain, number).second) {
+            repeated.insert(std::move(plain));
+        }
     }
     for (const std::string& each : repeated) { numbers.erase(each); }
     return numbers;

@@ -183,6 +183,38 @@ TEST_F(FixGate, does_not_pass_while_the_violation_is_there_wherever_it_has_moved
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("still there"));
 }
 
+/// Two functions with the same body: each has the violation, with the same lines around it.
+TEST_F(FixGate, tells_a_violation_from_its_twin_of_the_same_text_and_neighbours) {
+    const auto body = [](const std::string& name, const std::string& line) {
+        return "\n\ndef " + name + "(c, w):\n    \"\"\"Return what is asked for.\"\"\"\n    " + line + "\n    return c.done\n";
+    };
+    const std::string bad = "c.execute(f\"SELECT {w}\")";
+    const std::string good = "c.execute(\"SELECT ?\", (w,))";
+    const std::string head = "\"\"\"A store.\"\"\"\n";
+    project_.tree("base") = {{"store.py", head + body("total", bad) + body("other", bad)}, {"test_store.py", test}};
+    std::vector<json::object> twins;
+    for (const auto& each : name_violations(found(project_.tree("base")), {})) {
+        if (each.violation.check_id == "sql-injection") { twins.push_back(to_json(each)); }
+    }
+    ASSERT_EQ(twins.size(), 2U);
+    const Files first{{"store.py", head + body("total", good) + body("other", bad)}, {"test_store.py", test}};
+    const Files second{{"store.py", head + body("total", bad) + body("other", good)}, {"test_store.py", test}};
+    violation_ = twins[0];
+    EXPECT_EQ(fixed(first).facts.at("violation_gone"), json::value(true));
+    EXPECT_EQ(fixed(second).facts.at("violation_gone"), json::value(false));
+    violation_ = twins[1];
+    EXPECT_EQ(fixed(first).facts.at("violation_gone"), json::value(false));
+    EXPECT_EQ(fixed(second).facts.at("violation_gone"), json::value(true));
+}
+
+TEST(PartOfLine, is_what_stands_between_the_lines_that_stayed) {
+    const auto part = part_of_line("a\nx\nb\nx\nc\n", "new\na\nb\ny\nx\nc\n", 4);
+    ASSERT_TRUE(part.has_value());
+    EXPECT_EQ(part->first, 4U);
+    EXPECT_EQ(part->last, 5U);
+    EXPECT_FALSE(part_of_line("a\nx\nb\n", "b\nx\na\n", 2).has_value());
+}
+
 TEST_F(FixGate, does_not_pass_with_a_new_violation_however_minor) {
     const auto report = fixed({{"store.py", store("print(c.execute(\"SELECT ?\", (w,)))")}, {"test_store.py", test}});
     EXPECT_FALSE(report.passed);
