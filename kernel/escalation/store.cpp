@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <functional>
 
+#include "base/advice.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/ids.hpp"
@@ -376,7 +377,7 @@ Error already_answered(const EscalationStore& store, std::string_view id) {
     const std::filesystem::path file = resolution_file(store.directory(), id);
     const std::string words = answer_in_words(file);
     return Error{"AF-ESC-004", "There is already an answer to " + std::string(id) + (words.empty() ? "" : " (" + words + ")"),
-                 file.string(), "", ErrorKind::conflict};
+                 file.string(), see_status, ErrorKind::conflict};
 }
 
 Result<void> create_resolution(const EscalationStore& store, std::string_view id, const json::object& fields) {

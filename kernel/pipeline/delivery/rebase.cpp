@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Putting a delivered change on a base that has moved: merge, measure, commit; and keeping ended tasks in the repository.
+#include "base/advice.hpp"
 #include "base/ids.hpp"
 #include "config/gate_names.hpp"
 #include "contracts/names.hpp"
@@ -209,7 +210,8 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
                      "task " + state.task_id +
                          (patch ? " delivered a patch and no commit"
                                 : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
-                     "", patch ? "`agentforge apply " + short_id(state.task_id) + "` puts the change into your checkout" : "",
+                     "",
+                     patch ? "`agentforge apply " + short_id(state.task_id) + "` puts the change into your checkout" : see_status,
                      ErrorKind::invalid};
     }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));

@@ -3,6 +3,7 @@
 
 #include <agentforge/artifact.hpp>
 
+#include "base/advice.hpp"
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
@@ -146,7 +147,8 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
             "`agentforge status " + short_id(task_id) + "` shows what it waits for", ErrorKind::conflict};
     }
     if (id.empty()) {
-        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " has nothing to approve", "", "", ErrorKind::conflict};
+        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " has nothing to approve", "", see_status,
+                     ErrorKind::conflict};
     }
     const std::string& hash = action ? state.action->hash : state.approval->artifact_hash;
     if (decision.hash && (decision.hash->size() < 6 || !hash.starts_with(*decision.hash))) {

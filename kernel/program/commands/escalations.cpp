@@ -3,6 +3,7 @@
 #include <iterator>
 #include <ostream>
 
+#include "base/advice.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
@@ -237,8 +238,8 @@ Result<std::string> question_named(const ProjectPlace& place, const std::string&
     AF_TRY(const std::string id, tasks.resolve(name));
     AF_TRY(const TaskState state, read_task_state(tasks, id));
     if (state.escalation && !state.escalation->id.empty()) { return state.escalation->id; }
-    return with_standing(Error{"AF-ESC-091", "task " + short_id(id) + " has no open question", "", "", ErrorKind::invalid}, tasks,
-                         id);
+    return with_standing(
+        Error{"AF-ESC-091", "task " + short_id(id) + " has no open question", "", see_status, ErrorKind::invalid}, tasks, id);
 }
 
 int run_resolve(Program& program, const ResolveArguments& arguments) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "aggregate/figures.hpp"
+#include "base/advice.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "pipeline/people/iteration.hpp"
@@ -127,7 +128,7 @@ std::string standing_of(const TaskState& state, const TaskOverview& task) {
 }
 
 Error with_standing(Error error, const TaskStore& store, const std::string& task_id) {
-    if (!error.remedy.empty()) { return error; }
+    if (error.remedy != see_status) { return error; }
     if (const auto state = read_task_state(store, task_id); state.ok()) {
         error.remedy = standing_of(*state, overview_of(*state, {}, store.paths(task_id)));
     }

@@ -23,7 +23,7 @@ struct NextCommand {
 
 /// Returns one sentence for errors: how the task stands, and the command that fits best.
 [[nodiscard]] std::string standing_of(const TaskState& state, const TaskOverview& task);
-/// Returns the error with the task's standing as its remedy, unless it has a remedy of its own.
+/// Returns the error with the task's standing in place of the remedy `see_status` (base/advice.hpp).
 [[nodiscard]] Error with_standing(Error error, const TaskStore& store, const std::string& task_id);
 
 /// Returns a line for each command, the remarks behind them as a shell's comments, in one column. A remark that does not fit into

@@ -72,6 +72,7 @@ TEST_F(Invariants, number_3_finds_a_stage_completed_without_review_or_approval) 
 
 TEST_F(Invariants, number_4_finds_a_record_after_the_end) {
     before_.status = TaskStatus::aborted;
+    after_.status = TaskStatus::aborted;
     EXPECT_EQ(broken("stage_started"), "4: stage_started was recorded after the task's end\n");
 }
 

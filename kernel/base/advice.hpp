@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace agentforge::kernel {
+
+/// Remedy of an error that depends on how its task stands. The command line replaces it by the task's standing and the command
+/// that fits (program/terminal/next_commands.hpp).
+inline constexpr const char* see_status = "`agentforge status` shows how the task stands";
+
+}  // namespace agentforge::kernel
