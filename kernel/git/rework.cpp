@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "git/rework.hpp"
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -34,15 +35,20 @@ Result<git_oid> newest_within(git_repository* repository, const git_oid& head, c
     return commit;
 }
 
-/// Calls for each line that a difference of two trees removes or adds.
+/// The lines that a difference of two trees removes and adds: path and number, and their text.
 struct Lines {
-    std::set<std::pair<std::string, int>> added;
-    std::set<std::pair<std::string, int>> removed;
+    std::map<std::pair<std::string, int>, std::string> added;
+    std::map<std::pair<std::string, int>, std::string> removed;
 
     static int take(const git_diff_delta* delta, const git_diff_hunk*, const git_diff_line* line, void* data) {
         auto& lines = *static_cast<Lines*>(data);
-        if (line->origin == GIT_DIFF_LINE_ADDITION) { lines.added.emplace(delta->new_file.path, line->new_lineno); }
-        if (line->origin == GIT_DIFF_LINE_DELETION) { lines.removed.emplace(delta->old_file.path, line->old_lineno); }
+        const std::string text(line->content, line->content_len);
+        if (line->origin == GIT_DIFF_LINE_ADDITION) {
+            lines.added.emplace(std::pair(delta->new_file.path, line->new_lineno), text);
+        }
+        if (line->origin == GIT_DIFF_LINE_DELETION) {
+            lines.removed.emplace(std::pair(delta->old_file.path, line->old_lineno), text);
+        }
         return 0;
     }
 };
@@ -65,6 +71,30 @@ Result<Lines> lines_between(git_repository* repository, const git_oid& before, c
         return failure(code, "compare two files");
     }
     return lines;
+}
+
+/// Returns the texts of the lines that people's commits removed between two commits, each as often as it was removed. A merge
+/// removes nothing by itself.
+Result<std::multiset<std::string>> removed_by_people(git_repository* repository, const git_oid& from, const git_oid& to) {
+    git_revwalk* raw = nullptr;
+    if (const int code = git_revwalk_new(&raw, repository); code < 0) { return failure(code, "walk over commits"); }
+    const RevisionWalk walk(raw);
+    git_revwalk_push(raw, &to);
+    git_revwalk_hide(raw, &from);
+    std::multiset<std::string> removed;
+    for (git_oid each; git_revwalk_next(&each, raw) == 0;) {
+        git_commit* found = nullptr;
+        if (const int code = git_commit_lookup(&found, repository, &each); code < 0) { return failure(code, "read a commit"); }
+        const CommitHandle commit(found);
+        const bool of_a_task = std::string_view(git_commit_message(found)).find("\nAgentForge-Task: ") != std::string_view::npos;
+        if (of_a_task || git_commit_parentcount(found) != 1) { continue; }
+        git_commit* before = nullptr;
+        if (const int code = git_commit_parent(&before, found, 0); code < 0) { return failure(code, "read a commit"); }
+        const CommitHandle parent(before);
+        AF_TRY(const Lines lines, lines_between(repository, *git_commit_tree_id(before), *git_commit_tree_id(found)));
+        for (const auto& [place, text] : lines.removed) { removed.insert(text); }
+    }
+    return removed;
 }
 
 }  // namespace
@@ -90,8 +120,15 @@ Result<std::optional<Rework>> rework_of(const std::filesystem::path& repository,
     const CommitHandle owned_last(last);
     AF_TRY(const Lines brought, lines_between(handle.get(), base_id, *git_commit_tree_id(found)));
     AF_TRY(const Lines since, lines_between(handle.get(), *git_commit_tree_id(found), *git_commit_tree_id(last)));
+    AF_TRY(std::multiset<std::string> by_people, removed_by_people(handle.get(), commit_id, later));
     Rework rework{brought.added.size(), 0};
-    for (const auto& line : brought.added) { rework.gone += since.removed.contains(line) ? 1 : 0; }
+    for (const auto& [place, text] : brought.added) {
+        if (!since.removed.contains(place)) { continue; }
+        const auto removed = by_people.find(text);
+        if (removed == by_people.end()) { continue; }
+        by_people.erase(removed);
+        ++rework.gone;
+    }
     return std::optional(rework);
 }
 

@@ -3,10 +3,11 @@
 
 import json
 import re
+import shutil
 
 import yaml
 
-from harness import ProgramTest, call, main
+from harness import SOURCE, ProgramTest, call, main
 
 STORE = '''"""Counts of words in a database."""
 
@@ -38,6 +39,7 @@ class TotalTest(unittest.TestCase):
         self.assertEqual(total(database.cursor(), "a"), 3)
         database.close()
 '''
+OWN_FOLDERS = ("kernel", "plugins", "sdk")
 ID = re.compile(r"^V-[0-9a-f]{12}$")
 
 
@@ -196,6 +198,34 @@ HAND_IN = call("complete", summary="The value is a parameter of the query.", fil
 
 def edit(path, search, replace):
     return call("edit_file", path=path, search=search, replace=replace)
+
+
+
+class TestOwnCode(CheckTest):
+    """AgentForge's own sources, checked by AgentForge (North Star, Part 9)."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        for folder in OWN_FOLDERS:
+            shutil.copytree(SOURCE / folder, self.repository / folder)
+        self.commit("Take the sources in")
+
+    def test_nothing_in_it_blocks_and_each_violation_names_a_line_that_is_there(self):
+        told = self.run_program("check", *OWN_FOLDERS, "--json").json
+        self.assertEqual([each for each in told["violations"] if each["severity"] in ("blocking", "critical")], [])
+        self.assertTrue(told["violations"])
+        lines = {}
+        for each in told["violations"]:
+            count = lines.setdefault(each["file"], len((self.repository / each["file"]).read_text(encoding="utf-8").splitlines()))
+            self.assertTrue(1 <= each["line"] <= count, each)
+
+    def test_what_is_in_the_baseline_stays_known_when_its_lines_move(self):
+        self.assert_code(self.run_program("check", *OWN_FOLDERS, "--update-baseline"), 0)
+        self.assert_code(self.run_program("check", *OWN_FOLDERS), 0)
+        for file in sorted((self.repository / "kernel" / "task").glob("*.cpp")):
+            file.write_text("// A line above all others.\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
+        self.assert_code(self.run_program("check", *OWN_FOLDERS), 0)
 
 
 class TestFix(CheckTest):

@@ -16,11 +16,12 @@ protected:
         commit("a.py", "one\ntwo\nthree\nfour\nfive\n", "2026-01-02T00:00:00Z");
         delivered_ = trimmed_line("rev-parse HEAD");
     }
-    void commit(const std::string& file, const std::string& text, const std::string& date) {
+    void commit(const std::string& file, const std::string& text, const std::string& date,
+                const std::string& message = "change") {
         std::ofstream(user() / file) << text;
         git("add -A");
-        run("cd '" + user().string() + "' && GIT_AUTHOR_DATE=" + date + " GIT_COMMITTER_DATE=" + date +
-            " git commit -q -m change");
+        run("cd '" + user().string() + "' && GIT_AUTHOR_DATE=" + date + " GIT_COMMITTER_DATE=" + date + " git commit -q -m '" +
+            message + "'");
     }
     std::string trimmed_line(const std::string& arguments) {
         std::string text = git(arguments);
@@ -49,6 +50,14 @@ TEST_F(ReworkTest, counts_delivered_lines_that_were_changed_or_removed) {
 TEST_F(ReworkTest, does_not_count_lines_that_were_there_before) {
     commit("a.py", "ONE\ntwo\nthree\nfour\nfive\n", "2026-01-05T00:00:00Z");
     EXPECT_EQ(found().gone, 0U);
+}
+
+TEST_F(ReworkTest, does_not_count_what_only_another_task_changed) {
+    commit("a.py", "one\nTWO\nthree\nfour\nfive\n", "2026-01-05T00:00:00Z",
+           "Change it\n\nAgentForge-Task: task-20260105-x-00000001");
+    EXPECT_EQ(found().gone, 0U);
+    commit("a.py", "one\nTWO\nthree\nFOUR\nfive\n", "2026-01-06T00:00:00Z");
+    EXPECT_EQ(found().gone, 1U);
 }
 
 TEST_F(ReworkTest, does_not_count_what_came_later) {
