@@ -63,7 +63,7 @@ Result<std::size_t> update_baseline(const Project& project, const CheckRequest& 
         if (!is_below_any(each.violation.file, request.paths)) { all.push_back(each); }
     }
     const std::size_t count = all.size();
-    AF_CHECK(prepare_project_folder(project.place(), false));
+    AF_CHECK(prepare_project_folder(project.place(), true));  // Otherwise git would ignore the file.
     AF_CHECK(write_file_atomic(baseline_file(project.place()), baseline_text(std::move(all)), Durability::synced));
     return count;
 }

@@ -110,6 +110,7 @@ class TestCheck(CheckTest):
         self.assertIn("conformance_baseline.yaml", outcome.out)
         baseline = (self.repository / ".agentforge" / "conformance_baseline.yaml").read_text()
         self.assertNotIn("SELECT", baseline)
+        self.assertIn(".agentforge/conformance_baseline.yaml", self.git("status", "--short", "--untracked-files=all"), "it is to be committed")
         self.assertEqual(self.new(self.check(code=0)), [])
         # A checkout elsewhere has the baseline alone.
         for record in (self.repository / ".agentforge" / "violations").iterdir():
