@@ -172,6 +172,7 @@ READERS = {
     "kernel/task/store.cpp": "opens a journal: whose it is",
     "kernel/pipeline/session.cpp": "opens a task: folds its journal",
     "kernel/aggregate/followed_task.cpp": "folds a journal that another process writes",
+    "kernel/aggregate/aggregator.cpp": "tells of the new records of a task",
     "kernel/program/commands/inspect.cpp": "shows records",
     "kernel/program/commands/history.cpp": "shows records",
     "kernel/program/commands/cost.cpp": "sums the commands that gates ran, as inspect shows them",
