@@ -10,6 +10,7 @@
 
 #include "base/ids.hpp"
 #include "base/text.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
@@ -18,6 +19,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t most_ended_followed = 16;
+/// If one look returns more changes than this, each further task is one change.
+constexpr std::size_t most_changes = 512;
+/// A journal that has grown by more bytes is read from its snapshot, without blocking other callers.
+constexpr std::uint64_t long_read_bytes = 1UL << 20U;
 constexpr std::int64_t ns_per_second = 1'000'000'000;
 
 bool may_run(const TaskFigures& figures) {
@@ -30,18 +35,41 @@ Error no_task(std::string_view task) {
             "`agentforge status --all --ended` lists them.", ErrorKind::not_found};
 }
 
-TaskChange change_of(const TaskFigures& figures, std::string type) {
-    const TaskSummary& task = figures.overview.summary;
-    return {figures.repo,
-            task.task_id,
-            figures.seq,
-            std::move(type),
-            task.current_stage,
-            figures.steps,
-            condition_of(figures.overview)};
-}
-
 }  // namespace
+
+/// The records that a read delivers after those already told. Keeps only the newest one if there are more than `most`.
+class Aggregator::NewRecords {
+public:
+    struct Entry {
+        Sequence seq;
+        std::string type;
+        std::string at;
+    };
+    NewRecords(Sequence told, std::size_t most) : told_(told), most_(most) {}
+
+    void take(const Record& record) {
+        if (record.seq <= told_) { return; }
+        if (++count_ > most_) { entries_.clear(); }
+        entries_.push_back({record.seq, std::string(record.type()), records::envelope_in(record).timestamp.value_or("")});
+    }
+    /// Takes the records of a task that was read without a listener. A rewritten journal may end before `told`.
+    void take_from(const FollowedTask& task) {
+        const Sequence newest = task.state().seq;
+        if (newest == 0 || newest == told_) { return; }
+        const bool all = newest > told_ && newest - told_ <= most_;
+        if (!all) { told_ = newest - 1; }
+        const auto found = task.records(told_, most_);
+        if (!found.ok()) { return; }  // The journal has just changed again: the next look tells.
+        for (const Record& record : *found) { take(record); }
+    }
+    [[nodiscard]] std::vector<Entry>& entries() { return entries_; }
+
+private:
+    Sequence told_;
+    std::size_t most_;
+    std::size_t count_ = 0;
+    std::vector<Entry> entries_;
+};
 
 std::optional<Error> problem_of(const KnownRepository& repository) {
     const auto take_it_out = "take it out of the list: agentforge repo remove " + repository.name;
@@ -133,16 +161,40 @@ std::vector<std::string> Aggregator::names_in(std::size_t repository) {
     return names;
 }
 
+TaskChange Aggregator::change_of(const Key& key, const Known& known, std::string type) const {
+    TaskChange change{.repo = repositories_[key.first].name, .task_id = key.second, .type = std::move(type)};
+    if (!known.figures) { return change; }
+    change.seq = known.figures->seq;
+    change.stage = known.figures->overview.summary.current_stage;
+    change.step = known.figures->steps;
+    change.state = condition_of(known.figures->overview);
+    return change;
+}
+
+void Aggregator::tell_repositories(std::vector<TaskChange>& changes) {
+    for (std::size_t number = 0; number < repositories_.size(); ++number) {
+        std::string now = repository_problems_.contains(number) ? "unavailable" : "available";
+        if (forgotten_.contains(number)) { now = "removed"; }
+        if (std::exchange(standings_[number], now) == now) { continue; }
+        changes.push_back({.repo = repositories_[number].name, .type = "repository", .state = std::move(now)});
+    }
+}
+
 std::vector<TaskChange> Aggregator::refresh() {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard alone(refreshing_);
+    Lock lock(mutex_);
     std::vector<TaskChange> changes;
     std::map<Key, bool> there;
     for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
         for (const std::string& name : names_in(repository)) { there[{repository, name}] = true; }
     }
-    const auto gone = [&](const auto& known) { return !there.contains(known.first); };
-    version_ += std::erase_if(tasks_, gone);
-    for (const auto& [key, unused] : there) { look(key, changes); }
+    tell_repositories(changes);
+    version_ += std::erase_if(tasks_, [&](const auto& task) {
+        if (there.contains(task.first)) { return false; }
+        changes.push_back(change_of(task.first, task.second, "removed"));
+        return true;
+    });
+    for (const auto& [key, unused] : there) { look(lock, key, changes); }
     if (!loaded_) {
         changes.clear();
         // Returns the heap's free memory to the system: the states of a thousand ended tasks leave small holes.
@@ -153,16 +205,19 @@ std::vector<TaskChange> Aggregator::refresh() {
 }
 
 std::vector<TaskChange> Aggregator::refresh(std::size_t repository, const std::string& task_id) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard alone(refreshing_);
+    Lock lock(mutex_);
     std::vector<TaskChange> changes;
-    if (repository < repositories_.size() && is_task_id(task_id) && !repository_problems_.contains(repository)) {
-        look({repository, task_id}, changes);
+    const bool known = repository < repositories_.size() && !forgotten_.contains(repository);
+    if (known && is_task_id(task_id) && !repository_problems_.contains(repository)) {
+        look(lock, {repository, task_id}, changes);
     }
     return changes;
 }
 
 std::vector<TaskChange> Aggregator::refresh_processes() {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard alone(refreshing_);
+    Lock lock(mutex_);
     std::vector<TaskChange> changes;
     std::vector<Key> differ;
     // An answer is a new file, so one look at the folder of a repository tells which of its tasks can have one.
@@ -189,88 +244,102 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
         if (process || look_for_answer(paths, now)) { differ.push_back(key); }
     }
     for (const Key& key : differ) {
-        look(key, changes);  // What the process wrote before it ended comes first.
+        look(lock, key, changes);  // What the process wrote before it ended comes first.
         const auto found = tasks_.find(key);
         if (found == tasks_.end() || !found->second.figures) { continue; }
         Known& known = found->second;
         known.figures = std::make_shared<const TaskFigures>(with_process(*known.figures, TaskPaths{folder_of(key)}));
         ++version_;
-        changes.push_back(change_of(*known.figures, "process"));
+        changes.push_back(change_of(key, known, "process"));
     }
     return changes;
 }
 
-void Aggregator::look(const Key& key, std::vector<TaskChange>& changes) {
+void Aggregator::look(Lock& lock, const Key& key, std::vector<TaskChange>& changes) {
     struct stat status {};
     const TaskPaths paths{folder_of(key)};
     if (::lstat(paths.journal().c_str(), &status) != 0) {
         std::error_code none;
         if (!fs::exists(paths.root, none)) {
-            version_ += tasks_.erase(key);
+            const auto gone = tasks_.find(key);
+            if (gone == tasks_.end()) { return; }
+            changes.push_back(change_of(key, gone->second, "removed"));
+            tasks_.erase(gone);
+            ++version_;
             return;
         }
         Known& known = tasks_[key];
         if (known.figures && known.size == 0) { return; }
+        const bool had_journal = known.size != 0;
         const bool never_began = TaskStore(agentforge_of(repositories_[key.first])).never_began(key.second);
         known = Known{};
         project(key, known, never_began ? std::nullopt : std::optional(state_without_journal(paths)));
+        if (had_journal) { changes.push_back(change_of(key, known, "problem")); }
         ++version_;
         return;
     }
     Known& known = tasks_[key];
     if (!S_ISREG(status.st_mode)) {
-        version_ += known.problem ? 0 : 1;
+        const bool is_new = !known.problem;
         known = Known{};
         project(key, known,
                 Error{"AF-DASH-019", "The journal of a task is not a file: a link, a folder or a device",
                       paths.journal().string(), "restore the journal, or delete the task's folder", ErrorKind::invalid});
+        if (is_new) { changes.push_back(change_of(key, known, "problem")); }
+        version_ += is_new ? 1 : 0;
         return;
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
     const std::int64_t changed = status.st_ctim.tv_sec * ns_per_second + status.st_ctim.tv_nsec;
     if (known.size == size && known.changed_ns == changed) { return; }
     // A journal only grows. After any other change, reads it from its beginning.
-    if (size <= known.size) {
-        known.followed.reset();
-        known.figures.reset();
-    }
+    if (size <= known.size || size - known.size > long_read_bytes) { known.followed.reset(); }
     known.size = size;
     known.changed_ns = changed;
-    follow(key, known, changes);
+    follow(lock, key, known, changes);
     forget_ended(key, known);
 }
 
-void Aggregator::follow(const Key& key, Known& known, std::vector<TaskChange>& changes) {
-    const Sequence told = known.told;
-    const bool first = known.figures == nullptr && !loaded_;
-    if (!known.followed) { known.followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second); }
-    struct Seen {
-        Sequence seq;
-        std::string type;
-    };
-    std::vector<Seen> seen;
-    const auto read = known.followed->refresh([&](const Record& record) {
-        if (!first && record.seq > told) { seen.push_back({record.seq, std::string(record.type())}); }
-    });
+/// Reads what the journal grew by. A task that is not followed is read without blocking other callers.
+Result<void> Aggregator::read_from_disk(Lock& lock, const Key& key, Known& known, NewRecords& unheard) const {
+    if (known.followed) {
+        return known.followed->refresh([&](const Record& record) { unheard.take(record); });
+    }
+    auto followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second);
+    const bool tells = loaded_;
+    lock.unlock();
+    auto read = followed->refresh();
+    if (read.ok() && tells) { unheard.take_from(*followed); }
+    lock.lock();
+    known.followed = std::move(followed);
+    return read;
+}
+
+void Aggregator::follow(Lock& lock, const Key& key, Known& known, std::vector<TaskChange>& changes) {
+    NewRecords unheard(known.told, changes.size() < most_changes ? most_told_at_once : 1);
+    const auto read = read_from_disk(lock, key, known, unheard);
     ++version_;
-    known.problem.reset();
+    const bool was_unreadable = std::exchange(known.problem, std::nullopt).has_value();
     if (!read.ok()) {
         project(key, known, read.error());
-        if (!known.figures) { return; }
     } else if (known.followed->state().task_id != key.second) {
         // Nothing of its own is written yet: a new journal, or a fork's; or its process ended before.
+        known.figures.reset();
         if (!TaskLock::holder(TaskPaths{folder_of(key)})) { project(key, known, std::nullopt); }
         return;
     } else {
         known.figures = std::make_shared<const TaskFigures>(figures_of(*known.followed, repositories_[key.first].name));
         known.told = known.figures->seq;
     }
-    const Figures figures = known.figures;
-    for (Seen& each : seen) {
-        TaskChange change = change_of(*figures, std::move(each.type));
+    // A journal that is readable again may have no new record.
+    const bool tells_problem = read.ok() ? was_unreadable && unheard.entries().empty() : !was_unreadable;
+    for (NewRecords::Entry& each : unheard.entries()) {
+        TaskChange change = change_of(key, known, std::move(each.type));
         change.seq = each.seq;
+        change.at = std::move(each.at);
         changes.push_back(std::move(change));
     }
+    if (tells_problem) { changes.push_back(change_of(key, known, "problem")); }
 }
 
 /// What is known of a task whose journal says nothing.
@@ -337,7 +406,7 @@ Result<Aggregator::Place> Aggregator::find(std::string_view task, std::string_vi
     const std::lock_guard lock(mutex_);
     std::vector<Place> found;
     for (const auto& [key, known] : tasks_) {
-        if (key.second == task && (repo.empty() || repositories_[key.first].name == repo)) {
+        if (key.second == task && known.is_read() && (repo.empty() || repositories_[key.first].name == repo)) {
             found.push_back({key.first, key.second});
         }
     }
@@ -351,14 +420,14 @@ Result<Aggregator::Place> Aggregator::find(std::string_view task, std::string_vi
 
 Result<void> Aggregator::find_any(std::string_view task) const {
     const std::lock_guard lock(mutex_);
-    if (std::ranges::any_of(tasks_, [&](const auto& known) { return known.first.second == task; })) { return {}; }
-    return no_task(task);
+    const auto is_this = [&](const auto& each) { return each.first.second == task && each.second.is_read(); };
+    return std::ranges::any_of(tasks_, is_this) ? Result<void>() : no_task(task);
 }
 
 Result<Aggregator::Figures> Aggregator::figures(const Place& place) const {
     const std::lock_guard lock(mutex_);
     const auto found = tasks_.find({place.repository, place.task_id});
-    if (found == tasks_.end()) { return no_task(place.task_id); }
+    if (found == tasks_.end() || !found->second.is_read()) { return no_task(place.task_id); }
     if (found->second.figures) { return found->second.figures; }
     return *found->second.problem;
 }

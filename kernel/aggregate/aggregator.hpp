@@ -26,19 +26,22 @@ namespace agentforge::kernel {
 /// gone (AF-DASH-011).
 [[nodiscard]] std::optional<Error> problem_of(const KnownRepository& repository);
 
-/// One change: a record was appended, a process took or released a task (`type` is `process`), or a set changed (`set`; see
-/// SetWatch).
+/// One change: a record was appended (`type` is the record's), a process took or released a task (`process`), its journal can no
+/// longer be read or can be again (`problem`), it is no longer there (`removed`), a repository came or went (`repository`), or a
+/// set changed (`set`; see SetWatch).
 struct TaskChange {
-    std::string repo;
-    std::string task_id;
-    Sequence seq = 0;  ///< Sequence number in the journal. For `process`, that of the last record.
-    std::string type;
-    std::string stage;       ///< Current stage after the change.
+    std::string repo = {};
+    std::string task_id = {};  ///< Empty for `repository`.
+    Sequence seq = 0;          ///< Sequence number in the journal. If the change is not a record, that of the last record.
+    std::string type = {};
+    std::string stage = {};  ///< Current stage after the change.
     std::uint64_t step = 0;  ///< Steps that the task has taken so far.
-    std::string state;       ///< See condition_of.
+    std::string state = {};  ///< See condition_of. For `repository`: `available`, `unavailable` or `removed`.
+    std::string at = {};     ///< When the record was written. Empty if the change is not a record.
 };
 
-/// Follows all tasks of the repositories. Only reads; stores nothing on disk. Safe to use from several threads.
+/// Follows all tasks of the repositories. Only reads; writes only caches. Safe to use from several threads: while `refresh` reads
+/// a long journal, other callers get the figures from before.
 ///
 /// Memory: the figures of each task, the states of tasks that have not ended, and the states of the 16 most recently used ended
 /// tasks.
@@ -59,8 +62,10 @@ public:
         return repository.path / ".agentforge";
     }
 
-    /// Reads every task whose journal has changed, and finds new and removed tasks. The first call reads everything and returns
-    /// no change.
+    /// If a task has more new records than this, or appears with more, they are one change: that of the newest record.
+    static constexpr std::size_t most_told_at_once = 64;
+    /// Reads every task whose journal has changed, and finds new and removed tasks and repositories. The first call reads
+    /// everything and returns no change.
     std::vector<TaskChange> refresh();
     /// Reads one task. Adds a task that is not known yet. Cost: what its journal grew by.
     std::vector<TaskChange> refresh(std::size_t repository, const std::string& task_id);
@@ -96,22 +101,31 @@ private:
         Figures figures;    ///< From `state.yaml` where the journal cannot be read; null: not from that either.
         Sequence told = 0;  ///< The last record that `refresh` told of.
         std::optional<Error> problem;
+        /// False while it is read for the first time.
+        [[nodiscard]] bool is_read() const { return figures || problem; }
         /// Size of the journal. Nothing was appended while this and the time of the last change stay the same.
         std::uint64_t size = 0;
         std::int64_t changed_ns = 0;
     };
     using Key = std::pair<std::size_t, std::string>;
+    using Lock = std::unique_lock<std::mutex>;
+    class NewRecords;
 
-    void look(const Key& key, std::vector<TaskChange>& changes);
-    void follow(const Key& key, Known& known, std::vector<TaskChange>& changes);
+    void look(Lock& lock, const Key& key, std::vector<TaskChange>& changes);
+    void follow(Lock& lock, const Key& key, Known& known, std::vector<TaskChange>& changes);
+    [[nodiscard]] Result<void> read_from_disk(Lock& lock, const Key& key, Known& known, NewRecords& unheard) const;
+    [[nodiscard]] TaskChange change_of(const Key& key, const Known& known, std::string type) const;
+    void tell_repositories(std::vector<TaskChange>& changes);
     void forget_ended(const Key& key, Known& known);
     void project(const Key& key, Known& known, std::optional<Error> problem);
     [[nodiscard]] std::vector<std::string> names_in(std::size_t repository);
     [[nodiscard]] std::filesystem::path folder_of(const Key& key) const;
 
+    std::mutex refreshing_;  ///< Held by one `refresh` at a time, which gives up `mutex_` during long reads.
     mutable std::mutex mutex_;
     std::vector<KnownRepository> repositories_;
-    std::set<std::size_t> forgotten_;  ///< Numbers of repositories that are known no more.
+    std::map<std::size_t, std::string> standings_;  ///< What the last change of type `repository` said.
+    std::set<std::size_t> forgotten_;               ///< Numbers of repositories that are known no more.
     std::map<Key, Known> tasks_;
     std::map<std::size_t, Error> repository_problems_;
     std::map<std::size_t, std::vector<Error>> odd_folders_;  ///< Among the tasks of a repository.

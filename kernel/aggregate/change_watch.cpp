@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "base/ids.hpp"
@@ -29,16 +30,37 @@ bool is_on_a_network(const fs::path& folder) {
 
 }  // namespace
 
-ChangeWatch::ChangeWatch(std::vector<fs::path> tasks)
-    : folders_(std::move(tasks)), events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+ChangeWatch::ChangeWatch(std::vector<fs::path> tasks, AlsoWatched also)
+    : folders_(std::move(tasks)), also_(std::move(also)), events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
     misses_events_ = !events_.valid();
     for (std::size_t folder = 0; folder < folders_.size(); ++folder) { watch_folder(folder); }
+    watch_others();
+}
+
+void ChangeWatch::watch_others() {
+    for (const fs::path& folder : also_.folders) {
+        watch_other(folder);
+        std::error_code error;
+        for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+            std::error_code none;
+            if (at->is_directory(none)) { watch_other(at->path()); }
+        }
+    }
+}
+
+void ChangeWatch::watch_other(const fs::path& folder) {
+    const int watch = ::inotify_add_watch(
+        events_.get(), folder.c_str(),
+        IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_ONLYDIR);
+    if (watch >= 0) { watched_[watch] = {folders_.size(), {}}; }
+    if ((watch < 0 && errno != ENOENT) || is_on_a_network(folder)) { misses_events_ = true; }
 }
 
 void ChangeWatch::watch_folder(std::size_t folder) {
-    const int watch = events_.valid() ? ::inotify_add_watch(events_.get(), folders_[folder].c_str(),
-                                                            IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
-                                      : -1;
+    const int watch = events_.valid()
+                          ? ::inotify_add_watch(events_.get(), folders_[folder].c_str(),
+                                                IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MOVE_SELF | IN_ONLYDIR)
+                          : -1;
     if (watch < 0 || is_on_a_network(folders_[folder])) { misses_events_ = true; }
     if (watch < 0) { return; }
     watched_[watch] = {folder, {}};
@@ -54,33 +76,55 @@ void ChangeWatch::watch_folder(std::size_t folder) {
 void ChangeWatch::watch_task(std::size_t folder, const std::string& task) {
     const int watch = ::inotify_add_watch(events_.get(), (folders_[folder] / task / "actions.yaml").c_str(),
                                           IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW);
-    if (watch >= 0) { watched_[watch] = {folder, task}; }
-    if (watch >= 0) { return; }
+    if (watch >= 0) {
+        watched_[watch] = {folder, task};
+        if (also_.locks) { watch_lock(folder, task); }
+        return;
+    }
     // The task has no journal yet. Watches its folder for it.
     const int parent = ::inotify_add_watch(events_.get(), (folders_[folder] / task).c_str(),
                                            IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
     if (parent >= 0) { watched_[parent] = {folder, task}; }
-    if (parent < 0) { misses_events_ = true; }
+    // If the task is gone, or is no folder, the watch of the whole folder reports when it comes.
+    if (parent < 0 && errno != ENOENT && errno != ENOTDIR) { misses_events_ = true; }
+}
+
+void ChangeWatch::watch_lock(std::size_t folder, const std::string& task) {
+    // The process writes its name into the lock, and the system closes it when the process ends. Looking for it writes nothing.
+    const int watch = ::inotify_add_watch(events_.get(), (folders_[folder] / task / "lock").c_str(),
+                                          IN_MODIFY | IN_CLOSE_WRITE | IN_DONT_FOLLOW);
+    if (watch >= 0) { watched_[watch] = {folder, task}; }
 }
 
 void ChangeWatch::take_event(int watch, unsigned mask, const std::string& name, std::vector<Change>& changes) {
     if ((mask & IN_Q_OVERFLOW) != 0) {
-        for (std::size_t folder = 0; folder < folders_.size(); ++folder) { changes.push_back({folder, {}}); }
+        const std::size_t count = folders_.size() + (also_.folders.empty() ? 0 : 1);
+        for (std::size_t folder = 0; folder < count; ++folder) { changes.push_back({folder, {}}); }
         return;
     }
     const auto found = watched_.find(watch);
     if (found == watched_.end()) { return; }
     const Change about = found->second;
     if ((mask & IN_IGNORED) != 0) { watched_.erase(found); }
+    if (about.folder == folders_.size()) {
+        if (!name.starts_with('.')) { changes.push_back(about); }
+        return;
+    }
     if (about.task.empty() && is_task_id(name)) {
-        watch_task(about.folder, name);
+        if ((mask & (IN_CREATE | IN_MOVED_TO)) != 0) { watch_task(about.folder, name); }
         changes.push_back({about.folder, {}});
         return;
     }
-    if (about.task.empty()) { return; }
+    if (about.task.empty()) {
+        if ((mask & (IN_IGNORED | IN_MOVE_SELF)) == 0) { return; }
+        misses_events_ = true;  // The folder itself is gone; another one may come in its place.
+        changes.push_back(about);
+        return;
+    }
     const bool gone = (mask & (IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)) !=
                       0;  // Deleting a file that is still open changes only its link count.
     if (name == "actions.yaml" || gone) { watch_task(about.folder, about.task); }
+    if (also_.locks) { watch_lock(about.folder, about.task); }  // The first process makes the file.
     changes.push_back(about);
 }
 
@@ -108,6 +152,7 @@ std::vector<ChangeWatch::Change> ChangeWatch::wait(std::chrono::milliseconds wai
     std::ranges::sort(changes, order);
     const auto doubles = std::ranges::unique(changes, same);
     changes.erase(doubles.begin(), doubles.end());
+    if (!changes.empty()) { watch_others(); }
     return changes;
 }
 

@@ -27,8 +27,8 @@ class SetWatch {
 public:
     explicit SetWatch(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-    /// Returns a change of type `set` for each file that is new or was written since the last call. Its task_id is the set's id,
-    /// its state the phase. The first call returns none. Cost: one stat for each set.
+    /// Returns a change of type `set` for each file that is new, was written or was removed since the last call. Its task_id is
+    /// the set's id, its state the phase or `removed`. The first call returns none. Cost: one stat for each set.
     [[nodiscard]] std::vector<TaskChange> refresh();
 
 private:

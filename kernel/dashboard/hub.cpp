@@ -12,6 +12,8 @@
 namespace agentforge::kernel {
 
 struct EventHub::State {
+    explicit State(const Clock& the_clock) : clock(the_clock) {}
+    const Clock& clock;
     std::mutex mutex;
     std::string run;  ///< Identifies this process: event numbers of another process mean nothing here.
     std::size_t kept = 0;
@@ -23,6 +25,19 @@ struct EventHub::State {
 
     [[nodiscard]] std::uint64_t oldest() const { return newest - events.size() + 1; }
     [[nodiscard]] std::string id_of(std::uint64_t number) const { return run + "-" + std::to_string(number); }
+    [[nodiscard]] std::string now() const { return format_time(clock.now()); }
+    /// Returns an event about the stream itself.
+    [[nodiscard]] EventSource::Event notice(const char* type, const char* reason = nullptr) const {
+        json::object data{{"type", type}};
+        if (reason != nullptr) { data["reason"] = reason; }
+        data["at"] = now();
+        return {{}, type, to_json_line(data)};
+    }
+    void append(EventSource::Event event) {
+        event.id = id_of(++newest);
+        events.push_back(std::move(event));
+        if (events.size() > kept) { events.pop_front(); }
+    }
     void wake() const {
         for (const int descriptor : wakes) { (void)::eventfd_write(descriptor, 1); }
     }
@@ -47,20 +62,19 @@ public:
         const std::lock_guard lock(state_->mutex);
         std::vector<Event> taken;
         if (greeting_ != nullptr) {
-            taken.push_back({state_->id_of(seen_), greeting_, to_json_line(json::object{{"type", greeting_}})});
+            taken.push_back(state_->notice(greeting_));
+            taken.back().id = state_->id_of(seen_);
         }
         greeting_ = nullptr;
         if (state_->closed) {
             ended_ = true;
-            taken.push_back({{}, "closed", R"({"type": "closed", "reason": "the dashboard ends"})"});
+            taken.push_back(state_->notice("closed", "the dashboard ends"));
             return taken;
         }
         if (seen_ + 1 < state_->oldest()) {
             ended_ = true;
             taken.push_back(
-                {{},
-                 "dropped",
-                 R"({"type": "dropped", "reason": "this client reads more slowly than events come; connect again and ask for all"})"});
+                state_->notice("dropped", "this client reads more slowly than events come; connect again and ask for all"));
             return taken;
         }
         for (; seen_ < state_->newest; ++seen_) { taken.push_back(state_->events[seen_ + 1 - state_->oldest()]); }
@@ -76,7 +90,8 @@ private:
     bool ended_ = false;
 };
 
-EventHub::EventHub(IdSource& ids, std::size_t kept, std::size_t most_clients) : state_(std::make_shared<State>()) {
+EventHub::EventHub(IdSource& ids, const Clock& clock, std::size_t kept, std::size_t most_clients)
+    : state_(std::make_shared<State>(clock)) {
     constexpr std::size_t run_digits = 12;
     state_->run = ids.random_hex(run_digits);
     state_->kept = kept;
@@ -86,12 +101,17 @@ EventHub::EventHub(IdSource& ids, std::size_t kept, std::size_t most_clients) : 
 void EventHub::publish(const std::vector<TaskChange>& changes) {
     if (changes.empty()) { return; }
     const std::lock_guard lock(state_->mutex);
+    const std::string now = state_->now();
+    if (changes.size() > state_->kept) {
+        state_->append(state_->notice("reset"));
+        return state_->wake();
+    }
     for (const TaskChange& change : changes) {
-        const std::string id = state_->id_of(++state_->newest);
-        json::object data{{"type", change.type},   {"repo", change.repo}, {"task_id", change.task_id}, {"sequence", change.seq},
-                          {"phase", change.stage}, {"step", change.step}, {"state", change.state}};
-        state_->events.push_back({id, "task", to_json_line(data)});
-        if (state_->events.size() > state_->kept) { state_->events.pop_front(); }
+        const json::object data{{"type", change.type},       {"repo", change.repo},
+                                {"task_id", change.task_id}, {"sequence", change.seq},
+                                {"phase", change.stage},     {"step", change.step},
+                                {"state", change.state},     {"at", change.at.empty() ? now : change.at}};
+        state_->append({{}, "task", to_json_line(data)});
     }
     state_->wake();
 }

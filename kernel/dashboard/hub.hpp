@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "aggregate/aggregator.hpp"
+#include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "dashboard/http.hpp"
 
@@ -21,9 +22,11 @@ namespace agentforge::kernel {
 /// event is told so and disconnected. Safe to use from several threads. Must outlive its sources.
 class EventHub {
 public:
-    /// `kept`: how many events a client may be behind. `most_clients`: clients at the same time.
-    EventHub(IdSource& ids, std::size_t kept = 2048, std::size_t most_clients = 16);
+    /// `kept`: how many events a client may be behind. `most_clients`: clients at the same time. `clock` gives the time of events
+    /// that are not a record, and must outlive the hub and its sources.
+    EventHub(IdSource& ids, const Clock& clock, std::size_t kept = 2048, std::size_t most_clients = 16);
 
+    /// More changes at once than are kept become one event, `reset`: no client could read them in time.
     void publish(const std::vector<TaskChange>& changes);
     /// Wakes all sources; they end. Called when the server stops.
     void close();

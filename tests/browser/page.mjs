@@ -326,6 +326,8 @@ const scenarios = {
     for (const text of [world.request, "working on its parts", "schema: ‖ paused", "consumer: ‖ paused", "after schema", "agentforge resume " + world.set]) assert.ok(shown.includes(text), text + " in " + shown);
     await page.getByRole("link", { name: world.consumer }).first().click();
     await heading("Set");
+    await have("note");
+    await page.getByText("a note in the set alone").first().waitFor();
     await have("resume");
     await page.getByText("✓ completed").first().waitFor({ timeout: 60000 });
     await page.waitForFunction(() => [...document.querySelectorAll("section li .quiet.small")].some((each) => each.textContent === "delivered"), null, { timeout: 60000 });
@@ -361,6 +363,19 @@ const scenarios = {
     await go("task/" + world.task, "Figures");
     await have("append", { count: 2 });
     await page.waitForFunction(() => [...document.querySelectorAll("dt")].some((name) => name.textContent === "Steps" && name.nextSibling.textContent === "46"));
+  },
+
+  async gone() {
+    await begin();
+    await have("add");
+    await page.getByText("A task of 50 steps").first().waitFor();
+    await have("forget");
+    await page.getByText("A task of 50 steps").first().waitFor({ state: "detached" });
+    await go("task/" + world.task + "/steps", "40 steps");
+    await have("remove");
+    await heading("There is no task");
+    await page.getByText("40 steps").first().waitFor({ state: "detached" });
+    trouble = [];       // The browser itself says that the task was not found.
   },
 
   async lost() {

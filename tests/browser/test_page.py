@@ -197,6 +197,13 @@ class TestPage(PageTest):
         writer = journals.with_steps(KEPT, self.agentforge, 1, 40)
         self.drive("live", {"append": lambda asked: journals.more_steps(writer, asked["count"])}, task=writer.task_id)
 
+    def test_a_repository_that_comes_and_goes_and_a_removed_task_are_shown_without_a_reload(self):
+        writer = journals.with_steps(KEPT, self.agentforge, 1, 40)
+        second = self.make_repository("second")
+        journals.with_steps(KEPT, second / ".agentforge", 2, 50)
+        repo = lambda *arguments: lambda _: self.assert_code(self.run_program("repo", *arguments), 0) and None  # noqa: E731
+        self.drive("gone", {"add": repo("add", second), "forget": repo("remove", "second"), "remove": lambda _: shutil.rmtree(self.task_folder(writer.task_id))}, task=writer.task_id)
+
     def test_a_lost_connection_is_said_and_what_was_missed_is_caught_up(self):
         writer = journals.with_steps(KEPT, self.agentforge, 1, 40)
 
@@ -218,10 +225,13 @@ class TestPageOfSets(PageTest, SetTest):
         self.start_set("--set", "delivery.set_test=[\"false\"]")
         parts = {part["repo"]: part["task"] for part in self.set_file()["parts"]}
 
+        def note(_):
+            (self.sets()[0] / "set.yaml").write_text(json.dumps(self.set_file() | {"reason": "a note in the set alone"}), encoding="utf-8")
+
         def resume(_):
             self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
 
-        self.drive("sets", {"resume": resume}, set=self.set_id(), request=SET_REQUEST, **parts)
+        self.drive("sets", {"note": note, "resume": resume}, set=self.set_id(), request=SET_REQUEST, **parts)
 
 
 class TestPageOfDependencies(PageTest):

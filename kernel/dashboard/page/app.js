@@ -24,7 +24,7 @@ const app = {
     waitingBefore = count;
   },
   count: 0,
-  watches: [],    // Other tasks whose changes concern the one that is shown.
+  watches: [],    // Other tasks and sets whose changes concern the one that is shown.
 };
 
 function entitle(text) {
@@ -63,7 +63,8 @@ async function draw() {
     } catch (problem) {
       if (problem.status === 401) redraw(main, h("section", {}, h("h1", {}, "This browser is not known any more"), h("p", {}, "Start ", h("code", {}, "agentforge dashboard"), " again, and open the address that it prints.")));
       else if (problem.code === "AF-DASH-018") redraw(main, h("section", {}, h("h1", {}, problem.message), h("ul", {}, problem.where.split(", ").map((repo) => h("li", {}, h("a", { href: place.replace(/^#\/task\/[^/?]+/, (start) => start + "@" + encodeURIComponent(repo)) }, repo))))));
-      else if (place !== lastPlace) redraw(main, h("section", {}, h("h1", {}, problem.message), h("p", {}, problem.detail || "The dashboard cannot be reached.")));
+      // What is shown stays only if the dashboard cannot be reached: its answer says that the task is gone, or why it cannot be shown.
+      else if (place !== lastPlace || problem.status) redraw(main, h("section", {}, h("h1", {}, problem.message), h("p", {}, problem.detail || "The dashboard cannot be reached.")));
     }
     for (const entry of document.querySelectorAll("header nav a")) if (found && entry.dataset.view === found.name) entry.setAttribute("aria-current", "page"); else entry.removeAttribute("aria-current");
     if (place !== lastPlace && lastPlace !== null) {
@@ -89,7 +90,7 @@ function count() {
 function soon(event) {
   count();
   const [, , id] = location.hash.slice(1).split("?")[0].split("/");
-  if (event && id && location.hash.startsWith("#/task/") && event.task_id !== decodeURIComponent(id).split("@")[0] && !app.watches.includes(event.task_id)) return;
+  if (event && id && event.type !== "repository" && location.hash.startsWith("#/task/") && event.task_id !== decodeURIComponent(id).split("@")[0] && !app.watches.includes(event.task_id)) return;
   due ??= setTimeout(() => { due = null; draw(); }, 60);
 }
 

@@ -150,7 +150,7 @@ export async function overview(app, query, id) {
   const current = shown.current_stage, rounds = shown.iteration_summary;
   const own = (await get("/api/sets")).sets.filter((set) => set.set_id === shown.set || set.specification_task === shown.task_id);
   const needs = shown.dependencies;
-  app.watches = needs && !needs.met ? needs.tasks.map((each) => each.task_id) : [];
+  app.watches = [...own.flatMap((set) => [set.set_id, ...set.parts.map((part) => part.task_id)]), ...(needs && !needs.met ? needs.tasks.map((each) => each.task_id) : [])];
   const met = !needs ? [] : [...needs.tasks.map((each) => h("li", {}, h("span", { class: each.reached ? "good" : "warn" }, each.reached ? "✓ " : "· "), link("task/" + each.task_id, each.task_id), " of " + each.repo + ": stage " + each.required_stage + (each.reached ? " is done" : " is needed; it is " + (each.state ? named(each.state) + (each.phase ? " at " + each.phase : "") : "not known")), each.reason && h("div", { class: "small quiet" }, each.reason))),
     ...needs.external.map((each) => h("li", {}, h("span", { class: each.commit ? "good" : "warn" }, each.commit ? "✓ " : "· "), each.artifact + " of " + each.repo + (each.version ? " " + each.version : ""), each.commit && h("span", { class: "quiet small" }, " " + (each.tag || "") + " (" + each.commit.slice(0, 12) + ")")))];
   const known = shown.available_actions.includes("extend") ? await get("/api/pipelines", { repo: shown.repo }).catch(() => ({ pipelines: [] })) : { pipelines: [] };

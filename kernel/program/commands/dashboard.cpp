@@ -78,15 +78,15 @@ private:
 };
 
 /// Tells clients of what the journals say, until the user ends it.
-void follow(const Program& program, Aggregator& tasks, SetWatch& sets, EventHub& events) {
+void follow(const Program& program, RepositoryList& list, Aggregator& tasks, SetWatch& sets, EventHub& events) {
     constexpr std::chrono::milliseconds usual_wait{2000};  // Only for a process that ended without a word; a record is an event.
     constexpr std::chrono::milliseconds wait_after_change{200};  // A process often ends after its last record.
     constexpr std::chrono::milliseconds wait_without_events{500};
     // Events usually suffice: looking at everything costs more.
     constexpr std::chrono::seconds between_whole_looks{60};
     constexpr std::chrono::seconds between_looks_without_events{10};
-    RepositoryList list(program);
     auto watch = std::make_unique<ChangeWatch>(task_folders(tasks.every_repository()));
+    events.publish(tasks.refresh());  // What changed before there was a watch.
     const SystemClock clock;
     auto looked = clock.steady();
     std::chrono::milliseconds wait = usual_wait;
@@ -132,6 +132,7 @@ Result<std::string> token_of(const std::filesystem::path& file) {
 }
 
 int run_dashboard(Program& program, const DashboardArguments& arguments) {
+    RepositoryList list(program);
     auto repositories = all_repositories(program);
     if (!repositories.ok()) { return program.fail(repositories.error()); }
     const auto sets_in = sets_folder(program);
@@ -156,13 +157,15 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
     Guard guard({(*listener)->port(), arguments.read_only, metrics_token}, ids);
     Aggregator tasks(std::move(*repositories));
     (void)tasks.refresh();
-    EventHub events(ids);
+    const SystemClock clock;
+    EventHub events(ids, clock);
     OwnProgram commands(program.environment);
     SetWatch sets(*sets_in);
+    (void)sets.refresh();
     Dashboard dashboard({tasks, events, guard, commands, *sets_in});
     const auto server = (*listener)->serve(dashboard);
     tell_address(program, settings, server->port(), guard.token());
-    follow(program, tasks, sets, events);
+    follow(program, list, tasks, sets, events);
     server->stop();
     events.close();
     return 0;

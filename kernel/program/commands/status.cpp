@@ -8,12 +8,15 @@
 #include <ostream>
 #include <sstream>
 
+#include "aggregate/aggregator.hpp"
+#include "aggregate/change_watch.hpp"
 #include "aggregate/figures.hpp"
 #include "aggregate/followed_task.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
+#include "escalation/store.hpp"
 #include "git/checkout_change.hpp"
 #include "pipeline/artifact_files.hpp"
 #include "program/command_line.hpp"
@@ -169,8 +172,9 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
     return 0;
 }
 
+/// Writes the task's text to `out`, or sets `box`, whose text changes as time passes.
 int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments,
-              std::optional<SeenTask>& seen) {
+              std::optional<SeenTask>& seen, std::function<void(std::ostream&)>& box) {
     const TaskStore store(place.agentforge);
     const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
@@ -194,18 +198,16 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     std::vector<BoxPart> detail;
     if (detailed) { detail = detail_of(store, *state, seen->records); }
     const Spend spend = state->ledger.total();
-    const TaskOverview overview =
-        overview_of(*state, seen->followed ? seen->followed->activity() : LastActivity(), store.paths(*id));
+    TaskOverview overview = overview_of(*state, seen->followed ? seen->followed->activity() : LastActivity(), store.paths(*id));
     if (shows_boxes(program)) {
-        auto parts = box_of_task(
-            program, *state, overview,
-            spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, spend, state->ledger.unpriced_models()) : "",
-            look_of(program), SystemClock().now());
-        if (arguments.detail) {
-            parts.push_back(gates_part(*state));
+        if (arguments.detail) { detail.insert(detail.begin(), gates_part(*state)); }
+        const std::string cost =
+            spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, spend, state->ledger.unpriced_models()) : "";
+        box = [&program, state, overview = std::move(overview), cost, detail = std::move(detail)](std::ostream& terminal) {
+            auto parts = box_of_task(program, *state, overview, cost, look_of(program), SystemClock().now());
             parts.insert(parts.end(), detail.begin(), detail.end());
-        }
-        print_box(program, out, parts);
+            print_box(program, terminal, parts);
+        };
         return 0;
     }
     out << state->task_id << "  "
@@ -279,10 +281,16 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     return 0;
 }
 
-int show_one(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments,
-             std::optional<SeenTask>& seen) {
-    const int code = show_task(program, out, place, arguments, seen);
-    return seen && !seen->followed ? 1 : code;  // Who asks a script's question is not told that all is well.
+Answer show_one(Program& program, const ProjectPlace& place, const StatusArguments& arguments, std::optional<SeenTask>& seen) {
+    std::ostringstream text;
+    std::function<void(std::ostream&)> box;
+    int code = show_task(program, text, place, arguments, seen, box);
+    if (seen && !seen->followed) { code = 1; }  // Who asks a script's question is not told that all is well.
+    return [text = text.str(), box = std::move(box), code](std::ostream& out) {
+        out << text;
+        if (box) { box(out); }
+        return code;
+    };
 }
 
 /// Over what stands on the screen, without a flicker; what has no room there is left out below.
@@ -297,13 +305,50 @@ std::string in_place_of_the_last(const std::string& text, std::size_t rows) {
     return drawn + "\x1b[J";
 }
 
-/// Shows it again whenever it has changed: until Ctrl-C, or until nothing goes on.
-int show_repeatedly(Program& program, const std::function<int(std::ostream&)>& show, const std::function<bool()>& goes_on) {
+/// What `--watch` waits for: a change, or the time to look without one.
+class Changes {
+public:
+    Changes(std::vector<std::filesystem::path> tasks, AlsoWatched also)
+        : tasks_(std::move(tasks)), also_(std::move(also)), looked_(clock_.steady()) {
+        watch_.emplace(tasks_, also_);
+    }
+
+    /// Returns whether to look again; otherwise only time has passed, at most `most`.
+    bool wait(std::chrono::milliseconds most, const CancelToken& cancel) {
+        constexpr std::chrono::milliseconds between_looks{100};  // A busy task writes more often than a person reads.
+        constexpr std::chrono::milliseconds wait_without_events{500};
+        constexpr std::chrono::seconds between_whole_looks{60};
+        constexpr std::chrono::seconds between_watches{10};
+        const bool misses = watch_->misses_events();
+        const bool changed = !watch_->wait(misses ? std::min(most, wait_without_events) : most, -1).empty();
+        if (changed && !cancel.requested()) { ::poll(nullptr, 0, between_looks.count()); }
+        const auto passed = clock_.steady() - looked_;
+        if (passed < (misses ? between_watches : between_whole_looks)) { return changed || misses; }
+        looked_ = clock_.steady();
+        if (misses) { watch_.emplace(tasks_, also_); }  // A folder may have come.
+        return true;
+    }
+
+private:
+    std::vector<std::filesystem::path> tasks_;
+    AlsoWatched also_;
+    SystemClock clock_;
+    std::chrono::steady_clock::time_point looked_;
+    std::optional<ChangeWatch> watch_;
+};
+
+/// Shows it again whenever it has changed: until Ctrl-C, or until nothing goes on. A box is also drawn again as time passes and
+/// the window changes its size, but without reading anything.
+int show_repeatedly(Program& program, Changes changes, const std::function<Answer()>& look,
+                    const std::function<bool()>& goes_on) {
+    constexpr std::chrono::milliseconds between_boxes{1000};
+    constexpr std::chrono::milliseconds usual_wait{2000};
     std::string shown;
+    bool running = goes_on();
+    Answer answer = look();
     while (true) {
-        const bool running = goes_on();
         std::ostringstream now;
-        const int code = show(now);
+        const int code = answer(now);
         if (now.str() != shown) {
             const bool in_place = shows_boxes(program) && moves_cursor(program.environment);
             if (!in_place && !shown.empty() && !program.json_output) { program.out << "\n"; }
@@ -312,10 +357,26 @@ int show_repeatedly(Program& program, const std::function<int(std::ostream&)>& s
             program.out << (in_place ? in_place_of_the_last(shown, terminal_rows()) : shown) << std::flush;
         }
         if (code != 0 || !running || !program.out) { return code; }
-        constexpr int slices = 10;
-        for (int slice = 0; slice < slices && !program.cancel->requested(); ++slice) { ::poll(nullptr, 0, 50); }
+        const bool changed = changes.wait(shows_boxes(program) ? between_boxes : usual_wait, *program.cancel);
         if (program.cancel->requested()) { return static_cast<int>(ExitCode::cancelled); }
+        if (!changed) { continue; }
+        running = goes_on();
+        answer = look();
     }
+}
+
+std::filesystem::path answers_of(const std::filesystem::path& agentforge) { return EscalationStore(agentforge).directory(); }
+
+/// The changes of a list: what the dashboard watches.
+Changes changes_of(const Program& program, const std::vector<std::filesystem::path>& agentforge_folders) {
+    std::vector<std::filesystem::path> tasks;
+    AlsoWatched also{.locks = true};
+    for (const std::filesystem::path& agentforge : agentforge_folders) {
+        tasks.push_back(TaskStore(agentforge).root());
+        also.folders.push_back(answers_of(agentforge));
+    }
+    if (const auto sets = sets_folder(program); sets.ok()) { also.folders.push_back(*sets); }
+    return {std::move(tasks), std::move(also)};
 }
 
 int status_of_all(Program& program, const StatusArguments& arguments) {
@@ -323,8 +384,11 @@ int status_of_all(Program& program, const StatusArguments& arguments) {
     if (!repositories.ok()) { return program.fail(repositories.error()); }
     for (const std::string& line : unfinished_sets(program, {})) { program.err << "agentforge: " << line << "\n"; }
     SeenRepositories seen;
-    const auto show = [&](std::ostream& out) { return list_tasks_of_all(program, out, seen, *repositories, arguments.list); };
-    return arguments.watch ? show_repeatedly(program, show, [] { return true; }) : show(program.out);
+    const auto look = [&] { return list_tasks_of_all(program, seen, *repositories, arguments.list); };
+    if (!arguments.watch) { return look()(program.out); }
+    std::vector<std::filesystem::path> folders;
+    for (const KnownRepository& each : *repositories) { folders.push_back(Aggregator::agentforge_of(each)); }
+    return show_repeatedly(program, changes_of(program, folders), look, [] { return true; });
 }
 
 int status_here(Program& program, const StatusArguments& arguments) {
@@ -336,18 +400,19 @@ int status_here(Program& program, const StatusArguments& arguments) {
     for (const std::string& line : unfinished_sets(program, place->root)) { program.err << "agentforge: " << line << "\n"; }
     std::optional<SeenTask> seen;
     SeenRepositories listed;
-    const auto show = [&](std::ostream& out) {
-        return arguments.task.empty() ? list_tasks(program, out, listed, *place, arguments.list)
-                                      : show_one(program, out, *place, arguments, seen);
+    const auto look = [&] {
+        return arguments.task.empty() ? list_tasks(program, listed, *place, arguments.list)
+                                      : show_one(program, *place, arguments, seen);
     };
-    if (!arguments.watch) { return show(program.out); }
+    if (!arguments.watch) { return look()(program.out); }
     if (arguments.task.empty()) {
-        return show_repeatedly(program, show, [] { return true; });
+        return show_repeatedly(program, changes_of(program, {place->agentforge}), look, [] { return true; });
     }
     const TaskStore store(place->agentforge);
     const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
-    return show_repeatedly(program, show, [&] { return TaskLock::holder(store.paths(*id)).has_value(); });
+    Changes changes({}, {.folders = {store.paths(*id).root, answers_of(place->agentforge)}});
+    return show_repeatedly(program, std::move(changes), look, [&] { return TaskLock::holder(store.paths(*id)).has_value(); });
 }
 
 /// A flag that says nothing where it stands is named, not passed over.

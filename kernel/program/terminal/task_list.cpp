@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
+#include <sstream>
 
 #include "aggregate/aggregator.hpp"
 #include "aggregate/set_figures.hpp"
@@ -154,30 +155,37 @@ void print_answer(std::ostream& out, const json::value& value, bool watch) {
     out << (watch ? to_json_line(value) + "\n" : to_json_pretty(value));
 }
 
-int list_tasks(Program& program, std::ostream& out, SeenRepositories& seen, const ProjectPlace& place,
-               const TaskListOptions& options) {
-    const auto listing = listing_of(program, seen, place.root, place.root.filename().string(), options);
-    if (!listing.ok()) { return program.fail(listing.error()); }
+Answer list_tasks(Program& program, SeenRepositories& seen, const ProjectPlace& place, const TaskListOptions& options) {
+    auto listing = listing_of(program, seen, place.root, place.root.filename().string(), options);
+    if (!listing.ok()) {
+        return [&program, problem = listing.error()](std::ostream&) { return program.fail(problem); };
+    }
     if (program.json_output) {
         json::object told = to_json(*listing);
         told["sets"] = sets_of(program, seen, place.root);
-        print_answer(out, told, options.watch);
-        return 0;
+        return [told = std::move(told), options](std::ostream& out) {
+            print_answer(out, told, options.watch);
+            return 0;
+        };
     }
-    print(program, out, *listing);
-    if (listing->wanted == 0) { say_why_none(program, out, *listing, options); }
-    return 0;
+    std::ostringstream none;
+    if (listing->wanted == 0) { say_why_none(program, none, *listing, options); }
+    return [&program, listing = std::move(*listing), none = none.str()](std::ostream& out) {
+        print(program, out, listing);
+        out << none;
+        return 0;
+    };
 }
 
-int list_tasks_of_all(Program& program, std::ostream& out, SeenRepositories& seen,
-                      const std::vector<KnownRepository>& repositories, const TaskListOptions& options) {
+Answer list_tasks_of_all(Program& program, SeenRepositories& seen, const std::vector<KnownRepository>& repositories,
+                         const TaskListOptions& options) {
     int code = 0;
     json::array told;
+    std::vector<Listing> shown;
     std::size_t quiet = 0;  // Repositories without a task to show.
     for (const KnownRepository& repository : repositories) {
         const auto problem = problem_of(repository);
-        const auto listing =
-            problem ? Result<Listing>(*problem) : listing_of(program, seen, repository.path, repository.name, options);
+        auto listing = problem ? Result<Listing>(*problem) : listing_of(program, seen, repository.path, repository.name, options);
         json::object entry{{"name", repository.name}, {"path", repository.path.string()}};
         if (!listing.ok()) {
             code = 1;
@@ -185,25 +193,32 @@ int list_tasks_of_all(Program& program, std::ostream& out, SeenRepositories& see
             entry["error"] = error_json(listing.error()).at("error");
         } else {
             for (auto& field : to_json(*listing)) { entry[field.key()] = std::move(field.value()); }
-            if (!program.json_output && !listing->shown.empty()) {
-                Program there = program;
-                there.place_flag = "--repo " + repository.name;
-                print(there, out, *listing);
-                out << "\n";
-            }
             quiet += listing->shown.empty() ? 1 : 0;
+            if (!listing->shown.empty()) { shown.push_back(std::move(*listing)); }
         }
         told.push_back(std::move(entry));
     }
     if (program.json_output) {
-        const json::array sets = sets_of(program, seen, std::nullopt);
-        print_answer(out, json::object{{"repositories", std::move(told)}, {"sets", sets}}, options.watch);
-    } else if (quiet > 0) {
-        out << quiet << (quiet == 1 ? " repository has" : " repositories have") << " no "
-            << (options.state.empty() ? (options.ended ? "task" : "open task") : options.state + " task")
-            << (options.ended || !options.state.empty() ? "\n" : "; --ended lists ended tasks, too\n");
+        json::object answer{{"repositories", std::move(told)}, {"sets", sets_of(program, seen, std::nullopt)}};
+        return [answer = std::move(answer), code, options](std::ostream& out) {
+            print_answer(out, answer, options.watch);
+            return code;
+        };
     }
-    return code;
+    return [&program, shown = std::move(shown), quiet, code, options](std::ostream& out) {
+        for (const Listing& listing : shown) {
+            Program there = program;
+            there.place_flag = "--repo " + listing.name;
+            print(there, out, listing);
+            out << "\n";
+        }
+        if (quiet > 0) {
+            out << quiet << (quiet == 1 ? " repository has" : " repositories have") << " no "
+                << (options.state.empty() ? (options.ended ? "task" : "open task") : options.state + " task")
+                << (options.ended || !options.state.empty() ? "\n" : "; --ended lists ended tasks, too\n");
+        }
+        return code;
+    };
 }
 
 }  // namespace agentforge::kernel

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <string>
@@ -28,13 +29,17 @@ struct TaskListOptions {
 /// What a command has seen of repositories, by their roots. Kept from one list to the next.
 using SeenRepositories = std::map<std::filesystem::path, TaskOverviews>;
 
-/// Lists the tasks of one repository, newest first, and says how many are left out. Returns the exit code.
-int list_tasks(Program& program, std::ostream& out, SeenRepositories& seen, const ProjectPlace& place,
-               const TaskListOptions& options);
-/// Lists the tasks of each repository. One that cannot be read is named on standard error, the others are shown, and the exit
+/// Writes what a command has read, and returns the exit code. Reads nothing, so it can be written again as time passes or the
+/// window changes its size.
+using Answer = std::function<int(std::ostream& out)>;
+
+/// Reads the tasks of one repository, newest first. The answer says how many are left out.
+[[nodiscard]] Answer list_tasks(Program& program, SeenRepositories& seen, const ProjectPlace& place,
+                                const TaskListOptions& options);
+/// Reads the tasks of each repository. One that cannot be read is named on standard error, the others are shown, and the exit
 /// code is 1.
-int list_tasks_of_all(Program& program, std::ostream& out, SeenRepositories& seen,
-                      const std::vector<KnownRepository>& repositories, const TaskListOptions& options);
+[[nodiscard]] Answer list_tasks_of_all(Program& program, SeenRepositories& seen, const std::vector<KnownRepository>& repositories,
+                                       const TaskListOptions& options);
 
 /// On a terminal a person gets boxes; elsewhere plain lines without what passes by itself ("12 s ago").
 [[nodiscard]] bool shows_boxes(const Program& program);

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -81,15 +82,27 @@ class DashboardTest(ProgramTest):
         answer = connection.getresponse()
         self.assertEqual(answer.getheader("Content-Type"), "text/event-stream")
         self.addCleanup(connection.close)
-        fields = {}
+        fields, quiet = {}, 0
         while line := answer.readline().decode():
             line = line.rstrip("\n")
+            quiet = quiet + 1 if line == ": still here" else quiet
+            self.assertLess(quiet, 10, "nothing is told any more")
             if line.startswith(("id: ", "event: ", "data: ")):
                 key, value = line.split(": ", 1)
                 fields[key] = value
             elif not line and "event" in fields:
                 yield fields
                 fields = {}
+
+    def next_change(self, stream, **wanted):
+        """The next update with these fields."""
+        while True:
+            event = next(stream)
+            self.assertNotIn(event["event"], ("dropped", "reset"))
+            data = json.loads(event["data"])
+            self.assertRegex(data["at"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+            if {name: data.get(name) for name in wanted} == wanted:
+                return data
 
 
 class TestDashboard(DashboardTest):
@@ -264,6 +277,47 @@ class TestDashboard(DashboardTest):
         self.assertEqual(next(again)["event"], "hello")
         self.assertEqual(next(again)["id"], seen[3][0])
         self.assertEqual(next(self.events_of(client, "another-1"))["event"], "reset")
+        times = {record["seq"]: record["timestamp"] for record in records}
+        self.assertEqual([data["at"] for _, data in seen if data["type"] != "process"], list(times.values()))
+
+    def test_repositories_and_tasks_that_come_and_go_are_told(self):
+        other = self.make_repository("other")
+        self.assert_code(self.start("--exit-after", "intake", cwd=other), 0)
+        task = self.run_program("status", "--json", cwd=other).json["tasks"][0]["task_id"]
+        client = self.begin("--port", "0")
+        stream = self.events_of(client)
+        self.assertEqual(next(stream)["event"], "hello")
+        self.assert_code(self.run_program("repo", "add", other, "--name", "second"), 0)
+        self.next_change(stream, type="repository", repo="second", task_id="", state="available")
+        self.next_change(stream, type="task_completed", repo="second", task_id=task)
+        self.assertEqual(client.json(f"/api/tasks/{task}")["repo"], "second")
+
+        folder = other / ".agentforge" / "tasks" / task
+        folder.rename(self.folder / "away")
+        self.next_change(stream, type="removed", repo="second", task_id=task, state="completed")
+        self.assertEqual(client.ask("GET", f"/api/tasks/{task}")[0], 404)
+        (self.folder / "away").rename(folder)
+        self.next_change(stream, type="task_completed", repo="second", task_id=task)
+        shutil.rmtree(folder)
+        self.next_change(stream, type="removed", repo="second", task_id=task)
+
+        self.assert_code(self.run_program("repo", "remove", "second"), 0)
+        self.next_change(stream, type="repository", repo="second", state="removed")
+        self.assertEqual([each["name"] for each in client.json("/api/repositories")["repositories"]], ["textkit"])
+
+    def test_changes_are_told_where_the_system_tells_of_none(self):
+        """The folder of the tasks comes after the dashboard, so it has to look by itself."""
+        self.assertFalse((self.repository / ".agentforge" / "tasks").exists())
+        client = self.begin("--port", "0")
+        stream = self.events_of(client)
+        self.assertEqual(next(stream)["event"], "hello")
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        self.next_change(stream, type="task_completed", task_id=self.task())
+        folder = self.repository / ".agentforge" / "tasks"
+        folder.rename(self.folder / "away")
+        self.next_change(stream, type="removed", state="completed")
+        (self.folder / "away").rename(folder)
+        self.next_change(stream, type="task_completed", task_id=self.task())
 
     def test_a_second_one_says_that_the_port_is_in_use(self):
         client = self.begin("--port", "0")
@@ -315,10 +369,13 @@ class TestDashboardOfSets(DashboardTest, SetTest):
         self.assertIn(f"agentforge --repo schema resume {self.set_id()}", self.run_program("--repo", "schema", "status", schema["task_id"], cwd=self.folder).out)
 
     def test_a_set_that_goes_on_is_told_to_who_listens(self):
-        client = self.begin("--port", "0")
         self.start_set("--set", "delivery.set_test=[\"false\"]")
+        client = self.begin("--port", "0")
         stream = self.events_of(client)
         self.assertEqual(next(stream)["event"], "hello")
+        told = self.set_file()
+        (self.sets()[0] / "set.yaml").write_text(json.dumps(told | {"reason": "a note"}), encoding="utf-8")    # As soon as somebody listens.
+        self.next_change(stream, type="set", task_id=self.set_id(), state=told["phase"])
         self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
         phases = []
         while "done" not in phases:

@@ -239,6 +239,23 @@ class TestInTheBackground(ProgramTest):
         self.assertEqual(json.loads(logs[-1])["type"], "task_aborted")
         self.assertEqual(json.loads(watched[-1])["status"], "aborted")
 
+    def test_watched_list_shows_a_task_that_begins_and_one_that_is_killed(self):
+        process = self.spawn("status", "--watch", "--json")
+        shown = lambda: [task["task_id"][-8:] + " " + condition for task in json.loads(process.stdout.readline())["tasks"] for condition in [task["status"] + " running" * task["running"]]]  # noqa: E731
+        self.assertEqual(shown(), [])
+        asked, model = self.hanging()
+        runs = self.spawn("start", "--exit-after", "intake", *model, REQUEST)
+        wait_until(asked.exists, "the model to be asked")
+        short = self.task()[-8:]
+        while shown() != [short + " running running"]:
+            pass
+        os.killpg(runs.pid, signal.SIGKILL)     # It writes nothing more.
+        while shown() != [short + " running"]:
+            pass
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 23)
+
     def test_interrupted_watch_says_so_by_its_exit_code(self):
         process = self.spawn("status", "--watch")
         self.assertIn("AGENTFORGE STATUS", process.stdout.readline())

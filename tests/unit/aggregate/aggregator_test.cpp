@@ -2,9 +2,13 @@
 #include "aggregate/aggregator.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
+#include "aggregate/set_figures.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {
@@ -19,6 +23,17 @@ protected:
         other_.begin(folder_.path() / "other" / ".agentforge", 5);
     }
     std::vector<KnownRepository> repositories() { return {{"one", folder_.path() / "one"}, {"other", folder_.path() / "other"}}; }
+
+    /// Each change but its time; a state only if it is not a task's.
+    static std::vector<std::string> told(const std::vector<TaskChange>& changes) {
+        std::vector<std::string> lines;
+        for (const TaskChange& change : changes) {
+            const bool of_task = change.type != "repository" && change.type != "set";
+            lines.push_back(change.type + " " + change.repo + " " + change.task_id + " " + std::to_string(change.seq) +
+                            (of_task ? "" : " " + change.state));
+        }
+        return lines;
+    }
 
     TemporaryDirectory folder_{"aggregated"};
     KeptJournal one_;
@@ -59,9 +74,134 @@ TEST_F(Aggregated, ANewTaskIsFoundAndARemovedOneGone) {
     EXPECT_EQ(aggregator.refresh().size(), 5U);
     EXPECT_EQ(aggregator.tasks().size(), 3U);
     fs::remove_all(folder);
-    (void)aggregator.refresh();
+    const auto changes = aggregator.refresh();
+    EXPECT_EQ(told(changes), std::vector<std::string>{"removed other " + third.task_id() + " 5"});
     EXPECT_EQ(aggregator.tasks().size(), 2U);
     EXPECT_FALSE(aggregator.find(third.task_id()).ok());
+    EXPECT_TRUE(aggregator.refresh().empty());
+}
+
+TEST_F(Aggregated, ARemovedTaskIsToldWhenOnlyItIsLookedAt) {
+    Aggregator aggregator(repositories());
+    (void)aggregator.refresh();
+    fs::remove_all(folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id());
+    EXPECT_EQ(told(aggregator.refresh(1, other_.task_id())),
+              std::vector<std::string>{"removed other " + other_.task_id() + " 5"});
+    EXPECT_TRUE(aggregator.refresh(1, other_.task_id()).empty());
+}
+
+TEST_F(Aggregated, ATaskThatAppearsWithManyRecordsIsOneChange) {
+    Aggregator aggregator(repositories());
+    (void)aggregator.refresh();
+    KeptJournal third("killed_in_green");
+    third.begin(folder_.path() / "other" / ".agentforge", Aggregator::most_told_at_once + 1);
+    const auto changes = aggregator.refresh();
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].seq, Aggregator::most_told_at_once + 1);
+    EXPECT_FALSE(changes[0].type.empty());
+    EXPECT_EQ(changes[0].at.substr(0, 4), "2026");
+    third.append(2);
+    EXPECT_EQ(aggregator.refresh().size(), 2U);
+}
+
+TEST_F(Aggregated, ManyNewRecordsOfAKnownTaskAreOneChange) {
+    KeptJournal third("killed_in_green");
+    third.begin(folder_.path() / "other" / ".agentforge", 5);
+    Aggregator aggregator(repositories());
+    (void)aggregator.refresh();
+    third.append(Aggregator::most_told_at_once);
+    EXPECT_EQ(aggregator.refresh().size(), Aggregator::most_told_at_once);
+    third.append_steps(Aggregator::most_told_at_once + 1);
+    const auto changes = aggregator.refresh();
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].seq, 5 + 2 * Aggregator::most_told_at_once + 1);
+    EXPECT_EQ(changes[0].type, "step");
+}
+
+TEST_F(Aggregated, TheFirstLookBeginsAtTheSnapshotOfALongTask) {
+    KeptJournal third("killed_in_green");
+    const fs::path followed = third.begin(folder_.path() / "other" / ".agentforge", 70) / ".followed";
+    third.append_steps(600);
+    const auto written = [&followed] {
+        struct stat file {};
+        EXPECT_EQ(::stat(followed.c_str(), &file), 0);
+        return std::pair(file.st_ino, file.st_mtim.tv_nsec);
+    };
+    EXPECT_TRUE(Aggregator(repositories()).refresh().empty());
+    const auto first = written();
+    // Reading from the beginning would write another one.
+    Aggregator again(repositories());
+    EXPECT_TRUE(again.refresh().empty());
+    EXPECT_EQ(written(), first);
+    const auto place = again.find(third.task_id());
+    ASSERT_TRUE(place.ok());
+    EXPECT_EQ((*again.figures(*place))->seq, 670U);
+    third.append_steps(1);
+    EXPECT_EQ(again.refresh().size(), 1U);
+}
+
+TEST_F(Aggregated, ARepositoryIsToldWhenItComesAndGoes) {
+    Aggregator aggregator({repositories()[0]});
+    (void)aggregator.refresh();
+    aggregator.set_repositories(repositories());
+    EXPECT_EQ(told(aggregator.refresh()).front(), "repository other  0 available");
+    aggregator.set_repositories({repositories()[0]});
+    EXPECT_EQ(told(aggregator.refresh()),
+              (std::vector<std::string>{"repository other  0 removed", "removed other " + other_.task_id() + " 5"}));
+    EXPECT_TRUE(aggregator.refresh(1, other_.task_id()).empty());
+    aggregator.set_repositories(repositories());
+    EXPECT_EQ(aggregator.refresh().size(), 6U);
+    fs::rename(folder_.path() / "other", folder_.path() / "away");
+    EXPECT_TRUE(aggregator.repositories_moved());
+    EXPECT_EQ(told(aggregator.refresh()).front(), "repository other  0 unavailable");
+    EXPECT_TRUE(aggregator.refresh().empty());
+}
+
+TEST_F(Aggregated, AJournalThatCannotBeReadAnyMoreIsToldOnce) {
+    Aggregator aggregator(repositories());
+    (void)aggregator.refresh();
+    const fs::path journal = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml";
+    const std::string whole = *read_file(journal);
+    std::ofstream(journal, std::ios::app) << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
+    EXPECT_EQ(told(aggregator.refresh()), std::vector<std::string>{"problem other " + other_.task_id() + " 5"});
+    std::ofstream(journal, std::ios::app) << "- {\"seq\": 23}\n";
+    EXPECT_TRUE(aggregator.refresh().empty());
+    std::ofstream(journal, std::ios::trunc) << whole;
+    EXPECT_EQ(told(aggregator.refresh()), std::vector<std::string>{"problem other " + other_.task_id() + " 5"});
+    EXPECT_TRUE(aggregator.problems().empty());
+}
+
+TEST_F(Aggregated, OtherCallersGetAnswersWhileATaskIsRead) {
+    Aggregator aggregator(repositories());
+    (void)aggregator.refresh();
+    std::vector<std::unique_ptr<KeptJournal>> more;
+    std::atomic<bool> done = false;
+    std::thread asks([&] {
+        while (!done) { EXPECT_GE(aggregator.tasks().size(), 2U); }
+    });
+    for (int copy = 0; copy < 20; ++copy) {
+        more.push_back(std::make_unique<KeptJournal>("killed_in_green"));
+        const fs::path task = more.back()->begin(folder_.path() / "other" / ".agentforge", 70);
+        EXPECT_EQ(aggregator.refresh().size(), 1U);
+        fs::remove_all(task);
+        EXPECT_EQ(aggregator.refresh().size(), 1U);
+    }
+    done = true;
+    asks.join();
+}
+
+TEST_F(Aggregated, ASetIsToldWhenItComesAndGoes) {
+    const fs::path sets = folder_.path() / "sets";
+    fs::create_directories(sets / "set-1");
+    std::ofstream(sets / "set-1" / "set.yaml") << "set_id: [";
+    SetWatch watch(sets);
+    EXPECT_TRUE(watch.refresh().empty());
+    fs::create_directories(sets / "set-2");
+    std::ofstream(sets / "set-2" / "set.yaml") << "set_id: [";
+    EXPECT_EQ(told(watch.refresh()), std::vector<std::string>{"set  set-2 0 unknown"});
+    fs::remove_all(sets / "set-1");
+    EXPECT_EQ(told(watch.refresh()), std::vector<std::string>{"set  set-1 0 removed"});
+    EXPECT_TRUE(watch.refresh().empty());
 }
 
 TEST_F(Aggregated, ATaskIsFoundByItsIdAndItsRepository) {

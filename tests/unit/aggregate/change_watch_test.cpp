@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "task/store.hpp"
+
 namespace agentforge::kernel::testing {
 namespace {
 
@@ -59,6 +61,82 @@ TEST_F(Watched, ANewTaskIsHeardOfAndThenItsRecords) {
     EXPECT_TRUE(hears(watch, task));
     write("b");
     EXPECT_TRUE(hears(watch, task));
+}
+
+TEST_F(Watched, ARemovedTaskIsHeardOfAndNoEventIsMissedAfterwards) {
+    fs::create_directories(tasks_ / task);
+    write("a");
+    fs::create_directories(tasks_ / "task-20260102-without-a-journal-1f2e3d4c");
+    ChangeWatch watch({tasks_});
+    fs::remove_all(tasks_ / task);
+    EXPECT_TRUE(hears(watch, ""));
+    fs::remove_all(tasks_ / "task-20260102-without-a-journal-1f2e3d4c");
+    EXPECT_TRUE(hears(watch, ""));
+    EXPECT_FALSE(watch.misses_events());
+    fs::create_directories(tasks_ / task);
+    write("b");
+    EXPECT_TRUE(hears(watch, ""));
+}
+
+TEST_F(Watched, AFolderThatIsRemovedMissesEvents) {
+    fs::create_directories(tasks_);
+    ChangeWatch watch({tasks_});
+    fs::remove_all(tasks_);
+    EXPECT_TRUE(hears(watch, ""));
+    EXPECT_TRUE(watch.misses_events());
+}
+
+TEST_F(Watched, ALockIsHeardOfWhenItIsTakenAndReleasedButNotWhenSomebodyLooks) {
+    fs::create_directories(tasks_ / task);
+    write("a");
+    ChangeWatch watch({tasks_}, {.locks = true});
+    write("b");
+    EXPECT_TRUE(hears(watch, task));
+    {
+        auto lock = TaskLock::acquire(TaskPaths{tasks_ / task}, "test", "2026-01-02T00:00:00.000Z");
+        ASSERT_TRUE(lock.ok());
+        write("c");
+        EXPECT_TRUE(hears(watch, task));
+        EXPECT_TRUE(TaskLock::holder(TaskPaths{tasks_ / task}));
+        EXPECT_TRUE(watch.wait(std::chrono::milliseconds(0), -1).empty());
+    }
+    EXPECT_TRUE(hears(watch, task));
+}
+
+TEST_F(Watched, FilesOfOtherFoldersAreHeardOfAlsoInFoldersThatComeLater) {
+    const fs::path sets = folder_.path() / "sets";
+    fs::create_directories(tasks_);
+    ChangeWatch watch({tasks_}, {.folders = {sets, folder_.path() / "answers"}});
+    EXPECT_FALSE(watch.misses_events());
+    fs::create_directories(tasks_ / task);
+    EXPECT_TRUE(hears(watch, ""));
+    fs::create_directories(sets / "one");
+    fs::create_directories(tasks_ / "task-20260102-another-1f2e3d4c");
+    EXPECT_TRUE(hears(watch, ""));
+    std::ofstream(sets / "one" / "set.yaml") << "a";
+    EXPECT_TRUE(hears(watch, ""));
+    while (!watch.wait(std::chrono::milliseconds(0), -1).empty()) {}
+    std::ofstream(sets / "one" / ".hidden") << "a";
+    EXPECT_TRUE(watch.wait(std::chrono::milliseconds(0), -1).empty());
+}
+
+TEST_F(Watched, AnOverflowIsAChangeOfEachFolder) {
+    std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
+    std::size_t most = 0;
+    ASSERT_TRUE(limit >> most);
+    fs::create_directories(tasks_ / task);
+    fs::create_directories(folder_.path() / "other");
+    write("a");
+    ChangeWatch watch({tasks_}, {.folders = {folder_.path() / "other"}});
+    // The system joins equal events that follow one another, so writes and changes of permissions take turns.
+    for (std::size_t count = 0; count <= most; count += 2) {
+        std::ofstream(tasks_ / task / "actions.yaml", std::ios::app) << "b";
+        fs::permissions(tasks_ / task / "actions.yaml", fs::perms::owner_exec, fs::perm_options::add);
+        fs::permissions(tasks_ / task / "actions.yaml", fs::perms::owner_exec, fs::perm_options::remove);
+    }
+    std::vector<std::pair<std::size_t, std::string>> heard;
+    for (const ChangeWatch::Change& change : watch.wait(generous, -1)) { heard.emplace_back(change.folder, change.task); }
+    EXPECT_EQ(heard, (std::vector<std::pair<std::size_t, std::string>>{{0, ""}, {0, task}, {1, ""}}));
 }
 
 TEST_F(Watched, AFolderThatIsNotThereYetMissesEvents) { EXPECT_TRUE(ChangeWatch({folder_.path() / "none"}).misses_events()); }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,27 @@ public:
         std::ofstream out(file_, std::ios::binary | std::ios::app);
         for (std::size_t n = 0; n < count && written_ < records_.size(); ++n) { out << records_[written_++]; }
     }
+    /// Appends the last written step again and again, as steps of its own.
+    void append_steps(std::size_t count) {
+        auto journal = Journal::open(file_, disk_);
+        const auto records = Journal::read(file_);
+        if (!journal.ok() || !records.ok()) { throw std::runtime_error("no journal to append to"); }
+        json::object step;
+        for (const Record& record : *records) {
+            if (record.type() == "step") { step = record.body; }
+        }
+        for (const char* key : {"seq", "prev", "hash"}) { step.erase(key); }
+        for (std::size_t n = 0; n < count; ++n) {
+            step["step"] = step.at("step").to_number<std::int64_t>() + 1;
+            if (!journal->append(step).ok()) { throw std::runtime_error("no step can be appended"); }
+        }
+    }
 
 private:
+    class Unsynced final : public JournalDisk {
+        int sync(int /*descriptor*/) override { return 0; }
+    };
+    Unsynced disk_;
     std::vector<std::string> head_;
     std::vector<std::string> records_;
     std::string task_id_;

@@ -35,7 +35,7 @@ protected:
         : waiting_("waiting_for_approval"),
           ended_("delivered_and_rebased"),
           tasks_({{"one", folder_.path() / "one"}, {"two", folder_.path() / "two"}}),
-          events_(ids_),
+          events_(ids_, clock_),
           guard_({port, read_only}, ids_),
           dashboard_({tasks_, events_, guard_, commands_}) {
         waiting_.begin(folder_.path() / "one" / ".agentforge", waiting_.records());
@@ -85,6 +85,7 @@ protected:
     KeptJournal ended_;
     CountingIdSource ids_;
     Aggregator tasks_;
+    FakeClock clock_;
     EventHub events_;
     Guard guard_;
     FakeCommands commands_;

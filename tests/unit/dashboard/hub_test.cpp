@@ -10,7 +10,7 @@ namespace {
 class Hub : public ::testing::Test {
 protected:
     static TaskChange change(Sequence seq) {
-        return {"one", "task-20260102-a-b-1f2e3d4c", seq, "step", "green", seq, "in_progress"};
+        return {"one", "task-20260102-a-b-1f2e3d4c", seq, "step", "green", seq, "in_progress", "2026-01-02T03:04:05.006Z"};
     }
     static std::vector<std::string> types(const std::vector<EventSource::Event>& events) {
         std::vector<std::string> types;
@@ -22,7 +22,8 @@ protected:
         return ::poll(&watched, 1, 0) == 1;
     }
     CountingIdSource ids_;
-    EventHub hub_{ids_, 4, 2};
+    FakeClock clock_;
+    EventHub hub_{ids_, clock_, 4, 2};
 };
 
 TEST_F(Hub, GivesEachEventOnceWithItsPlace) {
@@ -35,7 +36,7 @@ TEST_F(Hub, GivesEachEventOnceWithItsPlace) {
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(
         events[0].data,
-        R"({"type": "step", "repo": "one", "task_id": "task-20260102-a-b-1f2e3d4c", "sequence": 7, "phase": "green", "step": 7, "state": "in_progress"})");
+        R"({"type": "step", "repo": "one", "task_id": "task-20260102-a-b-1f2e3d4c", "sequence": 7, "phase": "green", "step": 7, "state": "in_progress", "at": "2026-01-02T03:04:05.006Z"})");
     EXPECT_FALSE(readable(*source));
 }
 
@@ -60,10 +61,27 @@ TEST_F(Hub, TellsOneWhoMissedTooMuchToAskForAll) {
         hub_.publish({change(1)});
         last = source->take().back().id;
     }
-    hub_.publish({change(2), change(3), change(4), change(5), change(6), change(7)});
+    for (Sequence seq = 2; seq <= 7; ++seq) { hub_.publish({change(seq)}); }
     EXPECT_EQ(types(hub_.listen(last)->take()), std::vector<std::string>{"reset"});
     EXPECT_EQ(types(hub_.listen("another-run-3")->take()), std::vector<std::string>{"reset"});
     EXPECT_EQ(types(hub_.listen(last.substr(0, last.rfind('-')) + "-999")->take()), std::vector<std::string>{"reset"});
+}
+
+TEST_F(Hub, GivesItsOwnTimeToWhatIsNotARecord) {
+    const auto source = hub_.listen("");
+    EXPECT_EQ(source->take()[0].data, R"({"type": "hello", "at": "2026-01-02T00:00:00.000Z"})");
+    clock_.advance(std::chrono::seconds(1));
+    hub_.publish({{.repo = "one", .type = "repository", .state = "removed"}});
+    EXPECT_NE(source->take()[0].data.find(R"("at": "2026-01-02T00:00:01.000Z")"), std::string::npos);
+}
+
+TEST_F(Hub, TellsAClientThatReadsAtOnceToAskForAllAfterTooManyChanges) {
+    const auto source = hub_.listen("");
+    (void)source->take();
+    hub_.publish({change(1), change(2), change(3), change(4), change(5)});
+    hub_.publish({change(6)});
+    EXPECT_EQ(types(source->take()), (std::vector<std::string>{"reset", "task"}));
+    EXPECT_FALSE(source->ended());
 }
 
 TEST_F(Hub, DropsASlowClientWithAReasonAndKeepsNothingForIt) {

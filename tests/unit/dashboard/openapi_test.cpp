@@ -148,6 +148,21 @@ TEST_F(OpenApi, DescribesWhatEachChangeTakes) {
     }
 }
 
+TEST_F(OpenApi, DescribesEachEventFieldByField) {
+    const HttpResponse answer = get("/api/events");
+    events_.publish(
+        {{.repo = "one", .task_id = "task", .seq = 1, .type = "step", .stage = "green", .step = 1, .state = "paused"}});
+    std::vector<std::string> described;
+    for (const EventSource::Event& event : answer.events->take()) {
+        const std::string schema = event.type == "task" ? "Change" : "Notice";
+        const auto data = parse_json(event.data, event.type);
+        ASSERT_TRUE(data.ok());
+        EXPECT_EQ(problem_of(*data, document_.at("components").at("schemas").at(schema).as_object(), event.type), "");
+        described.push_back(schema);
+    }
+    EXPECT_EQ(described, (std::vector<std::string>{"Notice", "Change"}));
+}
+
 TEST_F(OpenApi, DescribesProblems) {
     const HttpResponse refused = get("/api/tasks/task-20260101-none-00000000");
     EXPECT_EQ(refused.header("Content-Type"), "application/problem+json");
