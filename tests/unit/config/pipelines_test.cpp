@@ -68,7 +68,8 @@ PipelineTemplate populated() {
     stage.approve = true;
     stage.entry_point = true;
     stage.exit_point = true;
-    stage.config = json::object{{"k", json::array{1, "x", nullptr}}};
+    stage.config = json::object{{"k", json::array{1, "x", nullptr}}, {"exit_gate", "green"}};
+    stage.compares_with = ComparedTree::base;
     out.stages = {stage, StageTemplate{}};
     out.stages[1].name = "two";
     out.stages[1].executor = "two";
@@ -284,6 +285,42 @@ TEST(Pipelines, an_exit_gate_that_does_not_exist_is_refused) {
     const auto set =
         with_project("mine.yaml", mine("  stages:\n    - {name: look, contract: analysis, config: {exit_gate: nope}}\n"));
     EXPECT_EQ(set.error().message, "there is no gate `nope`");
+}
+
+TEST(Pipelines, a_stage_says_what_its_gate_compares_with) {
+    const auto set = with_project(
+        "mine.yaml",
+        mine("  stages:\n    - {name: look, contract: implementation, compares_with: base, config: {exit_gate: green}}\n"));
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    const StageTemplate look = set->get("mine")->stages[0];
+    EXPECT_EQ(compared_tree(look, "green"), ComparedTree::base);
+    EXPECT_EQ(compared_tree(look, "deliver"), ComparedTree::base);
+    EXPECT_EQ(compared_tree(look, "conformance"), ComparedTree::locked_tests) << "it judges no stage";
+    EXPECT_EQ(compared_tree(StageTemplate{}, "red"), ComparedTree::base);
+    EXPECT_EQ(compared_tree(StageTemplate{}, "green"), ComparedTree::locked_tests);
+}
+
+TEST(Pipelines, a_tree_to_compare_with_that_does_not_exist_names_the_nearest) {
+    const auto with = [](const std::string& keys) {
+        return with_project("mine.yaml",
+                            mine("  stages:\n    - name: look\n      contract: implementation\n      " + keys + "\n"))
+            .error();
+    };
+    const Error wrong = with("compares_with: locked_test\n      config: {exit_gate: green}");
+    EXPECT_EQ(wrong.code, "AF-PIPE-001");
+    EXPECT_EQ(wrong.message, "`compares_with` is `locked_test`, which does not exist");
+    EXPECT_EQ(wrong.remedy, "Did you mean `locked_tests`?");
+    EXPECT_THAT(wrong.where, testing::HasSubstr("mine.yaml:8:"));
+    EXPECT_EQ(with("compares_with: ''\n      config: {exit_gate: green}").remedy, "Write one of base, locked_tests.");
+    EXPECT_EQ(with("compares_with: base").message, "the stage has no gate that compares trees");
+    EXPECT_EQ(with("compares_wit: base").code, "AF-PIPE-001");
+}
+
+TEST(Pipelines, only_a_gate_that_verifies_a_change_can_show_that_a_test_is_wrong) {
+    const auto set = with_project(
+        "mine.yaml", mine("  stages:\n    - {name: look, contract: implementation, config: {hand_back_gate: red}}\n"));
+    EXPECT_EQ(set.error().message, "only the gate `green` can show that a test is wrong");
+    EXPECT_EQ(set.error().remedy, "Write green, or remove `hand_back_gate`.");
 }
 
 TEST(Pipelines, two_stages_that_lock_tests_or_deliver_are_refused) {
