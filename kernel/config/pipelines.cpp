@@ -272,6 +272,21 @@ Result<std::map<std::string, ExternalArtifact, std::less<>>> read_external(const
     return out;
 }
 
+/// Reads `provided_as` of task.yaml. Tasks of earlier versions lack it: they knew these words of two contracts.
+Result<std::map<std::string, std::vector<std::string>, std::less<>>> read_provided_as(const json::object* object,
+                                                                                      const std::string& pointer) {
+    std::map<std::string, std::vector<std::string>, std::less<>> out;
+    if (object == nullptr) {
+        return std::map<std::string, std::vector<std::string>, std::less<>>{
+            {std::string(contract_name::specification), {"spec_provided", "external_spec_provided"}},
+            {std::string(contract_name::test_suite), {"tests_provided", "external_tests_provided"}}};
+    }
+    Fields fields(*object, pointer);
+    for (const auto& [contract, unused] : *object) { fields.texts(contract, out[contract]); }
+    AF_CHECK(fields.finish());
+    return out;
+}
+
 /// Reads the form common to files and task.yaml. Errors have a JSON pointer below `pointer` in `where`.
 Result<PipelineTemplate> read_pipeline(const json::object& value, const std::string& pointer) {
     PipelineTemplate out;
@@ -284,6 +299,7 @@ Result<PipelineTemplate> read_pipeline(const json::object& value, const std::str
     fields.text("source", out.source);
     AF_TRY(out.accepts_external, read_external(fields.object("accepts_external"), pointer + "/accepts_external"));
     AF_TRY(out.requires_external, read_external(fields.object("requires_external"), pointer + "/requires_external"));
+    AF_TRY(out.provided_as, read_provided_as(fields.object("provided_as"), pointer + "/provided_as"));
     const auto* stages = fields.array("stages");
     const auto* exit = fields.object("exit");
     const auto* continuation = fields.object("continuation");
@@ -424,16 +440,19 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
     return {};
 }
 
-/// Checks the words of `skip_if`: the kernel's, those of contracts' `conditions`, and those of imported artifacts.
+/// The words that an imported artifact of any contract makes true.
+std::array<std::string, 2> provided_words(std::string_view contract) {
+    return {std::string(contract) + "_provided", "external_" + std::string(contract) + "_provided"};
+}
+
+/// Checks the words of `skip_if`: `never`, those that contracts declare, and those of imported artifacts.
 Result<void> check_conditions(const StageTemplate& stage, const std::string& at, const ContractSet& contracts) {
     const auto condition = SkipCondition::parse(stage.skip_if);
     if (!condition.ok()) { return broken("AF-PIPE-005", at + "/skip_if", condition.error().message, condition.error().remedy); }
-    std::vector<std::string> known = skip_conditions();
+    std::vector<std::string> known{"never"};
+    known.insert(known.end(), contracts.skip_words().begin(), contracts.skip_words().end());
+    const std::string named = joined(known);
     for (const std::string& name : contracts.names()) {
-        const auto contract = contracts.get(name);
-        for (std::string& word : contract.ok() ? contract->condition_words() : std::vector<std::string>()) {
-            known.push_back(std::move(word));
-        }
         for (std::string& word : provided_words(name)) { known.push_back(std::move(word)); }
     }
     for (const std::string& word : condition->words()) {
@@ -441,10 +460,8 @@ Result<void> check_conditions(const StageTemplate& stage, const std::string& at,
         const auto near = nearest(word, known);
         return broken(
             "AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which does not exist",
-            near.empty()
-                ? "Conditions, joined by AND, OR and NOT: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided, "
-                  "CONTRACT_provided, and those under `conditions` of a contract."
-                : "Did you mean `" + near + "`?");
+            near.empty() ? "Conditions, joined by AND, OR and NOT: " + named + ", CONTRACT_provided, external_CONTRACT_provided."
+                         : "Did you mean `" + near + "`?");
     }
     return {};
 }
@@ -703,6 +720,15 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
         const auto made = contracts.get(stage.contract);
         stage.also_makes = made.ok() ? made->extends() : std::string();
     }
+    pipeline.provided_as.clear();
+    for (const auto* externals : {&pipeline.accepts_external, &pipeline.requires_external}) {
+        for (const auto& [name, artifact] : *externals) {
+            const auto imported = contracts.get(artifact.contract);
+            if (imported.ok() && !imported->provided_as().empty()) {
+                pipeline.provided_as[artifact.contract] = imported->provided_as();
+            }
+        }
+    }
     if (pipeline.deliverable.empty()) {
         if (const auto exit = pipeline.index_of(pipeline.exit_stage)) { pipeline.deliverable = pipeline.stages[*exit].contract; }
     }
@@ -764,14 +790,11 @@ const std::vector<std::string>& context_strategies() {
 
 bool writes_tests(const StageTemplate& stage) { return stage.locks_tests.value_or(gate_facts(exit_gate(stage)).judges_tests); }
 
-std::vector<std::string> provided_words(std::string_view contract) {
-    std::vector<std::string> words{std::string(contract) + "_provided", "external_" + std::string(contract) + "_provided"};
-    if (contract == contract_name::specification) { words.insert(words.end(), {"spec_provided", "external_spec_provided"}); }
-    if (contract == contract_name::test_suite) { words.insert(words.end(), {"tests_provided", "external_tests_provided"}); }
-    return words;
-}
-
-bool is_provided_word(std::string_view word, std::string_view contract) {
+bool is_provided_word(const PipelineTemplate& pipeline, std::string_view word, std::string_view contract) {
+    const auto further = pipeline.provided_as.find(contract);
+    if (further != pipeline.provided_as.end() && std::ranges::find(further->second, word) != further->second.end()) {
+        return true;
+    }
     const auto words = provided_words(contract);
     return std::ranges::find(words, word) != words.end();
 }
@@ -782,13 +805,6 @@ bool makes_delivery(const StageTemplate& stage) {
 
 std::string closing_gate(const StageTemplate& stage) {
     return makes_delivery(stage) ? std::string(gate_name::deliver) : exit_gate(stage);
-}
-
-const std::vector<std::string>& skip_conditions() {
-    static const std::vector<std::string> words{
-        "never",          "no_ambiguities",         "spec_provided",          "tests_provided",
-        "trivial_change", "external_spec_provided", "external_tests_provided"};
-    return words;
 }
 
 std::optional<std::size_t> PipelineTemplate::index_of(std::string_view stage) const {
@@ -807,6 +823,9 @@ json::object PipelineTemplate::to_json() const {
                      {"source", source},
                      {"accepts_external", external_json(accepts_external)},
                      {"requires_external", external_json(requires_external)}};
+    json::object words;
+    for (const auto& [contract, list] : provided_as) { words[contract] = list_of(list); }
+    out["provided_as"] = std::move(words);
     json::array list;
     for (const auto& stage : stages) {
         json::object entry{{"name", stage.name},

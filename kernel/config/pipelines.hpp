@@ -95,6 +95,8 @@ struct PipelineTemplate {
     std::string summary_template;
     std::map<std::string, ExternalArtifact, std::less<>> accepts_external;
     std::map<std::string, ExternalArtifact, std::less<>> requires_external;
+    /// By contract of an artifact from outside: the `provided_as` of that contract.
+    std::map<std::string, std::vector<std::string>, std::less<>> provided_as;
     struct Continuation {  ///< The pipeline that may follow. If `next_pipeline` is empty, none.
         std::string prompt;
         std::string next_pipeline;
@@ -112,12 +114,9 @@ struct PipelineTemplate {
     [[nodiscard]] static Result<PipelineTemplate> from_json(const json::object& value);
 };
 
-/// Returns the conditions that every `skip_if` may name, whatever the contracts.
-[[nodiscard]] const std::vector<std::string>& skip_conditions();
-/// Returns the conditions that importing an artifact of this contract makes true: `analysis_provided`,
-/// `external_analysis_provided`; for a specification also `spec_provided`, for a suite of tests `tests_provided`.
-[[nodiscard]] std::vector<std::string> provided_words(std::string_view contract);
-[[nodiscard]] bool is_provided_word(std::string_view word, std::string_view contract);
+/// True if importing an artifact of this contract makes the word of `skip_if` true: `CONTRACT_provided`,
+/// `external_CONTRACT_provided`, or one that the contract lists under `provided_as`.
+[[nodiscard]] bool is_provided_word(const PipelineTemplate& pipeline, std::string_view word, std::string_view contract);
 
 /// Where a stage of a template in force comes from.
 struct StageOrigin {

@@ -42,6 +42,7 @@ PipelineTemplate populated() {
     out.summary_template = "t";
     out.accepts_external = {{"specification", {"specification", "one", {"test_suite"}, "user_provided"}}};
     out.requires_external = {{"test_suite", {"test_suite", "", {}, ""}}};
+    out.provided_as = {{"specification", {"spec_provided"}}};
     out.continuation = {"p", "implement", {"a", "b"}};
     StageTemplate stage;
     stage.name = "one";
@@ -279,6 +280,56 @@ TEST(Pipelines, a_condition_of_the_projects_own_contract_may_be_named) {
     ASSERT_TRUE(own.ok()) << own.error().to_string();
     const auto set = PipelineSet::load("", folder.path() + "/pipelines", "", *own);
     EXPECT_TRUE(set.ok() || set.error().code != "AF-PIPE-005") << set.error().to_string();
+}
+
+TEST(Pipelines, words_for_what_comes_from_outside_stand_in_the_contract) {
+    const Folder folder;
+    const std::string contract = "version: \"1.0\"\ndescription: d\nschema: {todo: {type: array, items: {type: string}}}\n";
+    folder.write("contracts/notes.yaml", "contract: notes\nprovided_as: [notes_taken]\n" + contract);
+    const auto own = ContractSet::load({shipped_config + "/contracts", folder.path() + "/contracts"});
+    ASSERT_TRUE(own.ok()) << own.error().to_string();
+    const auto with = [&](const std::string& word) {
+        folder.write(
+            "pipelines/mine.yaml",
+            mine("  accepts_external: {notes: {contract: notes}}\n  stages:\n    - {name: look, contract: notes, skip_if: " +
+                 word + "}\n    - {name: clarify}\n"));
+        return PipelineSet::load(shipped_config + "/pipelines", folder.path() + "/pipelines", "", *own);
+    };
+    const auto set = with("notes_taken");
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_TRUE(is_provided_word(*set->get("mine"), "notes_taken", "notes"));
+    EXPECT_TRUE(is_provided_word(*set->get("mine"), "external_notes_provided", "notes"));
+    EXPECT_FALSE(is_provided_word(*set->get("mine"), "notes_taken", "analysis"));
+    const auto misspelt = with("notes_takn");
+    EXPECT_EQ(misspelt.error().remedy, "Did you mean `notes_taken`?");
+    EXPECT_THAT(with("quite_another").error().remedy, testing::HasSubstr("never, "));
+    EXPECT_THAT(with("quite_another").error().remedy, testing::HasSubstr("notes_taken"));
+}
+
+TEST(Pipelines, a_contract_of_the_project_that_replaces_a_shipped_one_keeps_its_words) {
+    const Folder folder;
+    std::string specification = read_file(shipped_config + "/contracts/specification.yaml").value();
+    const auto words = specification.find("provided_as:");
+    ASSERT_NE(words, std::string::npos);
+    folder.write("contracts/specification.yaml", specification.erase(words, specification.find('\n', words) + 1 - words));
+    folder.write("contracts/intake_record.yaml",
+                 "contract: intake_record\nversion: \"1.0\"\ndescription: d\nschema: {title: {type: string}}\n");
+    const auto own = ContractSet::load({shipped_config + "/contracts", folder.path() + "/contracts"});
+    ASSERT_TRUE(own.ok()) << own.error().to_string();
+    const auto set = PipelineSet::load(shipped_config + "/pipelines", "", orchestration, *own);
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_TRUE(is_provided_word(*set->get("implement"), "spec_provided", "specification"));
+}
+
+TEST(Pipelines, the_template_of_an_older_task_knows_its_words) {
+    auto value = shipped_pipelines().get("implement")->to_json();
+    ASSERT_TRUE(value.at("provided_as").as_object().contains("specification"));
+    value.erase("provided_as");
+    const auto old = PipelineTemplate::from_json(value);
+    ASSERT_TRUE(old.ok()) << old.error().to_string();
+    EXPECT_TRUE(is_provided_word(*old, "spec_provided", "specification"));
+    EXPECT_TRUE(is_provided_word(*old, "external_tests_provided", "test_suite"));
+    EXPECT_FALSE(is_provided_word(*old, "spec_provided", "test_suite"));
 }
 
 TEST(Pipelines, an_exit_gate_that_does_not_exist_is_refused) {
