@@ -333,7 +333,7 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
     }
     if (ground.green.tests.empty()) { return refused("no test could be run: " + ellipsis(ground.green.summary, 300)); }
     AF_TRY(const Criterion criterion, specified(text_of(claim, "criterion"), ground.specification));
-    const std::string to = text_of(claim, "to");
+    const std::string to(hand_back_to::current_word(text_of(claim, "to")));
     std::vector<Named> tests = tests_of_red(ground.suite, ground.green);
     if (to == hand_back_to::tests) {
         for (Named& test : outdated_in(ground.green, ground.base_tests)) {
@@ -418,7 +418,8 @@ std::string hand_back_words(const records::HandBackEvidence& evidence) {
     return words;
 }
 
-std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::string_view to) {
+std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::string_view named) {
+    const std::string_view to = hand_back_to::current_word(named);
     for (std::size_t index = state.stage_index; index-- > 0;) {
         const StageTemplate& stage = state.pipeline.stages[index];
         const bool meant = to == hand_back_to::tests ? writes_tests(stage)
