@@ -44,7 +44,7 @@ public:
         if (only_look) { return result_; }
         if (!base_.red_tree.empty()) { AF_TRY(red_tree_, merged(head.tree, base_.red_tree)); }
         AF_CHECK(task_workspace_.keep("rebased", tree_));
-        if (!red_tree_.empty()) { AF_CHECK(task_workspace_.keep("rebased-red", red_tree_)); }
+        if (!red_tree_.empty()) { AF_CHECK(task_workspace_.keep("rebased-tests", red_tree_)); }
         AF_CHECK(measure_there(head.tree));
         AF_CHECK(commit());
         AF_TRY(const records::Kept report, session_.keep(to_json(report_)));
