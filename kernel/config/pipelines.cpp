@@ -2,6 +2,8 @@
 #include "config/pipelines.hpp"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <set>
 
 #include "base/json_fields.hpp"
@@ -173,6 +175,31 @@ private:
     std::optional<Error> error_;
 };
 
+constexpr std::pair<std::string_view, ComparedTree> compared_trees[] = {{"base", ComparedTree::base},
+                                                                        {"locked_tests", ComparedTree::locked_tests}};
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string all;
+    for (const std::string& word : words) { all += (all.empty() ? "" : ", ") + word; }
+    return all;
+}
+
+/// A key whose value is not one of the words that it may have.
+Error unknown_word(std::string pointer, std::string_view key, std::string_view said, const std::vector<std::string>& words) {
+    const auto near = nearest(said, words);
+    return wrong(std::move(pointer), "`" + std::string(key) + "` is `" + ellipsis(said, 60) + "`, which does not exist",
+                 near.empty() ? "Write one of " + joined(words) + "." : "Did you mean `" + near + "`?");
+}
+
+Result<ComparedTree> read_compared_tree(const std::string& said, const std::string& pointer) {
+    std::vector<std::string> words;
+    for (const auto& [word, tree] : compared_trees) {
+        if (word == said) { return tree; }
+        words.emplace_back(word);
+    }
+    return unknown_word(pointer + "/compares_with", "compares_with", said, words);
+}
+
 Result<StageTemplate> read_stage(const json::value& value, const std::string& pointer) {
     const auto* object = value.if_object();
     if (object == nullptr) { return wrong(pointer, "a stage is a map", "Write `- name: <stage>`."); }
@@ -204,6 +231,8 @@ Result<StageTemplate> read_stage(const json::value& value, const std::string& po
     fields.text("context_strategy", out.context_strategy);
     fields.boolean("locks_tests", out.locks_tests);
     fields.boolean("delivers", out.delivers);
+    std::string compares_with;
+    fields.text("compares_with", compares_with);
     fields.number("max_iterations", out.max_iterations);
     fields.number("max_retries", out.max_retries);
     fields.number("max_cycles", out.max_cycles);
@@ -217,6 +246,7 @@ Result<StageTemplate> read_stage(const json::value& value, const std::string& po
     fields.boolean("exit_point", out.exit_point);
     if (const auto* config = fields.object("config")) { out.config = *config; }
     AF_CHECK(fields.finish());
+    if (fields.has("compares_with")) { AF_TRY(out.compares_with, read_compared_tree(compares_with, pointer)); }
     if (out.name.empty()) { return wrong(pointer, "a stage has no `name`", "Name it."); }
     if (out.executor.empty()) { out.executor = out.name; }
     if (out.artifact.empty()) { out.artifact = out.contract.empty() ? out.name : out.contract; }
@@ -242,6 +272,21 @@ Result<std::map<std::string, ExternalArtifact, std::less<>>> read_external(const
     return out;
 }
 
+/// Reads `provided_as` of task.yaml. Tasks of earlier versions lack it: they knew these words of two contracts.
+Result<std::map<std::string, std::vector<std::string>, std::less<>>> read_provided_as(const json::object* object,
+                                                                                      const std::string& pointer) {
+    std::map<std::string, std::vector<std::string>, std::less<>> out;
+    if (object == nullptr) {
+        return std::map<std::string, std::vector<std::string>, std::less<>>{
+            {std::string(contract_name::specification), {"spec_provided", "external_spec_provided"}},
+            {std::string(contract_name::test_suite), {"tests_provided", "external_tests_provided"}}};
+    }
+    Fields fields(*object, pointer);
+    for (const auto& [contract, unused] : *object) { fields.texts(contract, out[contract]); }
+    AF_CHECK(fields.finish());
+    return out;
+}
+
 /// Reads the form common to files and task.yaml. Errors have a JSON pointer below `pointer` in `where`.
 Result<PipelineTemplate> read_pipeline(const json::object& value, const std::string& pointer) {
     PipelineTemplate out;
@@ -254,6 +299,7 @@ Result<PipelineTemplate> read_pipeline(const json::object& value, const std::str
     fields.text("source", out.source);
     AF_TRY(out.accepts_external, read_external(fields.object("accepts_external"), pointer + "/accepts_external"));
     AF_TRY(out.requires_external, read_external(fields.object("requires_external"), pointer + "/requires_external"));
+    AF_TRY(out.provided_as, read_provided_as(fields.object("provided_as"), pointer + "/provided_as"));
     const auto* stages = fields.array("stages");
     const auto* exit = fields.object("exit");
     const auto* continuation = fields.object("continuation");
@@ -291,9 +337,14 @@ Error broken(std::string_view code, std::string pointer, std::string message, st
     return Error{std::string(code), std::move(message), std::move(pointer), std::move(remedy), ErrorKind::invalid};
 }
 
-constexpr std::string_view exit_gates[] = {
-    gate_name::red, gate_name::green, gate_name::refactor, gate_name::fix, gate_name::deliver, gate_name::tests, "conformance",
-    "types",        "syntax"};
+template <typename Fact>
+std::vector<std::string> gates_that(Fact holds) {
+    std::vector<std::string> names;
+    for (const GateFacts& gate : gate_table) {
+        if (std::invoke(holds, gate)) { names.emplace_back(gate.name); }
+    }
+    return names;
+}
 
 /// Rules for every template, wherever it comes from.
 Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string& pointer) {
@@ -314,12 +365,7 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         for (const auto& [key, said, words] : {std::tuple{"part", &stage.part, &stage_parts()},
                                                std::tuple{"context_strategy", &stage.context_strategy, &context_strategies()}}) {
             if (said->empty() || std::ranges::find(*words, *said) != words->end()) { continue; }
-            const auto near = nearest(*said, *words);
-            std::string known;
-            for (const std::string& word : *words) { known += (known.empty() ? "" : ", ") + word; }
-            return broken("AF-PIPE-001", at + "/" + key,
-                          "`" + std::string(key) + "` is `" + ellipsis(*said, 60) + "`, which does not exist",
-                          near.empty() ? "Write one of " + known + "." : "Did you mean `" + near + "`?");
+            return unknown_word(at + "/" + key, key, *said, *words);
         }
         if (stage.timeout.count() <= 0) {
             return broken("AF-PIPE-001", at + "/timeout_seconds", "the stage's timeout is 0", "Write at least 1 second.");
@@ -333,16 +379,21 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
             return broken("AF-PIPE-001", at + "/config/exit_criteria",
                           "the stage has exit criteria but no exit gate to measure them", "Name one with `exit_gate`.");
         }
-        if (const auto* shown_by = stage.config.if_contains("hand_back_gate");
-            shown_by != nullptr && *shown_by != json::value(gate_name::green)) {
-            return broken("AF-PIPE-001", at + "/config/hand_back_gate", "only the gate `green` can show that a test is wrong",
-                          "Write green, or remove `hand_back_gate`.");
+        if (stage.config.contains("hand_back_gate") && !gate_facts(hand_back_gate(stage)).verifies_the_change) {
+            const std::string able = joined(gates_that(&GateFacts::verifies_the_change));
+            return broken("AF-PIPE-001", at + "/config/hand_back_gate",
+                          "only the gate `" + able + "` can show that a test is wrong",
+                          "Write " + able + ", or remove `hand_back_gate`.");
+        }
+        if (stage.compares_with && !gate_facts(closing_gate(stage)).judges_a_stage && hand_back_gate(stage).empty()) {
+            return broken(
+                "AF-PIPE-001", at + "/compares_with", "the stage has no gate that compares trees",
+                "Name one with `exit_gate` (" + joined(gates_that(&GateFacts::judges_a_stage)) + "), or remove `compares_with`.");
         }
         if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
-        if (const std::string named = exit_gate(stage);
-            !named.empty() && std::ranges::find(exit_gates, named) == std::end(exit_gates)) {
+        if (const std::string named = exit_gate(stage); !named.empty() && gate_facts(named).name.empty()) {
             return broken("AF-PIPE-001", at + "/config/exit_gate", "there is no gate `" + ellipsis(named, 60) + "`",
-                          "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.");
+                          "Known gates: " + joined(gates_that([](const GateFacts&) { return true; })) + ".");
         }
     }
     // The kernel locks one suite of tests, and delivers once.
@@ -389,16 +440,19 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
     return {};
 }
 
-/// Checks the words of `skip_if`: the kernel's, those of contracts' `conditions`, and those of imported artifacts.
+/// The words that an imported artifact of any contract makes true.
+std::array<std::string, 2> provided_words(std::string_view contract) {
+    return {std::string(contract) + "_provided", "external_" + std::string(contract) + "_provided"};
+}
+
+/// Checks the words of `skip_if`: `never`, those that contracts declare, and those of imported artifacts.
 Result<void> check_conditions(const StageTemplate& stage, const std::string& at, const ContractSet& contracts) {
     const auto condition = SkipCondition::parse(stage.skip_if);
     if (!condition.ok()) { return broken("AF-PIPE-005", at + "/skip_if", condition.error().message, condition.error().remedy); }
-    std::vector<std::string> known = skip_conditions();
+    std::vector<std::string> known{"never"};
+    known.insert(known.end(), contracts.skip_words().begin(), contracts.skip_words().end());
+    const std::string named = joined(known);
     for (const std::string& name : contracts.names()) {
-        const auto contract = contracts.get(name);
-        for (std::string& word : contract.ok() ? contract->condition_words() : std::vector<std::string>()) {
-            known.push_back(std::move(word));
-        }
         for (std::string& word : provided_words(name)) { known.push_back(std::move(word)); }
     }
     for (const std::string& word : condition->words()) {
@@ -406,10 +460,8 @@ Result<void> check_conditions(const StageTemplate& stage, const std::string& at,
         const auto near = nearest(word, known);
         return broken(
             "AF-PIPE-005", at + "/skip_if", "skip_if names the condition `" + ellipsis(word, 60) + "`, which does not exist",
-            near.empty()
-                ? "Conditions, joined by AND, OR and NOT: never, no_ambiguities, spec_provided, tests_provided, trivial_change, external_spec_provided, external_tests_provided, "
-                  "CONTRACT_provided, and those under `conditions` of a contract."
-                : "Did you mean `" + near + "`?");
+            near.empty() ? "Conditions, joined by AND, OR and NOT: " + named + ", CONTRACT_provided, external_CONTRACT_provided."
+                         : "Did you mean `" + near + "`?");
     }
     return {};
 }
@@ -668,6 +720,15 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
         const auto made = contracts.get(stage.contract);
         stage.also_makes = made.ok() ? made->extends() : std::string();
     }
+    pipeline.provided_as.clear();
+    for (const auto* externals : {&pipeline.accepts_external, &pipeline.requires_external}) {
+        for (const auto& [name, artifact] : *externals) {
+            const auto imported = contracts.get(artifact.contract);
+            if (imported.ok() && !imported->provided_as().empty()) {
+                pipeline.provided_as[artifact.contract] = imported->provided_as();
+            }
+        }
+    }
     if (pipeline.deliverable.empty()) {
         if (const auto exit = pipeline.index_of(pipeline.exit_stage)) { pipeline.deliverable = pipeline.stages[*exit].contract; }
     }
@@ -704,8 +765,13 @@ std::string exit_gate(const StageTemplate& stage) {
 
 std::string hand_back_gate(const StageTemplate& stage) {
     const json::value* gate = stage.config.if_contains("hand_back_gate");
-    if (gate != nullptr && gate->is_string()) { return std::string(gate->get_string()); }
-    return exit_gate(stage) == gate_name::green ? std::string(gate_name::green) : std::string();
+    if (gate != nullptr) { return gate->is_string() ? std::string(gate->get_string()) : std::string(); }
+    return gate_facts(exit_gate(stage)).verifies_the_change ? exit_gate(stage) : std::string();
+}
+
+ComparedTree compared_tree(const StageTemplate& stage, std::string_view gate) {
+    const GateFacts facts = gate_facts(gate);
+    return facts.judges_a_stage ? stage.compares_with.value_or(facts.compares_with) : facts.compares_with;
 }
 
 bool makes(const StageTemplate& stage, std::string_view contract) {
@@ -722,16 +788,13 @@ const std::vector<std::string>& context_strategies() {
     return words;
 }
 
-bool writes_tests(const StageTemplate& stage) { return stage.locks_tests.value_or(exit_gate(stage) == gate_name::red); }
+bool writes_tests(const StageTemplate& stage) { return stage.locks_tests.value_or(gate_facts(exit_gate(stage)).judges_tests); }
 
-std::vector<std::string> provided_words(std::string_view contract) {
-    std::vector<std::string> words{std::string(contract) + "_provided", "external_" + std::string(contract) + "_provided"};
-    if (contract == contract_name::specification) { words.insert(words.end(), {"spec_provided", "external_spec_provided"}); }
-    if (contract == contract_name::test_suite) { words.insert(words.end(), {"tests_provided", "external_tests_provided"}); }
-    return words;
-}
-
-bool is_provided_word(std::string_view word, std::string_view contract) {
+bool is_provided_word(const PipelineTemplate& pipeline, std::string_view word, std::string_view contract) {
+    const auto further = pipeline.provided_as.find(contract);
+    if (further != pipeline.provided_as.end() && std::ranges::find(further->second, word) != further->second.end()) {
+        return true;
+    }
     const auto words = provided_words(contract);
     return std::ranges::find(words, word) != words.end();
 }
@@ -742,13 +805,6 @@ bool makes_delivery(const StageTemplate& stage) {
 
 std::string closing_gate(const StageTemplate& stage) {
     return makes_delivery(stage) ? std::string(gate_name::deliver) : exit_gate(stage);
-}
-
-const std::vector<std::string>& skip_conditions() {
-    static const std::vector<std::string> words{
-        "never",          "no_ambiguities",         "spec_provided",          "tests_provided",
-        "trivial_change", "external_spec_provided", "external_tests_provided"};
-    return words;
 }
 
 std::optional<std::size_t> PipelineTemplate::index_of(std::string_view stage) const {
@@ -767,6 +823,9 @@ json::object PipelineTemplate::to_json() const {
                      {"source", source},
                      {"accepts_external", external_json(accepts_external)},
                      {"requires_external", external_json(requires_external)}};
+    json::object words;
+    for (const auto& [contract, list] : provided_as) { words[contract] = list_of(list); }
+    out["provided_as"] = std::move(words);
     json::array list;
     for (const auto& stage : stages) {
         json::object entry{{"name", stage.name},
@@ -801,6 +860,9 @@ json::object PipelineTemplate::to_json() const {
         if (!stage.context_strategy.empty()) { entry["context_strategy"] = stage.context_strategy; }
         if (stage.locks_tests) { entry["locks_tests"] = *stage.locks_tests; }
         if (stage.delivers) { entry["delivers"] = *stage.delivers; }
+        for (const auto& [word, tree] : compared_trees) {
+            if (stage.compares_with == tree) { entry["compares_with"] = word; }
+        }
         list.push_back(std::move(entry));
     }
     out["stages"] = std::move(list);

@@ -12,6 +12,7 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
+#include "config/gate_names.hpp"
 #include "contracts/contract.hpp"
 
 namespace agentforge::kernel {
@@ -44,8 +45,10 @@ struct StageTemplate {
     bool approve = false;                        ///< Pauses for approval after this stage.
     bool entry_point = false;                    ///< A task may begin here (`--skip-to`).
     bool exit_point = true;                      ///< A task may end here (`--exit-after`, `--through`).
-    std::optional<bool> locks_tests;  ///< Its tests may not change once they are accepted. Default: if its exit gate is `red`.
-    std::optional<bool> delivers;     ///< It ends with the delivery. Default: if its contract is `delivery_report`.
+    /// Its tests may not change once they are accepted. Default: if its exit gate judges tests.
+    std::optional<bool> locks_tests;
+    std::optional<ComparedTree> compares_with;  ///< What the gates that judge it compare its tree with. Default: as `gate_table`.
+    std::optional<bool> delivers;               ///< It ends with the delivery. Default: if its contract is `delivery_report`.
     std::string part;  ///< planner, executor, verifier, reviewer or empty: which settings of `orchestration.…` apply.
     /// What its agents see of the task besides the stage's own state: full, focused, minimal or summary. Empty: focused.
     std::string context_strategy;
@@ -57,8 +60,10 @@ struct StageTemplate {
 /// none.
 [[nodiscard]] std::string exit_gate(const StageTemplate& stage);
 /// Returns the gate that must confirm the stage's claim of a wrong test (`config.hand_back_gate`). Default: its exit gate if that
-/// is `green`. Empty: the stage cannot hand work back.
+/// verifies the change. Empty: the stage cannot hand work back.
 [[nodiscard]] std::string hand_back_gate(const StageTemplate& stage);
+/// Returns the tree that a gate measured in this stage compares with.
+[[nodiscard]] ComparedTree compared_tree(const StageTemplate& stage, std::string_view gate);
 /// True if its artifact satisfies this contract: its own, or the one that it extends.
 [[nodiscard]] bool makes(const StageTemplate& stage, std::string_view contract);
 /// The allowed values of StageTemplate::part and ::context_strategy.
@@ -90,6 +95,8 @@ struct PipelineTemplate {
     std::string summary_template;
     std::map<std::string, ExternalArtifact, std::less<>> accepts_external;
     std::map<std::string, ExternalArtifact, std::less<>> requires_external;
+    /// By contract of an artifact from outside: the `provided_as` of that contract.
+    std::map<std::string, std::vector<std::string>, std::less<>> provided_as;
     struct Continuation {  ///< The pipeline that may follow. If `next_pipeline` is empty, none.
         std::string prompt;
         std::string next_pipeline;
@@ -107,12 +114,9 @@ struct PipelineTemplate {
     [[nodiscard]] static Result<PipelineTemplate> from_json(const json::object& value);
 };
 
-/// Returns the conditions that every `skip_if` may name, whatever the contracts.
-[[nodiscard]] const std::vector<std::string>& skip_conditions();
-/// Returns the conditions that importing an artifact of this contract makes true: `analysis_provided`,
-/// `external_analysis_provided`; for a specification also `spec_provided`, for a suite of tests `tests_provided`.
-[[nodiscard]] std::vector<std::string> provided_words(std::string_view contract);
-[[nodiscard]] bool is_provided_word(std::string_view word, std::string_view contract);
+/// True if importing an artifact of this contract makes the word of `skip_if` true: `CONTRACT_provided`,
+/// `external_CONTRACT_provided`, or one that the contract lists under `provided_as`.
+[[nodiscard]] bool is_provided_word(const PipelineTemplate& pipeline, std::string_view word, std::string_view contract);
 
 /// Where a stage of a template in force comes from.
 struct StageOrigin {

@@ -223,7 +223,7 @@ public:
         : pipeline_(pipeline), needs_(needs), beginning_(beginning), conditions_(conditions) {
         for (const SkipCondition& condition : conditions) {
             for (const std::string& word : condition.words()) {
-                if (word != "never" && !word.ends_with("_provided")) { words_.insert(word); }
+                if (word != "never" && !says_provided(word)) { words_.insert(word); }
             }
         }
         choices_ = choices_among(words_);
@@ -260,10 +260,17 @@ private:
         return std::nullopt;
     }
 
+    /// True if an artifact from outside decides whether the word holds.
+    [[nodiscard]] bool says_provided(const std::string& word) const {
+        return word.ends_with("_provided") || std::ranges::any_of(pipeline_.provided_as, [&](const auto& each) {
+                   return std::ranges::find(each.second, word) != each.second.end();
+               });
+    }
+
     [[nodiscard]] bool is_skipped(std::size_t index, const Words& holds) const {
         const StageTemplate& stage = pipeline_.stages[index];
         const auto word_holds = [&](std::string_view word) {
-            const auto provided = [&](const std::string& contract) { return is_provided_word(word, contract); };
+            const auto provided = [&](const std::string& contract) { return is_provided_word(pipeline_, word, contract); };
             return holds.contains(std::string(word)) || std::ranges::any_of(beginning_.contracts, provided);
         };
         return beginning_.contracts.contains(stage.contract) || beginning_.left_out.contains(stage.name) ||

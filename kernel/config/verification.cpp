@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "config/gate_names.hpp"
 
 namespace agentforge::kernel {
 
@@ -94,7 +95,7 @@ Result<EditCheck> read_edit_check(const json::value& value, const std::string& p
                                           near.empty() ? "There are gate, must_pass and scope." : "Did you mean `" + near + "`?");
             }
         }
-        if (check.affected && check.gate != "tests") {
+        if (check.affected && check.gate != gate_name::tests) {
             return wrong_verification(pointer + "/scope",
                                       "only `tests` has a scope; syntax and conformance look at the edited files anyway",
                                       "Take it out.");
@@ -103,14 +104,17 @@ Result<EditCheck> read_edit_check(const json::value& value, const std::string& p
         return wrong_verification(pointer, "a check after edits is a gate's name or a map",
                                   "Write `- syntax` or `- {gate: syntax, must_pass: true}`.");
     }
-    const std::vector<std::string> gates{"syntax", "types", "conformance", "tests"};
+    std::vector<std::string> gates;
+    for (const GateFacts& gate : gate_table) {
+        if (!gate.judges_a_stage) { gates.emplace_back(gate.name); }
+    }
     if (std::find(gates.begin(), gates.end(), check.gate) == gates.end()) {
         const auto near = nearest(check.gate, gates);
         return wrong_verification(
             pointer, "`" + ellipsis(check.gate, 60) + "` is not a gate that can run after an edit",
             near.empty() ? "There are syntax, types, conformance and tests." : "Did you mean `" + near + "`?");
     }
-    check.must_pass = must_pass.value_or(check.gate == "syntax");
+    check.must_pass = must_pass.value_or(check.gate == gate_name::syntax);
     return check;
 }
 

@@ -2,6 +2,7 @@
 #include "contracts/conditions.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "contracts/violations.hpp"
 
@@ -66,6 +67,12 @@ std::optional<Check> check_of(const json::object& map) {
     return std::nullopt;
 }
 
+bool is_word(std::string_view text) {
+    constexpr std::array<std::string_view, 4> taken{"never", "and", "or", "not"};
+    return !text.empty() && std::ranges::find(taken, text) == taken.end() &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+}
+
 }  // namespace
 
 Result<std::vector<Condition>> read_conditions(const YamlDocument& document) {
@@ -93,6 +100,26 @@ Result<std::vector<Condition>> read_conditions(const YamlDocument& document) {
         conditions.push_back(std::move(condition));
     }
     return conditions;
+}
+
+Result<std::vector<std::string>> read_provided_as(const YamlDocument& document) {
+    std::vector<std::string> words;
+    const json::value* given = document.value.as_object().if_contains("provided_as");
+    if (given == nullptr) { return words; }
+    const auto wrong = [&](const std::string& pointer, const std::string& what) {
+        return Error{"AF-CONT-013", what, document.where(pointer),
+                     "Write a list of words for skip_if, in lower-case letters, digits and _, such as [spec_provided].",
+                     ErrorKind::invalid};
+    };
+    if (!given->is_array()) { return wrong("/provided_as", "`provided_as` must be a list of words of skip_if"); }
+    for (std::size_t index = 0; index < given->get_array().size(); ++index) {
+        const json::string* word = given->get_array()[index].if_string();
+        if (word == nullptr || !is_word(*word)) {
+            return wrong("/provided_as/" + std::to_string(index), "this is not a word that skip_if can name");
+        }
+        words.emplace_back(*word);
+    }
+    return words;
 }
 
 bool holds(const Condition& condition, const json::object& artifact, const RuleContext& context) {

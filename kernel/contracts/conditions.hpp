@@ -5,7 +5,8 @@
 //     no_ambiguities: [{empty: identified_ambiguities}]
 //     trivial_change: [{small_change: true}, {contract: intake_record, field: initial_complexity, is: trivial}]
 //
-// A word is true if all of its checks are.
+// A word is true if all of its checks are. The words under `provided_as` are true if the artifact comes from outside, besides
+// `CONTRACT_provided` and `external_CONTRACT_provided`.
 #pragma once
 
 #include <string>
@@ -37,6 +38,7 @@ struct Condition {
 
 /// Errors: `invalid` AF-CONT-013 with file and line.
 [[nodiscard]] Result<std::vector<Condition>> read_conditions(const YamlDocument& document);
+[[nodiscard]] Result<std::vector<std::string>> read_provided_as(const YamlDocument& document);
 [[nodiscard]] bool holds(const Condition& condition, const json::object& artifact, const RuleContext& context);
 
 }  // namespace agentforge::kernel

@@ -90,9 +90,11 @@ private:
 }  // namespace
 
 struct Contract::Data {
-    Data(CompiledContract the_compiled, std::vector<Condition> the_conditions, std::string the_source, std::string the_base)
+    Data(CompiledContract the_compiled, std::vector<Condition> the_conditions, std::vector<std::string> the_words,
+         std::string the_source, std::string the_base)
         : compiled(std::move(the_compiled)),
           conditions(std::move(the_conditions)),
+          provided_as(std::move(the_words)),
           source(std::move(the_source)),
           extends(std::move(the_base)) {
         for (const auto* rule : compiled.rules) { rule_texts.emplace_back(rule->text); }
@@ -100,6 +102,7 @@ struct Contract::Data {
 
     CompiledContract compiled;
     std::vector<Condition> conditions;
+    std::vector<std::string> provided_as;
     std::string source;
     std::string extends;
     std::vector<std::string> rule_texts;
@@ -158,6 +161,8 @@ std::vector<std::string> Contract::condition_words() const {
     return words;
 }
 
+const std::vector<std::string>& Contract::provided_as() const noexcept { return data_->provided_as; }
+
 void Contract::fill_measured(json::object& artifact, const json::object& facts) const {
     // First removes everything from places that the model was not asked about, including siblings of the facts.
     for (const auto& pointer : data_->compiled.not_asked) { erase_at(artifact, pointer); }
@@ -169,8 +174,9 @@ void Contract::fill_measured(json::object& artifact, const json::object& facts) 
 Result<Contract> compile_contract(const YamlDocument& document) {
     AF_TRY(CompiledContract compiled, compile_language(document));
     AF_TRY(auto conditions, read_conditions(document));
-    return Contract(std::make_shared<const Contract::Data>(std::move(compiled), std::move(conditions), document.source,
-                                                           extended_name(document)));
+    AF_TRY(auto provided_as, read_provided_as(document));
+    return Contract(std::make_shared<const Contract::Data>(std::move(compiled), std::move(conditions), std::move(provided_as),
+                                                           document.source, extended_name(document)));
 }
 
 namespace {
@@ -198,7 +204,23 @@ Result<Contract> compile_extending(YamlDocument document, const YamlDocument& ba
     return compile_contract(document);
 }
 
+/// A project's contract that does not list `provided_as` keeps that of the shipped contract it replaces.
+void keep_provided_as(YamlDocument& document, const YamlDocument& replaced) {
+    const json::value* words = replaced.value.as_object().if_contains("provided_as");
+    if (words != nullptr && !document.value.as_object().contains("provided_as")) {
+        document.value.as_object()["provided_as"] = *words;
+    }
+}
+
 }  // namespace
+
+void ContractSet::add(Contract contract) {
+    for (std::string& word : contract.condition_words()) { skip_words_.insert(std::move(word)); }
+    skip_words_.insert(contract.provided_as().begin(), contract.provided_as().end());
+    contracts_.insert_or_assign(contract.name(), std::move(contract));
+}
+
+const std::set<std::string, std::less<>>& ContractSet::skip_words() const noexcept { return skip_words_; }
 
 Result<ContractSet> ContractSet::load(const std::vector<std::string>& directories) {
     ContractSet set;
@@ -212,9 +234,12 @@ Result<ContractSet> ContractSet::load(const std::vector<std::string>& directorie
             const bool extends = !extended_name(document).empty();
             std::string name = extends ? contract_name_in(document) : std::string();
             if (!extends) {
+                if (const auto replaced = plain.find(contract_name_in(document)); replaced != plain.end()) {
+                    keep_provided_as(document, replaced->second);
+                }
                 AF_TRY(Contract contract, compile_contract(document));
                 name = contract.name();
-                set.contracts_.insert_or_assign(name, std::move(contract));
+                set.add(std::move(contract));
             }
             if (const auto [other, added] = here.emplace(name, file); !added) {
                 return Error{"AF-CONT-010", "two files of one folder define the contract " + name, document.where("/contract"),
@@ -237,7 +262,7 @@ Result<ContractSet> ContractSet::load(const std::vector<std::string>& directorie
                          ErrorKind::invalid};
         }
         AF_TRY(Contract contract, compile_extending(std::move(document), base->second));
-        set.contracts_.insert_or_assign(name, std::move(contract));
+        set.add(std::move(contract));
     }
     return set;
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,9 @@ public:
     [[nodiscard]] std::vector<std::string> conditions_of(const json::object& artifact, const RuleContext& context) const;
     /// Returns every word that an artifact may make true.
     [[nodiscard]] std::vector<std::string> condition_words() const;
+    /// Returns the words of `skip_if` that an artifact from outside makes true, besides `CONTRACT_provided` and
+    /// `external_CONTRACT_provided`.
+    [[nodiscard]] const std::vector<std::string>& provided_as() const noexcept;
     /// Writes measured facts into their places and replaces existing values. Missing facts stay absent.
     void fill_measured(json::object& artifact, const json::object& facts) const;
 
@@ -85,9 +89,15 @@ public:
     /// Errors: `not_found` AF-CONT-002, with the nearest name.
     [[nodiscard]] Result<Contract> get(std::string_view name) const;
     [[nodiscard]] std::vector<std::string> names() const;
+    /// Returns every word of `skip_if` that a contract declares. Includes those of shipped contracts that the project replaces:
+    /// such words exist, but may never hold.
+    [[nodiscard]] const std::set<std::string, std::less<>>& skip_words() const noexcept;
 
 private:
+    void add(Contract contract);
+
     std::map<std::string, Contract, std::less<>> contracts_;
+    std::set<std::string, std::less<>> skip_words_;
 };
 
 /// Returns the `*.yaml` files of a folder, by name; none if the folder is missing. Skips hidden files. Errors: `invalid`

@@ -44,8 +44,8 @@ constexpr Keyword keywords[] = {
 };
 
 const std::vector<std::string> type_names{"string", "integer", "number", "boolean", "array", "object", "null"};
-const std::vector<std::string> contract_keys{"contract",   "version",    "description",          "schema",
-                                             "validation", "conditions", "additionalProperties", "extends"};
+const std::vector<std::string> contract_keys{
+    "contract", "version", "description", "schema", "validation", "conditions", "additionalProperties", "extends", "provided_as"};
 
 const std::map<std::string, std::string, std::less<>>& formats() {
     static const std::map<std::string, std::string, std::less<>> known{

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 namespace agentforge::kernel::contract_name {
 
@@ -17,7 +18,16 @@ inline constexpr std::string_view delivery_report = "delivery_report";
 /// Who an implementation is handed back to (`hand_back.to` of the contract `implementation`), whatever the names of these stages.
 namespace agentforge::kernel::hand_back_to {
 
-inline constexpr std::string_view tests = "red";           ///< The stage that wrote the tests.
-inline constexpr std::string_view specification = "spec";  ///< The stage that wrote the specification.
+inline constexpr std::string_view tests = "tests";                  ///< The stage that wrote the tests.
+inline constexpr std::string_view specification = "specification";  ///< The stage that wrote the specification.
+
+/// Returns the word that replaced an older one. Artifacts and journals may still have the older. Returns others unchanged.
+[[nodiscard]] constexpr std::string_view current_word(std::string_view word) noexcept {
+    constexpr std::pair<std::string_view, std::string_view> older[] = {{"red", tests}, {"spec", specification}};
+    for (const auto& [before, now] : older) {
+        if (word == before) { return now; }
+    }
+    return word;
+}
 
 }  // namespace agentforge::kernel::hand_back_to

@@ -37,7 +37,7 @@ struct GateBaseline {
     /// Ids from the suite before RED that the specification calls outdated, or that were handed back: RED may change or remove
     /// them.
     std::vector<std::string> outdated;
-    std::string red_tree;                 ///< Tests and skeleton, no implementation.
+    std::string red_tree;                 ///< Tests and skeleton, no implementation. Empty: the gate compares with `base_tree`.
     std::vector<TestOutcome> red_tests;   ///< RED's new tests and guards, as RED saw them.
     std::vector<std::string> test_files;  ///< Locked from RED to the commit.
     json::object specification;           ///< Artifact of SPEC.
@@ -45,6 +45,9 @@ struct GateBaseline {
     std::string request;                  ///< The user's words.
     std::string intent;                   ///< intake's extracted_intent.action. refactor and delete need guards only.
     HeldOut held_out;                     ///< For green and refactor. Everything above then excludes these tests.
+
+    /// Returns the tree that the measured one is compared with.
+    [[nodiscard]] const std::string& compared_tree() const { return red_tree.empty() ? base_tree : red_tree; }
 };
 
 struct GateCall {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json_fields.hpp"
+#include "config/gate_names.hpp"
 #include "gates/engine/baseline.hpp"
 #include "gates/engine/results.hpp"
 #include "gates/gates.hpp"
@@ -112,9 +113,11 @@ Result<Violation> violation_from_json(const json::value& value) {
 
 std::string_view word(bool passing) { return passing ? "passing" : "failing"; }
 
-const GateReport* newest_of(const std::vector<GateReport>& reports, std::initializer_list<std::string_view> gates) {
+/// Returns the newest report of this gate or of one that judges a stage.
+const GateReport* newest_of(const std::vector<GateReport>& reports, std::string_view gate, bool of_tests_too = true) {
     for (auto report = reports.rbegin(); report != reports.rend(); ++report) {
-        if (std::find(gates.begin(), gates.end(), report->gate) != gates.end()) { return &*report; }
+        const GateFacts facts = gate_facts(report->gate);
+        if (report->gate == gate || (facts.judges_a_stage && (of_tests_too || !facts.judges_tests))) { return &*report; }
     }
     return nullptr;
 }
@@ -167,7 +170,7 @@ json::object tests_status(const GateReport& report) {
         failures.push_back(&test);
     }
     const auto failing = static_cast<std::int64_t>(failures.size());
-    json::object status{{"status", word(failing == 0 && (report.passed || report.gate == "red"))},
+    json::object status{{"status", word(failing == 0 && (report.passed || gate_facts(report.gate).judges_tests))},
                         {"total", counts.at("total")},
                         {"passing", counts.at("passed")},
                         {"failing", failing},
@@ -360,15 +363,13 @@ json::object verification_status(const std::vector<GateReport>& newest) {
     if (types != nullptr && std::any_of(types->violations.begin(), types->violations.end(), is_type)) {
         status["type_check"] = types_status(*types);
     }
-    if (const auto* tests = newest_of(newest, {"tests", "red", "green", "refactor", "fix", "deliver"})) {
-        status["tests"] = tests_status(*tests);
-    }
-    if (const auto* conformance = newest_of(newest, {"conformance", "green", "refactor", "fix", "deliver"})) {
+    if (const auto* tests = newest_of(newest, gate_name::tests)) { status["tests"] = tests_status(*tests); }
+    if (const auto* conformance = newest_of(newest, gate_name::conformance, false)) {
         status["conformance"] = conformance_status(*conformance);
     }
     if (types != nullptr) { status["type_check"] = types_status(*types); }
     if (syntax != nullptr) { status["syntax"] = syntax_status(*syntax); }
-    const auto* phase = newest_of(newest, {"red", "green", "refactor", "fix", "deliver"});
+    const auto* phase = newest_of(newest, {});
     json::array issues;
     for (const auto& report : newest) {
         for (const auto& issue : report.blocking_issues) {

@@ -73,8 +73,8 @@ std::string verified_before(const TaskState& state) {
     std::string found;
     if (exit_gate(state.stage_template()).empty()) { return found; }
     for (std::size_t index = 0; index < state.stage_index; ++index) {
-        const bool verifies =
-            exit_gate(state.pipeline.stages[index]) == gate_name::green && state.stages[index].status == StageStatus::completed;
+        const bool verifies = gate_facts(exit_gate(state.pipeline.stages[index])).verifies_the_change &&
+                              state.stages[index].status == StageStatus::completed;
         if (verifies) { found = state.stages[index].name; }
     }
     return found;

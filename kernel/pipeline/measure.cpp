@@ -18,11 +18,6 @@ namespace agentforge::kernel {
 
 namespace {
 
-bool judges_a_stage(std::string_view gate) {
-    return gate == gate_name::red || gate == gate_name::green || gate == gate_name::refactor || gate == gate_name::fix ||
-           gate == gate_name::deliver;
-}
-
 /// Returns the violation that the task is to fix. The command that started the task wrote it into its template. Empty if there is
 /// none.
 json::object violation_of(const TaskState& state) {
@@ -36,12 +31,12 @@ json::object violation_of(const TaskState& state) {
 }
 
 /// Returns the reasons why a report does not pass, without the values in them: the failing tests, or the issues if no test fails.
-/// In RED, tests are expected to fail.
+/// A gate that judges tests expects them to fail.
 std::set<std::string> complaints(const GateReport& report) {
     std::set<std::string> failing;
     for (const TestOutcome& test : report.tests) {
         const bool fails = test.status != TestStatus::passed && test.status != TestStatus::skipped;
-        if (fails && report.gate != gate_name::red) { failing.insert(test.id); }
+        if (fails && !gate_facts(report.gate).judges_tests) { failing.insert(test.id); }
     }
     if (failing.empty()) {
         for (std::string issue : report.blocking_issues) {
@@ -165,17 +160,20 @@ Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view 
     GateBaseline baseline;
     // Excludes what existed before the task.
     baseline.base_tree = session.state().base_tree;
-    baseline.red_tree = session.state().red_tree;
+    if (compared_tree(session.state().stage_template(), gate) == ComparedTree::locked_tests) {
+        baseline.red_tree = session.state().red_tree;
+    }
     baseline.request = session.state().request;
-    const bool judges = judges_a_stage(gate);
-    if (!judges && gate != "tests") { return baseline; }
+    const GateFacts facts = gate_facts(gate);
+    const bool judges = facts.judges_a_stage;
+    if (!judges && gate != gate_name::tests) { return baseline; }
     AF_TRY(const auto artifacts, session.artifacts_by_contract());
     AF_TRY(const auto suite, session.test_suite());
     baseline.test_suite = suite.value_or(json::object());
     if (judges) {
         baseline.specification = artifact_or_empty(artifacts, contract_name::specification);
         baseline.intent = intent_of(artifact_or_empty(artifacts, contract_name::intake_record));
-        if (gate == gate_name::red) {
+        if (facts.judges_tests) {
             if (candidate != nullptr) { baseline.test_suite = *candidate; }
         } else if (!baseline.red_tree.empty()) {
             AF_TRY(auto red, newest_report(session, gate_name::red));
@@ -194,7 +192,7 @@ Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view 
 
 Result<GateReport> measure(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const GateRequest& request,
                            const std::string& tree, const json::object* candidate, const Stop& stop) {
-    if (judges_a_stage(request.gate)) { AF_CHECK(ensure_baseline(session, task_workspace, events, stop)); }
+    if (gate_facts(request.gate).judges_a_stage) { AF_CHECK(ensure_baseline(session, task_workspace, events, stop)); }
     AF_TRY(GateBaseline baseline, gate_baseline(session, request.gate, candidate));
     AF_CHECK(hold_out(session.state(), task_workspace, tree, baseline));
     GateCall call;
@@ -219,7 +217,7 @@ Result<GateReport> measure(TaskSession& session, TaskWorkspace& task_workspace, 
 
 Result<GateReport> run_suite(TaskGates& gates, const std::string& tree, std::int64_t number, const Stop& stop) {
     GateCall call;
-    call.request.gate = "tests";
+    call.request.gate = gate_name::tests;
     call.request.parameters["run"] = number;
     call.tree = tree;
     auto measured = gates.gate(call, stop);
@@ -231,7 +229,7 @@ Result<GateReport> run_suite(TaskGates& gates, const std::string& tree, std::int
 
 Result<void> ensure_baseline(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const Stop& stop) {
     AF_TRY(const std::string inputs, task_workspace.gate_inputs());
-    if (measured_with(session, "baseline", inputs)) {
+    if (measured_with(session, gate_name::baseline, inputs)) {
         AF_TRY(const auto known, newest_report(session, gate_name::baseline));
         // Measures again what could not be measured: the user may have fixed something outside the repository.
         if (known && check_suite_was_measured(*known).ok()) { return {}; }
@@ -246,7 +244,7 @@ Result<void> ensure_baseline(TaskSession& session, TaskWorkspace& task_workspace
     }
     GateReport report = baseline_report(std::move(runs));
     report.tree = session.state().base_tree;
-    AF_CHECK(keep_report(session, task_workspace, "baseline", false, inputs, report));
+    AF_CHECK(keep_report(session, task_workspace, gate_name::baseline, false, inputs, report));
     return check_suite_was_measured(report);
 }
 
@@ -294,7 +292,7 @@ Result<std::vector<std::string>> begin_suite(TaskSession& session, TaskWorkspace
     return paths;
 }
 
-bool needs_baseline(const StageTemplate& stage) { return judges_a_stage(closing_gate(stage)); }
+bool needs_baseline(const StageTemplate& stage) { return gate_facts(closing_gate(stage)).judges_a_stage; }
 
 bool will_need_baseline(const TaskState& state) {
     for (std::size_t index = state.stage_index; index < state.pipeline.stages.size(); ++index) {
@@ -322,9 +320,10 @@ Result<json::object> current_verification(const TaskSession& session, const std:
     std::vector<GateReport> reports;
     json::array stale;
     for (const auto& [name, gate] : session.state().gates) {
-        if (name == "baseline") { continue; }
+        const GateFacts facts = gate_facts(name);
+        if (facts.name.empty()) { continue; }
         if (gate.tree != session.state().tree || !measured_with(session, name, inputs)) {
-            if (name == "syntax" || name == "types" || name == "conformance" || name == "tests") { stale.emplace_back(name); }
+            if (!facts.judges_a_stage) { stale.emplace_back(name); }
             continue;
         }
         AF_TRY(auto report, newest_report(session, name));
@@ -409,7 +408,7 @@ Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& t
         if (report && report->tree == tree) {
             for (const auto& [name, value] : report->facts) { facts[name] = value; }
             std::ranges::move(suspicions(*report, state.held_out), std::back_inserter(look_at));
-            if (gate == gate_name::red) {
+            if (gate_facts(gate).judges_tests) {
                 std::ranges::move(fact_texts(report->facts, "changed_tests"), std::back_inserter(look_at));
             }
         }

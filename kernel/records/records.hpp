@@ -64,7 +64,7 @@ BOOST_DESCRIBE_STRUCT(PlanStep, (), (number, of, title, attempt))
 
 /// The evidence for handing an earlier stage's work back to it.
 struct HandBackEvidence {
-    Added<std::string> to;           ///< The earlier stage.
+    Added<std::string> to;           ///< `tests` or `specification`: what is wrong. Older journals have `red` or `spec`.
     std::vector<std::string> tests;  ///< Ids of the tests that are claimed to be wrong.
     std::string requirement;
     Added<std::string> criterion;

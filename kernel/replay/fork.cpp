@@ -22,8 +22,8 @@ constexpr auto longest_wait_for_parent = std::chrono::seconds(10);
 std::map<std::string, std::string> trees_of(const TaskState& state) {
     std::map<std::string, std::string> trees{{"forked-base", state.base_tree},
                                              {"forked", state.tree},
-                                             {"forked-red", state.red_tree},
-                                             {"forked-before-red", state.before_red},
+                                             {"forked-tests", state.red_tree},
+                                             {"forked-before-tests", state.before_red},
                                              {"forked-held-out", state.held_out.red_tree}};
     if (state.hand_back) {
         trees.emplace("forked-hand-back-base", state.hand_back->base_tree);

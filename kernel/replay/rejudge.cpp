@@ -69,7 +69,7 @@ private:
         AF_TRY(const auto session, as_it_was(store, at));
         if (!task_workspace_) { AF_TRY(task_workspace_, task_workspaces_->open(session->state())); }
         std::optional<json::object> candidate;
-        if (gate.gate == gate_name::red) { AF_TRY(candidate, candidate_for(records_, at, blobs_)); }
+        if (gate_facts(gate.gate).judges_tests) { AF_TRY(candidate, candidate_for(records_, at, blobs_)); }
         GateRequest request;
         request.gate = gate.gate;
         AF_TRY(const GateReport report, measure(*session, *task_workspace_, place_.services.events, request, gate.tree,

@@ -68,8 +68,9 @@ namespace {
 bool word_holds(const TaskState& state, std::string_view word) {
     const auto said = [word](const auto& one) { return one.conditions.contains(std::string(word)); };
     if (std::ranges::any_of(state.stages, said)) { return true; }
-    return std::ranges::any_of(state.external_inputs,
-                               [&](const auto& input) { return said(input.second) || is_provided_word(word, input.first); });
+    return std::ranges::any_of(state.external_inputs, [&](const auto& input) {
+        return said(input.second) || is_provided_word(state.pipeline, word, input.first);
+    });
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "config/gate_names.hpp"
 #include "gates/engine/baseline.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
@@ -115,15 +116,17 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     const auto& name = call.request.gate;
     specification_ = call.baseline == nullptr ? json::object{} : call.baseline->specification;
     to_be_changed_ = declared_functions(specification_);
-    judging_ = name == "red" || name == "green" || name == "refactor" || name == "fix" || name == "deliver";
+    const GateFacts facts = gate_facts(name);
+    judging_ = facts.judges_a_stage;
     auto upto = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
-        if (name == "tests" && parameter.key() == "scope" && parameter.value() == json::value("affected")) { continue; }
-        if (name == "tests" && parameter.key() == "run" && parameter.value().is_int64() && parameter.value().get_int64() > 0) {
+        if (name == gate_name::tests && parameter.key() == "scope" && parameter.value() == json::value("affected")) { continue; }
+        if (name == gate_name::tests && parameter.key() == "run" && parameter.value().is_int64() &&
+            parameter.value().get_int64() > 0) {
             continue;
         }
-        if (name == "fix" && parameter.key() == "violation" && parameter.value().is_object()) { continue; }
-        const bool known = name == "conformance" && parameter.key() == "enforcement" && parameter.value().is_string() &&
+        if (name == gate_name::fix && parameter.key() == "violation" && parameter.value().is_object()) { continue; }
+        const bool known = name == gate_name::conformance && parameter.key() == "enforcement" && parameter.value().is_string() &&
                            (parameter.value().get_string() == "every_edit" || parameter.value().get_string() == "all");
         if (!known) {
             return Error{
@@ -134,12 +137,11 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
         }
         if (parameter.value().get_string() == "all") { upto = Enforcement::phase_end; }
     }
-    if (name == "tests") { return tests(call, stop); }
-    if (name == "syntax") { return syntax(call, stop); }
-    if (name == "types") { return types(call, stop); }
-    if (name == "conformance") { return conformance(call, upto, stop); }
-    const std::vector<std::string> phases{"red", "green", "refactor", "fix", "deliver"};
-    if (std::find(phases.begin(), phases.end(), name) == phases.end()) {
+    if (name == gate_name::tests) { return tests(call, stop); }
+    if (name == gate_name::syntax) { return syntax(call, stop); }
+    if (name == gate_name::types) { return types(call, stop); }
+    if (name == gate_name::conformance) { return conformance(call, upto, stop); }
+    if (!facts.judges_a_stage) {
         return Error{"AF-GATE-001", "There is no gate `" + name + "`.", "",
                      "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.", ErrorKind::invalid};
     }
@@ -147,7 +149,7 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
         return Error{"AF-GATE-004", "The gate `" + name + "` was called without a baseline to measure against.", "",
                      "This is a defect of the caller: a phase gate needs a baseline.", ErrorKind::internal};
     }
-    return name == "red" ? red(call, stop) : after_red(call, stop);
+    return facts.judges_tests ? red(call, stop) : after_red(call, stop);
 }
 
 Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
@@ -901,7 +903,8 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
     const auto total = current.size();
     auto fresh = only_new(std::move(current), search(before));
     // RED's gate judged the tests before they were locked; later stages cannot change them.
-    const bool locked = call.baseline != nullptr && !call.baseline->red_tree.empty() && call.request.gate != "red";
+    const bool locked =
+        call.baseline != nullptr && !call.baseline->red_tree.empty() && !gate_facts(call.request.gate).judges_tests;
     std::map<std::string, bool> broken;
     std::int64_t blocking = 0;
     for (auto& finding : fresh) {

@@ -9,6 +9,7 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "config/gate_names.hpp"
 #include "gates/engine/held_out.hpp"
 #include "gates/engine/measure.hpp"
 #include "gates/language/inline_tests.hpp"
@@ -167,6 +168,7 @@ json::array told_changes(const RedEvidence& evidence, const json::object& specif
 Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     GateReport report;
     const auto& baseline = *call.baseline;
+    const auto& before_tree = baseline.compared_tree();
     AF_TRY(const auto* found, language(call.tree));
     RedEvidence evidence;
     evidence.intent = baseline.intent;
@@ -176,15 +178,15 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     evidence.base_tests = baseline.base_tests;
     evidence.outdated = {baseline.outdated.begin(), baseline.outdated.end()};
 
-    auto generated = skeleton(baseline.base_tree, declarable_interfaces(baseline.specification), stop);
+    auto generated = skeleton(before_tree, declarable_interfaces(baseline.specification), stop);
     if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
     std::map<std::string, std::string> expected;
     if (generated.ok()) { expected.insert(generated->begin(), generated->end()); }
     // Without a suite, the kernel itself has started one.
-    AF_TRY(const auto begun, scaffold(baseline.base_tree));
+    AF_TRY(const auto begun, scaffold(before_tree));
     for (const auto& [path, content] : begun) { expected.try_emplace(path, content); }
 
-    AF_TRY(const auto changes, checkout_->changes(baseline.base_tree, call.tree));
+    AF_TRY(const auto changes, checkout_->changes(before_tree, call.tree));
     std::set<std::string> files;
     for (const auto& change : changes) {
         for (const auto* path : {&change.old_path, &change.path}) {
@@ -196,7 +198,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
                 evidence.skeleton_paths.push_back(*path);
             } else if (found->may_hold_tests(*path)) {
                 // RED may write the tests in it, but not the rest.
-                AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
+                AF_TRY(const auto base, checkout_->file(before_tree, *path));
                 const auto before =
                     split_inline_tests(declared != expected.end() ? declared->second : base.value_or(""), found->inline_begins);
                 const auto after = split_inline_tests(content.value_or(""), found->inline_begins);
@@ -205,7 +207,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
                 if (!after.tests.empty()) { files.insert(*path); }
             } else if (found->belongs_to_tests(*path)) {
                 evidence.test_paths.push_back(*path);
-                AF_TRY(const auto base, checkout_->file(baseline.base_tree, *path));
+                AF_TRY(const auto base, checkout_->file(before_tree, *path));
                 const auto there = evidence.asked_without && base && content ? with_new_names(*base, *content, baseline.request)
                                                                              : base.value_or("");
                 if (content) { add_changed_tests(evidence, *path, there, *content); }
@@ -412,9 +414,9 @@ Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, 
 Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     GateReport report;
     const auto& baseline = *call.baseline;
-    const bool fix = call.request.gate == "fix";
-    const bool deliver = fix || call.request.gate == "deliver";
-    const auto red_tree = baseline.red_tree.empty() ? baseline.base_tree : baseline.red_tree;
+    const bool fix = call.request.gate == gate_name::fix;
+    const bool deliver = fix || call.request.gate == gate_name::deliver;
+    const auto& red_tree = baseline.compared_tree();
     AF_TRY(const auto* found, language(call.tree));
     GreenEvidence evidence;
     std::vector<std::string> problems;
@@ -492,7 +494,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     AF_TRY(const auto suite, test_files(call.tree));
     evidence.run.believed = true;
     // Integration tests wait for the end of REFACTOR and for delivery.
-    const bool integration = call.request.gate != "green";
+    const bool integration = call.request.gate != gate_name::green;
     if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
     // After the run, which builds the tree if a build checks its types.
     AF_TRY(auto types_report, types(part, stop));
@@ -502,7 +504,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         report, std::move(rules_report),
         {"conformance_passing", "checks_total", "checks_passing", "violations_new", "violations_blocking", "violations_before"});
     if (fix) { AF_CHECK(judge_violation(call, report, stop)); }
-    if (call.request.gate == "refactor") {
+    if (call.request.gate == gate_name::refactor) {
         // Held-out tests also run lines.
         if (!baseline.held_out.files.empty()) { part.tree = baseline.held_out.tree; }
         AF_TRY(auto quality, conformance(part, Enforcement::phase_end, stop));
@@ -557,8 +559,8 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
                                      "A person should look whether the change made it so."});
     }
     auto verdict = deliver ? judge_deliver(evidence) : judge_green(evidence);
-    const bool green = call.request.gate == "green";
-    if (call.request.gate == "deliver" && baseline.test_suite.empty() && !commands_->settings().without_new_test) {
+    const bool green = call.request.gate == gate_name::green;
+    if (call.request.gate == gate_name::deliver && baseline.test_suite.empty() && !commands_->settings().without_new_test) {
         // No stage wrote tests, so nothing shows what the code does.
         AF_TRY(const auto changed, changed_code(call));
         if (changed) {
@@ -675,7 +677,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
                       ? ""
                       : "; look at " + std::to_string(special.size()) +
                             (special.size() == 1 ? " line that compares" : " lines that compare") + " with what the tests give"));
-    if (call.request.gate == "deliver") { report.facts["deployment_ready"] = report.passed; }
+    if (call.request.gate == gate_name::deliver) { report.facts["deployment_ready"] = report.passed; }
     return report;
 }
 

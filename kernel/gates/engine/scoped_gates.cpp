@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "config/gate_names.hpp"
 #include "gates/engine/readiness.hpp"
 #include "gates/language/inline_tests.hpp"
 
@@ -460,7 +461,7 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
             if (!change.old_path.empty()) { touched.insert(found->of(change.old_path).directory); }
         }
     }
-    const bool everything = base_tree.empty() || gate == "tests" || gate == "deliver";
+    const bool everything = base_tree.empty() || gate == gate_name::tests || gate == gate_name::deliver;
     std::vector<std::pair<const Scope*, GateReport>> parts;
     std::vector<std::pair<const Scope*, Error>> left_out;
     for (const auto& scope : all) {
@@ -478,7 +479,8 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
             part.baseline = &baseline;
         }
         AF_TRY(auto* one, measure(*found, scope));
-        auto report = gate == "red" && !named ? red_without_tests(part, *one, scope, stop) : one->gate(part, stop);
+        auto report =
+            gate_facts(gate).judges_tests && !named ? red_without_tests(part, *one, scope, stop) : one->gate(part, stop);
         if (!report.ok()) {
             if (report.error().code != "AF-GATE-003" || changed || named || !call.request.paths.empty()) {
                 return std::move(report).error();

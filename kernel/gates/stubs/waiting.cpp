@@ -153,7 +153,7 @@ Result<void> Measure::run_in_another_form(const GateCall& call, const GreenEvide
                                           const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     if (!found->commands.contains("stubs")) { return {}; }
-    AF_TRY(const auto sources, changed_sources(*found, call.baseline->red_tree, call.tree));
+    AF_TRY(const auto sources, changed_sources(*found, call.baseline->compared_tree(), call.tree));
     AF_TRY(auto marked, marked_changes(*found, sources, true, stop));
     if (marked.empty()) { return {}; }
     TestSelection selection{.files = green.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "another-form"};

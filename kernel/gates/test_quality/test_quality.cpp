@@ -756,7 +756,7 @@ Result<void> Measure::vary_calls(const GateCall& call, const GreenEvidence& gree
     for (const auto& each : declarable_interfaces(call.baseline->specification)) {
         declared.insert(each.name.substr(each.name.find_last_of(".:#") + 1));
     }
-    AF_TRY(const auto sources, changed_sources(*found, call.baseline->red_tree, call.tree));
+    AF_TRY(const auto sources, changed_sources(*found, call.baseline->compared_tree(), call.tree));
     std::vector<VariedFunction> functions;
     std::vector<std::vector<double>> numbers;
     TestSelection selection;

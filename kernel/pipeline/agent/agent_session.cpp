@@ -409,7 +409,7 @@ public:
         for (const EditCheck& check : *checks) {
             GateRequest request;
             request.gate = check.gate;
-            if (check.gate != "tests" || check.affected) { request.paths = paths; }
+            if (check.gate != gate_name::tests || check.affected) { request.paths = paths; }
             if (check.affected) { request.parameters["scope"] = "affected"; }
             const auto report = measured(request, nullptr);
             if (!report.ok()) {

@@ -45,9 +45,10 @@ std::string journal_trailer(const JournalHead& head) {
 Result<std::string> to_look_at(const TaskSession& session, TaskWorkspace& task_workspace) {
     constexpr std::size_t most = 10;
     AF_TRY(std::vector<std::string> lines, hand_backs_told(session, task_workspace));
-    AF_TRY(const auto green, newest_report(session, gate_name::green));
-    if (green) {
-        for (std::string& each : suspicions(*green, session.state().held_out)) { lines.push_back(std::move(each)); }
+    for (const GateFacts& gate : gate_table) {
+        if (!gate.verifies_the_change) { continue; }
+        AF_TRY(const auto report, newest_report(session, gate.name));
+        if (report) { std::ranges::move(suspicions(*report, session.state().held_out), std::back_inserter(lines)); }
     }
     AF_TRY(const std::vector<std::string> changed_tests, changed_test_lines(session));
     lines.insert(lines.begin(), changed_tests.begin(), changed_tests.end());

@@ -45,7 +45,7 @@ public:
         if (only_look) { return result_; }
         if (!base_.red_tree.empty()) { AF_TRY(red_tree_, merged(head.tree, base_.red_tree)); }
         AF_CHECK(task_workspace_.keep("rebased", tree_));
-        if (!red_tree_.empty()) { AF_CHECK(task_workspace_.keep("rebased-red", red_tree_)); }
+        if (!red_tree_.empty()) { AF_CHECK(task_workspace_.keep("rebased-tests", red_tree_)); }
         AF_CHECK(measure_there(head.tree));
         AF_CHECK(commit());
         AF_TRY(const records::Kept report, session_.keep(to_json(report_)));
@@ -107,7 +107,10 @@ private:
         // What was found to flip before the task is trusted no more here.
         AF_TRY(const auto known, newest_report(session_, gate_name::baseline));
         if (known) { baseline.flaky = fact_texts(known->facts, "flaky"); }
-        baseline.red_tree = red_tree_;
+        const auto delivering = std::ranges::find_if(state().pipeline.stages, makes_delivery);
+        const bool against_tests = delivering == state().pipeline.stages.end() ||
+                                   compared_tree(*delivering, gate_name::deliver) == ComparedTree::locked_tests;
+        if (against_tests) { baseline.red_tree = red_tree_; }
         AF_TRY(const auto specification, session_.artifact_of(contract_name::specification));
         AF_TRY(const auto test_suite, session_.test_suite());
         baseline.specification = specification.value_or(json::object());

@@ -47,6 +47,7 @@ PipelineTemplate joined_templates(const TaskState& state, const PipelineTemplate
     for (std::size_t index = first; index < next.stages.size(); ++index) {
         if (!longer.index_of(next.stages[index].name)) { longer.stages.push_back(next.stages[index]); }
     }
+    longer.provided_as.insert(state.pipeline.provided_as.begin(), state.pipeline.provided_as.end());
     longer.supervised = state.pipeline.supervised;
     longer.timeout = state.pipeline.timeout + next.timeout;  // Each counts what the whole task has used.
     return longer;

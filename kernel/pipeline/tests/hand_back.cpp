@@ -333,7 +333,7 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
     }
     if (ground.green.tests.empty()) { return refused("no test could be run: " + ellipsis(ground.green.summary, 300)); }
     AF_TRY(const Criterion criterion, specified(text_of(claim, "criterion"), ground.specification));
-    const std::string to = text_of(claim, "to");
+    const std::string to(hand_back_to::current_word(text_of(claim, "to")));
     std::vector<Named> tests = tests_of_red(ground.suite, ground.green);
     if (to == hand_back_to::tests) {
         for (Named& test : outdated_in(ground.green, ground.base_tests)) {
@@ -383,15 +383,16 @@ Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session,
     const TaskState& state = session.state();
     const std::string to = text_of(claim, "to");
     const auto stage = stage_handed_back_to(state, to);
-    if (hand_back_gate(state.stage_template()).empty() || !stage || state.red_tree.empty()) {
+    const std::string gate = hand_back_gate(state.stage_template());
+    if (gate.empty() || !stage || state.red_tree.empty()) {
         return refused("stage `" + state.stage().name + "` has no earlier stage `" + to + "` whose work it tries",
                        "hand in the work without hand_back");
     }
-    const auto measured = state.gates.find(gate_name::green);
+    const auto measured = state.gates.find(gate);
     if (measured == state.gates.end() || measured->second.tree != tree || measured->second.partial) {
-        return refused("the green gate was not measured on this tree");
+        return refused("the " + gate + " gate was not measured on this tree");
     }
-    AF_TRY(const auto report, newest_report(session, gate_name::green));
+    AF_TRY(const auto report, newest_report(session, gate));
     AF_TRY(const auto suite, session.test_suite());
     AF_TRY(const auto specification, session.artifact_of(contract_name::specification));
     if (!report || !suite || !specification) { return refused("there is no suite or no specification"); }
@@ -417,7 +418,8 @@ std::string hand_back_words(const records::HandBackEvidence& evidence) {
     return words;
 }
 
-std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::string_view to) {
+std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::string_view named) {
+    const std::string_view to = hand_back_to::current_word(named);
     for (std::size_t index = state.stage_index; index-- > 0;) {
         const StageTemplate& stage = state.pipeline.stages[index];
         const bool meant = to == hand_back_to::tests ? writes_tests(stage)

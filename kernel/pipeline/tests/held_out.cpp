@@ -157,7 +157,7 @@ Result<void> hold_out(const TaskState& state, TaskWorkspace& task_workspace, con
     held.red_tests = baseline.red_tests;
     held.test_suite = baseline.test_suite;
     baseline.held_out = std::move(held);
-    AF_TRY(baseline.red_tree, tree_without(task_workspace, baseline.red_tree, files));
+    if (!baseline.red_tree.empty()) { AF_TRY(baseline.red_tree, tree_without(task_workspace, baseline.red_tree, files)); }
     baseline.test_suite = without_files(baseline.test_suite, files);
     const auto hidden = [&](const std::string& file) { return std::find(files.begin(), files.end(), file) != files.end(); };
     std::erase_if(baseline.red_tests, [&](const TestOutcome& test) { return hidden(test.file); });

@@ -74,6 +74,10 @@ int show_pipeline(Program& program, const Definitions& all, const std::string& n
         if (stage.entry_point) { add("a task may begin here"); }
         if (!stage.exit_point) { add("no task may end here"); }
         if (stage.approve) { add("asks for approval"); }
+        if (stage.compares_with) {
+            const bool base = stage.compares_with == ComparedTree::base;
+            add(std::string("compares with ") + (base ? "the user's commit" : "the locked tests"));
+        }
         if (stage.iterate) { add("iterates"); }
         if (stage.name == pipeline->exit_stage) { add("the pipeline ends here"); }
         if (!remarks.empty()) { out << "             " << printable(remarks, 500) << "\n"; }

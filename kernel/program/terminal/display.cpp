@@ -264,7 +264,8 @@ private:
     }
     /// How many tests fail in a stage that writes tests before the code; 0 where the gate is not about that.
     static std::uint64_t expected_to_fail(const TaskState& state, const records::Gate& gate) {
-        if (gate.passed || gate.gate != gate_name::tests || exit_gate(state.stage_template()) != gate_name::red) { return 0; }
+        const bool writes_first = gate_facts(exit_gate(state.stage_template())).judges_tests;
+        if (gate.passed || gate.gate != gate_name::tests || !writes_first) { return 0; }
         return gate.tests.value_or(0) - gate.tests_passed.value_or(0);
     }
     [[nodiscard]] std::string expectation(std::uint64_t failing) const {

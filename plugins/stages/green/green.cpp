@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GREEN: has code written until the tests of RED pass. The kernel's `green` gate decides when it is done.
+// Has code written until the locked tests pass. The kernel's `green` gate decides when it is done.
 #include <agentforge/plugin.hpp>
 #include <agentforge/stage_helpers.hpp>
 
@@ -12,7 +12,7 @@ public:
     [[nodiscard]] StageInfo info() const override {
         StageInfo info;
         info.name = "green";
-        info.description = "Has code written until the tests of RED pass.";
+        info.description = "Has code written until the locked tests pass.";
         info.output_contract = "implementation";
         return info;
     }

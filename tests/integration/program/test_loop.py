@@ -246,7 +246,7 @@ class LoopTrustTests(LoopTest):
         outcome = self.assert_code(self.loop(model.transcript(*first, *again, model.review(), model.deliver())), 0)
         self.assertEqual(self.cycles(), [("execute", "tests")], outcome)
         evidence = self.records("cycle_requested")[0]["hand_back"]
-        self.assertEqual((evidence["to"], evidence["requirement"], [measured["status"] for measured in evidence["measured"]]), ("red", "REQ-001", ["failed_assertion"]))
+        self.assertEqual((evidence["to"], evidence["requirement"], [measured["status"] for measured in evidence["measured"]]), ("tests", "REQ-001", ["failed_assertion"]))
         self.assertEqual([record["put_back"] for record in self.records("snapshot") if "put_back" in record], [True])
         self.assertIn("EXECUTE handed tests/test_slug.py", self.git("log", "-1", "--format=%B", self.records("delivered")[0]["commit"]))
 

@@ -61,6 +61,28 @@ class TestOtherNames(OwnPipelinesTest):
         self.assertEqual(refused["result"]["status"], "failure")
 
 
+class TestComparison(OwnPipelinesTest):
+    PLUGINS = ["analyze", "spec", "red", "green", "deliver"]
+
+    def run_compared(self, **trees):
+        self.make_repository()
+        name = self.pipeline("ours", self.PLUGINS, **{plugin: {"compares_with": tree} for plugin, tree in trees.items()})
+        return self.start("--pipeline", name, transcript=self.renamed(short_transcript(), self.PLUGINS))
+
+    def test_a_pipeline_that_says_what_its_gates_compare_with_delivers(self):
+        self.assert_code(self.run_compared(red="base", green="locked_tests", deliver="locked_tests"), 0)
+        self.assertIn("compares with the locked tests", self.run_program("pipelines", "show", "ours").out)
+
+    def test_a_gate_that_compares_with_the_users_commit_refuses_new_tests(self):
+        self.assertNotEqual(self.run_compared(green="base").code, 0)
+        judged = {record["gate"]: record for record in self.records("gate") if record["stage"] == "build"}
+        self.assertFalse(judged["green"]["passed"])
+        self.assertIn("tests/test_slug.py", judged["green"]["summary"])
+
+    def test_a_tree_that_does_not_exist_is_refused_with_its_line(self):
+        self.assert_error(self.run_compared(green="locked_test"), "AF-PIPE-001", "ours.yaml:", "`compares_with`", "Did you mean `locked_tests`?")
+
+
 class TestEntry(OwnPipelinesTest):
     def test_a_pipeline_may_begin_at_analyze(self):
         self.make_repository()

@@ -8,6 +8,8 @@ import re
 import tempfile
 import unittest
 
+import yaml
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 SOURCES = {".hpp", ".cpp", ".h", ".c", ".hpp.in"}
@@ -145,19 +147,73 @@ class Arrows(unittest.TestCase):
         self.assertEqual([], [folder for folder in kernel_order(ROOT) if f"kernel/{folder}" not in described and f"`{folder}`" not in described])
 
 
-STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver")
+def stage_names(root):
+    """The names that the shipped pipelines give their stages."""
+    files = sorted((root / "config/pipelines").glob("*.yaml"))
+    return sorted({stage["name"] for file in files for stage in yaml.safe_load(file.read_text(encoding="utf-8"))["pipeline"]["stages"]})
+
+
+STAGES = stage_names(ROOT)
 STAGE_NAME = re.compile('"(' + "|".join(STAGES) + ')"')
 # Ids of artifacts (`SPEC-…`) are no names of stages.
 STAGE_IN_MESSAGE = re.compile('"[^"]*\\b(' + "|".join(STAGES).upper() + ')\\b(?!-)[^"]*"')
-# Words that are no stage's name, though one has the same.
-OTHER_WORDS = {
-    "kernel/config/gate_names.hpp": "gates",
-    "kernel/contracts/names.hpp": "the words of a hand-back",
-    "kernel/contracts/rules.cpp": "what a request intends",
-    "kernel/pipeline/stage_host.cpp": "a host call",
-    "kernel/plugins/exercise.cpp": "a tool's function",
-    "kernel/plugins/guard.cpp": "a tool's function",
-}
+# Words that are no stage's name, though one has the same. By file and the part of a line that has the word, with what it is there.
+OTHER_WORDS = [
+    ("kernel/config/gate_names.hpp", 'std::string_view tests = "tests"', "a gate"),
+    ("kernel/config/gate_names.hpp", 'std::string_view red = "red"', "a gate"),
+    ("kernel/config/gate_names.hpp", 'std::string_view green = "green"', "a gate"),
+    ("kernel/config/gate_names.hpp", 'std::string_view refactor = "refactor"', "a gate"),
+    ("kernel/config/gate_names.hpp", 'std::string_view deliver = "deliver"', "a gate"),
+    ("kernel/contracts/names.hpp", 'std::string_view tests = "tests"', "what is wrong, in a hand-back"),
+    ("kernel/contracts/names.hpp", '{{"red", tests}, {"spec", specification}}', "older words for what is wrong"),
+    ("kernel/contracts/rules.cpp", 'action == "refactor"', "what a request intends"),
+    ("kernel/gates/engine/rules.cpp", 'evidence_.intent != "refactor"', "what a request intends"),
+    ("kernel/gates/engine/rules.cpp", 'evidence_.intent == "refactor"', "what a request intends"),
+    ("kernel/gates/engine/measure.cpp", '"test", "tests")', "the plural"),
+    ("kernel/gates/engine/readiness.cpp", 'add(*command, "tests", true)', "a command of a language"),
+    ("kernel/gates/engine/results.cpp", 'type == "plan"', "a line of TAP"),
+    ("kernel/gates/formats/ctest.cpp", 'type == "plan"', "a line of a report"),
+    ("kernel/gates/formats/ctest.cpp", 'type == "tests"', "a line of a report"),
+    ("kernel/gates/language/language.cpp", '"/run", "tests"', "a command of a language"),
+    ("kernel/gates/language/language.cpp", '"/single", "tests"', "a command of a language"),
+    ("kernel/gates/language/language.cpp", '"path", "tests", "fill"', "a field"),
+    ("kernel/gates/language/language.cpp", '"sources", "tests", "test_support"', "a field"),
+    ("kernel/gates/report.cpp", 'a test must be a mapping.", "tests"', "a field"),
+    ("kernel/gates/report.cpp", 'fields(value.get_object(), "tests")', "a field"),
+    ("kernel/gates/run/command_log.cpp", 'each.command == "tests"', "a command of a language"),
+    ("kernel/gates/run/commands.cpp", 'commands{"tests", ', "a command of a language"),
+    ("kernel/gates/run/runner.cpp", 'start(language, "tests"', "a command of a language"),
+    ("kernel/audit/signature.cpp", '"-Y", "verify"', "an option of ssh-keygen"),
+    ("kernel/pipeline/acceptance.cpp", 'reviewer.version, "review"', "an agent's mode"),
+    ("kernel/pipeline/agent/agent_session.cpp", 'review ? "review"', "an agent's mode"),
+    ("kernel/pipeline/agent/agent_session.cpp", '{{"review", "!*"}}', "a rule for paths"),
+    ("kernel/pipeline/entry/imports.cpp", 'fs::path("tests")', "a folder"),
+    ("kernel/pipeline/garbage.cpp", '/ "verify"', "a folder"),
+    ("kernel/pipeline/git_workspace.cpp", '/ "verify"', "a folder"),
+    ("kernel/pipeline/stage_host.cpp", 'durable("deliver"', "a host call"),
+    ("kernel/plugins/exercise.cpp", '"describe", "spec"', "a tool's function"),
+    ("kernel/plugins/exercise.cpp", 'check_name("spec"', "a tool's function"),
+    ("kernel/plugins/exercise.cpp", 'passes("tests")', "a gate"),
+    ("kernel/plugins/exercise.cpp", '"calls", "execute"', "a stage's function"),
+    ("kernel/plugins/guard.cpp", 'run("execute"', "a stage's function"),
+    ("kernel/plugins/guard.cpp", 'result("spec"', "a tool's function"),
+    ("kernel/plugins/guard.cpp", 'named("spec"', "a tool's function"),
+    ("kernel/program/commands/audit.cpp", '*command, "verify"', "a command"),
+    ("kernel/program/commands/plugins_verify.cpp", 'group, "verify"', "a command"),
+    ("kernel/program/commands/run.cpp", '{"plan", word(job)}', "a field"),
+    ("kernel/program/commands/start.cpp", '{"review", "Review code without changing it", "review"', "a command and its goal"),
+    ("kernel/program/commands/start.cpp", 'arguments->goal == "review"', "a goal"),
+    ("kernel/program/commands/doctor.cpp", '{"tests", ', "what is checked"),
+    ("kernel/program/log/event_stream.cpp", 'add("review"', "a type of docs/stream-json.md"),
+    ("kernel/program/program.cpp", '{"review", [](', "a command"),
+    ("kernel/program/program.cpp", 'program, "review")', "a command"),
+    ("kernel/program/terminal/closing_card.cpp", 'tell_field(program, "tests"', "a word on the screen"),
+    ("kernel/task/state_names.hpp", 'EscalationCause::review, "review"', "why a person is asked"),
+    ("plugins/stages/execute/execute.cpp", '{"plan", "test_suite"}', "a contract"),
+    ("plugins/stages/execute/execute.cpp", 'artifacts.find("plan")', "a contract"),
+]
+# A field of a document: written with a value, or read by one of these functions.
+FIELD_TESTS = re.compile(r'\["tests"\]|\{"tests", (?!Verdict|suite)|\b(if_contains|list|list_of|list_in|objects_of|texts|texts_of|each_object|number|getValue|gtest_number)\((?:[*\w]+, )*(?:"", )?"tests"')
 
 
 # Words of their own that are spelled like a type of record.
@@ -246,6 +302,17 @@ def without_ending(name):
     return name.rsplit(".", 1)[0]
 
 
+def names_a_stage(file, line):
+    for name, part, _ in OTHER_WORDS:
+        line = line.replace(part, "") if name == file else line
+    own = file.startswith("plugins/stages/") and ("info.name = " in line or line.startswith("AGENTFORGE_PLUGIN("))
+    return not own and bool(STAGE_NAME.search(FIELD_TESTS.sub("", line)))
+
+
+def stage_violations(root, folder):
+    return [place for file, place, line in statements(root, folder) if names_a_stage(file, line)]
+
+
 class Records(unittest.TestCase):
     """A record's keys stand in kernel/records, and what is derived from records in the fold."""
 
@@ -273,14 +340,22 @@ class Records(unittest.TestCase):
         self.assertEqual([], named)
 
     def test_no_stage_is_known_by_its_name(self):
-        named = []
-        for file, place, line in statements(ROOT, "kernel"):
-            if STAGE_NAME.search(line) and file not in OTHER_WORDS and not file.startswith("kernel/gates/"):    # Gates have these names.
-                named.append(place)
-        self.assertEqual([], named)
+        self.assertEqual([], stage_violations(ROOT, "kernel"))
+
+    def test_every_other_word_is_there(self):
+        lines = {}
+        for file, _, line in [*statements(ROOT, "kernel"), *statements(ROOT, "plugins/stages")]:
+            lines.setdefault(file, []).append(line)
+        self.assertEqual([], [(file, part) for file, part, _ in OTHER_WORDS if not any(part in line for line in lines.get(file, []))])
+
+    def test_a_stage_of_any_shipped_pipeline_is_found_by_its_name(self):
+        for name in ("red", "plan", "tests", "execute", "verify", "review"):
+            self.assertTrue(names_a_stage("kernel/pipeline/machine.cpp", f'if (state.stage().name == "{name}") {{'), name)
+            self.assertTrue(names_a_stage("kernel/pipeline/machine.cpp", f'const auto at = state.pipeline.index_of("{name}");'), name)
+        self.assertFalse(names_a_stage("kernel/pipeline/machine.cpp", 'told["tests"] = list_of(file, "tests");'))
 
     def test_no_message_names_a_stage(self):
-        named = [place for folder in ("kernel", "sdk") for _, place, line in statements(ROOT, folder) if STAGE_IN_MESSAGE.search(line)]
+        named = [place for folder in ("kernel", "sdk", "plugins/stages") for _, place, line in statements(ROOT, folder) if STAGE_IN_MESSAGE.search(line)]
         self.assertEqual([], named, "a pipeline may call its stages otherwise")
 
     def test_a_message_with_the_name_of_a_stage_is_found(self):
@@ -288,12 +363,7 @@ class Records(unittest.TestCase):
         self.assertFalse(STAGE_IN_MESSAGE.search('{"spec_id", "SPEC-" + suffix}'))
 
     def test_no_stage_plugin_knows_another_stage(self):
-        named = []
-        for _, place, line in statements(ROOT, "plugins/stages"):
-            own = "info.name = " in line or line.startswith("AGENTFORGE_PLUGIN(")
-            if STAGE_NAME.search(line) and not own:
-                named.append(place)
-        self.assertEqual([], named)
+        self.assertEqual([], stage_violations(ROOT, "plugins/stages"))
 
 
 class PlantedRecords(unittest.TestCase):

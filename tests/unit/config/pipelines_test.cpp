@@ -42,6 +42,7 @@ PipelineTemplate populated() {
     out.summary_template = "t";
     out.accepts_external = {{"specification", {"specification", "one", {"test_suite"}, "user_provided"}}};
     out.requires_external = {{"test_suite", {"test_suite", "", {}, ""}}};
+    out.provided_as = {{"specification", {"spec_provided"}}};
     out.continuation = {"p", "implement", {"a", "b"}};
     StageTemplate stage;
     stage.name = "one";
@@ -68,7 +69,8 @@ PipelineTemplate populated() {
     stage.approve = true;
     stage.entry_point = true;
     stage.exit_point = true;
-    stage.config = json::object{{"k", json::array{1, "x", nullptr}}};
+    stage.config = json::object{{"k", json::array{1, "x", nullptr}}, {"exit_gate", "green"}};
+    stage.compares_with = ComparedTree::base;
     out.stages = {stage, StageTemplate{}};
     out.stages[1].name = "two";
     out.stages[1].executor = "two";
@@ -280,10 +282,96 @@ TEST(Pipelines, a_condition_of_the_projects_own_contract_may_be_named) {
     EXPECT_TRUE(set.ok() || set.error().code != "AF-PIPE-005") << set.error().to_string();
 }
 
+TEST(Pipelines, words_for_what_comes_from_outside_stand_in_the_contract) {
+    const Folder folder;
+    const std::string contract = "version: \"1.0\"\ndescription: d\nschema: {todo: {type: array, items: {type: string}}}\n";
+    folder.write("contracts/notes.yaml", "contract: notes\nprovided_as: [notes_taken]\n" + contract);
+    const auto own = ContractSet::load({shipped_config + "/contracts", folder.path() + "/contracts"});
+    ASSERT_TRUE(own.ok()) << own.error().to_string();
+    const auto with = [&](const std::string& word) {
+        folder.write(
+            "pipelines/mine.yaml",
+            mine("  accepts_external: {notes: {contract: notes}}\n  stages:\n    - {name: look, contract: notes, skip_if: " +
+                 word + "}\n    - {name: clarify}\n"));
+        return PipelineSet::load(shipped_config + "/pipelines", folder.path() + "/pipelines", "", *own);
+    };
+    const auto set = with("notes_taken");
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_TRUE(is_provided_word(*set->get("mine"), "notes_taken", "notes"));
+    EXPECT_TRUE(is_provided_word(*set->get("mine"), "external_notes_provided", "notes"));
+    EXPECT_FALSE(is_provided_word(*set->get("mine"), "notes_taken", "analysis"));
+    const auto misspelt = with("notes_takn");
+    EXPECT_EQ(misspelt.error().remedy, "Did you mean `notes_taken`?");
+    EXPECT_THAT(with("quite_another").error().remedy, testing::HasSubstr("never, "));
+    EXPECT_THAT(with("quite_another").error().remedy, testing::HasSubstr("notes_taken"));
+}
+
+TEST(Pipelines, a_contract_of_the_project_that_replaces_a_shipped_one_keeps_its_words) {
+    const Folder folder;
+    std::string specification = read_file(shipped_config + "/contracts/specification.yaml").value();
+    const auto words = specification.find("provided_as:");
+    ASSERT_NE(words, std::string::npos);
+    folder.write("contracts/specification.yaml", specification.erase(words, specification.find('\n', words) + 1 - words));
+    folder.write("contracts/intake_record.yaml",
+                 "contract: intake_record\nversion: \"1.0\"\ndescription: d\nschema: {title: {type: string}}\n");
+    const auto own = ContractSet::load({shipped_config + "/contracts", folder.path() + "/contracts"});
+    ASSERT_TRUE(own.ok()) << own.error().to_string();
+    const auto set = PipelineSet::load(shipped_config + "/pipelines", "", orchestration, *own);
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    EXPECT_TRUE(is_provided_word(*set->get("implement"), "spec_provided", "specification"));
+}
+
+TEST(Pipelines, the_template_of_an_older_task_knows_its_words) {
+    auto value = shipped_pipelines().get("implement")->to_json();
+    ASSERT_TRUE(value.at("provided_as").as_object().contains("specification"));
+    value.erase("provided_as");
+    const auto old = PipelineTemplate::from_json(value);
+    ASSERT_TRUE(old.ok()) << old.error().to_string();
+    EXPECT_TRUE(is_provided_word(*old, "spec_provided", "specification"));
+    EXPECT_TRUE(is_provided_word(*old, "external_tests_provided", "test_suite"));
+    EXPECT_FALSE(is_provided_word(*old, "spec_provided", "test_suite"));
+}
+
 TEST(Pipelines, an_exit_gate_that_does_not_exist_is_refused) {
     const auto set =
         with_project("mine.yaml", mine("  stages:\n    - {name: look, contract: analysis, config: {exit_gate: nope}}\n"));
     EXPECT_EQ(set.error().message, "there is no gate `nope`");
+}
+
+TEST(Pipelines, a_stage_says_what_its_gate_compares_with) {
+    const auto set = with_project(
+        "mine.yaml",
+        mine("  stages:\n    - {name: look, contract: implementation, compares_with: base, config: {exit_gate: green}}\n"));
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    const StageTemplate look = set->get("mine")->stages[0];
+    EXPECT_EQ(compared_tree(look, "green"), ComparedTree::base);
+    EXPECT_EQ(compared_tree(look, "deliver"), ComparedTree::base);
+    EXPECT_EQ(compared_tree(look, "conformance"), ComparedTree::locked_tests) << "it judges no stage";
+    EXPECT_EQ(compared_tree(StageTemplate{}, "red"), ComparedTree::base);
+    EXPECT_EQ(compared_tree(StageTemplate{}, "green"), ComparedTree::locked_tests);
+}
+
+TEST(Pipelines, a_tree_to_compare_with_that_does_not_exist_names_the_nearest) {
+    const auto with = [](const std::string& keys) {
+        return with_project("mine.yaml",
+                            mine("  stages:\n    - name: look\n      contract: implementation\n      " + keys + "\n"))
+            .error();
+    };
+    const Error wrong = with("compares_with: locked_test\n      config: {exit_gate: green}");
+    EXPECT_EQ(wrong.code, "AF-PIPE-001");
+    EXPECT_EQ(wrong.message, "`compares_with` is `locked_test`, which does not exist");
+    EXPECT_EQ(wrong.remedy, "Did you mean `locked_tests`?");
+    EXPECT_THAT(wrong.where, testing::HasSubstr("mine.yaml:8:"));
+    EXPECT_EQ(with("compares_with: ''\n      config: {exit_gate: green}").remedy, "Write one of base, locked_tests.");
+    EXPECT_EQ(with("compares_with: base").message, "the stage has no gate that compares trees");
+    EXPECT_EQ(with("compares_wit: base").code, "AF-PIPE-001");
+}
+
+TEST(Pipelines, only_a_gate_that_verifies_a_change_can_show_that_a_test_is_wrong) {
+    const auto set = with_project(
+        "mine.yaml", mine("  stages:\n    - {name: look, contract: implementation, config: {hand_back_gate: red}}\n"));
+    EXPECT_EQ(set.error().message, "only the gate `green` can show that a test is wrong");
+    EXPECT_EQ(set.error().remedy, "Write green, or remove `hand_back_gate`.");
 }
 
 TEST(Pipelines, two_stages_that_lock_tests_or_deliver_are_refused) {

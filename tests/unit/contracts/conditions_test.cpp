@@ -66,5 +66,19 @@ TEST(Conditions, what_is_no_check_is_named_with_its_line) {
     }
 }
 
+TEST(Conditions, a_word_for_what_comes_from_outside_is_one_that_skip_if_can_name) {
+    const auto with = [](const std::string& words) {
+        const std::string text = "contract: c\nversion: \"1.0\"\ndescription: d\nschema:\n  list: {type: string}\nprovided_as: ";
+        return compile_contract(parse_yaml(text + words + "\n", "c.yaml").value());
+    };
+    EXPECT_EQ(with("[c_given, c_2]")->provided_as(), (std::vector<std::string>{"c_given", "c_2"}));
+    for (const char* wrong : {"c_given", "[C given]", "['']", "[never]", "[or]", "[1]"}) {
+        const auto contract = with(wrong);
+        ASSERT_FALSE(contract.ok()) << wrong;
+        EXPECT_EQ(contract.error().code, "AF-CONT-013");
+        EXPECT_NE(contract.error().where.find("c.yaml:6"), std::string::npos) << contract.error().where;
+    }
+}
+
 }  // namespace
 }  // namespace agentforge::kernel

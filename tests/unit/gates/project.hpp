@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
+#include "config/gate_names.hpp"
 #include "gates/gates.hpp"
 #include "gates/run/checkout.hpp"
 #include "sandbox/process.hpp"
@@ -154,7 +155,9 @@ public:
     Result<GateReport> try_gate(const std::string& name, const std::string& tree, std::vector<std::string> paths = {},
                                 json::object parameters = {}) {
         trees_->trees.try_emplace(baseline.base_tree);  // A case that sets no base commit has an empty one.
-        GateCall call{{name, std::move(paths), std::move(parameters)}, tree, use_baseline ? &baseline : nullptr};
+        GateBaseline compared = baseline;
+        if (gate_facts(name).compares_with == ComparedTree::base) { compared.red_tree.clear(); }
+        GateCall call{{name, std::move(paths), std::move(parameters)}, tree, use_baseline ? &compared : nullptr};
         return runner_->run(call, Stop{});
     }
 

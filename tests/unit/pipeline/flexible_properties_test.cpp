@@ -50,6 +50,7 @@ PipelineTemplate flexible_pipeline(Dice& dice) {
         if (dice.once_in(2)) { external.skips_to = dice.pick(pipeline.stages).name; }
         (dice.once_in(3) ? pipeline.requires_external : pipeline.accepts_external).emplace(contract, std::move(external));
     }
+    pipeline.provided_as = {{"specification", {"spec_provided"}}};
     return pipeline;
 }
 

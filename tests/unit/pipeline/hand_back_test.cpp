@@ -62,6 +62,7 @@ json::object with(json::object what, std::string_view key, json::value value) {
 TEST(HandBack, evidence_is_what_was_measured_and_specified) {
     const auto evidence = judged(claim(), one_fails());
     ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
+    EXPECT_EQ(evidence->to, "tests") << "the claim has the older word";
     EXPECT_EQ(evidence->tests, std::vector<std::string>{spaces});
     EXPECT_EQ(evidence->requirement, "REQ-002");
     EXPECT_EQ((*evidence->measured).at(0).at("message"), "'a-b' != 'a_b'");
@@ -192,6 +193,7 @@ TEST(HandBack, a_test_that_passes_and_has_the_wrong_types_is_wrong) {
 
 TEST(HandBack, a_criterion_goes_back_with_the_tests_that_follow_from_it) {
     EXPECT_TRUE(judged(with(claim(), "to", "spec"), one_fails()).ok());
+    EXPECT_TRUE(judged(with(claim(), "to", "specification"), one_fails()).ok());
     const json::object other = with(with(claim(), "to", "spec"), "criterion", "'Hello' becomes 'hello'");
     EXPECT_THAT(refusal(other, one_fails()), HasSubstr("is of REQ-002"));
 }
@@ -374,6 +376,18 @@ TEST_F(HandBackTask, spec_corrects_its_requirement_and_red_begins_anew_while_the
     EXPECT_THAT(seen_by_spec, ElementsAre("", HasSubstr("'a-b' != 'a_b'")));
     EXPECT_THAT(seen_by_red, IsEmpty()) << "it writes tests of the corrected specification";
     EXPECT_THAT(works, ElementsAre(false, true));
+}
+
+TEST_F(HandBackTask, wrong_tests_go_to_the_stage_that_wrote_them) {
+    to = "tests";
+    EXPECT_TRUE(start().success);
+    EXPECT_THAT(bench.events.texts("cycle_requested", "to"), ElementsAre("red"));
+}
+
+TEST_F(HandBackTask, a_wrong_specification_goes_to_the_stage_that_wrote_it) {
+    to = "specification";
+    EXPECT_TRUE(start().success);
+    EXPECT_THAT(bench.events.texts("cycle_requested", "to"), ElementsAre("spec"));
 }
 
 TEST_F(HandBackTask, spec_that_changes_another_requirement_is_refused) {

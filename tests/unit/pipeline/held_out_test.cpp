@@ -98,6 +98,16 @@ TEST_F(HeldOutTest, green_works_without_the_file_and_its_gate_gets_it) {
     EXPECT_EQ(bench.memory.scratch_cleared, 1U);
 }
 
+TEST_F(HeldOutTest, a_gate_that_compares_with_the_users_commit_gets_no_tree_of_the_tests) {
+    StartOptions options = all();
+    options.pipeline.stages[1].config = {{"exit_gate", "green"}};
+    options.pipeline.stages[1].compares_with = ComparedTree::base;
+    EXPECT_TRUE(bench.start(options).success);
+    EXPECT_THAT(green.red_tree, IsEmpty());
+    EXPECT_EQ(green.compared_tree(), green.base_tree);
+    EXPECT_THAT(green.held_out.files, ElementsAre(other)) << "they are held out from those who implement all the same";
+}
+
 TEST_F(HeldOutTest, a_task_that_ends_before_the_delivery_has_them) {
     StartOptions options = all();
     options.exit_after = "green";
