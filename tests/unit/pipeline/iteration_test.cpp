@@ -92,6 +92,31 @@ PipelineTemplate pipeline_of(const std::string& name, std::initializer_list<std:
     return pipeline;
 }
 
+/// The context of a stage that is revised for this feedback.
+json::object context_for(const Feedback& feedback) {
+    TaskState state = done_up_to(pipeline_of("design", {{"spec", "specification"}}), 0);
+    state.stages[0].artifact = "artifacts/phases/spec/specification.yaml";
+    state.feedback = in_words(feedback);
+    state.feedback_issues = to_json(feedback.issues);
+    return iteration_context(state).at("feedback").as_object();
+}
+
+TEST(FeedbackInContext, is_whole_whatever_words_it_has) {
+    const char* text = "Good start. Must be addressed:\n- speed. Should be considered: size.";
+    for (const std::vector<FeedbackIssue>& issues :
+         {std::vector<FeedbackIssue>{{"title", "Say more", "", true}}, {{"", "Shorter", "", false}}, {}}) {
+        EXPECT_EQ(context_for({text, issues}).at("overall"), text);
+    }
+    EXPECT_FALSE(context_for({"", {{"title", "Say more", "", true}}}).contains("overall"));
+}
+
+TEST(FeedbackInContext, lists_its_issues_once) {
+    const json::object context = context_for({"Good start.", {{"title", "Say more", "", true}, {"", "Shorter", "", false}}});
+    EXPECT_EQ(context.at("overall"), "Good start.");
+    EXPECT_EQ(context.at("must_address"), json::array{"title: Say more"});
+    EXPECT_EQ(context.at("should_consider"), json::array{"Shorter"});
+}
+
 class ExtensionTest : public ::testing::Test {
 protected:
     [[nodiscard]] Result<records::Extension> extend(const TaskState& state, const std::string& to = "") const {
