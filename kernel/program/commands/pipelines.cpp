@@ -74,7 +74,7 @@ int show_pipeline(Program& program, const Definitions& all, const std::string& n
         if (stage.entry_point) { add("a task may begin here"); }
         if (!stage.exit_point) { add("no task may end here"); }
         if (stage.approve) { add("asks for approval"); }
-        if (stage.iterate) { add("iterates"); }
+        if (stage.iterate || stage.iterable) { add(stage.iterate ? "iterates" : "iterates on request"); }
         if (stage.name == pipeline->exit_stage) { add("the pipeline ends here"); }
         if (!remarks.empty()) { out << "             " << printable(remarks, 500) << "\n"; }
     }

@@ -52,6 +52,17 @@ class IterationTest(ProgramTest):
     def file(self, name):
         return self.task_folder() / name
 
+    def pipeline(self, name, stages, more=""):
+        """A template of the project."""
+        file = self.repository / f".agentforge/pipelines/{name}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"pipeline:\n  name: {name}\n  description: Ours\n  goal_type: design\n{more}  stages:\n{stages.lstrip(chr(10))}", encoding="utf-8")
+
+    def spec_file(self):
+        file = self.folder / "spec.yaml"
+        file.write_text(yaml.safe_dump(entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"], allow_unicode=True), encoding="utf-8")
+        return file
+
     def commit(self, path, text, message):
         (self.repository / path).write_text(text, encoding="utf-8")
         self.git("add", "-A")
@@ -103,6 +114,22 @@ class TestIteration(IterationTest):
 
     def test_the_setting_always_is_as_iterate(self):
         self.assert_code(self.design("--set", "pipeline.iterate=always"), 22)
+
+    def test_a_stage_that_is_only_iterable_is_shown_where_that_is_asked_for(self):
+        """The properties of North Star 13.4: `iterable` allows it, `iterate` makes it the default of a terminal."""
+        self.pipeline("mine", '''
+    - {name: intake, entry_point: true, exit_point: false, iterable: false, skippable_if: external_spec_provided, output_contract: intake_record}
+    - {name: clarify, entry_point: false, exit_point: false, iterable: false, skippable_if: "no_ambiguities OR external_spec_provided", output_contract: clarification}
+    - {name: analyze, entry_point: true, exit_point: true, iterable: false, skippable_if: never, output_contract: analysis}
+    - {name: spec, entry_point: false, exit_point: true, iterable: true, max_iterations: 5, skippable_if: external_spec_provided, output_contract: specification, reviewers: [security_architect]}
+''')
+        for words in (("--iterate",), ("--iterate-at", "spec"), ("--set", "pipeline.iterate=always")):
+            with self.subTest(words):
+                stages = self.assert_code(self.design("--pipeline", "mine", *words, "--dry-run", "--json", command="start"), 0).json["stages"]
+                self.assertEqual([stage["name"] for stage in stages if stage["iterates"]], ["spec"])
+        self.assertIn("iterates on request", self.run_program("pipelines", "show", "mine").out)
+        outcome = self.assert_code(self.design("--pipeline", "mine", "--iterate", command="start"), 22)
+        self.assertIn("revised 0 of 5 times", outcome.out)
 
     def test_feedback_makes_another_version_and_the_agent_is_told_its_number(self):
         transcript = again(short_transcript(), "spec", title="Add slugify, revised")
@@ -371,9 +398,7 @@ class TestReplacedFiles(IterationTest):
                 file.write_bytes(kept)
 
     def test_what_came_from_outside_is_no_link(self):
-        spec = self.folder / "spec.yaml"
-        spec.write_text(yaml.safe_dump(entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"], allow_unicode=True), encoding="utf-8")
-        self.assert_code(self.design("--from-spec", spec, "--approve", "red", command="implement"), 22)
+        self.assert_code(self.design("--from-spec", self.spec_file(), "--approve", "red", command="implement"), 22)
         name = "external_inputs/specification.yaml"
         self.replace(self.file(name), "hard link")
         self.assert_error(self.run_program("approve", self.task()), "AF-ORCH-077", name)
