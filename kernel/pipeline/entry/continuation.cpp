@@ -130,16 +130,23 @@ Result<records::Freshness> check_freshness(const Staleness& staleness, const std
                          " bytes, or not UTF-8 text",
                      "--accept-stale", "give the reason in one sentence", ErrorKind::invalid};
     }
+    const std::string remedy =
+        "start a new task on the current code; or, if the artifacts are still right, say why: --accept-stale \"REASON\"";
+    if (staleness.base_is_gone && accepted.empty()) {
+        return Error{
+            "AF-ORCH-055",
+            "the commit " + staleness.base.substr(0, 8) +
+                " that the task's artifacts were made on is gone from the repository, so nobody can tell which of the files "
+                "that they name were changed since",
+            "task " + task_id, remedy, ErrorKind::conflict};
+    }
     if (staleness.stale() && accepted.empty()) {
         std::string lines;
         for (const std::string& line : describe(staleness.files)) { lines += "\n  " + line; }
-        return Error{
-            "AF-ORCH-055",
-            "files that the task's artifacts name were changed since they were made (" + staleness.base.substr(0, 8) + " to " +
-                staleness.head.substr(0, 8) + "):" + lines,
-            "task " + task_id,
-            "start a new task on the current code; or, if the artifacts are still right, say why: --accept-stale \"REASON\"",
-            ErrorKind::conflict};
+        return Error{"AF-ORCH-055",
+                     "files that the task's artifacts name were changed since they were made (" + staleness.base.substr(0, 8) +
+                         " to " + staleness.head.substr(0, 8) + "):" + lines,
+                     "task " + task_id, remedy, ErrorKind::conflict};
     }
     return records::Freshness{staleness.head, to_json(staleness.files), staleness.stale() ? accepted : std::string()};
 }
