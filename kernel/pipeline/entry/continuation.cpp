@@ -189,6 +189,7 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
         continued.base_commit = measured.head;
         continued.base_tree = measured.head_tree;
     }
+    if (options.revise) { remove_final_file(session->paths(), state.stage()); }
     AF_CHECK(session->record(continued));
     return TaskRun(setup_, std::move(session)).drive();
 }

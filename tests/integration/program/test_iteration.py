@@ -331,10 +331,65 @@ class TestLifeCycle(IterationTest):
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
         self.assertEqual(yaml.safe_load(file.read_text())["requirements"], before["requirements"])
 
-    def test_a_draft_is_one_until_it_satisfies_its_contract(self):
-        self.assert_code(self.design("--iterate"), 22)
+    def artifact_states(self, *names):
         stages = self.status()["stages"]
-        self.assertEqual([stages[name].get("artifact_state") for name in ("intake", "analyze", "spec")], ["approved", "approved", "pending_review"])
+        return [stages[name].get("artifact_state") for name in names]
+
+    def test_an_artifact_is_approved_once_the_next_stage_builds_on_it(self):
+        self.assert_code(self.design("--iterate"), 22)
+        self.assertEqual(self.artifact_states("intake", "analyze", "spec"), ["approved", "approved", "pending_review"])
+
+    def test_a_draft_is_one_until_it_satisfies_its_contract(self):
+        transcript = short_transcript()
+        entry(transcript, "spec", 1, "software_architect")["tool_calls"] = []
+        self.assertNotEqual(self.design(transcript=transcript).code, 0)
+        self.assertEqual(self.artifact_states("analyze", "spec"), ["approved", "draft"])
+
+    def test_an_artifact_becomes_final_when_its_task_ends(self):
+        """The file as the state: what is approved may still be rejected."""
+        self.pipeline("mine", "    - {name: analyze, iterate: true}\n    - {name: spec, iterate: true}\n")
+        transcript = again(again(short_transcript(), "analyze", analysis={"summary": "Another analysis"}), "spec")
+        self.assert_code(self.design("--pipeline", "mine", "--iterate", transcript=transcript, command="start"), 22)
+        self.assert_code(self.run_program("approve", self.task()), 22)
+        final = self.file("artifacts/phases/analyze/analysis_final.yaml")
+        self.assertFalse(final.exists())
+        self.assert_code(self.run_program("reject", self.task()), 22)
+        self.assert_code(self.run_program("approve", self.task()), 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        self.assertEqual(self.artifact_states("analyze", "spec"), ["final", "final"])
+        self.assertIn("Another analysis", final.read_text(encoding="utf-8"))
+        self.assertTrue(self.file("artifacts/phases/spec/specification_final.yaml").exists())
+
+    def test_what_is_revised_after_the_end_is_not_final_until_the_task_ends_again(self):
+        final = "artifacts/phases/spec/specification_final.yaml"
+        self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised")), 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        self.assertEqual((self.artifact_states("spec"), self.file(final).exists()), (["pending_review"], False))
+        self.assert_code(self.go_on("feedback", self.task(), "Say that it is revised"), 22)
+        self.assert_code(self.go_on("approve", self.task()), 0)
+        self.assertIn("revised", self.file(final).read_text(encoding="utf-8"))
+
+    def test_a_final_artifact_that_is_done_again_is_final_no_more(self):
+        self.pipeline("mine", "    - {name: analyze}\n    - {name: spec, iterate: true}\n    - {name: red}\n")
+        transcript = again(again(short_transcript(), "red"), "spec", title="Add slugify, revised")
+        self.assert_code(self.design("--pipeline", "mine", "--iterate", "--exit-after", "spec", transcript=transcript, command="start"), 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        final = self.file("artifacts/phases/spec/specification_final.yaml")
+        self.assert_code(self.go_on("continue", self.task()), 0)
+        self.assertTrue(final.exists())
+        self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        self.assert_code(self.go_on("reject", self.task()), 22)
+        self.assertEqual((self.artifact_states("spec"), final.exists()), (["pending_review"], False))
+
+    def test_status_says_what_counts_no_more(self):
+        self.assert_code(self.design("--iterate", "--approve", "analyze", transcript=again(again(short_transcript(), "analyze"), "spec")), 22)
+        self.assert_code(self.run_program("approve", self.task()), 22)
+        self.assert_code(self.run_program("reject", self.task()), 22)
+        self.assertEqual((self.status()["current_stage"], self.spec()["superseded_by"]), ("analyze", "analyze"))
+        self.assertIn("counts no more, with its approvals and gates: stage analyze, which it rested on, is done again", self.run_program("status", self.task()).out)
+        self.assert_code(self.run_program("approve", self.task()), 22)
+        self.assertNotIn("counts no more", self.run_program("status", self.task()).out)
 
 
 class TestReplacedFiles(IterationTest):
