@@ -23,7 +23,7 @@ std::optional<std::size_t> joint_in(const PipelineTemplate& next, const TaskStat
     for (std::size_t index = next.stages.size(); index-- > 0;) {
         for (std::size_t made = 0; made <= state.stage_index; ++made) {
             if (state.stages[made].status == StageStatus::completed &&
-                state.pipeline.stages[made].contract == next.stages[index].contract) {
+                makes(state.pipeline.stages[made], next.stages[index].contract)) {
                 return index;
             }
         }
@@ -47,6 +47,8 @@ PipelineTemplate joined_templates(const TaskState& state, const PipelineTemplate
     for (std::size_t index = first; index < next.stages.size(); ++index) {
         if (!longer.index_of(next.stages[index].name)) { longer.stages.push_back(next.stages[index]); }
     }
+    longer.accepts_external = state.pipeline.accepts_external;
+    longer.requires_external = state.pipeline.requires_external;
     longer.supervised = state.pipeline.supervised;
     longer.timeout = state.pipeline.timeout + next.timeout;  // Each counts what the whole task has used.
     return longer;
@@ -96,6 +98,23 @@ Result<records::Extension> extension_of(const TaskState& state,
     }
     if (!extend_to.empty()) { AF_CHECK(check_exit_point(longer, exit)); }
     return records::Extension{longer.to_json(), exit, next_pipeline};
+}
+
+Beginning rest_of(const TaskState& state, const PipelineTemplate& pipeline, std::size_t first, std::string_view exit) {
+    Beginning rest;
+    for (const auto& [contract, input] : state.external_inputs) {
+        rest.names.insert(input.name);
+        rest.contracts.insert(contract);
+    }
+    for (std::size_t index = 0; index <= state.stage_index; ++index) {
+        if (state.stages[index].artifact_hash.empty()) { continue; }
+        const StageTemplate& stage = state.pipeline.stages[index];
+        rest.made.insert({stage.contract, stage.also_makes});
+    }
+    rest.left_out = state.left_out;
+    rest.first = first;
+    rest.last = pipeline.index_of(exit).value_or(rest.last);
+    return rest;
 }
 
 Result<void> check_artifacts_again(const TaskSession& session, const ContractSet& contracts) {

@@ -3,11 +3,12 @@
 
 import copy
 import os
+import re
 import stat
 
 import yaml
 
-from harness import REQUEST, ProgramTest, entry, main, short_transcript, wait_until
+from harness import REQUEST, SOURCE, ProgramTest, entry, main, short_transcript, wait_until
 from terminal import Terminal
 
 
@@ -530,6 +531,42 @@ class TestContinue(IterationTest):
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
         self.assert_error(self.go_on("continue", self.task(), "--extend-to", "green", "--no-resume"), "AF-CLI-202", "shows nothing")
 
+    def test_tests_for_a_specification_go_on_to_their_implementation(self):
+        """What comes from outside is there for the stages that are added, too."""
+        ended = self.assert_code(self.design("--spec", self.spec_file(), command="test"), 0)
+        self.assertIn(f"agentforge continue {self.task()[-8:]}", ended.out)
+        self.assert_code(self.go_on("continue", self.task()), 0)
+        self.assertTrue(self.records("delivered"))
+
+    def test_tests_that_wait_are_extended_and_revised(self):
+        self.assert_code(self.design("--spec", self.spec_file(), "--approve", "red", command="test"), 22)
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "green"), 0)
+        self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        self.assert_code(self.go_on("approve", self.task()), 0)
+
+    def test_stages_that_lack_what_they_build_on_are_refused_with_their_place(self):
+        self.pipeline("mine", "    - {name: analyze}\n", "  continuation: {prompt: More, next_pipeline: rest}\n")
+        self.pipeline("rest", "    - {name: analyze}\n    - {name: red}\n", "  requires_external: {specification: {contract: specification}}\n")
+        self.assert_code(self.design("--pipeline", "mine", command="start"), 0)
+        self.assert_error(self.go_on("continue", self.task()), "AF-PIPE-020", "stage red", "pipelines/rest.yaml:8:")
+
+    def test_what_a_continued_task_says_of_itself(self):
+        self.design()
+        state = lambda: yaml.safe_load(self.file("state.yaml").read_text(encoding="utf-8"))  # noqa: E731
+        self.assertEqual(state()["continuation"], {"can_extend": True, "available_pipelines": ["implement"], "provides_artifacts": ["specification"]})
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
+        self.assertNotIn("continuation", state())
+        self.assertEqual(state()["continuations"], 1)
+
+    def test_artifacts_are_checked_again_against_the_contracts_in_force(self):
+        self.design()
+        contract = self.repository / ".agentforge/contracts/specification.yaml"
+        contract.parent.mkdir(parents=True, exist_ok=True)
+        shipped = (SOURCE / "config/contracts/specification.yaml").read_text(encoding="utf-8")
+        contract.write_text(re.sub(r"(?m)^  title: \{", "  title: {max_length: 4, ", re.sub(r"(?m)^(  title: .*), max_length: \d+", r"\1", shipped)), encoding="utf-8")
+        self.assert_error(self.go_on("continue", self.task()), "AF-ORCH-054", "`spec`", "title", "contracts/specification.yaml")
+        self.assertEqual(self.records("task_continued"), [])
+
     def test_a_task_that_ended_early_goes_on_with_its_own_stages(self):
         self.assert_code(self.design("--exit-after", "analyze", command="implement"), 0)
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "spec"), 0)
@@ -573,6 +610,7 @@ class TestContinue(IterationTest):
         self.assertNotIn("README.md", refused.err)
         self.assertEqual(self.records("task_continued"), [])
         self.assert_error(self.run_program("continue", self.task(), "--revise"), "AF-ORCH-055")
+        self.assert_error(self.run_program("continue", self.task(), "--accept-stale", "x" * 2001), "AF-ORCH-056", "longer than 2000 bytes")
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red", "--accept-stale", "Only words were changed"), 0)
         freshness = self.records("task_continued")[0]["freshness"]
         self.assertEqual((freshness["accepted"], freshness["stale"][0]["path"]), ("Only words were changed", "textkit/__init__.py"))

@@ -154,6 +154,28 @@ TEST_F(ExtensionTest, takes_what_follows_the_last_contract_that_was_produced) {
     EXPECT_EQ(extension->exit_stage, "build");
 }
 
+TEST_F(ExtensionTest, keeps_the_inputs_of_the_task_and_those_that_follow_may_use_them) {
+    part.requires_external["plans"].contract = "plan";
+    whole.accepts_external["report"].contract = "report";
+    TaskState state = done_up_to(part, 1);
+    state.external_inputs["plan"].name = "plans";
+    const PipelineTemplate longer = PipelineTemplate::from_json(extend(state)->pipeline).value();
+    EXPECT_TRUE(longer.requires_external.contains("plans"));
+    EXPECT_TRUE(longer.accepts_external.empty());
+    const StageNeeds needs = [](const StageTemplate& stage) {
+        return stage.name == "build" ? std::vector<std::string>{"plan"} : std::vector<std::string>{"build"};
+    };
+    EXPECT_FALSE(find_unprovided(longer, needs, rest_of(state, longer, 2, "hand_over")));
+    state.external_inputs.clear();
+    EXPECT_EQ(find_unprovided(longer, needs, rest_of(state, longer, 2, "hand_over"))->contract, "plan");
+}
+
+TEST_F(ExtensionTest, takes_what_follows_a_contract_that_is_extended) {
+    part.stages[1].name = part.stages[1].contract = "outline";
+    part.stages[1].also_makes = "plan";
+    EXPECT_THAT(names(*extend(done_up_to(part, 1))), ElementsAre("ask", "outline", "build", "hand_over"));
+}
+
 TEST_F(ExtensionTest, of_a_task_that_ended_early_is_its_own_template) {
     TaskState state = done_up_to(whole, 0);
     state.exit_after = "ask";
