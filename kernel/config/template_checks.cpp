@@ -230,8 +230,10 @@ public:
     }
 
     std::optional<Unprovided> lacking() {
+        Contracts there = beginning_.contracts;
+        there.insert(beginning_.made.begin(), beginning_.made.end());
         for (const Words& holds : choices_) {
-            if (auto found = from(beginning_.first, holds, beginning_.contracts)) { return found; }
+            if (auto found = from(beginning_.first, holds, there)) { return found; }
         }
         return std::nullopt;
     }

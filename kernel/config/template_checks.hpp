@@ -37,6 +37,7 @@ using StageNeeds = std::function<std::vector<std::string>(const StageTemplate& s
 struct Beginning {
     std::set<std::string> names;                   ///< Names of the artifacts in the template, for messages.
     std::set<std::string, std::less<>> contracts;  ///< Their contracts.
+    std::set<std::string, std::less<>> made;       ///< Contracts of what the stages before `first` have made.
     std::set<std::string> left_out;
     std::size_t first = 0;
     std::size_t last = std::numeric_limits<std::size_t>::max();

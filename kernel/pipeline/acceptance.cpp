@@ -212,15 +212,25 @@ Result<json::array> Acceptance::answers_of(const json::object& artifact) const {
     return answers_to(state.feedback_issues, before.get_object(), after.get_object());
 }
 
-Result<void> Acceptance::save_version(const std::string& version) {
+Result<std::filesystem::path> Acceptance::save_version(const StageState& stage, const std::string& version) {
     const std::filesystem::path root = task_.session->paths().root;
-    AF_TRY(const std::string bytes, read_plain_file(root, task_.state().stage().artifact));
-    const std::filesystem::path file = root / artifact_version_file(task_.state().stage().artifact, version);
+    AF_TRY(const std::string bytes, read_plain_file(root, stage.artifact));
+    std::filesystem::path file = root / artifact_version_file(stage.artifact, version);
     AF_CHECK(write_file_atomic(file, bytes, Durability::synced));
-    constexpr auto readable =
-        std::filesystem::perms::owner_read | std::filesystem::perms::group_read | std::filesystem::perms::others_read;
-    std::error_code ignored;  // A file system without permissions leaves the file writable. A change is detected anyway.
-    if (version == "final") { std::filesystem::permissions(file, readable, ignored); }
+    return file;
+}
+
+Result<void> Acceptance::save_finals() {
+    AF_CHECK(task_.session->write_missing_artifacts());
+    for (const StageState& stage : task_.state().stages) {
+        const bool keeps_versions = stage.versions > 0 || task_.state().iterate_stages.contains(stage.name);
+        if (!keeps_versions || stage.status != StageStatus::completed) { continue; }
+        AF_TRY(const std::filesystem::path file, save_version(stage, "final"));
+        constexpr auto readable =
+            std::filesystem::perms::owner_read | std::filesystem::perms::group_read | std::filesystem::perms::others_read;
+        std::error_code ignored;  // A file system without permissions leaves the file writable. A change is detected anyway.
+        std::filesystem::permissions(file, readable, ignored);
+    }
     return {};
 }
 
@@ -229,7 +239,7 @@ Result<void> Acceptance::save_decision(const ArtifactDecision& decision) {
     const unsigned number = stage.history.empty() ? stage.versions + 1 : stage.history.back().version;
     const std::string version = "v" + std::to_string(number);
     const bool keeps = iterates(task_.state()) || decision.decision == "revise";
-    if (keeps) { AF_CHECK(save_version(version)); }
+    if (keeps) { AF_CHECK(save_version(stage, version)); }
     const std::filesystem::path folder = task_.session->paths().root / "iteration_history" / task_.stage_name();
     AF_CHECK(make_directories(folder));
     json::object entry{{"task_id", task_.state().task_id},

@@ -2,6 +2,7 @@
 // Acceptance of artifacts: measured facts, contract, exit gate; the files that keep an artifact, its versions and reviews.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -24,8 +25,9 @@ public:
     /// Measures the exit gate again if settings or rules changed while the accepted artifact waited. Returns whether it did.
     [[nodiscard]] Result<bool> measure_again_if_stale();
 
-    /// Copies the current artifact's file to `<name>_<version>.yaml` beside it. Makes `final` read-only.
-    [[nodiscard]] Result<void> save_version(const std::string& version);
+    /// Writes `<name>_final.yaml`, read-only, beside each artifact of which the task keeps versions. Call when the task
+    /// completes.
+    [[nodiscard]] Result<void> save_finals();
     /// Writes a person's decision to `iteration_history/<stage>/vN_feedback.yaml` or `vN_approval.yaml`. Copies the version that
     /// was decided on beside the artifact.
     [[nodiscard]] Result<void> save_decision(const ArtifactDecision& decision);
@@ -33,6 +35,8 @@ public:
     [[nodiscard]] Result<void> restore_file();
 
 private:
+    /// Copies the stage's artifact file to `<name>_<version>.yaml` beside it. Returns its path.
+    [[nodiscard]] Result<std::filesystem::path> save_version(const StageState& stage, const std::string& version);
     [[nodiscard]] Result<std::vector<std::string>> faults_of(const Contract& contract, const json::object& artifact,
                                                              const RuleContext& rules);
     /// Of the specification of a set: what is wrong with its parts. Errors: those of load_set.

@@ -123,6 +123,12 @@ std::string artifact_version_file(const std::string& artifact, const std::string
     return (file.parent_path() / (file.stem().string() + "_" + version + ".yaml")).string();
 }
 
+void remove_final_file(const TaskPaths& paths, const StageState& stage) {
+    if (stage.artifact.empty()) { return; }
+    std::error_code ignored;  // A file that stays is compared with the next version and reported.
+    std::filesystem::remove(paths.root / artifact_version_file(stage.artifact, "final"), ignored);
+}
+
 std::vector<std::string> changed_artifact_files(const TaskPaths& paths, const TaskState& state) {
     const BlobStore blobs(paths.blobs());
     std::vector<std::string> changed;

@@ -13,6 +13,9 @@ namespace agentforge::kernel {
 /// Returns `artifacts/phases/<stage>/<name>_<version>.yaml`, beside the artifact's own file. Versions are `v1`, `v2`, …, `final`.
 [[nodiscard]] std::string artifact_version_file(const std::string& artifact, const std::string& version);
 
+/// Removes the stage's final file, if there is one, before the stage is done again: it is final no more.
+void remove_final_file(const TaskPaths& paths, const StageState& stage);
+
 /// Returns the files of accepted artifacts, their versions, and imported inputs that differ from the journal, are links or other
 /// special files, or are missing although the artifact counts. Paths are relative to the task's folder. Follows no link out of
 /// it.

@@ -111,7 +111,15 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
                       {"base_commit", base.commit},
                       {"codebase_hash", base.tree},
                       {"configuration", std::move(configuration)}};
-    if (!options.entry.imports.empty()) { task["inputs"] = inputs_json(options.entry, now); }
+    Entry entry = options.entry;
+    if (!entry.imports.empty()) {
+        TaskState named;
+        named.resumption.named_after = task_id;
+        named.request = setup_.services.redactor.redact(std::string(request));
+        named.created_at = now;
+        named.base_commit = base.commit;
+        AF_TRY(task["inputs"], settle_inputs(entry, setup_.services.contracts, task_names(named), setup_.services.redactor, now));
+    }
     records::TaskCreated created{
         .task_id = task_id,
         .request = std::string(request),
@@ -129,11 +137,10 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     if (!options.entry.stage.empty()) { created.entry_stage = options.entry.stage; }
     if (!options.entry.left_out.empty()) { created.left_out = options.entry.left_out; }
     if (!options.set_file.empty()) { created.set = options.set_file; }
-    if (!options.entry.imports.empty()) { created.imports = contracts_of(options.entry); }
-    AF_TRY(auto session, TaskSession::create(setup_.store, task, created, setup_.services.clock, setup_.command,
-                                             setup_.services.redactor, [&](TaskSession& begun) {
-                                                 return record_imports(begun, setup_.services.contracts, options.entry);
-                                             }));
+    if (!entry.imports.empty()) { created.imports = contracts_of(entry); }
+    AF_TRY(auto session,
+           TaskSession::create(setup_.store, task, created, setup_.services.clock, setup_.command, setup_.services.redactor,
+                               [&](TaskSession& begun) { return record_imports(begun, setup_.services.contracts, entry); }));
     return TaskRun(setup_, std::move(session)).drive();
 }
 

@@ -29,31 +29,51 @@ bool stands_alone(std::string_view text, std::size_t at, std::size_t size) {
     return text[end] != '.' || end + 1 == text.size() || !in_path(text[end + 1]);
 }
 
-bool text_names(std::string_view text, std::string_view path) {
-    const bool folder =
-        text.size() > 1 && text.ends_with('/') && path.starts_with(text.starts_with("./") ? text.substr(2) : text);
-    if (folder) { return true; }
+/// True if the whole text is a folder above the path, written with its slash or one of `folders`.
+bool is_folder_above(std::string_view text, std::string_view path, const Folders& folders) {
+    if (text.starts_with("./")) { text.remove_prefix(2); }
+    const bool with_slash = text.size() > 1 && text.ends_with('/');
+    if (with_slash) { text.remove_suffix(1); }
+    return path.size() > text.size() && path.starts_with(text) && path[text.size()] == '/' &&
+           (with_slash || folders.contains(text));
+}
+
+bool text_names(std::string_view text, std::string_view path, const Folders& folders) {
+    if (is_folder_above(text, path, folders)) { return true; }
     for (std::size_t at = text.find(path); at != std::string_view::npos; at = text.find(path, at + 1)) {
         if (stands_alone(text, at, path.size())) { return true; }
     }
     return false;
 }
 
-bool value_names(const json::value& value, std::string_view path) {
-    if (const json::string* text = value.if_string()) { return text_names(*text, path); }
+bool value_names(const json::value& value, std::string_view path, const Folders& folders) {
+    if (const json::string* text = value.if_string()) { return text_names(*text, path, folders); }
     if (const json::array* list = value.if_array()) {
-        return std::ranges::any_of(*list, [&](const json::value& each) { return value_names(each, path); });
+        return std::ranges::any_of(*list, [&](const json::value& each) { return value_names(each, path, folders); });
     }
     const json::object* object = value.if_object();
     // Checks keys too: file_notes maps paths to text.
     return object != nullptr && std::ranges::any_of(*object, [&](const auto& field) {
-               return text_names(field.key(), path) || value_names(field.value(), path);
+               return text_names(field.key(), path, folders) || value_names(field.value(), path, folders);
            });
+}
+
+Result<Folders> folders_of(const Repository& repository, const std::string& tree) {
+    AF_TRY(const auto files, repository.files_in_tree(tree));
+    Folders folders;
+    for (const std::string& file : files) {
+        for (auto slash = file.rfind('/'); slash != std::string::npos; slash = file.rfind('/', slash - 1)) {
+            if (!folders.insert(file.substr(0, slash)).second) { break; }  // Those above it are there, too.
+        }
+    }
+    return folders;
 }
 
 }  // namespace
 
-bool names_path(const json::object& artifact, std::string_view path) { return value_names(json::value(artifact), path); }
+bool names_path(const json::object& artifact, std::string_view path, const Folders& folders) {
+    return value_names(json::value(artifact), path, folders);
+}
 
 Result<Staleness> measure_staleness(const Repository& repository,
                                     const std::map<std::string, json::object, std::less<>>& artifacts, const std::string& base,
@@ -62,17 +82,23 @@ Result<Staleness> measure_staleness(const Repository& repository,
     result.base = base;
     result.head = head;
     AF_TRY(result.head_tree, repository.tree_of(head));
-    AF_TRY(const WrittenCommit below, written_commit(repository.work_directory(), base));
+    const auto found = written_commit(repository.work_directory(), base);
+    if (!found.ok() && found.error().kind == ErrorKind::not_found) {
+        result.base_is_gone = true;
+        return result;
+    }
+    AF_TRY(const WrittenCommit below, found);
     result.uncommitted_base = below.message.starts_with(uncommitted_title);
     std::vector<std::string> in_checkout;
     if (checkout) { AF_TRY(in_checkout, repository.uncommitted()); }
     if (below.tree == result.head_tree && in_checkout.empty()) { return result; }
     AF_TRY(const auto changes, repository.diff(below.tree, result.head_tree));
+    AF_TRY(const Folders folders, folders_of(repository, below.tree));
     std::vector<std::string> paths;
     const auto changed = [&](const std::string& path, char change, bool uncommitted) {
         StaleFile file{path, change, {}, uncommitted, {}};
         for (const auto& [name, artifact] : artifacts) {
-            if (names_path(artifact, path)) { file.named_by.push_back(name); }
+            if (names_path(artifact, path, folders)) { file.named_by.push_back(name); }
         }
         if (file.named_by.empty()) { return; }
         paths.push_back(path);

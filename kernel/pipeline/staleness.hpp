@@ -3,7 +3,9 @@
 // commits.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,14 +32,17 @@ struct Staleness {
     std::string base;  ///< The commit that the artifacts were made on.
     std::string head;  ///< The commit compared with it.
     std::string head_tree;
+    bool base_is_gone = false;      ///< git has removed `base`, so nothing is known of what changed since.
     bool uncommitted_base = false;  ///< `base` contains uncommitted changes of a user, so it is on no branch.
     std::vector<StaleFile> files;   ///< Sorted by path.
-    [[nodiscard]] bool stale() const noexcept { return !files.empty(); }
+    [[nodiscard]] bool stale() const noexcept { return base_is_gone || !files.empty(); }
 };
 
-/// True if any text of the artifact names the path: as a separate word, or as a parent folder that is the whole text
-/// (`src/auth/`, with the slash).
-[[nodiscard]] bool names_path(const json::object& artifact, std::string_view path);
+using Folders = std::set<std::string, std::less<>>;
+
+/// True if any text of the artifact names the path: as a separate word, or as a parent folder that is the whole text: with a
+/// slash at its end (`src/auth/`), or one of `folders`, which the code has.
+[[nodiscard]] bool names_path(const json::object& artifact, std::string_view path, const Folders& folders = {});
 
 /// Finds the files that the artifacts name and that differ between the two commits. `artifacts`: by any names, stages' or
 /// contracts'. `base`, `head`: commits. `checkout`: compares the uncommitted changes on

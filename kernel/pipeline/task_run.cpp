@@ -3,6 +3,7 @@
 
 #include "base/ids.hpp"
 #include "base/text.hpp"
+#include "pipeline/artifact_files.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/dependencies.hpp"
@@ -199,6 +200,10 @@ TaskRun::Step TaskRun::apply(const effect::SkipStage& skip) {
 
 TaskRun::Step TaskRun::apply(const effect::StartCycle& cycle) {
     const std::string tree = task_.state().tree;
+    const TaskState& state = task_.state();
+    for (auto stage = state.pipeline.index_of(cycle.to); stage && *stage <= state.stage_index; ++*stage) {
+        remove_final_file(task_.session->paths(), state.stages[*stage]);
+    }
     AF_CHECK(task_.session->record(records::CycleStarted{task_.stage_name(), cycle.to, cycle.reason}));
     if (task_.task_workspace && task_.state().tree != tree) { AF_CHECK(task_.task_workspace->restore(task_.state().tree)); }
     return true;
@@ -218,7 +223,6 @@ TaskRun::Step TaskRun::apply(const effect::CompleteStage&) {
     const auto anew = acceptance_.measure_again_if_stale();
     if (!anew.ok()) { return end_visit(anew.error(), 0); }
     if (*anew) { return true; }
-    if (task_.state().stage().versions > 0 || iterates(task_.state())) { AF_CHECK(acceptance_.save_version("final")); }
     return went_on(task_.session->record(records::StageCompleted{task_.stage_name(), task_.state().stage().artifact_hash}));
 }
 
@@ -230,6 +234,7 @@ Result<void> TaskRun::end_with_all_tests() {
 
 TaskRun::Step TaskRun::apply(const effect::CompleteTask& complete) {
     AF_CHECK(end_with_all_tests());
+    AF_CHECK(acceptance_.save_finals());
     AF_CHECK(task_.session->record(records::TaskCompleted{complete.exit_stage, complete.exit_type}));
     return true;
 }

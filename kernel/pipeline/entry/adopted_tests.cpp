@@ -199,6 +199,26 @@ Result<std::map<std::string, FoundTests>> discover(TaskSession& session, TaskWor
     return found_tests(report);
 }
 
+/// Gives each test the requirement that the task it comes from recorded for it: under its name, else under its last word.
+void take_recorded_traces(const json::array& recorded_files, const std::string& path, std::vector<TracedTest>& tests) {
+    std::map<std::string, json::object> recorded;
+    for (const json::value& file : recorded_files) {
+        if (!file.is_object() || text_of(file.get_object(), "path") != path) { continue; }
+        for (const json::object& test : objects_of(file.get_object(), "tests")) {
+            const std::string name = text_of(test, "name");
+            recorded.insert_or_assign(name.starts_with(path + "::") ? name.substr(path.size() + 2) : name, test);
+            recorded.emplace(last_word(name), test);
+        }
+    }
+    for (TracedTest& test : tests) {
+        auto found = recorded.find(test.name);
+        if (found == recorded.end()) { found = recorded.find(last_word(test.name)); }
+        if (found == recorded.end()) { continue; }
+        test.requirement = text_of(found->second, "requirement_ref");
+        test.guard = text_of(found->second, "kind") == "guard";
+    }
+}
+
 json::object suite_entry(const std::string& path, const std::vector<TracedTest>& tests) {
     json::array list;
     for (const TracedTest& test : tests) {
@@ -246,7 +266,8 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
         return not_as_they_must("there is no specification to check the imported tests against",
                                 "Give it as well: --from-spec FILE");
     }
-    AF_TRY(const auto files, imported_files(session, contract));
+    AF_TRY(const ImportedTests imported, imported_tests(session, contract));
+    const std::vector<ImportedFile>& files = imported.files;
     AF_CHECK(ensure_baseline(session, task_workspace, events, stop));
     AF_CHECK(begin_suite(session, task_workspace, session.redactor()));
     AF_CHECK(declare_interfaces(session, task_workspace, *specification, stop));
@@ -268,7 +289,8 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
         const auto tests = found.find(file.path);
         const bool of_the_repository = unchanged.contains(file.path) && (tests == found.end() || !tests->second.fails);
         if (tests == found.end() || of_the_repository) { continue; }
-        const auto traced = trace_tests(file.content, tests->second.names, *specification);
+        auto traced = trace_tests(file.content, tests->second.names, *specification);
+        take_recorded_traces(imported.traced, file.path, traced);
         for (const TracedTest& test : traced) {
             if (test.requirement.empty()) { untraced.push_back(file.path + "::" + test.name); }
         }

@@ -23,7 +23,7 @@ std::optional<std::size_t> joint_in(const PipelineTemplate& next, const TaskStat
     for (std::size_t index = next.stages.size(); index-- > 0;) {
         for (std::size_t made = 0; made <= state.stage_index; ++made) {
             if (state.stages[made].status == StageStatus::completed &&
-                state.pipeline.stages[made].contract == next.stages[index].contract) {
+                makes(state.pipeline.stages[made], next.stages[index].contract)) {
                 return index;
             }
         }
@@ -48,6 +48,8 @@ PipelineTemplate joined_templates(const TaskState& state, const PipelineTemplate
         if (!longer.index_of(next.stages[index].name)) { longer.stages.push_back(next.stages[index]); }
     }
     longer.provided_as.insert(state.pipeline.provided_as.begin(), state.pipeline.provided_as.end());
+    longer.accepts_external = state.pipeline.accepts_external;
+    longer.requires_external = state.pipeline.requires_external;
     longer.supervised = state.pipeline.supervised;
     longer.timeout = state.pipeline.timeout + next.timeout;  // Each counts what the whole task has used.
     return longer;
@@ -99,6 +101,23 @@ Result<records::Extension> extension_of(const TaskState& state,
     return records::Extension{longer.to_json(), exit, next_pipeline};
 }
 
+Beginning rest_of(const TaskState& state, const PipelineTemplate& pipeline, std::size_t first, std::string_view exit) {
+    Beginning rest;
+    for (const auto& [contract, input] : state.external_inputs) {
+        rest.names.insert(input.name);
+        rest.contracts.insert(contract);
+    }
+    for (std::size_t index = 0; index <= state.stage_index; ++index) {
+        if (state.stages[index].artifact_hash.empty()) { continue; }
+        const StageTemplate& stage = state.pipeline.stages[index];
+        rest.made.insert({stage.contract, stage.also_makes});
+    }
+    rest.left_out = state.left_out;
+    rest.first = first;
+    rest.last = pipeline.index_of(exit).value_or(rest.last);
+    return rest;
+}
+
 Result<void> check_artifacts_again(const TaskSession& session, const ContractSet& contracts) {
     const TaskState& state = session.state();
     AF_CHECK(check_artifact_files(session.paths(), state));
@@ -131,16 +150,23 @@ Result<records::Freshness> check_freshness(const Staleness& staleness, const std
                          " bytes, or not UTF-8 text",
                      "--accept-stale", "give the reason in one sentence", ErrorKind::invalid};
     }
+    const std::string remedy =
+        "start a new task on the current code; or, if the artifacts are still right, say why: --accept-stale \"REASON\"";
+    if (staleness.base_is_gone && accepted.empty()) {
+        return Error{
+            "AF-ORCH-055",
+            "the commit " + staleness.base.substr(0, 8) +
+                " that the task's artifacts were made on is gone from the repository, so nobody can tell which of the files "
+                "that they name were changed since",
+            "task " + task_id, remedy, ErrorKind::conflict};
+    }
     if (staleness.stale() && accepted.empty()) {
         std::string lines;
         for (const std::string& line : describe(staleness.files)) { lines += "\n  " + line; }
-        return Error{
-            "AF-ORCH-055",
-            "files that the task's artifacts name have changed since (" + staleness.base.substr(0, 8) + " to " +
-                staleness.head.substr(0, 8) + "):" + lines,
-            "task " + task_id,
-            "start a new task on the current code; or, if the artifacts are still right, say why: --accept-stale \"REASON\"",
-            ErrorKind::conflict};
+        return Error{"AF-ORCH-055",
+                     "files that the task's artifacts name have changed since (" + staleness.base.substr(0, 8) + " to " +
+                         staleness.head.substr(0, 8) + "):" + lines,
+                     "task " + task_id, remedy, ErrorKind::conflict};
     }
     return records::Freshness{staleness.head, to_json(staleness.files), staleness.stale() ? accepted : std::string()};
 }
@@ -183,6 +209,7 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
         continued.base_commit = measured.head;
         continued.base_tree = measured.head_tree;
     }
+    if (options.revise) { remove_final_file(session->paths(), state.stage()); }
     AF_CHECK(session->record(continued));
     return TaskRun(setup_, std::move(session)).drive();
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/pipelines.hpp"
+#include "config/template_checks.hpp"
 #include "pipeline/session.hpp"
 #include "pipeline/workspace.hpp"
 #include "records/records.hpp"
@@ -25,6 +26,11 @@ struct ContinueOptions {
 [[nodiscard]] Result<records::Extension> extension_of(
     const TaskState& state, const std::function<Result<PipelineTemplate>(std::string_view name)>& pipelines,
     const std::string& extend_to);
+
+/// Returns what the stages of `pipeline` (the task's template, perhaps extended) begin with from `first` on: what the task
+/// imported and what its stages have made so far.
+[[nodiscard]] Beginning rest_of(const TaskState& state, const PipelineTemplate& pipeline, std::size_t first,
+                                std::string_view exit);
 
 /// Checks that the artifacts so far satisfy their contracts as they are now, and that their files hold what was accepted. Errors:
 /// AF-ORCH-051, AF-ORCH-054.

@@ -16,7 +16,6 @@
 #include "config/template_checks.hpp"
 #include "contracts/form.hpp"
 #include "contracts/names.hpp"
-#include "pipeline/measure.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -196,17 +195,63 @@ Result<void> check_provided(const PipelineTemplate& pipeline, const Entry& entry
 /// Returns a path relative to the task's folder.
 fs::path file_of(const Import& import) { return fs::path("external_inputs") / (import.name + ".yaml"); }
 
-json::array manifest_of(TaskSession& session, const std::vector<ImportedFile>& files, Result<void>& stored) {
+/// Returns the artifact as the journal keeps it. Tests are listed with the blobs that their files become.
+json::object kept_artifact(const Import& import, const Redactor& redactor) {
+    json::object artifact = import.artifact;
+    if (import.files.empty()) { return artifact; }
     json::array list;
-    for (const ImportedFile& file : files) {
-        auto blob = session.put_text(file.content);
-        if (!blob.ok()) {
-            stored = blob.error();
-            return list;
-        }
-        list.push_back(json::object{{"path", file.path}, {"sha256", sha256(file.content)}, {"blob", *blob}});
+    for (const ImportedFile& file : import.files) {
+        list.push_back(
+            json::object{{"path", file.path}, {"sha256", sha256(file.content)}, {"blob", sha256(redactor.redact(file.content))}});
     }
-    return list;
+    artifact["files"] = std::move(list);
+    return artifact;
+}
+
+std::string status_of(const Import& import) { return import.files.empty() ? "passed" : "pending"; }
+
+/// Removes the fields that an artifact has only by the contract that extends this one.
+void keep_fields_of(const Contract& contract, json::object& artifact) {
+    const json::value* fields = contract.schema().if_contains("properties");
+    std::vector<std::string> others;
+    for (const auto& [key, value] : artifact) {
+        if (fields != nullptr && !fields->get_object().contains(key)) { others.emplace_back(key); }
+    }
+    for (const std::string& key : others) { artifact.erase(key); }
+}
+
+Error not_there(const TaskState& state, std::string_view contract) {
+    return Error{"AF-EXT-004",
+                 "task " + state.task_id + " has no accepted `" + std::string(contract) + "`: it is " +
+                     std::string(to_string(state.status)) + " at stage `" + state.stage().name + "` of pipeline `" +
+                     state.pipeline.name + "`",
+                 "task " + state.task_id, way_to_artifact(state, contract), ErrorKind::not_found};
+}
+
+/// An accepted artifact of a task.
+struct Accepted {
+    std::string hash;  ///< Empty: there is none.
+    std::string file;
+    const StageTemplate* stage = nullptr;  ///< Null: the task imported it.
+};
+
+Accepted accepted_in(const TaskState& state, std::string_view contract) {
+    for (std::size_t index = state.stages.size(); index-- > 0;) {
+        const StageState& stage = state.stages[index];
+        if (stage.status == StageStatus::completed && makes(state.pipeline.stages[index], contract)) {
+            return {stage.artifact_hash, stage.artifact, &state.pipeline.stages[index]};
+        }
+    }
+    const auto input = state.external_inputs.find(contract);
+    return input == state.external_inputs.end() ? Accepted() : Accepted{input->second.hash, input->second.artifact};
+}
+
+Result<json::object> map_in(const BlobStore& blobs, const Accepted& accepted) {
+    AF_TRY(const std::string text, blobs.get(accepted.hash));
+    AF_TRY(json::value value, parse_json(text, "blob " + accepted.hash));
+    if (value.is_object()) { return std::move(value.get_object()); }
+    return Error{"AF-EXT-004", "an artifact of another task is not a map", accepted.file, "Name another task",
+                 ErrorKind::corrupt};
 }
 
 Result<std::vector<ImportedFile>> files_of_manifest(const json::value& manifest, const BlobStore& blobs) {
@@ -288,45 +333,51 @@ Result<Import> import_from_task(const ContractSet& contracts, std::string name, 
                                 const TaskStore& tasks, const std::string& task_id) {
     AF_TRY(const Contract contract, contracts.get(contract_name));
     AF_TRY(const TaskState state, read_task_state(tasks, task_id));
-    std::string hash;
-    std::string file;
-    for (std::size_t index = 0; index < state.stages.size(); ++index) {
-        const StageState& stage = state.stages[index];
-        const bool accepted = stage.status == StageStatus::completed && state.pipeline.stages[index].contract == contract_name;
-        if (accepted) {
-            hash = stage.artifact_hash;
-            file = stage.artifact;
-        }
-    }
-    if (const auto input = state.external_inputs.find(contract_name);
-        hash.empty() && input != state.external_inputs.end() && !input->second.pending) {
-        hash = input->second.hash;
-        file = input->second.artifact;
-    }
-    if (hash.empty()) {
-        return Error{"AF-EXT-004",
-                     "task " + task_id + " has no accepted `" + contract_name + "`: it is " +
-                         std::string(to_string(state.status)) + " at stage `" + state.stage().name + "` of pipeline `" +
-                         state.pipeline.name + "`",
-                     "task " + task_id, way_to_artifact(state, contract_name), ErrorKind::not_found};
-    }
-    AF_TRY(const std::string text, BlobStore(tasks.paths(task_id).blobs()).get(hash));
-    AF_TRY(const json::value value, parse_json(text, "blob " + hash));
-    if (!value.is_object()) {
-        return Error{"AF-EXT-004", "the " + contract_name + " of task " + task_id + " is not a map", file, "Name another task",
-                     ErrorKind::corrupt};
-    }
-    json::object artifact = without_kernels_part(contract, value.get_object());
+    const Accepted accepted = accepted_in(state, contract_name);
+    if (accepted.hash.empty()) { return not_there(state, contract_name); }
+    AF_TRY(json::object artifact, map_in(BlobStore(tasks.paths(task_id).blobs()), accepted));
+    artifact = without_kernels_part(contract, std::move(artifact));
+    if (accepted.stage != nullptr && accepted.stage->contract != contract_name) { keep_fields_of(contract, artifact); }
     const ContractVerdict verdict = contract.validate_answer(artifact, {});
     if (!verdict.valid()) {
-        return refused_artifact(task_id + "/" + file, contract, verdict, [](const std::string&) { return std::string(); });
+        return refused_artifact(task_id + "/" + accepted.file, contract, verdict,
+                                [](const std::string&) { return std::string(); });
     }
     return Import{.name = std::move(name),
                   .contract = contract_name,
                   .source = std::string(from_task),
-                  .path = file,
+                  .path = accepted.file,
                   .task = task_id,
                   .artifact = std::move(artifact)};
+}
+
+Result<Import> import_tests_from_task(std::string name, const std::string& contract, const TaskStore& tasks,
+                                      const std::string& task_id, const Repository& repository) {
+    AF_TRY(const TaskState state, read_task_state(tasks, task_id));
+    const Accepted accepted = accepted_in(state, contract);
+    if (accepted.hash.empty()) { return not_there(state, contract); }
+    const BlobStore blobs(tasks.paths(task_id).blobs());
+    AF_TRY(const json::object suite, map_in(blobs, accepted));
+    Import import{
+        .name = std::move(name), .contract = contract, .source = std::string(from_task), .path = accepted.file, .task = task_id};
+    if (const json::value* traced = suite.if_contains("test_files")) { import.artifact["test_files"] = *traced; }
+    if (accepted.stage == nullptr) {
+        AF_TRY(import.files, files_of_manifest(json::value(suite), blobs));
+        return import;
+    }
+    // Also the files beside the tests, such as fixtures. The kernel declares the interfaces again.
+    const std::vector<std::string> skeleton = texts_of(suite, "skeleton_files");
+    const auto changes = repository.diff(state.base_tree, state.red_tree);
+    if (!changes.ok()) {
+        return Error{"AF-EXT-004", "git no longer has the tests of task " + task_id + ": " + changes.error().message,
+                     "task " + task_id, "Give them from a folder instead: --from-tests FOLDER", changes.error().kind};
+    }
+    for (const TreeChange& change : *changes) {
+        if (std::ranges::find(skeleton, change.path) != skeleton.end()) { continue; }
+        AF_TRY(auto content, repository.file_in_tree(state.red_tree, change.path));
+        if (content) { import.files.push_back({change.path, std::move(*content)}); }
+    }
+    return import.files.empty() ? Result<Import>(not_there(state, contract)) : import;
 }
 
 Result<Import> import_tests(std::string name, const std::string& contract, const fs::path& given, const fs::path& repository,
@@ -432,32 +483,37 @@ std::vector<std::string> contracts_of(const Entry& entry) {
     return contracts;
 }
 
-json::object inputs_json(const Entry& entry, const std::string& now) {
+Result<json::object> settle_inputs(Entry& entry, const ContractSet& contracts, const json::object& names,
+                                   const Redactor& redactor, const std::string& now) {
     json::object external;
-    for (const Import& each : entry.imports) {
+    for (Import& each : entry.imports) {
+        AF_TRY(const Contract contract, contracts.get(each.contract));
+        if (each.files.empty()) { contract.fill_measured(each.artifact, names); }
+        json::object kept = kept_artifact(each, redactor);
+        redactor.redact(kept);
         json::object told{
             {"source", each.source}, {"contract", each.contract}, {"artifact_path", each.path}, {"imported_at", now}};
         if (!each.task.empty()) { told["task_id"] = each.task; }
+        told["validation"] = json::object{
+            {"contract", each.contract}, {"status", status_of(each)}, {"hash", sha256(json::serialize(json::value(kept)))}};
         external[each.name] = std::move(told);
     }
-    return {{"external", std::move(external)}};
+    return json::object{{"external", std::move(external)}};
 }
 
 Result<void> record_imports(TaskSession& session, const ContractSet& contracts, const Entry& entry) {
     for (const Import& each : entry.imports) {
         AF_TRY(const Contract contract, contracts.get(each.contract));
-        records::ExternalArtifactImported imported{
-            .artifact_type = each.name,
-            .source = each.source,
-            .source_path = each.path,
-            .artifact = file_of(each).string(),
-            .validation = {each.contract, contract.version(), each.files.empty() ? "passed" : "pending", ""},
-            .conditions = {}};
+        records::ExternalArtifactImported imported{.artifact_type = each.name,
+                                                   .source = each.source,
+                                                   .source_path = each.path,
+                                                   .artifact = file_of(each).string(),
+                                                   .validation = {each.contract, contract.version(), status_of(each), ""},
+                                                   .conditions = {}};
         if (!each.task.empty()) { imported.source_task = each.task; }
         imported.freshness = each.freshness;
-        json::object artifact = each.artifact;
+        const json::object artifact = kept_artifact(each, session.redactor());
         if (each.files.empty()) {
-            contract.fill_measured(artifact, task_names(session.state()));
             AF_TRY(const auto others, session.artifacts_by_contract());
             RuleContext rules;
             rules.artifacts = &others;
@@ -467,10 +523,8 @@ Result<void> record_imports(TaskSession& session, const ContractSet& contracts, 
             }
             imported.conditions = contract.conditions_of(artifact, rules);
         } else {
-            Result<void> stored;
-            artifact["files"] = manifest_of(session, each.files, stored);
-            AF_CHECK(stored);
             for (const ImportedFile& file : each.files) {
+                AF_CHECK(session.put_text(file.content));
                 const fs::path copy = session.paths().root / "external_inputs" / each.name / file.path;
                 AF_CHECK(make_directories(copy.parent_path()));
                 AF_CHECK(write_file_atomic(copy, session.redactor().redact(file.content), Durability::cached));
@@ -493,21 +547,22 @@ Result<Entry> entry_of(const TaskState& state, const BlobStore& blobs) {
                       .source = input.source,
                       .path = input.source_path,
                       .task = input.source_task};
-        if (input.pending) {
-            AF_TRY(import.files, files_of_manifest(value, blobs));
-        } else if (value.is_object()) {
-            import.artifact = std::move(value.get_object());
-        }
+        if (input.pending) { AF_TRY(import.files, files_of_manifest(value, blobs)); }
+        if (value.is_object()) { import.artifact = std::move(value.get_object()); }
+        if (input.pending) { import.artifact.erase("files"); }
         entry.imports.push_back(std::move(import));
     }
     return entry;
 }
 
-Result<std::vector<ImportedFile>> imported_files(TaskSession& session, std::string_view contract) {
+Result<ImportedTests> imported_tests(TaskSession& session, std::string_view contract) {
+    ImportedTests tests;
     const auto input = session.state().external_inputs.find(contract);
-    if (input == session.state().external_inputs.end()) { return std::vector<ImportedFile>(); }
+    if (input == session.state().external_inputs.end()) { return tests; }
     AF_TRY(const json::value manifest, session.get(input->second.hash));
-    return files_of_manifest(manifest, session.blobs());
+    AF_TRY(tests.files, files_of_manifest(manifest, session.blobs()));
+    if (manifest.is_object()) { tests.traced = list_of(manifest.get_object(), "test_files"); }
+    return tests;
 }
 
 }  // namespace agentforge::kernel

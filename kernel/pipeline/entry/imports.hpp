@@ -15,6 +15,7 @@
 #include <agentforge/result.hpp>
 
 #include "config/pipelines.hpp"
+#include "git/repository.hpp"
 #include "journal/blobs.hpp"
 #include "pipeline/session.hpp"
 
@@ -32,7 +33,7 @@ struct Import {
     std::string source;                                ///< `user_provided` or `task_reference`.
     std::string path;                                  ///< As the user wrote it. For a task's artifact, the file in its folder.
     std::string task = {};                             ///< Empty: not from a task.
-    json::object artifact = {};                        ///< Empty if there are `files`.
+    json::object artifact = {};                        ///< Of tests only `test_files`, as their task has traced them; or empty.
     std::vector<ImportedFile> files = {};              ///< Tests.
     std::optional<records::Freshness> freshness = {};  ///< For a task's artifact.
 };
@@ -51,14 +52,19 @@ struct Entry {
 /// kernel measures. Errors: AF-EXT-001 with a line for each missing or wrong field; those of load_yaml.
 [[nodiscard]] Result<Import> import_file(const ContractSet& contracts, std::string name, const std::string& contract,
                                          const std::string& file, const std::string& shown);
-/// Returns the accepted artifact of another task's stage with that contract. Errors: AF-EXT-004 there is none; AF-EXT-001; those
-/// of read_task_state.
+/// Returns the accepted artifact of another task that satisfies the contract, without the fields of one that extends it. Errors:
+/// AF-EXT-004 there is none; AF-EXT-001; those of read_task_state.
 [[nodiscard]] Result<Import> import_from_task(const ContractSet& contracts, std::string name, const std::string& contract,
                                               const TaskStore& tasks, const std::string& task_id);
 /// Reads the files of a folder, or one file. A path in the repository is kept; a folder from elsewhere is imported under its own
 /// name. Skips hidden files and caches. Errors: AF-EXT-007 there are no files, or one is a link, not text, or too large.
 [[nodiscard]] Result<Import> import_tests(std::string name, const std::string& contract, const std::filesystem::path& given,
                                           const std::filesystem::path& repository, const std::string& shown);
+
+/// Returns the tests of another task: those that its stage wrote, from its recorded tree, with the requirement of each; else
+/// those that it imported. Errors: AF-EXT-004 there are none, or git has removed the tree; those of read_task_state.
+[[nodiscard]] Result<Import> import_tests_from_task(std::string name, const std::string& contract, const TaskStore& tasks,
+                                                    const std::string& task_id, const Repository& repository);
 
 /// The user's requests besides the artifacts.
 struct EntryRequest {
@@ -73,15 +79,20 @@ struct EntryRequest {
 
 /// Returns the contracts of the imports, for `task_created`.
 [[nodiscard]] std::vector<std::string> contracts_of(const Entry& entry);
-/// Returns `{external: {specification: {…}}}`, for task.yaml.
-[[nodiscard]] json::object inputs_json(const Entry& entry, const std::string& now);
-/// Writes the imports to the task's folder and records them. Errors: AF-EXT-001 with this task's facts, the artifact breaks its
-/// contract.
+/// Fills in what the kernel knows of the new task (`task_names`), and returns `{external: {specification: {…}}}` for task.yaml.
+[[nodiscard]] Result<json::object> settle_inputs(Entry& entry, const ContractSet& contracts, const json::object& names,
+                                                 const Redactor& redactor, const std::string& now);
+/// Writes settled imports to the task's folder and records them. Errors: AF-EXT-001 with this task's facts, the artifact breaks
+/// its contract.
 [[nodiscard]] Result<void> record_imports(TaskSession& session, const ContractSet& contracts, const Entry& entry);
 /// Returns how another task began, to start a similar one.
 [[nodiscard]] Result<Entry> entry_of(const TaskState& state, const BlobStore& blobs);
 
-/// Returns the files of a recorded import of tests.
-[[nodiscard]] Result<std::vector<ImportedFile>> imported_files(TaskSession& session, std::string_view contract);
+/// A recorded import of tests.
+struct ImportedTests {
+    std::vector<ImportedFile> files;
+    json::array traced;  ///< `test_files` of the task that they come from. Empty: they come from a user.
+};
+[[nodiscard]] Result<ImportedTests> imported_tests(TaskSession& session, std::string_view contract);
 
 }  // namespace agentforge::kernel

@@ -92,16 +92,14 @@ json::object iteration_context(const TaskState& state) {
     if (!state.feedback) { return {}; }
     json::array must;
     json::array should;
-    for (const FeedbackIssue& issue : issues_of(state.feedback_issues)) {
-        (issue.must_address ? must : should).emplace_back(in_words(issue));
-    }
+    const std::vector<FeedbackIssue> issues = issues_of(state.feedback_issues);
+    for (const FeedbackIssue& issue : issues) { (issue.must_address ? must : should).emplace_back(in_words(issue)); }
     json::object feedback;
     if (!must.empty()) { feedback["must_address"] = must; }
-    // For stages that know only text, the text contains the lists too. They are not repeated.
-    const std::string overall =
-        must.empty() && should.empty()
-            ? *state.feedback
-            : state.feedback->substr(0, state.feedback->find(must.empty() ? "Should be considered:" : "Must be addressed:"));
+    // For stages that know only text, the text ends with the lists too. They are not repeated.
+    const std::string lists = in_words(Feedback{"", issues});
+    std::string overall = *state.feedback;
+    if (overall.ends_with(lists)) { overall.resize(overall.size() - lists.size()); }
     if (const std::size_t end = overall.find_last_not_of(" \n"); end != std::string::npos) {
         feedback["overall"] = overall.substr(0, end + 1);
     }

@@ -40,16 +40,17 @@ Error not_now(const TaskState& state, const std::string& flag) {
 
 /// Reports what the next stages lack, before anything is recorded.
 Result<void> check_can_go_on(Program& program, Project& project, const TaskState& state, const ContinueOptions& options) {
-    if (options.revise) {
-        AF_CHECK(check_stages_ready(program, project, state.pipeline, state.stage().name, state.request));
+    const auto check = [&](const PipelineTemplate& pipeline, std::size_t first, const std::string& exit) -> Result<void> {
+        const Beginning rest = rest_of(state, pipeline, first, exit);
+        AF_CHECK(check_stages_ready(program, project, pipeline, exit, state.request, &rest));
         return {};
-    }
+    };
+    if (options.revise) { return check(state.pipeline, state.stage_index, state.stage().name); }
     AF_TRY(const records::Extension extension,
            extension_of(
                state, [&project](std::string_view name) { return project.pipelines().get(name); }, options.extend_to));
     AF_TRY(const PipelineTemplate longer, PipelineTemplate::from_json(extension.pipeline));
-    AF_CHECK(check_stages_ready(program, project, longer, extension.exit_stage, state.request));
-    return {};
+    return check(longer, state.stage_index + 1, extension.exit_stage);
 }
 
 int extend_shown(Program& program, Project& project, const TaskState& state, const ContinueArguments& arguments) {

@@ -2,6 +2,7 @@
 #include "program/commands/entry.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
@@ -23,30 +24,49 @@ const ExternalArtifact& external_of(const PipelineTemplate& pipeline, const std:
     return found != pipeline.accepts_external.end() ? found->second : pipeline.requires_external.find(name)->second;
 }
 
-/// Returns the artifacts of an earlier task: its specification, and what its template provides, as far as this pipeline accepts
-/// it.
-Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTemplate& pipeline, const std::string& task,
-                                              const std::string& accept_stale, bool include_uncommitted) {
-    AF_TRY(const std::string id, project.tasks().resolve(task));
-    AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
-    std::vector<std::string> contracts{std::string(contract_name::specification)};
+/// Returns the contracts of what an earlier task gives to this pipeline: what its template provides and this one accepts, with
+/// what that requires; its specification if there is nothing else, or this pipeline requires one. Tests that the user gives take
+/// the place of the task's.
+std::set<std::string> taken_contracts(const PipelineTemplate& pipeline, const TaskState& state, const EntryArguments& given) {
+    std::set<std::string> taken;
     for (const std::string& contract : state.pipeline.continuation.provides) {
-        const bool taken = contract != contract_name::test_suite && external_name(pipeline, contract).ok();
-        if (taken && std::ranges::find(contracts, contract) == contracts.end()) { contracts.push_back(contract); }
+        const auto name = external_name(pipeline, contract);
+        if (!name.ok() || (contract == contract_name::test_suite && !given.tests.empty())) { continue; }
+        taken.insert(contract);
+        for (const std::string& other : external_of(pipeline, *name).required) {
+            taken.insert(external_of(pipeline, other).contract);
+        }
     }
+    const auto is_specification = [](const auto& each) { return each.second.contract == contract_name::specification; };
+    if (taken.empty() || std::ranges::any_of(pipeline.requires_external, is_specification)) {
+        taken.insert(std::string(contract_name::specification));
+    }
+    return taken;
+}
+
+/// Returns the artifacts of an earlier task.
+Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTemplate& pipeline,
+                                              const StartArguments& arguments) {
+    const EntryArguments& given = arguments.entry;
+    AF_TRY(const std::string id, project.tasks().resolve(given.task));
+    AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
+    AF_TRY(const Repository repository, Repository::open(project.place().root.string()));
     std::vector<Import> imports;
     std::map<std::string, json::object, std::less<>> artifacts;
-    for (const std::string& contract : contracts) {
+    for (const std::string& contract : taken_contracts(pipeline, state, given)) {
         AF_TRY(const std::string name, external_name(pipeline, contract));
-        AF_TRY(Import import, import_from_task(project.services().contracts, name, contract, project.tasks(), id));
+        AF_TRY(Import import, contract == contract_name::test_suite
+                                  ? import_tests_from_task(name, contract, project.tasks(), id, repository)
+                                  : import_from_task(project.services().contracts, name, contract, project.tasks(), id));
         artifacts.emplace(contract, import.artifact);
         imports.push_back(std::move(import));
     }
     // The new task starts from the current commit, whatever branch the other task was on, or from the checkout itself.
-    AF_TRY(const Repository repository, Repository::open(project.place().root.string()));
     AF_TRY(const std::string head, repository.head_commit());
-    AF_TRY(const Staleness staleness, measure_staleness(repository, artifacts, state.base_commit, head, include_uncommitted));
-    AF_TRY(const records::Freshness freshness, check_freshness(staleness, id, project.services().redactor.redact(accept_stale)));
+    AF_TRY(const Staleness staleness,
+           measure_staleness(repository, artifacts, state.base_commit, head, arguments.include_uncommitted));
+    AF_TRY(const records::Freshness freshness,
+           check_freshness(staleness, id, project.services().redactor.redact(given.accept_stale)));
     for (Import& import : imports) { import.freshness = freshness; }
     return imports;
 }
@@ -84,7 +104,8 @@ void add_entry_options(const Command& command, EntryArguments& arguments) {
     add_option(*command, "--from-tests", arguments.tests,
                "Begin with these tests, which must fail and are locked; needs a specification")
         ->type_name("FOLDER");
-    add_option(*command, "--from-task", arguments.task, "Begin with the accepted specification of this task")
+    add_option(*command, "--from-task", arguments.task,
+               "Begin with what this task's template provides, by default its accepted specification")
         ->type_name("TASK")
         ->excludes(from_spec)
         ->excludes(spec);
@@ -111,9 +132,7 @@ Result<Entry> entry_of_arguments(const Program& program, Project& project, const
         AF_TRY(Import import, import_named(program, project, pipeline, std::string(contract_name::specification), given.spec));
         imports.push_back(std::move(import));
     }
-    if (!given.task.empty()) {
-        AF_TRY(imports, imports_from_task(project, pipeline, given.task, given.accept_stale, arguments.include_uncommitted));
-    }
+    if (!given.task.empty()) { AF_TRY(imports, imports_from_task(project, pipeline, arguments)); }
     if (!given.tests.empty()) {
         AF_TRY(const std::string name, external_name(pipeline, contract_name::test_suite));
         AF_TRY(Import import, import_tests(name, external_of(pipeline, name).contract, program.directory / given.tests,

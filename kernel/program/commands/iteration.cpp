@@ -20,16 +20,19 @@ Result<std::set<std::string>> iterated_stages(const Program& program, const Proj
     std::set<std::string> reached;
     std::string names;
     for (std::size_t index = 0; index <= end; ++index) {
-        if (!pipeline.stages[index].iterate || !why_not_run(pipeline, entry, exit, index).empty()) { continue; }
-        reached.insert(pipeline.stages[index].name);
-        names += (names.empty() ? "" : ", ") + pipeline.stages[index].name;
+        const StageTemplate& stage = pipeline.stages[index];
+        const bool may_iterate = stage.iterate || stage.iterable;
+        if (!may_iterate || !why_not_run(pipeline, entry, exit, index).empty()) { continue; }
+        reached.insert(stage.name);
+        names += (names.empty() ? "" : ", ") + stage.name;
     }
     const std::string what = "pipeline `" + pipeline.name + "`";
     for (const std::string& named : arguments.iterate_at) {
         if (reached.contains(named)) { continue; }
         const auto index = pipeline.index_of(named);
         const std::string skipped = index ? why_not_run(pipeline, entry, exit, *index) : std::string();
-        std::string why = index ? "the template of " + what + " does not say `iterate: true` there" : what + " has no such stage";
+        std::string why = index ? "the template of " + what + " says neither `iterable: true` nor `iterate: true` there"
+                                : what + " has no such stage";
         if (!skipped.empty()) { why = skipped; }
         return Error{"AF-CLI-160", "stage `" + printable(named, 80) + "` does not iterate: " + why, "--iterate-at",
                      (names.empty() ? "" : "these do: " + names + "; ") +
@@ -43,12 +46,13 @@ Result<std::set<std::string>> iterated_stages(const Program& program, const Proj
         return Error{"AF-CLI-161",
                      "no stage of " + what + " iterates" + (entry.imports.empty() ? "" : " with the given artifacts") +
                          (end + 1 < pipeline.stages.size() ? " before the task ends at `" + exit + "`" : ""),
-                     "--iterate", "`--approve STAGE` asks for approval; a template makes a stage iterate with `iterate: true`",
+                     "--iterate", "`--approve STAGE` asks for approval; a template lets a stage iterate with `iterable: true`",
                      ErrorKind::invalid};
     }
     const std::string mode = project.settings().text("pipeline.iterate");
     if (arguments.iterate || mode == "always") { return reached; }
-    if (mode == "never" || !arguments.exit_after.empty() || !sits_at_terminal(program) || !reached.contains(exit)) {
+    const bool by_default = reached.contains(exit) && pipeline.stages[end].iterate;
+    if (mode == "never" || !arguments.exit_after.empty() || !sits_at_terminal(program) || !by_default) {
         return std::set<std::string>();
     }
     return std::set<std::string>{exit};

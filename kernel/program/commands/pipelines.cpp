@@ -78,7 +78,7 @@ int show_pipeline(Program& program, const Definitions& all, const std::string& n
             const bool base = stage.compares_with == ComparedTree::base;
             add(std::string("compares with ") + (base ? "the user's commit" : "the locked tests"));
         }
-        if (stage.iterate) { add("iterates"); }
+        if (stage.iterate || stage.iterable) { add(stage.iterate ? "iterates" : "iterates on request"); }
         if (stage.name == pipeline->exit_stage) { add("the pipeline ends here"); }
         if (!remarks.empty()) { out << "             " << printable(remarks, 500) << "\n"; }
     }

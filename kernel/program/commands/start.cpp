@@ -109,9 +109,10 @@ Result<void> check_approvals_reached(const PipelineTemplate& pipeline, const Ent
 }
 
 /// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
-Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request) {
+Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request,
+                         const Beginning* beginning = nullptr) {
     AF_CHECK(check_sandbox(project.exec_helper(), project.place().root.string()));
-    AF_CHECK(check_plugins(project, pipeline));
+    AF_CHECK(check_plugins(project, pipeline, beginning));
     for (const StageTemplate& stage : pipeline.stages) { AF_CHECK(check_prompts_fit(project.services(), stage, request)); }
     return {};
 }
@@ -382,8 +383,8 @@ Result<PipelineTemplate> pipeline_of(const Project& project, const StartArgument
 }
 
 Result<GateReadiness> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
-                                         const std::string& exit_stage, const std::string& request) {
-    AF_CHECK(check_ready(project, pipeline, request));
+                                         const std::string& exit_stage, const std::string& request, const Beginning* beginning) {
+    AF_CHECK(check_ready(project, pipeline, request, beginning));
     StartArguments arguments;
     arguments.exit_after = exit_stage;
     AF_TRY(GateReadiness gates, check_end(program, project, pipeline, arguments));

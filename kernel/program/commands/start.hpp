@@ -58,9 +58,10 @@ void add_task_options(const Command& command, Program& program, const std::share
                                                    const std::string& request);
 
 /// What is said of stages that have not begun, before they cost anything: plugins, agents and their models, gates, delivery.
-/// Returns what the gates will run.
+/// `beginning`: of a task that exists; null: the template's. Returns what the gates will run.
 [[nodiscard]] Result<GateReadiness> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
-                                                       const std::string& exit_stage, const std::string& request);
+                                                       const std::string& exit_stage, const std::string& request,
+                                                       const Beginning* beginning = nullptr);
 
 /// Checks everything that can be checked before a task exists, starts the task, and reports its result. Returns the exit code.
 int start_task(Program& program, StartArguments arguments, std::string request);

@@ -9,7 +9,6 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/settings_schema.hpp"
-#include "config/template_checks.hpp"
 #include "config/verification.hpp"
 #include "gates/engine/baseline.hpp"
 #include "git/configuration.hpp"
@@ -196,18 +195,24 @@ std::vector<std::string> roles_of(const StageTemplate& stage) {
 }
 
 Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemplate& pipeline,
-                               const std::vector<StageOrigin>& origins) {
-    const auto found = find_unprovided(
-        pipeline, [&](const StageTemplate& stage) { return plugins.stage_needs(stage.executor, plugin_settings(stage.config)); });
+                               const std::vector<StageOrigin>& origins, const Beginning* beginning) {
+    const StageNeeds needs = [&](const StageTemplate& stage) {
+        std::vector<std::string> contracts = plugins.stage_needs(stage.executor, plugin_settings(stage.config));
+        if (beginning != nullptr) { contracts.insert(contracts.end(), stage.prerequisites.begin(), stage.prerequisites.end()); }
+        return contracts;
+    };
+    const auto found = beginning == nullptr ? find_unprovided(pipeline, needs) : find_unprovided(pipeline, needs, *beginning);
     if (!found) { return {}; }
     const StageTemplate& stage = pipeline.stages[found->stage];
     const std::string who = "stage " + stage.name +
                             (stage.executor == stage.name ? std::string() : ", run by `" + ellipsis(stage.executor, 60) + "`,");
-    return unprovided_error(*found, who, found->stage < origins.size() ? origins[found->stage].where : pipeline.source);
+    // By name, because a continued task has stages of other templates before those of this one.
+    const auto origin = std::ranges::find(origins, stage.name, &StageOrigin::stage);
+    return unprovided_error(*found, who, origin == origins.end() ? pipeline.source : origin->where);
 }
 
-Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline) {
-    AF_CHECK(check_stage_needs(project.plugins(), pipeline, project.pipelines().origins(pipeline.name)));
+Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline, const Beginning* beginning) {
+    AF_CHECK(check_stage_needs(project.plugins(), pipeline, project.pipelines().origins(pipeline.name), beginning));
     Result<void> first;
     check_each(project, pipeline, 0, true, [&first](Result<void> checked) {
         first = std::move(checked);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/pipelines.hpp"
+#include "config/template_checks.hpp"
 #include "gates/engine/readiness.hpp"
 #include "program/project/project.hpp"
 
@@ -16,15 +17,16 @@ namespace agentforge::kernel {
 /// Returns the roles that work in a stage: its reviewers and its own.
 [[nodiscard]] std::vector<std::string> roles_of(const StageTemplate& stage);
 
-/// Checks that each stage has the inputs that its code needs, whatever prerequisites its template names. Errors: AF-PIPE-020 with
-/// the place of the stage.
+/// Checks that each stage has the inputs that its code needs, whatever prerequisites its template names. `beginning`: of a task
+/// that exists, whose stages need their prerequisites, too; null: every beginning that the template allows. Errors: AF-PIPE-020
+/// with the place of the stage.
 [[nodiscard]] Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemplate& pipeline,
-                                             const std::vector<StageOrigin>& origins);
+                                             const std::vector<StageOrigin>& origins, const Beginning* beginning = nullptr);
 
 /// Checks that all plugins of the stages can be loaded and made with their settings, as the task will do. Returns the first
 /// error: AF-PIPE-020, AF-PLUG-…, AF-CLI-013, AF-MCP-…, AF-COST-014, and those of `Project::model`. `where` is the place in the
-/// pipeline's file if a stage's settings are wrong.
-[[nodiscard]] Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline);
+/// pipeline's file if a stage's settings are wrong. `beginning`: as above.
+[[nodiscard]] Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline, const Beginning* beginning);
 /// The same for the stages from this one on, without models. Returns one error for each missing part.
 [[nodiscard]] std::vector<Error> plugin_problems(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage = 0);
 

@@ -7,6 +7,7 @@ import shlex
 
 import yaml
 
+import loop_model as model
 from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, call, entry, load_transcript, main, short_transcript
 
 TESTS = '''"""Tests of textkit.slug."""
@@ -96,7 +97,9 @@ class TestFromSpec(EntryTest):
         state = yaml.safe_load((self.task_folder() / "state.yaml").read_text(encoding="utf-8"))
         self.assertEqual((state["entry_stage"], state["external_inputs"]["specification"]["validation_hash"]), ("red", imported["validation"]["hash"]))
         task = yaml.safe_load((self.task_folder() / "task.yaml").read_text(encoding="utf-8"))
-        self.assertEqual(task["inputs"]["external"]["specification"]["artifact_path"], str(file))
+        told = task["inputs"]["external"]["specification"]
+        self.assertEqual(told["artifact_path"], str(file))
+        self.assertEqual(told["validation"], {"contract": "specification", "status": "passed", "hash": imported["validation"]["hash"]})
         self.assert_journal_verifies()
 
     def test_missing_fields_are_named_with_their_lines_and_nothing_else(self):
@@ -117,6 +120,18 @@ class TestFromSpec(EntryTest):
 
     def test_a_pipeline_that_takes_no_specification_says_so(self):
         self.assert_error(self.run_with(short_transcript(), "design", "--from-spec", self.spec_file(), "Design"), "AF-EXT-002", "design", "specification")
+
+    def test_what_is_given_twice_or_from_the_wrong_source_is_refused(self):
+        file = self.repository / ".agentforge/pipelines/mine.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  accepts_external:\n    specification: {contract: specification, source: task_reference}\n"
+                        "  stages:\n    - name: intake\n    - name: analyze\n    - name: spec\n    - name: red\n", encoding="utf-8")
+        spec = self.spec_file()
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", spec, "--external", f"specification={spec}", "Implement"), "AF-EXT-005", "two artifacts of the contract `specification`")
+        self.assert_error(self.run_with(short_transcript(), "start", "--pipeline", "mine", "--spec", spec, REQUEST), "AF-EXT-005", "`task_reference`", "--from-task TASK")
+        for wrong in ("specification", "=spec.yaml", "specification="):
+            self.assert_error(self.run_with(short_transcript(), "implement", "--external", wrong, "Implement"), "AF-EXT-011", "NAME=FILE")
+        self.assertEqual(self.tasks(), [])
 
     def test_start_takes_what_is_given_over_the_words(self):
         outcome = self.assert_code(self.run_program("start", "--transcript", TRANSCRIPT, "--dry-run", "--json", "--from-spec", self.spec_file(), "Design a cache"), 0).json
@@ -322,6 +337,76 @@ class TestFromTask(EntryTest):
         file.write_text(package, encoding="utf-8")
         (self.repository / "NOTES.md").write_text("not named\n", encoding="utf-8")
         self.assert_code(self.run_with(rest, *implement, "--dry-run"), 0)
+
+    def test_a_specification_whose_commit_is_gone_counts_if_a_person_says_so(self):
+        """Nobody can tell any more which of its files were changed."""
+        self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
+        base = self.git("rev-parse", "HEAD").strip()
+        self.git("commit", "--amend", "-q", "-m", "Rewritten")
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "-q", "--prune=now")
+        implement = ("implement", "--from-task", self.task(), "--exit-after", "red", "Implement what was designed")
+        self.assert_error(self.run_with(only(short_transcript(), "red"), *implement), "AF-ORCH-055", base[:8], "is gone", "--accept-stale")
+        self.assertEqual(len(self.tasks()), 1)
+        design = self.task()
+        self.assert_code(self.run_with(only(short_transcript(), "red"), *implement, "--accept-stale", "Only the message was rewritten"), 0)
+        task = next(name for name in self.tasks() if name != design)
+        self.assertEqual(self.records("external_artifact_imported", task)[0]["freshness"]["accepted"], "Only the message was rewritten")
+        self.assert_error(self.run_program("continue", design), "AF-ORCH-055", "is gone")
+        self.assert_code(self.go_on("continue", design, "--extend-to", "red", "--accept-stale", "Only the message was rewritten"), 0)
+
+    def test_a_plan_of_the_loop_is_implemented_as_the_specification_that_it_is(self):
+        self.assert_code(self.start("--pipeline", "loop", "--exit-after", "plan", transcript=model.good()), 0)
+        loop = self.task()
+        self.assert_code(self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-task", loop, "Implement the plan"), 0)
+        task = next(name for name in self.tasks() if name != loop)
+        self.assertTrue(self.records("delivered", task))
+        kept = yaml.safe_load((self.task_folder(task) / "external_inputs/specification.yaml").read_text(encoding="utf-8"))
+        self.assertNotIn("steps", kept)
+
+    def template(self, name, stages, more):
+        file = self.repository / f".agentforge/pipelines/{name}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pipeline = {"name": name, "description": "Ours", "goal_type": name, **more, "stages": [{"name": stage} for stage in stages]}
+        file.write_text(yaml.safe_dump({"pipeline": pipeline}, sort_keys=False), encoding="utf-8")
+
+    def test_what_a_template_provides_is_what_the_next_task_begins_with(self):
+        self.template("look", ["analyze"], {"continuation": {"prompt": "More", "next_pipeline": "mend", "provides": ["analysis"]}})
+        self.template("mend", ["intake", "analyze", "spec"], {"accepts_external": {"findings": {"contract": "analysis", "skips_to": "spec"}}})
+        self.assertIn("--pipeline mend --from-task", self.assert_code(self.start("--pipeline", "look"), 0).out)
+        look = self.task()
+        self.assert_code(self.run_with(only(short_transcript(), "spec"), "start", "--pipeline", "mend", "--from-task", look, "Go on"), 0)
+        task = next(name for name in self.tasks() if name != look)
+        self.assertEqual(([each["artifact_type"] for each in self.records("external_artifact_imported", task)], self.stages(task=task)), (["findings"], ["spec"]))
+
+    def test_tests_that_a_task_provides_are_not_written_again(self):
+        """Each is traced as its task traced it, whatever its file says."""
+        self.template("mytest", ["analyze", "red"], {"requires_external": {"specification": {"contract": "specification"}},
+                                                     "continuation": {"prompt": "More", "next_pipeline": "implement", "provides": ["specification", "test_suite"]}})
+        transcript = only(short_transcript(), "analyze", "red")
+        self.assertNotIn("REQ-", str(entry(transcript, "red", 1)["tool_calls"]))
+        self.assert_code(self.run_with(transcript, "start", "--pipeline", "mytest", "--spec", self.spec_file(), REQUEST), 0)
+        first = self.task()
+        suite = lambda task: yaml.safe_load((self.task_folder(task) / "artifacts/phases/red/test_suite.yaml").read_text(encoding="utf-8"))  # noqa: E731
+        rest = only(short_transcript(), "green", "refactor", "deliver")
+        self.assert_code(self.run_with(rest, "implement", "--from-task", first, "Implement it"), 0)
+        second = next(name for name in self.tasks() if name != first)
+        self.assertEqual((self.stages(task=second), self.skipped(second)["red"]), (["green", "refactor", "deliver"], "tests_provided"))
+        imported = {each["artifact_type"]: each for each in self.records("external_artifact_imported", second)}
+        self.assertEqual((imported["test_suite"]["source"], imported["test_suite"]["source_task"]), ("task_reference", first))
+        traced = lambda task: {requirement: sorted(tests) for requirement, tests in suite(task)["coverage_mapping"].items()}  # noqa: E731
+        self.assertEqual(traced(second), traced(first))
+        self.assertTrue(self.records("delivered", second))
+        self.assert_code(self.run_program("replay", second), 0)
+
+    def test_tests_that_are_given_take_the_place_of_those_of_the_task(self):
+        self.template("mytest", ["analyze", "red"], {"requires_external": {"specification": {"contract": "specification"}},
+                                                     "continuation": {"prompt": "More", "next_pipeline": "implement", "provides": ["specification", "test_suite"]}})
+        self.assert_code(self.run_with(only(short_transcript(), "analyze", "red"), "start", "--pipeline", "mytest", "--spec", self.spec_file(), "--exit-after", "analyze", REQUEST), 0)
+        first = self.task()
+        rest = only(short_transcript(), "green", "refactor", "deliver")
+        self.assert_error(self.run_with(rest, "implement", "--from-task", first, "Implement it"), "AF-EXT-004", "no accepted `test_suite`")
+        self.assert_code(self.run_with(rest, "implement", "--from-task", first, "--from-tests", self.tests_folder(), "Implement it"), 0)
 
     def test_a_replay_begins_where_the_task_began(self):
         self.assert_code(self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-spec", self.spec_file(), "Implement the slugs"), 0)

@@ -3,11 +3,12 @@
 
 import copy
 import os
+import re
 import stat
 
 import yaml
 
-from harness import REQUEST, ProgramTest, entry, main, short_transcript, wait_until
+from harness import REQUEST, SOURCE, ProgramTest, entry, main, short_transcript, wait_until
 from terminal import Terminal
 
 
@@ -51,6 +52,17 @@ class IterationTest(ProgramTest):
 
     def file(self, name):
         return self.task_folder() / name
+
+    def pipeline(self, name, stages, more=""):
+        """A template of the project."""
+        file = self.repository / f".agentforge/pipelines/{name}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"pipeline:\n  name: {name}\n  description: Ours\n  goal_type: design\n{more}  stages:\n{stages.lstrip(chr(10))}", encoding="utf-8")
+
+    def spec_file(self):
+        file = self.folder / "spec.yaml"
+        file.write_text(yaml.safe_dump(entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"], allow_unicode=True), encoding="utf-8")
+        return file
 
     def commit(self, path, text, message):
         (self.repository / path).write_text(text, encoding="utf-8")
@@ -103,6 +115,22 @@ class TestIteration(IterationTest):
 
     def test_the_setting_always_is_as_iterate(self):
         self.assert_code(self.design("--set", "pipeline.iterate=always"), 22)
+
+    def test_a_stage_that_is_only_iterable_is_shown_where_that_is_asked_for(self):
+        """The properties of North Star 13.4: `iterable` allows it, `iterate` makes it the default of a terminal."""
+        self.pipeline("mine", '''
+    - {name: intake, entry_point: true, exit_point: false, iterable: false, skippable_if: external_spec_provided, output_contract: intake_record}
+    - {name: clarify, entry_point: false, exit_point: false, iterable: false, skippable_if: "no_ambiguities OR external_spec_provided", output_contract: clarification}
+    - {name: analyze, entry_point: true, exit_point: true, iterable: false, skippable_if: never, output_contract: analysis}
+    - {name: spec, entry_point: false, exit_point: true, iterable: true, max_iterations: 5, skippable_if: external_spec_provided, output_contract: specification, reviewers: [security_architect]}
+''')
+        for words in (("--iterate",), ("--iterate-at", "spec"), ("--set", "pipeline.iterate=always")):
+            with self.subTest(words):
+                stages = self.assert_code(self.design("--pipeline", "mine", *words, "--dry-run", "--json", command="start"), 0).json["stages"]
+                self.assertEqual([stage["name"] for stage in stages if stage["iterates"]], ["spec"])
+        self.assertIn("iterates on request", self.run_program("pipelines", "show", "mine").out)
+        outcome = self.assert_code(self.design("--pipeline", "mine", "--iterate", command="start"), 22)
+        self.assertIn("revised 0 of 5 times", outcome.out)
 
     def test_feedback_makes_another_version_and_the_agent_is_told_its_number(self):
         transcript = again(short_transcript(), "spec", title="Add slugify, revised")
@@ -304,10 +332,65 @@ class TestLifeCycle(IterationTest):
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
         self.assertEqual(yaml.safe_load(file.read_text())["requirements"], before["requirements"])
 
-    def test_a_draft_is_one_until_it_satisfies_its_contract(self):
-        self.assert_code(self.design("--iterate"), 22)
+    def artifact_states(self, *names):
         stages = self.status()["stages"]
-        self.assertEqual([stages[name].get("artifact_state") for name in ("intake", "analyze", "spec")], ["approved", "approved", "pending_review"])
+        return [stages[name].get("artifact_state") for name in names]
+
+    def test_an_artifact_is_approved_once_the_next_stage_builds_on_it(self):
+        self.assert_code(self.design("--iterate"), 22)
+        self.assertEqual(self.artifact_states("intake", "analyze", "spec"), ["approved", "approved", "pending_review"])
+
+    def test_a_draft_is_one_until_it_satisfies_its_contract(self):
+        transcript = short_transcript()
+        entry(transcript, "spec", 1, "software_architect")["tool_calls"] = []
+        self.assertNotEqual(self.design(transcript=transcript).code, 0)
+        self.assertEqual(self.artifact_states("analyze", "spec"), ["approved", "draft"])
+
+    def test_an_artifact_becomes_final_when_its_task_ends(self):
+        """The file as the state: what is approved may still be rejected."""
+        self.pipeline("mine", "    - {name: analyze, iterate: true}\n    - {name: spec, iterate: true}\n")
+        transcript = again(again(short_transcript(), "analyze", analysis={"summary": "Another analysis"}), "spec")
+        self.assert_code(self.design("--pipeline", "mine", "--iterate", transcript=transcript, command="start"), 22)
+        self.assert_code(self.run_program("approve", self.task()), 22)
+        final = self.file("artifacts/phases/analyze/analysis_final.yaml")
+        self.assertFalse(final.exists())
+        self.assert_code(self.run_program("reject", self.task()), 22)
+        self.assert_code(self.run_program("approve", self.task()), 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        self.assertEqual(self.artifact_states("analyze", "spec"), ["final", "final"])
+        self.assertIn("Another analysis", final.read_text(encoding="utf-8"))
+        self.assertTrue(self.file("artifacts/phases/spec/specification_final.yaml").exists())
+
+    def test_what_is_revised_after_the_end_is_not_final_until_the_task_ends_again(self):
+        final = "artifacts/phases/spec/specification_final.yaml"
+        self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised")), 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        self.assertEqual((self.artifact_states("spec"), self.file(final).exists()), (["pending_review"], False))
+        self.assert_code(self.go_on("feedback", self.task(), "Say that it is revised"), 22)
+        self.assert_code(self.go_on("approve", self.task()), 0)
+        self.assertIn("revised", self.file(final).read_text(encoding="utf-8"))
+
+    def test_a_final_artifact_that_is_done_again_is_final_no_more(self):
+        self.pipeline("mine", "    - {name: analyze}\n    - {name: spec, iterate: true}\n    - {name: red}\n")
+        transcript = again(again(short_transcript(), "red"), "spec", title="Add slugify, revised")
+        self.assert_code(self.design("--pipeline", "mine", "--iterate", "--exit-after", "spec", transcript=transcript, command="start"), 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        final = self.file("artifacts/phases/spec/specification_final.yaml")
+        self.assert_code(self.go_on("continue", self.task()), 0)
+        self.assertTrue(final.exists())
+        self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        self.assert_code(self.go_on("reject", self.task()), 22)
+        self.assertEqual((self.artifact_states("spec"), final.exists()), (["pending_review"], False))
+
+    def test_status_says_what_counts_no_more(self):
+        self.assert_code(self.design("--iterate", "--approve", "analyze", transcript=again(again(short_transcript(), "analyze"), "spec")), 22)
+        self.assert_code(self.run_program("approve", self.task()), 22)
+        self.assert_code(self.run_program("reject", self.task()), 22)
+        self.assertEqual((self.status()["current_stage"], self.spec()["superseded_by"]), ("analyze", "analyze"))
+        self.assertIn("counts no more, with its approvals and gates: stage analyze, which it rested on, is done again", self.run_program("status", self.task()).out)
+        self.assert_code(self.run_program("approve", self.task()), 22)
+        self.assertNotIn("counts no more", self.run_program("status", self.task()).out)
 
 
 class TestReplacedFiles(IterationTest):
@@ -371,9 +454,7 @@ class TestReplacedFiles(IterationTest):
                 file.write_bytes(kept)
 
     def test_what_came_from_outside_is_no_link(self):
-        spec = self.folder / "spec.yaml"
-        spec.write_text(yaml.safe_dump(entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"], allow_unicode=True), encoding="utf-8")
-        self.assert_code(self.design("--from-spec", spec, "--approve", "red", command="implement"), 22)
+        self.assert_code(self.design("--from-spec", self.spec_file(), "--approve", "red", command="implement"), 22)
         name = "external_inputs/specification.yaml"
         self.replace(self.file(name), "hard link")
         self.assert_error(self.run_program("approve", self.task()), "AF-ORCH-077", name)
@@ -450,6 +531,42 @@ class TestContinue(IterationTest):
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
         self.assert_error(self.go_on("continue", self.task(), "--extend-to", "green", "--no-resume"), "AF-CLI-202", "nothing to approve")
 
+    def test_tests_for_a_specification_go_on_to_their_implementation(self):
+        """What comes from outside is there for the stages that are added, too."""
+        ended = self.assert_code(self.design("--spec", self.spec_file(), command="test"), 0)
+        self.assertIn(f"agentforge continue {self.task()[-8:]}", ended.out)
+        self.assert_code(self.go_on("continue", self.task()), 0)
+        self.assertTrue(self.records("delivered"))
+
+    def test_tests_that_wait_are_extended_and_revised(self):
+        self.assert_code(self.design("--spec", self.spec_file(), "--approve", "red", command="test"), 22)
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "green"), 0)
+        self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        self.assert_code(self.go_on("approve", self.task()), 0)
+
+    def test_stages_that_lack_what_they_build_on_are_refused_with_their_place(self):
+        self.pipeline("mine", "    - {name: analyze}\n", "  continuation: {prompt: More, next_pipeline: rest}\n")
+        self.pipeline("rest", "    - {name: analyze}\n    - {name: red}\n", "  requires_external: {specification: {contract: specification}}\n")
+        self.assert_code(self.design("--pipeline", "mine", command="start"), 0)
+        self.assert_error(self.go_on("continue", self.task()), "AF-PIPE-020", "stage red", "pipelines/rest.yaml:8:")
+
+    def test_what_a_continued_task_says_of_itself(self):
+        self.design()
+        state = lambda: yaml.safe_load(self.file("state.yaml").read_text(encoding="utf-8"))  # noqa: E731
+        self.assertEqual(state()["continuation"], {"can_extend": True, "available_pipelines": ["implement"], "provides_artifacts": ["specification"]})
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
+        self.assertNotIn("continuation", state())
+        self.assertEqual(state()["continuations"], 1)
+
+    def test_artifacts_are_checked_again_against_the_contracts_in_force(self):
+        self.design()
+        contract = self.repository / ".agentforge/contracts/specification.yaml"
+        contract.parent.mkdir(parents=True, exist_ok=True)
+        shipped = (SOURCE / "config/contracts/specification.yaml").read_text(encoding="utf-8")
+        contract.write_text(re.sub(r"(?m)^  title: \{", "  title: {max_length: 4, ", re.sub(r"(?m)^(  title: .*), max_length: \d+", r"\1", shipped)), encoding="utf-8")
+        self.assert_error(self.go_on("continue", self.task()), "AF-ORCH-054", "`spec`", "title", "contracts/specification.yaml")
+        self.assertEqual(self.records("task_continued"), [])
+
     def test_a_task_that_ended_early_goes_on_with_its_own_stages(self):
         self.assert_code(self.design("--exit-after", "analyze", command="implement"), 0)
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "spec"), 0)
@@ -493,6 +610,7 @@ class TestContinue(IterationTest):
         self.assertNotIn("README.md", refused.err)
         self.assertEqual(self.records("task_continued"), [])
         self.assert_error(self.run_program("continue", self.task(), "--revise"), "AF-ORCH-055")
+        self.assert_error(self.run_program("continue", self.task(), "--accept-stale", "x" * 2001), "AF-ORCH-056", "longer than 2000 bytes")
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red", "--accept-stale", "Only words were changed"), 0)
         freshness = self.records("task_continued")[0]["freshness"]
         self.assertEqual((freshness["accepted"], freshness["stale"][0]["path"]), ("Only words were changed", "textkit/__init__.py"))

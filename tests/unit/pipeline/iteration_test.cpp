@@ -92,6 +92,31 @@ PipelineTemplate pipeline_of(const std::string& name, std::initializer_list<std:
     return pipeline;
 }
 
+/// The context of a stage that is revised for this feedback.
+json::object context_for(const Feedback& feedback) {
+    TaskState state = done_up_to(pipeline_of("design", {{"spec", "specification"}}), 0);
+    state.stages[0].artifact = "artifacts/phases/spec/specification.yaml";
+    state.feedback = in_words(feedback);
+    state.feedback_issues = to_json(feedback.issues);
+    return iteration_context(state).at("feedback").as_object();
+}
+
+TEST(FeedbackInContext, is_whole_whatever_words_it_has) {
+    const char* text = "Good start. Must be addressed:\n- speed. Should be considered: size.";
+    for (const std::vector<FeedbackIssue>& issues :
+         {std::vector<FeedbackIssue>{{"title", "Say more", "", true}}, {{"", "Shorter", "", false}}, {}}) {
+        EXPECT_EQ(context_for({text, issues}).at("overall"), text);
+    }
+    EXPECT_FALSE(context_for({"", {{"title", "Say more", "", true}}}).contains("overall"));
+}
+
+TEST(FeedbackInContext, lists_its_issues_once) {
+    const json::object context = context_for({"Good start.", {{"title", "Say more", "", true}, {"", "Shorter", "", false}}});
+    EXPECT_EQ(context.at("overall"), "Good start.");
+    EXPECT_EQ(context.at("must_address"), json::array{"title: Say more"});
+    EXPECT_EQ(context.at("should_consider"), json::array{"Shorter"});
+}
+
 class ExtensionTest : public ::testing::Test {
 protected:
     [[nodiscard]] Result<records::Extension> extend(const TaskState& state, const std::string& to = "") const {
@@ -127,6 +152,28 @@ TEST_F(ExtensionTest, takes_what_follows_the_last_contract_that_was_produced) {
     ASSERT_TRUE(extension.ok()) << extension.error().to_string();
     EXPECT_THAT(names(*extension), ElementsAre("ask", "design", "build", "hand_over"));
     EXPECT_EQ(extension->exit_stage, "build");
+}
+
+TEST_F(ExtensionTest, keeps_the_inputs_of_the_task_and_those_that_follow_may_use_them) {
+    part.requires_external["plans"].contract = "plan";
+    whole.accepts_external["report"].contract = "report";
+    TaskState state = done_up_to(part, 1);
+    state.external_inputs["plan"].name = "plans";
+    const PipelineTemplate longer = PipelineTemplate::from_json(extend(state)->pipeline).value();
+    EXPECT_TRUE(longer.requires_external.contains("plans"));
+    EXPECT_TRUE(longer.accepts_external.empty());
+    const StageNeeds needs = [](const StageTemplate& stage) {
+        return stage.name == "build" ? std::vector<std::string>{"plan"} : std::vector<std::string>{"build"};
+    };
+    EXPECT_FALSE(find_unprovided(longer, needs, rest_of(state, longer, 2, "hand_over")));
+    state.external_inputs.clear();
+    EXPECT_EQ(find_unprovided(longer, needs, rest_of(state, longer, 2, "hand_over"))->contract, "plan");
+}
+
+TEST_F(ExtensionTest, takes_what_follows_a_contract_that_is_extended) {
+    part.stages[1].name = part.stages[1].contract = "outline";
+    part.stages[1].also_makes = "plan";
+    EXPECT_THAT(names(*extend(done_up_to(part, 1))), ElementsAre("ask", "outline", "build", "hand_over"));
 }
 
 TEST_F(ExtensionTest, of_a_task_that_ended_early_is_its_own_template) {

@@ -26,6 +26,17 @@ TEST(NamedPaths, include_those_below_a_folder_that_is_named_with_its_slash) {
     EXPECT_FALSE(names_path(naming("/"), "src/auth/token.py"));
 }
 
+TEST(NamedPaths, include_those_below_a_folder_of_the_code_that_is_a_whole_text) {
+    const Folders folders{"src", "src/auth"};
+    for (const char* text : {"src/auth", "./src/auth", "src/auth/", "src"}) {
+        EXPECT_TRUE(names_path(naming(text), "src/auth/token.py", folders)) << text;
+    }
+    EXPECT_TRUE(names_path({{"file_notes", {{"src/auth", "new"}}}}, "src/auth/token.py", folders));
+    for (const char* text : {"src/auth is new", "src/authority", "auth", ""}) {
+        EXPECT_FALSE(names_path(naming(text), "src/auth/token.py", folders)) << text;
+    }
+}
+
 class StalenessTest : public GitTest {
 protected:
     StalenessTest() { base_commit = first_commit(); }
@@ -65,6 +76,21 @@ TEST_F(StalenessTest, is_none_where_nothing_happened) { EXPECT_FALSE(measure("sr
 TEST_F(StalenessTest, counts_a_file_that_came_since) {
     change("src/new.py", "new\n", "Somebody was faster");
     EXPECT_EQ(measure("src/new.py")->files.at(0).change, 'A');
+}
+
+TEST_F(StalenessTest, counts_a_file_below_a_folder_that_the_base_has) {
+    change("src/new.py", "new\n", "Somebody was faster");
+    change("lib/new.py", "new\n", "A folder of its own");
+    EXPECT_EQ(measure("src")->files.at(0).path, "src/new.py");
+    EXPECT_FALSE(measure("lib")->stale());
+}
+
+TEST_F(StalenessTest, is_unknown_where_the_base_is_gone) {
+    base_commit = std::string(40, 'e');
+    const auto staleness = measure("src/app.py");
+    ASSERT_TRUE(staleness.ok()) << staleness.error().to_string();
+    EXPECT_TRUE(staleness->stale());
+    EXPECT_THAT(staleness->files, IsEmpty());
 }
 
 TEST_F(StalenessTest, ignores_a_change_that_was_taken_back) {
