@@ -335,8 +335,10 @@ TaskFigures figures_from(const Source& task, TaskOverview overview, const std::s
 }  // namespace
 
 TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
-    return figures_from({task.state(), task.activity(), task.decisions(), task.recent_errors()},
-                        overview_of(task.state(), task.activity(), task.paths()), repo);
+    TaskFigures figures = figures_from({task.state(), task.activity(), task.decisions(), task.recent_errors()},
+                                       overview_of(task.state(), task.activity(), task.paths()), repo);
+    figures.statistics = case_of(task);
+    return figures;
 }
 
 TaskFigures figures_of(const TaskState& projected, const TaskPaths& paths, const std::string& repo,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "aggregate/figures.hpp"
+#include "base/json_fields.hpp"
 #include "escalation/store.hpp"
 #include "plugins/call_mark.hpp"
 #include "records/records.hpp"
@@ -137,7 +138,7 @@ json::object to_json(const TaskOverview& overview) {
     told["last_action_at"] = overview.activity.at;
     told["tests"] = overview.activity.tests;
     told["tests_passed"] = overview.activity.tests_passed;
-    told["conformance"] = overview.activity.conformance ? json::value(*overview.activity.conformance) : json::value(nullptr);
+    told["conformance"] = value_or_null(overview.activity.conformance);
     return told;
 }
 

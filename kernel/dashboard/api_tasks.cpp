@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that read tasks: the list, one task, the items that wait for a person, and sums.
+// The operations that read tasks: the list, one task, and the items that wait for a person.
 #include <algorithm>
 
 #include "aggregate/set_figures.hpp"
@@ -41,24 +41,10 @@ struct Filter {
     }
 };
 
-json::object counts_of(const std::vector<Aggregator::Figures>& tasks) {
-    TaskCounts counts;
-    for (const auto& task : tasks) { counts.take(task->overview); }
-    return to_json(counts);
-}
-
 json::array problems_of(const DashboardParts& parts) {
     json::array problems;
     for (const Error& problem : parts.tasks.problems()) { problems.emplace_back(problem_json(problem)); }
     return problems;
-}
-
-/// Returns the repository that `?repo=` names, or the first. Errors: AF-CONF-073.
-Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {
-    for (const KnownRepository& each : parts.tasks.repositories()) {
-        if (name.empty() || each.name == name) { return each; }
-    }
-    return unknown_repository(name, parts.tasks.repositories(), "");
 }
 
 Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call) {
@@ -263,32 +249,6 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
     return json_response({{"items", std::move(items)}, {"problems", std::move(problems)}});
 }
 
-Result<HttpResponse> show_stats(const DashboardParts& parts) {
-    std::uint64_t steps = 0;
-    std::uint64_t tokens = 0;
-    double cost = 0;
-    bool cost_known = true;
-    const auto tasks = parts.tasks.tasks();
-    std::uint64_t delivered = 0;
-    for (const auto& task : tasks) {
-        const json::object told = to_json(*task);
-        const json::object& of_cost = told.at("cost").as_object();
-        const json::value& usd = of_cost.at("estimated_cost_usd");
-        steps += task->steps;
-        tokens += of_cost.at("tokens_used").to_number<std::uint64_t>();
-        cost += usd.is_null() ? 0 : usd.to_number<double>();
-        cost_known = cost_known && of_cost.at("cost_known").as_bool();
-        delivered += task->overview.summary.status == "completed" ? 1 : 0;
-    }
-    return json_response({{"tasks", tasks.size()},
-                          {"states", counts_of(tasks)},
-                          {"completed", delivered},
-                          {"steps", steps},
-                          {"tokens_used", tokens},
-                          {"estimated_cost_usd", cost},
-                          {"cost_known", cost_known}});
-}
-
 Result<HttpResponse> show_sets(const DashboardParts& parts) {
     const auto condition = [&parts](const SetPart& part) -> std::string {
         const auto place = parts.tasks.find(part.task, part.repo);
@@ -329,7 +289,6 @@ void add_task_routes(std::vector<Route>& routes, const DashboardParts& parts) {
     routes.push_back({"GET", "/api/tasks", [parts](const ApiCall& call) { return list_tasks(parts, call); }});
     routes.push_back({"GET", "/api/tasks/{task_id}", [parts](const ApiCall& call) { return show_task(parts, call); }});
     routes.push_back({"GET", "/api/attention", [parts](const ApiCall& call) { return show_attention(parts, call); }});
-    routes.push_back({"GET", "/api/stats", [parts](const ApiCall&) { return show_stats(parts); }});
     routes.push_back({"GET", "/api/sets", [parts](const ApiCall&) { return show_sets(parts); }});
     routes.push_back({"GET", "/api/repositories", [parts](const ApiCall&) { return show_repositories(parts); }});
     routes.push_back({"GET", "/api/plugins", [parts](const ApiCall& call) { return show_by_command(parts, call, "plugins"); }});

@@ -79,6 +79,13 @@ Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& c
     return parts.tasks.find(call.place("task_id"), call.request.parameter("repo"));
 }
 
+Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {
+    for (const KnownRepository& each : parts.tasks.repositories()) {
+        if (name.empty() || each.name == name) { return each; }
+    }
+    return unknown_repository(name, parts.tasks.repositories(), "");
+}
+
 Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise, std::uint64_t least,
                                 std::uint64_t most) {
     if (!call.request.query.contains(name)) { return otherwise; }
@@ -159,6 +166,7 @@ HttpResponse wrong_method(const HttpRequest& request, const std::string& allowed
 
 Dashboard::Dashboard(DashboardParts parts) : parts_(parts) {
     add_task_routes(routes_, parts_);
+    add_stats_routes(routes_, parts_);
     add_work_routes(routes_, parts_);
     add_metric_routes(routes_, parts_);
     add_change_routes(routes_, parts_);

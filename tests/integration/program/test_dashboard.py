@@ -132,6 +132,11 @@ class TestDashboard(DashboardTest):
         client = self.begin("--port", "0")
         list_of_status = self.run_program("status", "--json").json
         self.assertEqual(list_of_status["counts"], client.json("/api/tasks")["counts"])
+        stats = self.run_program("stats", "--json").json
+        for told in (client.json("/api/stats"), client.json("/api/stats?repo=textkit")):
+            self.assertEqual({name: told[name] for name in stats if not name.endswith("_per_week")}, {name: value for name, value in stats.items() if not name.endswith("_per_week")})
+            self.assertEqual(told["states"], list_of_status["counts"])
+        self.assertEqual((stats["delivered"], stats["rework"]["delivered_commits"]), (1, 1))
         self.assertEqual(list_of_status["counts"], {"waiting": 1, "awaiting_approval": 1, "completed": 1, "paused": 1})
         self.assertEqual(client.json("/api/tasks?state=paused")["counts"], list_of_status["counts"])     # A choice of states, whichever is chosen.
         self.assertEqual(client.json("/api/tasks?q=nothing+of+the+kind")["counts"], {"waiting": 0})

@@ -2,6 +2,7 @@
 #include <map>
 #include <sstream>
 
+#include "aggregate/statistics.hpp"
 #include "dashboard/page.hpp"
 #include "escalation/store.hpp"
 #include "unit/dashboard/dashboard_of.hpp"
@@ -147,6 +148,38 @@ TEST_F(Look, ShowsCostAndSums) {
     EXPECT_EQ(body_of(get("/api/stats")).at("tasks"), 2);
 }
 
+TEST_F(Look, GivesTheStatisticsOfTheCommandOfTheSameName) {
+    TaskStatistics all;
+    all.repositories = 2;
+    all.active = 1;
+    for (const auto& [repository, journal] : {std::pair{"one", &waiting_}, {"two", &ended_}}) {
+        const auto one =
+            case_of(TaskPaths{folder_.path() / repository / ".agentforge" / "tasks" / journal->task_id()}, journal->task_id());
+        ASSERT_TRUE(one.ok()) << one.error().to_string();
+        all.add(*one, [](const TaskCase&) { return std::optional<Rework>(); });  // There is no git here.
+    }
+    json::object told = body_of(get("/api/stats"));
+    for (const auto& [key, value] : to_json(all, std::chrono::system_clock::now())) {
+        if (!key.ends_with("_per_week")) { EXPECT_EQ(json::serialize(told.at(key)), json::serialize(value)) << key; }
+    }
+    EXPECT_EQ(told.at("delivered"), 1);
+    EXPECT_EQ(told.at("rework").at("delivered_commits"), 1);
+    EXPECT_EQ(body_of(get("/api/stats", {{"repo", "one"}})).at("delivered"), 0);
+    EXPECT_EQ(body_of(get("/api/stats", {{"since", "2200-01-01"}})).at("tasks"), 0);
+    EXPECT_TRUE(body_of(get("/api/stats", {{"rework", "no"}})).at("rework").is_null());
+    EXPECT_EQ(code_of(get("/api/stats", {{"since", "soon"}})), "400 AF-DASH-005");
+    EXPECT_EQ(code_of(get("/api/stats", {{"repo", "three"}})), "404 AF-CONF-073");
+}
+
+TEST_F(Look, CountsATaskWhoseJournalCannotBeReadByItself) {
+    std::ofstream(folder_.path() / "one" / ".agentforge" / "tasks" / waiting_.task_id() / "actions.yaml", std::ios::app)
+        << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
+    (void)tasks_.refresh();
+    const json::object told = body_of(get("/api/stats"));
+    EXPECT_EQ(told.at("tasks"), 1);
+    EXPECT_EQ(told.at("unreadable_tasks"), 1);
+    EXPECT_EQ(told.at("audit_trail_completeness"), 0.5);
+}
 TEST_F(Look, NoPathLeavesTheTasksArtifacts) {
     const std::filesystem::path phases =
         folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "artifacts" / "phases" / "spec";
