@@ -59,7 +59,8 @@ struct TaskFigures {
 /// Returns `pending`, `in_progress`, `awaiting_approval`, `escalated`, `paused`, `interrupted`, `completed`, `failed` or
 /// `aborted`.
 [[nodiscard]] std::string condition_of(const TaskOverview& overview);
-/// Returns the actions that a person can take now: `respond`, `approve`, `revise`, `reject`, `pause`, `resume`, `abort`.
+/// Returns the actions that a person can take now: `respond`, `approve`, `revise`, `exit`, `reject`, `extend`, `pause`,
+/// `resume`, `abort`.
 [[nodiscard]] std::vector<std::string> available_actions(const TaskOverview& overview);
 
 /// The number of tasks in each condition.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <tuple>
 
 #include "base/clock.hpp"
 #include "base/json_fields.hpp"
@@ -189,11 +190,12 @@ void FollowedTask::take_usage(const Record& record) {
 }
 
 void FollowedTask::take_checks() {
-    const CheckPoint now{seen_.steps, seen_.activity.tests, seen_.activity.tests_passed, seen_.activity.conformance};
-    const auto same = [&now](const CheckPoint& other) {
-        return other.tests == now.tests && other.tests_passed == now.tests_passed && other.conformance == now.conformance;
+    const LastActivity& newest = seen_.activity;
+    const CheckPoint now{seen_.steps, newest.tests, newest.tests_passed, newest.conformance, newest.checks, newest.checks_passed};
+    const auto results = [](const CheckPoint& point) {
+        return std::tie(point.tests, point.tests_passed, point.conformance, point.checks, point.checks_passed);
     };
-    if (!seen_.checks.empty() && same(seen_.checks.back())) { return; }
+    if (!seen_.checks.empty() && results(seen_.checks.back()) == results(now)) { return; }
     if (!seen_.checks.empty() && seen_.checks.back().step == now.step) { seen_.checks.pop_back(); }
     seen_.checks.push_back(now);
     if (seen_.checks.size() > most_checks) { seen_.checks.erase(seen_.checks.begin()); }
@@ -218,6 +220,16 @@ Result<std::vector<Record>> FollowedTask::steps(std::uint64_t number, std::size_
         taken.push_back(std::move(*record));
     }
     return taken;
+}
+
+std::string FollowedTask::target_of(const Record& step) const {
+    LastActivity activity;
+    activity.take(step);
+    if (!activity.target.empty()) { return activity.target; }
+    const auto taken = records::as<records::Step>(step);
+    const auto text = taken ? blobs_.get(*taken->action->arguments_blob) : Result<std::string>(Error{});
+    const auto arguments = text.ok() ? parse_json(*text, "arguments") : Result<json::value>(Error{});
+    return arguments.ok() && arguments->is_object() ? records::target_in(arguments->get_object()) : std::string();
 }
 
 Result<std::vector<Record>> FollowedTask::records(Sequence after, std::size_t count) const {

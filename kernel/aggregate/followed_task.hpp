@@ -41,6 +41,8 @@ struct CheckPoint {
     std::uint64_t tests = 0;  ///< 0: no gate has run tests.
     std::uint64_t tests_passed = 0;
     std::optional<bool> conformance = {};
+    std::optional<std::uint64_t> checks = {};  ///< As in LastActivity.
+    std::optional<std::uint64_t> checks_passed = {};
 };
 
 /// Runs of one gate on a stage's complete work.
@@ -121,6 +123,8 @@ public:
     [[nodiscard]] Result<std::vector<Record>> records(Sequence after, std::size_t count) const;
     /// Returns the newest gate record of this name, or empty.
     [[nodiscard]] Result<std::optional<Record>> newest_gate(const std::string& name) const;
+    /// Returns what a step is about, as LastActivity has it. Reads the arguments of old records, which do not say it.
+    [[nodiscard]] std::string target_of(const Record& step) const;
     /// The contents that records refer to by hash.
     [[nodiscard]] const BlobStore& blobs() const noexcept { return blobs_; }
 

@@ -78,7 +78,8 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     return response;
 }
 
-/// Returns the files that the task has created and changed, from its recorded trees, or null if these cannot be compared.
+/// Returns the files that the task has created and changed, with their lines, from its recorded trees, or null if these cannot be
+/// compared.
 json::value files_of(const std::filesystem::path& root, const TaskState& state) {
     const std::string base = delivery_base(state).tree;
     const std::string tree = delivered_tree(state);
@@ -89,26 +90,22 @@ json::value files_of(const std::filesystem::path& root, const TaskState& state) 
     json::array created;
     json::array modified;
     json::array removed;
+    json::array all;
     for (const TreeChange& change : *changes) {
+        all.push_back(to_json(change));
         json::array& list = change.status == 'A' ? created : change.status == 'D' ? removed : modified;
         list.emplace_back(change.path);
     }
-    return json::object{{"created", std::move(created)}, {"modified", std::move(modified)}, {"deleted", std::move(removed)}};
+    return json::object{{"created", std::move(created)},
+                        {"modified", std::move(modified)},
+                        {"deleted", std::move(removed)},
+                        {"changes", std::move(all)}};
 }
 
-/// Returns what the newest action is about: a file or other target.
+/// Returns what the newest action is about, also if its record is an old one.
 json::value target_of_last_step(const FollowedTask& task) {
-    if (task.step_count() == 0) { return nullptr; }
     const auto steps = task.steps(task.step_count(), 1);
-    const auto step = steps.ok() ? records::as<records::Step>(steps->front()) : std::nullopt;
-    const auto text = step ? task.blobs().get(*step->action->arguments_blob) : Result<std::string>(Error{});
-    const auto arguments = text.ok() ? parse_json(*text, "arguments") : Result<json::value>(Error{});
-    if (!arguments.ok() || !arguments->is_object()) { return nullptr; }
-    for (const char* key : {"path", "file", "pattern", "command"}) {
-        const std::string target = text_of(arguments->get_object(), key);
-        if (!target.empty()) { return json::value(ellipsis(target, 300)); }
-    }
-    return nullptr;
+    return steps.ok() ? text_or_null(task.target_of(steps->front())) : json::value(nullptr);
 }
 
 /// What the task's specification depends on, as it stands now, or null. `state`: the task's.
@@ -224,12 +221,16 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
             const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(Error{});
             // The task has ended and no longer waits.
             if (!figures.ok() || available_actions((*figures)->overview).empty()) { continue; }
+            json::object task = to_json(**figures);
+            const bool approval = item.kind == PendingItem::Kind::approval && task["current_stage"].is_object();
             json::object told{{"id", item.id},
                               {"kind", kind_of(item.kind)},
                               {"repo", repository.name},
                               {"task_id", item.task_id},
                               {"request", (*figures)->overview.summary.request},
                               {"phase", item.stage},
+                              {"artifact", approval ? task["current_stage"].at("artifact") : json::value(nullptr)},
+                              {"version", approval ? task["current_stage"].at("version") : json::value(nullptr)},
                               {"question", item.question},
                               {"created_at", item.created_at},
                               {"hash", nullptr},
@@ -238,7 +239,8 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
                               {"issue", ""},
                               {"context", json::object()},
                               {"deadline", nullptr},
-                              {"at_deadline", nullptr}};
+                              {"at_deadline", nullptr},
+                              {"available_actions", std::move(task["available_actions"])}};
             add_detail(store, item, told);
             items.emplace_back(std::move(told));
         }
@@ -268,7 +270,8 @@ Result<HttpResponse> show_repositories(const DashboardParts& parts) {
     for (const KnownRepository& each : parts.tasks.repositories()) {
         repositories.push_back({{"name", each.name}, {"path", each.path.string()}});
     }
-    return json_response({{"repositories", std::move(repositories)}, {"problems", problems_of(parts)}});
+    return json_response(
+        {{"repositories", std::move(repositories)}, {"read_only", parts.guard.read_only()}, {"problems", problems_of(parts)}});
 }
 
 Result<HttpResponse> show_by_command(const DashboardParts& parts, const ApiCall& call, const char* group) {

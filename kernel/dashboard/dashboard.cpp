@@ -11,6 +11,7 @@
 #include "base/yaml.hpp"
 #include "dashboard/page.hpp"
 #include "dashboard/problem.hpp"
+#include "git/repository.hpp"
 
 namespace agentforge::kernel {
 
@@ -84,6 +85,14 @@ Result<KnownRepository> repository_of(const DashboardParts& parts, const std::st
         if (name.empty() || each.name == name) { return each; }
     }
     return unknown_repository(name, parts.tasks.repositories(), "");
+}
+
+json::object to_json(const TreeChange& change) {
+    return {{"path", sanitize_utf8(change.path)},
+            {"old_path", sanitize_utf8(change.old_path)},
+            {"status", std::string(1, change.status)},
+            {"lines_added", change.lines_added},
+            {"lines_removed", change.lines_removed}};
 }
 
 Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise, std::uint64_t least,

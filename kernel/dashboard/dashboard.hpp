@@ -18,6 +18,8 @@
 
 namespace agentforge::kernel {
 
+struct TreeChange;
+
 struct DashboardParts {
     Aggregator& tasks;
     EventHub& events;
@@ -73,6 +75,7 @@ void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts);
 [[nodiscard]] Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call);
 /// Returns the repository that `?repo=` names, or the first if `name` is empty. Errors: AF-CONF-073.
 [[nodiscard]] Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name);
+[[nodiscard]] json::object to_json(const TreeChange& change);
 inline constexpr std::uint64_t most_number = 1'000'000'000;
 /// Returns a number of the query, or `otherwise` if it is missing. Errors: `invalid` AF-DASH-005.
 [[nodiscard]] Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise,

@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "journal/journal.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel::testing {
 
@@ -42,6 +43,14 @@ public:
     void append(std::size_t count) {
         std::ofstream out(file_, std::ios::binary | std::ios::app);
         for (std::size_t n = 0; n < count && written_ < records_.size(); ++n) { out << records_[written_++]; }
+    }
+
+    /// Appends a record that the kept journal does not have. `step`: steps of the task so far.
+    void add(const records::Body& record, std::uint64_t step) {
+        json::object body{{"step", step}, {"type", records::type_of(record)}, {"timestamp", "2026-11-24T10:00:00.000Z"}};
+        for (auto& [key, value] : records::to_fields(record)) { body[key] = value; }
+        auto journal = Journal::open(file_);
+        if (journal.ok()) { (void)journal->append(std::move(body)); }  // A test that reads it back fails.
     }
 
 private:
