@@ -65,18 +65,16 @@ json::object health_of(const Source& task) {
     const LastActivity& activity = task.activity;
     return {{"tests_passing", activity.tests_passed},
             {"tests_total", activity.tests},
-            {"conformance", activity.conformance ? json::value(*activity.conformance) : json::value(nullptr)},
+            {"conformance_passing", value_or_null(activity.checks_passed)},
+            {"conformance_total", value_or_null(activity.checks)},
+            {"conformance", value_or_null(activity.conformance)},
             {"errors_recent", task.recent_errors}};
 }
 
 json::object cost_of(const TaskState& state) {
     const CostFigures cost = cost_figures(state);
-    return {{"tokens_used", cost.tokens},
-            {"input_tokens", cost.input_tokens},
-            {"output_tokens", cost.output_tokens},
-            {"calls", cost.calls},
-            {"calls_lost", cost.calls_lost},
-            {"estimated_cost_usd", cost.usd ? json::value(*cost.usd) : json::value(nullptr)},
+    return {{"tokens_used", cost.tokens}, {"input_tokens", cost.input_tokens}, {"output_tokens", cost.output_tokens},
+            {"calls", cost.calls},        {"calls_lost", cost.calls_lost},     {"estimated_cost_usd", value_or_null(cost.usd)},
             {"cost_known", cost.known}};
 }
 
@@ -119,8 +117,11 @@ json::value current_stage_of(const TaskState& state) {
     const std::string_view status = (stage.iterations > 0 || (state.approval && iterates(state))) && !is_done(stage)
                                         ? std::string_view("iterating")
                                         : to_string(stage.status);
+    const bool shown = state.approval && !stage.history.empty();
     return json::object{{"name", stage.name},
                         {"status", status},
+                        {"artifact", text_or_null(state.stage_template().artifact)},
+                        {"version", shown ? json::value(stage.history.back().version) : json::value(nullptr)},
                         {"iteration", stage.iterations + 1},
                         {"cycle", stage.cycles},
                         {"attempt", stage.attempts}};
@@ -151,6 +152,7 @@ json::value last_action_of(const Source& task) {
     if (activity.action.empty()) { return nullptr; }
     return json::object{{"step", task.state.steps},
                         {"action", activity.action},
+                        {"target", text_or_null(activity.target)},
                         {"started_at", activity.at},
                         {"result", activity.succeeded ? "success" : "failure"}};
 }
@@ -263,8 +265,14 @@ std::vector<std::string> available_actions(const TaskOverview& overview) {
     if (task.status == "completed" || task.status == "aborted") { return {}; }
     if (overview.answered) { return {overview.running ? "pause" : "resume", "abort"}; }
     if (task.waiting_for == "escalation") { return {"respond", "abort"}; }
-    if (task.waiting_for == "approval" && overview.can_be_extended) { return {"approve", "revise", "reject", "extend", "abort"}; }
-    if (task.waiting_for == "approval") { return {"approve", "revise", "reject", "abort"}; }
+    if (task.waiting_for == "approval") {
+        std::vector<std::string> actions{"approve", "revise"};
+        if (overview.can_be_last) { actions.emplace_back("exit"); }
+        actions.emplace_back("reject");
+        if (overview.can_be_extended) { actions.emplace_back("extend"); }
+        actions.emplace_back("abort");
+        return actions;
+    }
     if (task.waiting_for == "action") { return {"approve", "reject", "abort"}; }
     if (overview.running) { return {"pause", "abort"}; }
     if (!overview.can_resume) { return {"abort"}; }
@@ -335,8 +343,10 @@ TaskFigures figures_from(const Source& task, TaskOverview overview, const std::s
 }  // namespace
 
 TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
-    return figures_from({task.state(), task.activity(), task.decisions(), task.recent_errors()},
-                        overview_of(task.state(), task.activity(), task.paths()), repo);
+    TaskFigures figures = figures_from({task.state(), task.activity(), task.decisions(), task.recent_errors()},
+                                       overview_of(task.state(), task.activity(), task.paths()), repo);
+    figures.statistics = case_of(task);
+    return figures;
 }
 
 TaskFigures figures_of(const TaskState& projected, const TaskPaths& paths, const std::string& repo,

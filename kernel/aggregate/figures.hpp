@@ -12,6 +12,7 @@
 
 #include "aggregate/followed_task.hpp"
 #include "aggregate/overview.hpp"
+#include "aggregate/statistics.hpp"
 
 namespace agentforge::kernel {
 
@@ -51,13 +52,15 @@ struct TaskFigures {
     TaskOverview overview;
     Sequence seq = 0;  ///< Sequence number of the last record in these figures.
     std::uint64_t steps = 0;
-    std::string text;  ///< `task_summary`, JSON in one line. As text it takes a quarter of the memory.
+    std::string text;                         ///< `task_summary`, JSON in one line. As text it takes a quarter of the memory.
+    std::optional<TaskCase> statistics = {};  ///< Its share of the statistics. Empty: its journal cannot be read.
 };
 
 /// Returns `pending`, `in_progress`, `awaiting_approval`, `escalated`, `paused`, `interrupted`, `completed`, `failed` or
 /// `aborted`.
 [[nodiscard]] std::string condition_of(const TaskOverview& overview);
-/// Returns the actions that a person can take now: `respond`, `approve`, `revise`, `reject`, `pause`, `resume`, `abort`.
+/// Returns the actions that a person can take now: `respond`, `approve`, `revise`, `exit`, `reject`, `extend`, `pause`,
+/// `resume`, `abort`.
 [[nodiscard]] std::vector<std::string> available_actions(const TaskOverview& overview);
 
 /// The number of tasks in each condition.

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <tuple>
 
+#include "base/clock.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "records/records.hpp"
@@ -100,9 +102,15 @@ Result<void> FollowedTask::take(const Record& record, JournalOffset at) {
     take_decision(record);
     if (tells_of_an_error(record)) { ++seen_.recent_errors; }
     if (record.type() == records::StageCompleted::type) { seen_.recent_errors = 0; }
+    seen_.asked.take(record);
     if (const auto gate = records::as<records::Gate>(record)) {
         seen_.gates[gate->gate] = at;
         take_checks();
+        if (!*gate->partial) {
+            GateRuns& runs = seen_.gate_runs[gate->gate];
+            runs.all += 1;
+            runs.passed += gate->passed ? 1 : 0;
+        }
     }
     if (record.type() == records::Step::type) { take_step(record); }
     return {};
@@ -136,6 +144,29 @@ const std::map<std::string, TouchedFile>& FollowedTask::touched(const std::strin
     return found == seen_.touched.end() ? none : found->second;
 }
 
+void AskedOfPeople::take(const Record& record) {
+    const std::string at = records::envelope_in(record).timestamp.value_or("");
+    const auto close = [&](const std::string& id) {
+        const auto found = open.find(id);
+        if (found == open.end()) { return; }
+        const auto begin = parse_time(found->second);
+        const auto end = parse_time(at);
+        if (begin.ok() && end.ok() && *end > *begin) {
+            waited_ms += static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(*end - *begin).count());
+        }
+        open.erase(found);
+    };
+    if (const auto raised = records::as<records::EscalationRaised>(record)) {
+        open[raised->escalation_id] = at;
+        question = true;
+    }
+    if (const auto requested = records::as<records::ApprovalRequested>(record)) { open[requested->approval_id] = at; }
+    if (const auto proposed = records::as<records::ActionAsked>(record)) { open[proposed->approval_id] = at; }
+    if (const auto decided = records::as<records::EscalationResolved>(record)) { close(decided->escalation_id); }
+    if (const auto decided = records::as<records::ApprovalDecided>(record)) { close(decided->approval_id); }
+    if (const auto decided = records::as<records::ActionDecided>(record)) { close(decided->approval_id); }
+}
+
 void FollowedTask::take_decision(const Record& record) {
     const auto decided = records::as<records::ApprovalDecided>(record);
     if (!decided) { return; }
@@ -159,11 +190,12 @@ void FollowedTask::take_usage(const Record& record) {
 }
 
 void FollowedTask::take_checks() {
-    const CheckPoint now{seen_.steps, seen_.activity.tests, seen_.activity.tests_passed, seen_.activity.conformance};
-    const auto same = [&now](const CheckPoint& other) {
-        return other.tests == now.tests && other.tests_passed == now.tests_passed && other.conformance == now.conformance;
+    const LastActivity& newest = seen_.activity;
+    const CheckPoint now{seen_.steps, newest.tests, newest.tests_passed, newest.conformance, newest.checks, newest.checks_passed};
+    const auto results = [](const CheckPoint& point) {
+        return std::tie(point.tests, point.tests_passed, point.conformance, point.checks, point.checks_passed);
     };
-    if (!seen_.checks.empty() && same(seen_.checks.back())) { return; }
+    if (!seen_.checks.empty() && results(seen_.checks.back()) == results(now)) { return; }
     if (!seen_.checks.empty() && seen_.checks.back().step == now.step) { seen_.checks.pop_back(); }
     seen_.checks.push_back(now);
     if (seen_.checks.size() > most_checks) { seen_.checks.erase(seen_.checks.begin()); }
@@ -188,6 +220,16 @@ Result<std::vector<Record>> FollowedTask::steps(std::uint64_t number, std::size_
         taken.push_back(std::move(*record));
     }
     return taken;
+}
+
+std::string FollowedTask::target_of(const Record& step) const {
+    LastActivity activity;
+    activity.take(step);
+    if (!activity.target.empty()) { return activity.target; }
+    const auto taken = records::as<records::Step>(step);
+    const auto text = taken ? blobs_.get(*taken->action->arguments_blob) : Result<std::string>(Error{});
+    const auto arguments = text.ok() ? parse_json(*text, "arguments") : Result<json::value>(Error{});
+    return arguments.ok() && arguments->is_object() ? records::target_in(arguments->get_object()) : std::string();
 }
 
 Result<std::vector<Record>> FollowedTask::records(Sequence after, std::size_t count) const {

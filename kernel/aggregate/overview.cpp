@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "aggregate/figures.hpp"
+#include "base/json_fields.hpp"
 #include "escalation/store.hpp"
 #include "plugins/call_mark.hpp"
 #include "records/records.hpp"
@@ -25,6 +26,10 @@ TaskOverview look_into(const TaskPaths& paths) {
 void LastActivity::take(const Record& record) {
     if (const auto step = records::as<records::Step>(record)) {
         action = *step->action->type;
+        target = step->action->target.value_or("");
+        if (step->changes && !step->changes->empty() && step->changes->front().is_object()) {
+            target = text_of(step->changes->front().get_object(), "path");
+        }
         at = records::envelope_in(record).timestamp.value_or("");
         succeeded = *step->result->status == "success";
     } else if (const auto gate = records::as<records::Gate>(record)) {
@@ -32,7 +37,11 @@ void LastActivity::take(const Record& record) {
             tests = *gate->tests;
             tests_passed = gate->tests_passed.value_or(0);
         }
-        if (gate->conformance && gate->conformance->is_bool()) { conformance = gate->conformance->get_bool(); }
+        if (gate->conformance && gate->conformance->is_bool()) {
+            conformance = gate->conformance->get_bool();
+            checks = gate->checks;
+            checks_passed = gate->checks_passed;
+        }
     }
 }
 
@@ -84,6 +93,7 @@ TaskOverview overview_of(const TaskState& state, LastActivity activity, const Ta
     overview.activity = std::move(activity);
     overview.summary = summary_of(state);
     overview.can_be_extended = can_be_extended(state);
+    overview.can_be_last = state.waiting_for() == "approval" && may_be_last(state);
     overview.can_resume = !fails_again(state);
     overview.set = std::filesystem::path(state.set_file).parent_path().filename().string();
     if (is_terminal(state.status)) { return overview; }
@@ -137,7 +147,7 @@ json::object to_json(const TaskOverview& overview) {
     told["last_action_at"] = overview.activity.at;
     told["tests"] = overview.activity.tests;
     told["tests_passed"] = overview.activity.tests_passed;
-    told["conformance"] = overview.activity.conformance ? json::value(*overview.activity.conformance) : json::value(nullptr);
+    told["conformance"] = value_or_null(overview.activity.conformance);
     return told;
 }
 

@@ -16,10 +16,13 @@ namespace agentforge::kernel {
 struct LastActivity {
     std::string action;  ///< Tool of the newest step. Empty: there is no step yet.
     std::string at;
+    std::string target;       ///< What that step is about: the first file that it changed, else `target` of its action.
     bool succeeded = true;    ///< Whether that step succeeded.
     std::uint64_t tests = 0;  ///< Number of tests in the newest gate that ran any. 0: none has run.
     std::uint64_t tests_passed = 0;
-    std::optional<bool> conformance;  ///< Result of the newest gate that checked it.
+    std::optional<bool> conformance;           ///< Result of the newest gate that checked it.
+    std::optional<std::uint64_t> checks = {};  ///< Number of its checks. Empty: an old record without it.
+    std::optional<std::uint64_t> checks_passed = {};
 
     /// Takes the next record of the journal.
     void take(const Record& record);
@@ -42,6 +45,7 @@ struct TaskOverview {
     bool can_resume = true;
     /// True if stages follow, and the task has ended or shows the artifact that it would end with. Not known in a listing.
     bool can_be_extended = false;
+    bool can_be_last = false;      ///< True if the task may end with the artifact that it shows. Not known in a listing.
     std::string set;               ///< The set that contains the task, or empty. Not known in a listing.
     std::optional<Error> problem;  ///< Why the journal cannot be read. The other fields are then from `state.yaml`.
     LastActivity activity;

@@ -6,41 +6,11 @@
 
 #include "aggregate/followed_task.hpp"
 #include "base/clock.hpp"
-#include "records/records.hpp"
+#include "base/json_fields.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-/// Adds up how long a task waited for people: from each request to its decision.
-class Waiting {
-public:
-    void take(const Record& record) {
-        const std::string at = records::envelope_in(record).timestamp.value_or("");
-        if (const auto asked = records::as<records::EscalationRaised>(record)) { open_[asked->escalation_id] = at; }
-        if (const auto asked = records::as<records::ApprovalRequested>(record)) { open_[asked->approval_id] = at; }
-        if (const auto asked = records::as<records::ActionAsked>(record)) { open_[asked->approval_id] = at; }
-        if (const auto decided = records::as<records::EscalationResolved>(record)) { close(decided->escalation_id, at); }
-        if (const auto decided = records::as<records::ApprovalDecided>(record)) { close(decided->approval_id, at); }
-        if (const auto decided = records::as<records::ActionDecided>(record)) { close(decided->approval_id, at); }
-    }
-    [[nodiscard]] std::uint64_t ms() const { return ms_; }
-
-private:
-    void close(const std::string& id, const std::string& at) {
-        const auto found = open_.find(id);
-        if (found == open_.end()) { return; }
-        const auto begin = parse_time(found->second);
-        const auto end = parse_time(at);
-        if (begin.ok() && end.ok() && *end > *begin) {
-            ms_ += static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(*end - *begin).count());
-        }
-        open_.erase(found);
-    }
-
-    std::map<std::string, std::string> open_;  ///< The time of each request.
-    std::uint64_t ms_ = 0;
-};
 
 std::string main_model(const Ledger& ledger) {
     const auto models = ledger.by(&LedgerEntry::model);
@@ -50,39 +20,35 @@ std::string main_model(const Ledger& ledger) {
 
 }  // namespace
 
-Result<TaskCase> case_of(const TaskPaths& paths, const std::string& task_id) {
-    TaskCase found;
-    Waiting waiting;
-    std::vector<std::pair<std::string, bool>> gates;  // Complete gates, and whether each passed.
-    FollowedTask task(paths, task_id);
-    AF_CHECK(task.refresh([&](const Record& record) {
-        waiting.take(record);
-        found.escalated = found.escalated || record.type() == records::EscalationRaised::type;
-        if (const auto gate = records::as<records::Gate>(record); gate && !*gate->partial) {
-            gates.emplace_back(gate->gate, gate->passed);
-        }
-    }));
+TaskCase case_of(const FollowedTask& task) {
     const TaskState& state = task.state();
-    found.task_id = state.task_id;
-    found.pipeline = state.pipeline.name;
-    found.model = main_model(state.ledger);
-    found.created_at = state.created_at;
-    found.base_tree = state.base_tree;
-    found.commit = state.commit;
-    found.delivered = state.status == TaskStatus::completed && (!state.commit.empty() || !state.delivery.empty());
-    found.completed = state.status == TaskStatus::completed;
-    found.ended = is_terminal(state.status);
-    found.steps = state.steps;
-    found.spend = state.ledger.total();
+    TaskCase found{.task_id = state.task_id,
+                   .pipeline = state.pipeline.name,
+                   .model = main_model(state.ledger),
+                   .created_at = state.created_at,
+                   .base_tree = state.base_tree,
+                   .commit = state.commit,
+                   .delivered = state.status == TaskStatus::completed && (!state.commit.empty() || !state.delivery.empty()),
+                   .completed = state.status == TaskStatus::completed,
+                   .ended = is_terminal(state.status),
+                   .escalated = task.asked().question,
+                   .steps = state.steps,
+                   .people_ms = task.asked().waited_ms,
+                   .spend = state.ledger.total()};
     std::set<std::string> judging;
     for (const StageTemplate& stage : state.pipeline.stages) { judging.insert(closing_gate(stage)); }
-    for (const auto& [gate, passed] : gates) {
+    for (const auto& [gate, runs] : task.gate_runs()) {
         if (!judging.contains(gate)) { continue; }
-        found.gates += 1;
-        found.gates_passed += passed ? 1 : 0;
+        found.gates += runs.all;
+        found.gates_passed += runs.passed;
     }
-    found.people_ms = waiting.ms();
     return found;
+}
+
+Result<TaskCase> case_of(const TaskPaths& paths, const std::string& task_id) {
+    FollowedTask task(paths, task_id);
+    AF_CHECK(task.refresh([](const Record&) {}));  // From the first record on, not from a snapshot.
+    return case_of(task);
 }
 
 void Statistics::add(const TaskCase& task) {
@@ -95,6 +61,7 @@ void Statistics::add(const TaskCase& task) {
     gates += task.gates;
     gates_passed += task.gates_passed;
     people_ms += task.people_ms;
+    all_steps += task.steps;
     spend.add(task.spend);
     if (const auto created = parse_time(task.created_at); created.ok() && (!first || *created < *first)) { first = *created; }
     if (!task.delivered) { return; }
@@ -111,6 +78,102 @@ std::optional<std::uint64_t> median(std::vector<std::uint64_t> values) {
 
 std::optional<double> share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? std::nullopt : std::optional(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+namespace {
+
+using std::chrono::system_clock;
+
+json::object rework_json(const ReworkSum& rework) {
+    return {{"delivered_commits", rework.commits},
+            {"in_head", rework.merged},
+            {"lines", rework.lines},
+            {"lines_changed", rework.gone},
+            {"rate", value_or_null(share(rework.gone, rework.lines))}};
+}
+
+json::object sums_json(const Sums& found, bool has_rework) {
+    const Statistics& sums = found.tasks;
+    return {{"tasks", sums.tasks},
+            {"delivered", sums.delivered},
+            {"completed", sums.completed},
+            {"ended", sums.ended},
+            {"escalated", sums.escalated},
+            {"escalation_rate", value_or_null(share(sums.escalated, sums.tasks))},
+            {"gates", sums.gates},
+            {"gates_passed", sums.gates_passed},
+            {"verification_pass_rate", value_or_null(share(sums.gates_passed, sums.gates))},
+            {"steps_per_delivered_task", value_or_null(median(sums.steps))},
+            {"tokens_per_delivered_task", value_or_null(median(sums.tokens))},
+            {"waited_for_people_ms", sums.people_ms},
+            {"waited_for_people_ms_per_ended_task", value_or_null(median(sums.people))},
+            {"rework", has_rework ? json::value(rework_json(found.rework)) : json::value(nullptr)},
+            {"tokens", sums.spend.tokens()},
+            {"estimated_cost_usd", static_cast<double>(sums.spend.cost_microusd) * 1e-6},
+            {"cost_known", sums.spend.cost_known()}};
+}
+
+json::array groups_json(const Groups& groups, bool has_rework) {
+    json::array told;
+    for (const auto& [name, sums] : groups) {
+        json::object one{{"name", name}};
+        for (auto& [key, value] : sums_json(sums, has_rework)) { one[key] = value; }
+        told.push_back(std::move(one));
+    }
+    return told;
+}
+
+}  // namespace
+
+bool TaskStatistics::includes(std::string_view created_at) const {
+    if (!since) { return true; }
+    const auto created = parse_time(created_at);
+    return !created.ok() || *created >= *since;
+}
+
+void TaskStatistics::add(const TaskCase& task, const ReworkOf& rework) {
+    std::vector<Sums*> groups{&all, &by_pipeline[task.pipeline]};
+    if (task.spend.calls + task.spend.lost > 0) { groups.push_back(&by_model[task.model]); }
+    for (Sums* sums : groups) { sums->tasks.add(task); }
+    if (!has_rework || task.commit.empty() || !task.delivered) { return; }
+    const auto known = rework(task);
+    for (Sums* sums : groups) {
+        sums->rework.commits += 1;
+        sums->rework.merged += known ? 1 : 0;
+        sums->rework.lines += known ? known->lines : 0;
+        sums->rework.gone += known ? known->gone : 0;
+    }
+}
+
+double TaskStatistics::weeks(system_clock::time_point now) const {
+    const auto span = all.tasks.first ? now - *all.tasks.first : system_clock::duration::zero();
+    return std::max(
+        1.0, std::chrono::duration<double>(span).count() / std::chrono::duration<double>(std::chrono::hours(24 * 7)).count());
+}
+
+json::object to_json(const TaskStatistics& statistics, system_clock::time_point now) {
+    const Statistics& sums = statistics.all.tasks;
+    json::object told = sums_json(statistics.all, statistics.has_rework);
+    if (json::object* rework = told["rework"].if_object()) { (*rework)["days"] = statistics.rework_days; }
+    told["since"] = statistics.since ? json::value(format_time(*statistics.since)) : json::value(nullptr);
+    told["tasks_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.tasks) / statistics.weeks(now);
+    told["completed_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.completed) / statistics.weeks(now);
+    told["audit_trail_completeness"] = value_or_null(share(sums.tasks, sums.tasks + statistics.unreadable));
+    told["repositories"] = statistics.repositories;
+    told["repositories_with_open_tasks"] = statistics.active;
+    told["unreadable_tasks"] = statistics.unreadable;
+    told["repositories_left_out"] = statistics.left_out;
+    told["by_pipeline"] = groups_json(statistics.by_pipeline, statistics.has_rework);
+    told["by_model"] = groups_json(statistics.by_model, statistics.has_rework);
+    return told;
+}
+
+std::optional<system_clock::time_point> parse_since(const std::string& text, system_clock::time_point now) {
+    if (const auto span = parse_time_span(text)) { return now - *span; }
+    for (const std::string& whole : {text, text + "T00:00:00.000Z"}) {
+        if (const auto time = parse_time(whole); time.ok()) { return *time; }
+    }
+    return std::nullopt;
 }
 
 }  // namespace agentforge::kernel

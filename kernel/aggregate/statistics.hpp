@@ -4,15 +4,21 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <agentforge/json.hpp>
+
 #include "cost/ledger.hpp"
+#include "git/rework.hpp"
 #include "task/store.hpp"
 
 namespace agentforge::kernel {
+
+class FollowedTask;
 
 /// One task's share of the figures.
 struct TaskCase {
@@ -33,7 +39,9 @@ struct TaskCase {
     Spend spend;
 };
 
-/// Reads the task's journal once. A task that never began has no figures. Errors: those of JournalTail and of the fold.
+[[nodiscard]] TaskCase case_of(const FollowedTask& task);
+/// Reads the task's whole journal once, and verifies each record. A task that never began has no figures. Errors: those of
+/// JournalTail and of the fold.
 [[nodiscard]] Result<TaskCase> case_of(const TaskPaths& paths, const std::string& task_id);
 
 /// Sums over tasks.
@@ -46,6 +54,7 @@ struct Statistics {
     std::uint64_t gates = 0;
     std::uint64_t gates_passed = 0;
     std::uint64_t people_ms = 0;
+    std::uint64_t all_steps = 0;
     Spend spend;
     std::vector<std::uint64_t> steps;                            ///< One value for each delivered task.
     std::vector<std::uint64_t> tokens;                           ///< One value for each delivered task.
@@ -59,5 +68,50 @@ struct Statistics {
 [[nodiscard]] std::optional<std::uint64_t> median(std::vector<std::uint64_t> values);
 /// Returns `part` / `whole`. Empty if `whole` is 0.
 [[nodiscard]] std::optional<double> share(std::uint64_t part, std::uint64_t whole);
+
+/// What became of the lines of delivered commits.
+struct ReworkSum {
+    std::uint64_t commits = 0;  ///< Delivered commits.
+    std::uint64_t merged = 0;   ///< Commits that HEAD contains.
+    std::uint64_t lines = 0;
+    std::uint64_t gone = 0;
+};
+
+struct Sums {
+    Statistics tasks;
+    ReworkSum rework;
+};
+using Groups = std::map<std::string, Sums>;
+
+/// What became of the commit that a task delivered; nothing if HEAD does not contain it.
+using ReworkOf = std::function<std::optional<Rework>(const TaskCase& task)>;
+/// The days after a delivery in which a changed line counts as reworked, unless the user says otherwise.
+inline constexpr std::uint64_t usual_rework_days = 14;
+
+/// Everything that `agentforge stats` and the dashboard tell of the tasks of one or several repositories.
+struct TaskStatistics {
+    std::optional<std::chrono::system_clock::time_point> since;  ///< Counts only tasks created since then.
+    std::uint64_t rework_days = usual_rework_days;
+    bool has_rework = true;
+    Sums all;
+    Groups by_pipeline;
+    Groups by_model;
+    std::size_t repositories = 0;  ///< Repositories examined.
+    std::size_t active = 0;        ///< Repositories with a task that has not ended.
+    std::size_t unreadable = 0;    ///< Tasks whose journals cannot be read.
+    std::size_t left_out = 0;      ///< Repositories that cannot be examined.
+
+    [[nodiscard]] bool includes(std::string_view created_at) const;
+    /// `rework`: for a delivered commit. Not called without `has_rework`.
+    void add(const TaskCase& task, const ReworkOf& rework);
+    /// Returns the weeks since the oldest task was created; at least one.
+    [[nodiscard]] double weeks(std::chrono::system_clock::time_point now) const;
+};
+/// Returns what `agentforge stats --json` prints.
+[[nodiscard]] json::object to_json(const TaskStatistics& statistics, std::chrono::system_clock::time_point now);
+
+/// Parses `2026-11-01`, a full RFC 3339 time, or a time span before now (`30d`). Empty: the text is none of them.
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_since(const std::string& text,
+                                                                               std::chrono::system_clock::time_point now);
 
 }  // namespace agentforge::kernel

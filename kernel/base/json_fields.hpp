@@ -2,6 +2,7 @@
 // JSON object fields for the kernel: <agentforge/json_fields.hpp>, and texts without a copy.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,10 @@ namespace agentforge::kernel {
 /// Returns the text, or null if it is empty.
 [[nodiscard]] inline json::value text_or_null(const std::string& text) {
     return text.empty() ? json::value(nullptr) : json::value(text);
+}
+template <class T>
+[[nodiscard]] json::value value_or_null(const std::optional<T>& value) {
+    return value ? json::value(*value) : json::value(nullptr);
 }
 /// Appends a name to a JSON pointer, with `~` as `~0` and `/` as `~1` (RFC 6901).
 inline void append_pointer_token(std::string& pointer, std::string_view name) {

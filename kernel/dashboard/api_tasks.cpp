@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that read tasks: the list, one task, the items that wait for a person, and sums.
+// The operations that read tasks: the list, one task, and the items that wait for a person.
 #include <algorithm>
 
 #include "aggregate/set_figures.hpp"
@@ -41,24 +41,10 @@ struct Filter {
     }
 };
 
-json::object counts_of(const std::vector<Aggregator::Figures>& tasks) {
-    TaskCounts counts;
-    for (const auto& task : tasks) { counts.take(task->overview); }
-    return to_json(counts);
-}
-
 json::array problems_of(const DashboardParts& parts) {
     json::array problems;
     for (const Error& problem : parts.tasks.problems()) { problems.emplace_back(problem_json(problem)); }
     return problems;
-}
-
-/// Returns the repository that `?repo=` names, or the first. Errors: AF-CONF-073.
-Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {
-    for (const KnownRepository& each : parts.tasks.repositories()) {
-        if (name.empty() || each.name == name) { return each; }
-    }
-    return unknown_repository(name, parts.tasks.repositories(), "");
 }
 
 Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call) {
@@ -92,7 +78,8 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     return response;
 }
 
-/// Returns the files that the task has created and changed, from its recorded trees, or null if these cannot be compared.
+/// Returns the files that the task has created and changed, with their lines, from its recorded trees, or null if these cannot be
+/// compared.
 json::value files_of(const std::filesystem::path& root, const TaskState& state) {
     const std::string base = delivery_base(state).tree;
     const std::string tree = delivered_tree(state);
@@ -103,26 +90,22 @@ json::value files_of(const std::filesystem::path& root, const TaskState& state) 
     json::array created;
     json::array modified;
     json::array removed;
+    json::array all;
     for (const TreeChange& change : *changes) {
+        all.push_back(to_json(change));
         json::array& list = change.status == 'A' ? created : change.status == 'D' ? removed : modified;
         list.emplace_back(change.path);
     }
-    return json::object{{"created", std::move(created)}, {"modified", std::move(modified)}, {"deleted", std::move(removed)}};
+    return json::object{{"created", std::move(created)},
+                        {"modified", std::move(modified)},
+                        {"deleted", std::move(removed)},
+                        {"changes", std::move(all)}};
 }
 
-/// Returns what the newest action is about: a file or other target.
+/// Returns what the newest action is about, also if its record is an old one.
 json::value target_of_last_step(const FollowedTask& task) {
-    if (task.step_count() == 0) { return nullptr; }
     const auto steps = task.steps(task.step_count(), 1);
-    const auto step = steps.ok() ? records::as<records::Step>(steps->front()) : std::nullopt;
-    const auto text = step ? task.blobs().get(*step->action->arguments_blob) : Result<std::string>(Error{});
-    const auto arguments = text.ok() ? parse_json(*text, "arguments") : Result<json::value>(Error{});
-    if (!arguments.ok() || !arguments->is_object()) { return nullptr; }
-    for (const char* key : {"path", "file", "pattern", "command"}) {
-        const std::string target = text_of(arguments->get_object(), key);
-        if (!target.empty()) { return json::value(ellipsis(target, 300)); }
-    }
-    return nullptr;
+    return steps.ok() ? text_or_null(task.target_of(steps->front())) : json::value(nullptr);
 }
 
 /// What the task's specification depends on, as it stands now, or null. `state`: the task's.
@@ -238,12 +221,16 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
             const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(Error{});
             // The task has ended and no longer waits.
             if (!figures.ok() || available_actions((*figures)->overview).empty()) { continue; }
+            json::object task = to_json(**figures);
+            const bool approval = item.kind == PendingItem::Kind::approval && task["current_stage"].is_object();
             json::object told{{"id", item.id},
                               {"kind", kind_of(item.kind)},
                               {"repo", repository.name},
                               {"task_id", item.task_id},
                               {"request", (*figures)->overview.summary.request},
                               {"phase", item.stage},
+                              {"artifact", approval ? task["current_stage"].at("artifact") : json::value(nullptr)},
+                              {"version", approval ? task["current_stage"].at("version") : json::value(nullptr)},
                               {"question", item.question},
                               {"created_at", item.created_at},
                               {"hash", nullptr},
@@ -252,7 +239,8 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
                               {"issue", ""},
                               {"context", json::object()},
                               {"deadline", nullptr},
-                              {"at_deadline", nullptr}};
+                              {"at_deadline", nullptr},
+                              {"available_actions", std::move(task["available_actions"])}};
             add_detail(store, item, told);
             items.emplace_back(std::move(told));
         }
@@ -261,32 +249,6 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
         return one.at("created_at").as_string() < other.at("created_at").as_string();
     });
     return json_response({{"items", std::move(items)}, {"problems", std::move(problems)}});
-}
-
-Result<HttpResponse> show_stats(const DashboardParts& parts) {
-    std::uint64_t steps = 0;
-    std::uint64_t tokens = 0;
-    double cost = 0;
-    bool cost_known = true;
-    const auto tasks = parts.tasks.tasks();
-    std::uint64_t delivered = 0;
-    for (const auto& task : tasks) {
-        const json::object told = to_json(*task);
-        const json::object& of_cost = told.at("cost").as_object();
-        const json::value& usd = of_cost.at("estimated_cost_usd");
-        steps += task->steps;
-        tokens += of_cost.at("tokens_used").to_number<std::uint64_t>();
-        cost += usd.is_null() ? 0 : usd.to_number<double>();
-        cost_known = cost_known && of_cost.at("cost_known").as_bool();
-        delivered += task->overview.summary.status == "completed" ? 1 : 0;
-    }
-    return json_response({{"tasks", tasks.size()},
-                          {"states", counts_of(tasks)},
-                          {"completed", delivered},
-                          {"steps", steps},
-                          {"tokens_used", tokens},
-                          {"estimated_cost_usd", cost},
-                          {"cost_known", cost_known}});
 }
 
 Result<HttpResponse> show_sets(const DashboardParts& parts) {
@@ -308,7 +270,8 @@ Result<HttpResponse> show_repositories(const DashboardParts& parts) {
     for (const KnownRepository& each : parts.tasks.repositories()) {
         repositories.push_back({{"name", each.name}, {"path", each.path.string()}});
     }
-    return json_response({{"repositories", std::move(repositories)}, {"problems", problems_of(parts)}});
+    return json_response(
+        {{"repositories", std::move(repositories)}, {"read_only", parts.guard.read_only()}, {"problems", problems_of(parts)}});
 }
 
 Result<HttpResponse> show_by_command(const DashboardParts& parts, const ApiCall& call, const char* group) {
@@ -329,7 +292,6 @@ void add_task_routes(std::vector<Route>& routes, const DashboardParts& parts) {
     routes.push_back({"GET", "/api/tasks", [parts](const ApiCall& call) { return list_tasks(parts, call); }});
     routes.push_back({"GET", "/api/tasks/{task_id}", [parts](const ApiCall& call) { return show_task(parts, call); }});
     routes.push_back({"GET", "/api/attention", [parts](const ApiCall& call) { return show_attention(parts, call); }});
-    routes.push_back({"GET", "/api/stats", [parts](const ApiCall&) { return show_stats(parts); }});
     routes.push_back({"GET", "/api/sets", [parts](const ApiCall&) { return show_sets(parts); }});
     routes.push_back({"GET", "/api/repositories", [parts](const ApiCall&) { return show_repositories(parts); }});
     routes.push_back({"GET", "/api/plugins", [parts](const ApiCall& call) { return show_by_command(parts, call, "plugins"); }});

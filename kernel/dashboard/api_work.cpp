@@ -39,18 +39,17 @@ std::optional<json::value> kept(const FollowedTask& task, const records::Kept& v
     return parsed.ok() ? std::optional(*parsed) : std::nullopt;
 }
 
-json::object step_line(const Record& record) {
+json::object step_line(const FollowedTask& task, const Record& record) {
     const auto step = records::as<records::Step>(record);
     json::array files;
     for (const json::value& change : step->changes.value_or(json::array())) {
         if (change.is_object()) { files.emplace_back(text_of(change.get_object(), "path")); }
     }
-    const json::value target = files.empty() ? json::value(nullptr) : files.front();
     return {{"step", records::envelope_in(record).step.value_or(0)},
             {"phase", step->phase},
             {"timestamp", time_of(record)},
             {"action", *step->action->type},
-            {"target", target},
+            {"target", text_or_null(task.target_of(record))},
             {"result", *step->result->status},
             {"summary", *step->result->summary},
             {"files", std::move(files)},
@@ -84,17 +83,18 @@ void add_gate_criteria(json::array& criteria, const Record& record, const json::
     const json::value* facts = report.if_contains("facts");
     for (const auto& fact : facts != nullptr && facts->is_object() ? facts->get_object() : json::object()) {
         if (!fact.value().is_bool()) { continue; }
-        const std::string name(fact.key());
-        const bool about_tests = name == "tests_passing" || name == "all_tests_passing";
-        json::object criterion{{"name", name},
-                               {"status", fact.value().get_bool() ? "passed" : "failing"},
-                               {"details", ""},
-                               {"blocking", !fact.value().get_bool() && !gate->passed}};
-        if (about_tests && gate->tests) {
-            criterion["details"] =
-                std::to_string(gate->tests_passed.value_or(0)) + "/" + std::to_string(*gate->tests) + " tests passing";
+        std::string details;
+        if (fact.key() == "all_tests_pass" && gate->tests) {
+            details = std::to_string(gate->tests_passed.value_or(0)) + "/" + std::to_string(*gate->tests) + " tests passing";
         }
-        criteria.emplace_back(std::move(criterion));
+        if (fact.key() == "conformance_passing" && facts->get_object().contains("checks_total")) {
+            details = std::to_string(agentforge::number_of(facts->get_object(), "checks_passing")) + "/" +
+                      std::to_string(agentforge::number_of(facts->get_object(), "checks_total")) + " checks passing";
+        }
+        criteria.push_back({{"name", fact.key()},
+                            {"status", fact.value().get_bool() ? "passed" : "failing"},
+                            {"details", details},
+                            {"blocking", !fact.value().get_bool() && !gate->passed}});
     }
     json::array issues = list_of(report, "blocking_issues");
     criteria.push_back({{"name", "gate " + gate->gate},
@@ -147,7 +147,7 @@ Result<json::array> recent_steps(const FollowedTask& task, const std::string& st
         const std::uint64_t length = range->last - range->first + 1;
         const std::uint64_t count = std::min<std::uint64_t>(length, most - recent.size());
         AF_TRY(const std::vector<Record> steps, task.steps(range->last - count + 1, count));
-        for (auto step = steps.rbegin(); step != steps.rend(); ++step) { recent.emplace_back(step_line(*step)); }
+        for (auto step = steps.rbegin(); step != steps.rend(); ++step) { recent.emplace_back(step_line(task, *step)); }
     }
     return recent;
 }
@@ -223,7 +223,13 @@ json::value verification_after(const FollowedTask& task, std::uint64_t step) {
     if (checks->tests > 0) {
         told["tests"] = {{"passing", checks->tests_passed}, {"failing", checks->tests - checks->tests_passed}};
     }
-    if (checks->conformance) { told["conformance"] = {{"passing", *checks->conformance}}; }
+    if (checks->conformance) {
+        const bool counted = checks->checks && checks->checks_passed;
+        told["conformance"] = {
+            {"passed", *checks->conformance},
+            {"passing", value_or_null(checks->checks_passed)},
+            {"failing", counted ? json::value(*checks->checks - *checks->checks_passed) : json::value(nullptr)}};
+    }
     return told;
 }
 
@@ -259,16 +265,14 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
     if (step->patch) {
         if (const auto text = task_file(task, *step->patch); text.ok()) { patch = sanitize_utf8(*text); }
     }
-    json::object told = step_line(record);
-    std::string target;
-    if (arguments.ok() && arguments->is_object()) { target = text_of(arguments->get_object(), "path"); }
-    if (told.at("target").is_null()) { told["target"] = text_or_null(target); }
+    json::object told = step_line(task, record);
+    const json::value target = told["target"];
     told["task_id"] = task.state().task_id;
     told["duration_seconds"] = seconds_since_record_before(task, record);
     const auto agent = records::envelope_in(record).agent;
     told["agent"] = agent ? json::value(records::to_fields(*agent)) : json::value(nullptr);
     told["action"] = {{"type", *step->action->type},
-                      {"target", text_or_null(target)},
+                      {"target", target},
                       {"parameters", arguments.ok() ? *arguments : json::value(json::object())}};
     told["llm_call"] = *step->llm_call;
     json::object sections = *step->section_tokens;
@@ -288,7 +292,8 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
                       {"output", text_of(detail, "output")},
                       {"error", step->result->error.value_or("")}};
     told["state_after"] = {{"tree", *step->tree}, {"verification_status", verification_after(task, number)}};
-    told["diff"] = {{"file", told.at("target")}, {"patch", patch}};
+    const json::array files = told["files"].as_array();
+    told["diff"] = {{"file", files.empty() ? json::value(nullptr) : files.front()}, {"patch", patch}};
     told["steps_total"] = task.step_count();
     return told;
 }
@@ -300,7 +305,7 @@ Result<json::object> steps_page(const FollowedTask& task, std::uint64_t before, 
     json::array lines;
     if (count > 0) {
         AF_TRY(const std::vector<Record> steps, task.steps(end - count + 1, count));
-        for (auto step = steps.rbegin(); step != steps.rend(); ++step) { lines.emplace_back(step_line(*step)); }
+        for (auto step = steps.rbegin(); step != steps.rend(); ++step) { lines.emplace_back(step_line(task, *step)); }
     }
     const std::uint64_t first = end - count + 1;
     return json::object{{"steps", std::move(lines)},
@@ -447,14 +452,6 @@ bool is_object_id(const std::string& text) {
     return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-json::object change_json(const TreeChange& change) {
-    return {{"path", sanitize_utf8(change.path)},
-            {"old_path", sanitize_utf8(change.old_path)},
-            {"status", std::string(1, change.status)},
-            {"lines_added", change.lines_added},
-            {"lines_removed", change.lines_removed}};
-}
-
 /// Answers with the task's changes so far, compared as in `agentforge diff`.
 Result<HttpResponse> show_diff(const DashboardParts& parts, const ApiCall& call) {
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
@@ -473,7 +470,7 @@ Result<HttpResponse> show_diff(const DashboardParts& parts, const ApiCall& call)
     AF_TRY(const std::vector<TreeChange> changes, repository.diff(base, tree));
     AF_TRY(const std::string patch, repository.patch(base, tree, most_patch_bytes));
     json::array files;
-    for (const TreeChange& change : changes) { files.emplace_back(change_json(change)); }
+    for (const TreeChange& change : changes) { files.emplace_back(to_json(change)); }
     return json_response({{"task_id", call.place("task_id")},
                           {"base_tree", base},
                           {"tree", tree},

@@ -11,6 +11,7 @@
 #include "base/yaml.hpp"
 #include "dashboard/page.hpp"
 #include "dashboard/problem.hpp"
+#include "git/repository.hpp"
 
 namespace agentforge::kernel {
 
@@ -77,6 +78,21 @@ void add_etag(const HttpRequest& request, HttpResponse& response) {
 
 Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call) {
     return parts.tasks.find(call.place("task_id"), call.request.parameter("repo"));
+}
+
+Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {
+    for (const KnownRepository& each : parts.tasks.repositories()) {
+        if (name.empty() || each.name == name) { return each; }
+    }
+    return unknown_repository(name, parts.tasks.repositories(), "");
+}
+
+json::object to_json(const TreeChange& change) {
+    return {{"path", sanitize_utf8(change.path)},
+            {"old_path", sanitize_utf8(change.old_path)},
+            {"status", std::string(1, change.status)},
+            {"lines_added", change.lines_added},
+            {"lines_removed", change.lines_removed}};
 }
 
 Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise, std::uint64_t least,
@@ -159,6 +175,7 @@ HttpResponse wrong_method(const HttpRequest& request, const std::string& allowed
 
 Dashboard::Dashboard(DashboardParts parts) : parts_(parts) {
     add_task_routes(routes_, parts_);
+    add_stats_routes(routes_, parts_);
     add_work_routes(routes_, parts_);
     add_metric_routes(routes_, parts_);
     add_change_routes(routes_, parts_);

@@ -18,6 +18,8 @@
 
 namespace agentforge::kernel {
 
+struct TreeChange;
+
 struct DashboardParts {
     Aggregator& tasks;
     EventHub& events;
@@ -60,8 +62,10 @@ private:
     std::vector<Route> routes_;
 };
 
-/// The operations that read (api_tasks.cpp, api_work.cpp, api_metrics.cpp), and those that change (api_change.cpp).
+/// The operations that read (api_tasks.cpp, api_stats.cpp, api_work.cpp, api_metrics.cpp), and those that change
+/// (api_change.cpp).
 void add_task_routes(std::vector<Route>& routes, const DashboardParts& parts);
+void add_stats_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_metric_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts);
@@ -69,6 +73,9 @@ void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts);
 /// Finds the task of a call. If two repositories have a task of this id, `?repo=` names one. Errors: AF-DASH-014; `conflict`
 /// AF-DASH-018 `?repo=` is missing.
 [[nodiscard]] Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call);
+/// Returns the repository that `?repo=` names, or the first if `name` is empty. Errors: AF-CONF-073.
+[[nodiscard]] Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name);
+[[nodiscard]] json::object to_json(const TreeChange& change);
 inline constexpr std::uint64_t most_number = 1'000'000'000;
 /// Returns a number of the query, or `otherwise` if it is missing. Errors: `invalid` AF-DASH-005.
 [[nodiscard]] Result<std::uint64_t> number_of(const ApiCall& call, const std::string& name, std::uint64_t otherwise,

@@ -37,6 +37,7 @@ public:
     /// Can be exchanged once.
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
+    [[nodiscard]] bool read_only() const noexcept { return rules_.read_only; }
     /// Returns the refusal, or nothing if the request is allowed. `changes`: the request is not read-only. `origin_needed`: for a
     /// WebSocket.
     [[nodiscard]] std::optional<HttpResponse> check(const HttpRequest& request, bool changes, bool origin_needed);

@@ -2,6 +2,7 @@
 #include "pipeline/measure.hpp"
 
 #include "base/hash.hpp"
+#include "base/json_fields.hpp"
 #include "config/gate_names.hpp"
 #include "config/verification.hpp"
 #include "contracts/names.hpp"
@@ -78,6 +79,10 @@ Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, st
             static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
     }
     if (const json::value* conformance = report.facts.if_contains("conformance_passing")) { gate.conformance = *conformance; }
+    if (report.facts.contains("checks_total")) {
+        gate.checks = static_cast<std::uint64_t>(number_of(report.facts, "checks_total"));
+        gate.checks_passed = static_cast<std::uint64_t>(number_of(report.facts, "checks_passing"));
+    }
     AF_TRY(gate.report, session.keep(to_json(report)));
     return session.record(gate);
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/clock.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel::records {
@@ -128,6 +129,15 @@ std::string decision_of(const ApprovalDecided& decided) {
 
 std::string_view type_of(const Body& body) noexcept {
     return std::visit([](const auto& one) { return std::remove_cvref_t<decltype(one)>::type; }, body);
+}
+
+std::string target_in(const json::object& arguments) {
+    constexpr std::size_t most_bytes = 300;
+    for (const char* key : {"path", "file", "pattern", "command"}) {
+        const std::string target = text_of(arguments, key);
+        if (!target.empty()) { return ellipsis(target, most_bytes); }
+    }
+    return {};
 }
 
 std::string_view stage_of(const Body& body) noexcept {

@@ -41,8 +41,9 @@ BOOST_DESCRIBE_STRUCT(RecordedError, (), (code, message, where, remedy, kind))
 struct ActionTaken {
     Added<std::string> type;  ///< Name of the tool.
     Added<std::string> arguments_blob;
+    std::optional<std::string> target = {};  ///< The path, file, pattern or command of its arguments, at most 300 bytes.
 };
-BOOST_DESCRIBE_STRUCT(ActionTaken, (), (type, arguments_blob))
+BOOST_DESCRIBE_STRUCT(ActionTaken, (), (type, arguments_blob, target))
 
 /// The result of an action.
 struct ActionResult {
@@ -566,10 +567,12 @@ struct Gate {
     std::optional<std::uint64_t> tests = {};
     std::optional<std::uint64_t> tests_passed = {};
     std::optional<json::value> conformance = {};
+    std::optional<std::uint64_t> checks = {};  ///< The conformance checks that it made.
+    std::optional<std::uint64_t> checks_passed = {};
 };
 BOOST_DESCRIBE_STRUCT(Gate, (),
                       (stage, gate, tree, passed, partial, summary, duration_ms, failing, failures, held_out_failing, inputs,
-                       commands, report, confinement, tests, tests_passed, conformance))
+                       commands, report, confinement, tests, tests_passed, conformance, checks, checks_passed))
 
 /// The kernel changed the workspace itself.
 struct Snapshot {
@@ -746,6 +749,8 @@ struct AnyRecord {
 [[nodiscard]] std::string_view type_of(const Body& body) noexcept;
 /// Returns what every record has, as far as it can be read.
 [[nodiscard]] inline Envelope envelope_in(const Record& record) { return Reader(record.body).read<Envelope>(); }
+/// Returns the path, file, pattern or command of an action's arguments, at most 300 bytes. Empty: they have none.
+[[nodiscard]] std::string target_in(const json::object& arguments);
 /// Returns the stage that the record is about. Empty if its type names none.
 [[nodiscard]] std::string_view stage_of(const Body& body) noexcept;
 /// Returns only the fields of the type.

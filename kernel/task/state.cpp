@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "config/skip_condition.hpp"
+#include "config/template_checks.hpp"
 #include "task/state_names.hpp"
 
 namespace agentforge::kernel {
@@ -52,6 +53,8 @@ bool is_last(const TaskState& state) {
     return state.stage_index + 1 == state.stages.size() || name == state.exit_after.value_or(state.pipeline.exit_stage) ||
            state.user_exit == name;
 }
+
+bool may_be_last(const TaskState& state) { return is_last(state) || check_exit_point(state.pipeline, state.stage().name).ok(); }
 
 bool wants_approval(const TaskState& state) {
     const StageState& stage = state.stage();

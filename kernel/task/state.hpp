@@ -430,6 +430,8 @@ struct DeliveryBase {
 
 /// True if the pipeline ends with the current stage.
 [[nodiscard]] bool is_last(const TaskState& state);
+/// True if a person may end the task with the current stage's artifact.
+[[nodiscard]] bool may_be_last(const TaskState& state);
 /// True if a person must approve the current stage's artifact before it counts. Supervised mode asks between stages, never after
 /// the last one.
 [[nodiscard]] bool wants_approval(const TaskState& state);

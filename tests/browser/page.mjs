@@ -66,8 +66,9 @@ async function picture(name, fullPage = false) {
 function places() {
   const of = (id) => ["", "/steps", "/diff", "/artifacts", "/cost", "/journal"].map((rest) => "task/" + id + rest);
   return ["", "attention", "new", "setup", ...of(world.delivered), "task/" + world.delivered + "/phase/green", "task/" + world.delivered + "/phase/red", "task/" + world.delivered + "/step/12", "task/" + world.delivered + "/diff?two=1",
-    "task/" + world.delivered + "/artifacts?phase=spec", "task/" + world.approving, "task/" + world.asking, "task/" + world.paused, "task/" + world.interrupted, "task/" + world.interrupted + "/phase/green", "nothing/here"];
+    "task/" + world.delivered + "/artifacts?phase=spec", compared(), "task/" + world.delivered + "/steps?before=9", "task/" + world.approving, "task/" + world.asking, "task/" + world.paused, "task/" + world.interrupted, "task/" + world.interrupted + "/phase/green", "nothing/here"];
 }
+const compared = () => "task/" + world.delivered + "/artifacts?file=" + encodeURIComponent("spec/specification.yaml") + "&against=" + encodeURIComponent("spec/specification_v1.yaml");
 async function visit(place) {
   await page.evaluate((to) => { document.querySelector("main").replaceChildren(); if (location.hash === to) dispatchEvent(new HashChangeEvent("hashchange")); else location.hash = to; }, "#/" + place);
   await page.waitForFunction(() => document.querySelector("main").children.length > 0);
@@ -90,10 +91,17 @@ const scenarios = {
     await page.getByText("No task is like that.").waitFor();
     await go("");
     await page.getByText("5 tasks").waitFor();
+    assert.equal(await page.locator("table").count(), 0, "statistics are asked for only where they are shown");
+    await page.getByText("Statistics", { exact: true }).click();
+    await page.getByRole("region", { name: "Statistics by pipeline" }).waitFor();
+    await page.getByRole("region", { name: "Statistics by model" }).waitFor();
+    for (const words of ["every repository", "implement", "steps each", "tokens each", "escalated", "verified", "rework", "people"]) assert.ok((await main()).includes(words), "statistics: " + words);
+    await Promise.all([page.waitForRequest((request) => request.url().includes("/api/stats?since=7d")), page.getByLabel("Tasks of").selectOption("7d")]);
+    await page.getByText("Statistics", { exact: true }).click();
     await picture("tasks");
 
     await go("task/" + world.delivered, "Pipeline: implement, to deliver");
-    for (const words of ["INTAKE", "DELIVER", "Commit", "Tokens a step", "textkit/slug.py", "Current phase: DELIVER"]) assert.ok((await main()).includes(words), "overview: " + words);
+    for (const words of ["INTAKE", "DELIVER", "Commit", "Tokens a step", "textkit/slug.py", "Current phase: DELIVER", "Goal: implement", "Conformance"]) assert.ok((await main()).includes(words), "overview: " + words);
     await picture("task");
     await go("task/" + world.delivered + "/phase/green", "Phase GREEN");
     for (const words of ["Exit criteria", "✓ passed", "Files touched", "textkit/slug.py", "Artifacts of this phase"]) assert.ok((await main()).includes(words), "phase: " + words);
@@ -101,6 +109,8 @@ const scenarios = {
     await page.waitForFunction(() => document.querySelectorAll("ol.timeline > li").length > 15);     // Those of the phase, which were there before, are fewer.
     const edit = page.locator("ol.timeline a", { hasText: "slug.py" }).first();
     assert.match(await edit.textContent(), /Step #\d+.*slug\.py.*success: /);
+    const reads = await page.locator("ol.timeline a", { hasText: "read_file" }).allTextContents();
+    assert.ok(reads.every((text) => /read_file [\w./]+\.\w+/.test(text)), "a step that changed nothing names its file: " + reads);
     await page.locator("ol.timeline a", { hasText: /edit_file|write_file/ }).first().click();
     await heading("What the model saw");
     for (const words of ["What it changed", "of 8,000 tokens", "Do this step again", "SHA-256 of the context"]) assert.ok((await main()).includes(words), "step: " + words);
@@ -124,6 +134,14 @@ const scenarios = {
     assert.equal(await page.locator(".diff").count(), 1);
     await go("task/" + world.delivered + "/artifacts?phase=spec", "specification");
     await page.locator("pre.code .code-name").first().waitFor();
+    await heading("spec/specification.yaml");
+    await page.locator("p", { hasText: "Compare with" }).getByRole("link", { name: "specification_v1.yaml" }).click();
+    await page.locator(".diff", { hasText: "an earlier version" }).waitFor();
+    assert.equal(await page.locator(".diff.two").count(), 0);
+    await page.getByRole("button", { name: "Side by side" }).click();
+    await page.locator(".diff.two", { hasText: "an earlier version" }).waitFor();
+    await page.getByRole("button", { name: "In one column" }).click();
+    await page.waitForFunction(() => !document.querySelector(".diff.two"));
     await go("task/" + world.delivered + "/cost", "By phase");
     await page.locator("figure svg polyline").first().waitFor();
     await go("task/" + world.delivered + "/journal", " records");
@@ -289,10 +307,78 @@ const scenarios = {
     await page.getByText("✗ aborted").waitFor({ timeout: 60000 });
   },
 
+  async supervised() {
+    await begin();
+    await page.getByRole("link", { name: "New task" }).click();
+    await page.locator("#new-words").fill("Add a slugify function that turns a title into a URL slug");
+    await page.getByLabel("Ask me after every phase").check();
+    const [asked] = await Promise.all([page.waitForRequest((request) => request.method() === "POST"), page.getByRole("button", { name: "Start" }).click()]);
+    assert.equal(JSON.parse(asked.postData()).supervised, true);
+    await page.getByRole("button", { name: "Pause after step" }).click({ timeout: 60000 });
+    await page.getByText("The task pauses after its step.").waitFor();
+    await have("release");
+    await page.getByText("‖ paused").waitFor({ timeout: 60000 });
+  },
+
+  async suggested() {
+    await begin();
+    await go("attention", world.question);
+    const group = page.getByRole("group", { name: "Suggested answers" });
+    assert.deepEqual(await group.getByRole("button").allTextContents(), world.options);
+    const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/resolve")), group.getByRole("button", { name: world.options[1] }).click()]);
+    assert.deepEqual(JSON.parse(asked.postData()), { answer: world.options[1] });
+    await page.getByText("Answered. The task goes on.").waitFor({ timeout: 60000 });
+  },
+
+  async refuse() {
+    await begin();
+    page.on("dialog", (dialog) => dialog.accept());
+    await go("task/" + world.approving, "spec: specification (v1) is ready for your approval");
+    // What is shown is not what is there.
+    await page.route("**/approve", (route) => route.continue({ postData: JSON.stringify({ ...JSON.parse(route.request().postData()), hash: "0".repeat(64) }) }));
+    await page.getByRole("button", { name: "Approve", exact: true }).click();
+    await page.getByText("Nothing was changed: what you saw is no longer what is there.").waitFor({ timeout: 60000 });
+    assert.ok((await page.locator("#notice").innerText()).includes("(AF-ESC-035)"));
+    const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/reject")), page.getByRole("button", { name: "Refuse", exact: true }).click()]);
+    assert.match(JSON.parse(asked.postData()).hash, /^[0-9a-f]{32,}$/);
+    await page.getByText("✗ aborted").waitFor({ timeout: 60000 });
+    trouble = [];
+  },
+
+  async repositories() {
+    await begin();
+    await page.getByText("2 tasks", { exact: true }).waitFor();
+    await page.getByRole("combobox", { name: "Repository" }).selectOption("second");
+    await page.getByText("1 task", { exact: true }).waitFor();
+    const shown = await main();
+    assert.ok(shown.includes(world.there) && !shown.includes(world.here), shown);
+    await go("new", "What is to be done");
+    await Promise.all([page.waitForRequest((request) => request.url().endsWith("/api/pipelines?repo=second")), page.getByLabel("Repository").selectOption("second")]);
+    await page.locator("#new-pipeline option", { hasText: "own" }).waitFor({ state: "attached" });
+    assert.equal(await page.locator("#new-repo").inputValue(), "second", "the choice stays");
+  },
+
+  async read_only() {
+    await begin();
+    await page.getByText("read only", { exact: true }).waitFor();
+    assert.ok(!(await page.getByRole("link", { name: "New task" }).isVisible()));
+    for (const place of ["attention", "task/" + world.approving, "task/" + world.asking, "task/" + world.paused, "task/" + world.delivered, "task/" + world.delivered + "/step/3"]) {
+      await visit(place);
+      await page.waitForFunction(() => document.querySelector("main h1"));
+      assert.equal(await page.locator("main button, main textarea").filter({ hasNotText: /Side by side|Notify me/ }).count(), 0, place);
+    }
+    await visit("task/" + world.approving);
+    await page.getByText("is ready for your approval").waitFor();
+    await page.getByText("The artifact", { exact: true }).waitFor();
+    await visit("new");
+    await page.getByText("This dashboard only shows.").waitFor();
+  },
+
   async extend() {
     await begin();
     page.on("dialog", (dialog) => dialog.accept());
-    await go("task/" + world.shown, "is ready for your approval");
+    await go("task/" + world.shown, "spec: specification (v1) is ready for your approval");
+    for (const words of ["ITERATING, round 1/5", "Goal: design"]) assert.ok((await main()).includes(words), "an artifact that iterates: " + words);
     await page.getByLabel("End after").selectOption("red");
     const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/extend")), page.getByRole("button", { name: "Approve and extend" }).click()]);
     assert.match(JSON.parse(asked.postData()).hash, /^[0-9a-f]{32,}$/);
@@ -450,6 +536,15 @@ const scenarios = {
       return Math.max(...times);
     });
     figure("the slowest frame while all of them are scrolled through", frame, "ms", 500);
+    await page.getByLabel("Go to step").fill("4321");
+    await page.getByRole("button", { name: "Go", exact: true }).click();
+    await page.getByRole("heading", { name: "Steps 4,222 to 4,321 of 10,000" }).waitFor();
+    await page.getByRole("link", { name: "Older →" }).click();
+    await page.getByRole("heading", { name: "Steps 4,122 to 4,221 of 10,000" }).waitFor();
+    await page.getByRole("link", { name: "← Newer" }).click();
+    await page.getByRole("heading", { name: "Steps 4,222 to 4,321 of 10,000" }).waitFor();
+    await page.evaluate((id) => { location.hash = "#/task/" + id + "/steps?n=10000"; }, world.task);
+    await page.waitForFunction(() => document.querySelectorAll("ol.timeline > li").length === 10000, null, { timeout: 60000 });
     await page.evaluate(() => {
       document.documentElement.scrollTop = 0;
       window.longest = 0;

@@ -22,7 +22,7 @@ SOURCE = pathlib.Path(os.environ.get("AGENTFORGE_SOURCE", pathlib.Path(__file__)
 sys.path[:0] = [str(SOURCE / "tests" / "integration" / "program"), str(SOURCE / "tests" / "browser")]
 
 import journals  # noqa: E402
-from harness import REQUEST, TRANSCRIPT, ProgramTest, entry, load_transcript, main, short_transcript, wait_until  # noqa: E402
+from harness import REQUEST, TRANSCRIPT, ProgramTest, call, entry, load_transcript, main, short_transcript, wait_until  # noqa: E402
 from model_server import KEY, ModelServer  # noqa: E402
 from test_dependencies import DependencyTest  # noqa: E402
 from test_sets import REQUEST as SET_REQUEST  # noqa: E402
@@ -57,8 +57,8 @@ class PageTest(ProgramTest):
     def agentforge(self):
         return self.repository / ".agentforge"
 
-    def begin(self):
-        self.dashboard = subprocess.Popen(self.command("dashboard", "--json", "--port", self.port), cwd=self.repository, env=self.environment, text=True, stdin=subprocess.DEVNULL,
+    def begin(self, *arguments):
+        self.dashboard = subprocess.Popen(self.command("dashboard", "--json", "--port", self.port, *arguments), cwd=self.repository, env=self.environment, text=True, stdin=subprocess.DEVNULL,
                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(self._end, self.dashboard)
         line = self.dashboard.stdout.readline()
@@ -71,9 +71,9 @@ class PageTest(ProgramTest):
         self.dashboard.send_signal(signal.SIGINT)
         self.assertEqual(self.dashboard.wait(60), 0)
 
-    def drive(self, scenario, does=None, **world):
-        """Runs one scenario of page.mjs. A line `@{"do": …}` asks for something; the answer is one line of JSON."""
-        world |= {"address": self.begin(), "modules": str(MODULES / "node_modules"), "profile": str(self.folder / f"profile-{scenario}"), "pictures": str(MODULES / "pictures")}
+    def drive(self, scenario, does=None, dashboard=(), **world):
+        """Runs one scenario of page.mjs. A line `@{"do": …}` asks for something; the answer is one line of JSON. `dashboard`: arguments of that command."""
+        world |= {"address": self.begin(*dashboard), "modules": str(MODULES / "node_modules"), "profile": str(self.folder / f"profile-{scenario}"), "pictures": str(MODULES / "pictures")}
         process = subprocess.Popen(["node", str(SOURCE / "tests" / "browser" / "page.mjs"), scenario, json.dumps(world)], env=os.environ | {"NODE_PATH": world["modules"], "TZ": "UTC", "HOME": str(self.home)}, text=True,
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         self.addCleanup(self._end, process)
@@ -97,6 +97,8 @@ class PageTest(ProgramTest):
         """One task that was delivered, one that waits for an approval, one with a question, one paused, one interrupted."""
         self.assert_code(self.start(), 0)
         self.delivered = self.tasks()[0]
+        versions = self.task_folder(self.delivered) / "artifacts" / "phases" / "spec"
+        (versions / "specification_v1.yaml").write_text((versions / "specification.yaml").read_text(encoding="utf-8") + "# an earlier version\n", encoding="utf-8")
         self.assert_code(self.start("--exit-after", "spec", "--approve", "spec", request="Add a truncate function that cuts a title"), 22)
         self.approving = next(task for task in self.tasks() if "truncate" in task)
         self.assert_code(self.start("--exit-after", "clarify", transcript=doubtful_transcript(), request="Migrate the titles to slugs"), 22)
@@ -172,6 +174,44 @@ class TestPage(PageTest):
         for task in self.tasks():
             wait_until(lambda task=task: self.status_of(task)["status"] == "aborted", "the task's end")
             self.wait_for_process_of(task)
+
+    def test_a_task_that_asks_after_every_phase_is_paused_after_its_step(self):
+        release = self.held_model(1)
+        self.drive("supervised", {"release": lambda _: release.write_text("", encoding="utf-8")})
+        task = self.task()
+        self.wait_for_process_of(task)
+        self.assertEqual([record["supervised"] for record in self.records("task_created")], [True])
+        self.assertEqual(self.status_of(task)["status"], "paused")
+        self.assertEqual(len(self.steps()), 1)
+
+    def test_a_suggested_answer_is_one_click(self):
+        transcript, options = load_transcript(), ["Digits go", "Digits stay"]
+        entry(transcript, "clarify", 1)["tool_calls"] = call("escalate_question", question=QUESTION, reason="The request does not say", options=options)
+        self.assert_code(self.start("--exit-after", "clarify", transcript=transcript), 22)
+        self.drive("suggested", question=QUESTION, options=options)
+        self.wait_for_process_of(self.task())
+        self.assertEqual(len(self.records("escalation_resolved")), 1)
+
+    def test_what_has_changed_is_not_approved_and_what_is_refused_ends_its_task(self):
+        self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
+        self.drive("refuse", approving=self.task())
+        self.wait_for_process_of(self.task())
+        self.assertEqual([record["decision"] for record in self.records("approval_decided")], ["reject"])
+
+    def test_the_tasks_and_pipelines_of_one_repository_are_chosen(self):
+        second = self.make_repository("second")
+        for place in ((), (second, "--name", "second")):
+            self.assert_code(self.run_program("repo", "add", *place), 0)
+        journals.renamed(KEPT, "paused_at_a_limit", self.agentforge, 1, "Add rate limiting middleware")
+        journals.renamed(KEPT, "killed_in_green", second / ".agentforge", 2, "Add user preferences")
+        template = yaml.safe_load((SOURCE / "config" / "pipelines" / "design.yaml").read_text(encoding="utf-8"))
+        template["pipeline"]["name"] = "own"
+        (second / ".agentforge" / "pipelines").mkdir()
+        (second / ".agentforge" / "pipelines" / "own.yaml").write_text(yaml.safe_dump(template, sort_keys=False), encoding="utf-8")
+        self.drive("repositories", here="Add rate limiting middleware", there="Add user preferences")
+
+    def test_a_dashboard_that_only_shows_has_no_button_that_changes_anything(self):
+        self.drive("read_only", dashboard=["--read-only"], **self.tasks_of_all_kinds())
 
     def test_a_task_is_extended_and_another_ends_with_what_it_shows(self):
         self.assert_code(self.start("--pipeline", "design", "--iterate"), 22)

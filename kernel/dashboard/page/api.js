@@ -39,6 +39,13 @@ export function keyed(items) {
   for (const item of items) item.key = item.task_id + (repos.get(item.task_id).size > 1 ? "@" + item.repo : "");
 }
 
+// Whether the dashboard only shows. That cannot change while it runs, so it is asked once.
+let only = null;
+export async function readOnly() {
+  only ??= (await get("/api/repositories")).read_only;
+  return only;
+}
+
 // Calls `heard(event)` for each change, and `heard(null)` where all must be asked for again; `state` with whether the connection stands.
 export function listen(heard, state) {
   let source = null;

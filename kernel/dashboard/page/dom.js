@@ -39,8 +39,12 @@ export function drawing(name, attributes, ...children) {
 
 // What is typed and not sent yet stays through every redrawing.
 const drafts = new Map();
-export function draft(name, key, attributes) {
-  const field = h(name, { ...attributes, "data-key": key, value: drafts.get(key) || attributes.value || "", oninput: () => drafts.set(key, field.value) });
+export const drafted = (key) => drafts.get(key) || "";
+export function draft(name, key, attributes, ...children) {
+  const ticked = attributes.type === "checkbox";
+  const field = h(name, { ...attributes, "data-key": key, oninput: () => drafts.set(key, ticked ? (field.checked ? "on" : "") : field.value) }, children);
+  if (ticked) field.checked = drafted(key) === "on"; else field.value = drafted(key);
+  if (field.selectedIndex < 0) field.selectedIndex = 0;      // Nothing is chosen yet, or what was chosen is there no more.
   return field;
 }
 export function forget(prefix) {

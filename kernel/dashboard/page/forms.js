@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person does: answer, approve, refuse, ask for changes, start, pause, resume, abort.
-import { h, draft, forget } from "/dom.js";
+import { h, draft, drafted, forget } from "/dom.js";
 import { post, task } from "/api.js";
 import { since, date } from "/words.js";
 import * as code from "/code.js";
@@ -24,32 +24,33 @@ export function act(app, work, done) {
 
 const asked = (item) => ({ escalation: "has a question", approval: "is ready for your approval", action: "wants to do something" })[item.kind];
 
-export function attention(app, item) {
+// `only`: the dashboard only shows.
+export function attention(app, item, only) {
   const key = item.id + ":";
   const place = task(item.key);
   const text = () => document.querySelector('[data-key="' + CSS.escape(key + "text") + '"]').value;
   const bound = { id: item.id, hash: item.hash };
   const finished = (what) => { forget(key); return what; };
-  const head = [h("h2", {}, item.phase + " " + asked(item)), h("p", { class: "small quiet" }, h("a", { href: "#/task/" + item.key }, item.request), " · " + item.repo + " · ", h("time", { datetime: item.created_at, title: date(item.created_at) }, since(item.created_at)),
+  const head = [h("h2", {}, item.phase + (item.version ? ": " + item.artifact + " (v" + item.version + ") " : " ") + asked(item)), h("p", { class: "small quiet" }, h("a", { href: "#/task/" + item.key }, item.request), " · " + item.repo + " · ", h("time", { datetime: item.created_at, title: date(item.created_at) }, since(item.created_at)),
     item.deadline ? " · until " + date(item.deadline) + " (then: " + item.at_deadline + ")" : "")];
   const shown = item.shown && h("details", { "data-key": key + "shown", open: true }, h("summary", {}, item.kind === "action" ? "The action" : "The artifact"), item.kind === "action" ? h("pre", { tabindex: 0 }, item.shown) : code.show(item.shown, "artifact.yaml"));
   if (item.kind === "escalation") {
     const answer = (words) => act(app, () => post(place + "/escalations/" + encodeURIComponent(item.id) + "/resolve", { answer: words() }).then(finished), "Answered. The task goes on.");
     return h("div", { class: "card wait" }, head, item.issue && h("p", {}, item.issue), h("p", {}, h("strong", {}, item.question)),
-      item.options.length > 0 && h("div", { class: "buttons", role: "group", "aria-label": "Suggested answers" }, item.options.map((option) => h("button", { type: "button", "data-key": key + option, onclick: answer(() => option) }, option))),
+      !only && item.options.length > 0 && h("div", { class: "buttons", role: "group", "aria-label": "Suggested answers" }, item.options.map((option) => h("button", { type: "button", "data-key": key + option, onclick: answer(() => option) }, option))),
       Object.keys(item.context).length > 0 && h("details", { "data-key": key + "context" }, h("summary", {}, "Context"), h("pre", { tabindex: 0 }, JSON.stringify(item.context, null, 2))),
-      [h("label", { for: key + "text" }, "Your answer"), draft("textarea", key + "text", { id: key + "text" }),
+      !only && [h("label", { for: key + "text" }, "Your answer"), draft("textarea", key + "text", { id: key + "text" }),
         h("div", { class: "buttons" }, h("button", { type: "button", class: "main", "data-key": key + "send", onclick: answer(text) }, "Answer"), abortButton(app, item.key))]);
   }
   const decide = (what, body, done) => act(app, () => post(place + "/" + what, { ...bound, ...body() }).then(finished), done);
-  return h("div", { class: "card wait" }, head, item.kind === "action" && h("p", {}, item.question), shown,
+  return h("div", { class: "card wait" }, head, item.kind === "action" && h("p", {}, item.question), shown, !only && [
     h("label", { for: key + "text" }, item.kind === "action" ? "What to do instead (when you refuse)" : "What to change"), draft("textarea", key + "text", { id: key + "text" }),
     h("div", { class: "buttons" },
       h("button", { type: "button", class: "main", "data-key": key + "approve", onclick: decide("approve", () => ({}), "Approved. The task goes on.") }, "Approve"),
-      item.kind === "approval" && h("button", { type: "button", "data-key": key + "exit", onclick: (event) => { if (confirm("Approve this as the last artifact, and end the task here?")) decide("approve", () => ({ exit: true }), "Approved. The task ends here.")(event); } }, "Approve and end here"),
+      item.available_actions.includes("exit") && h("button", { type: "button", "data-key": key + "exit", onclick: (event) => { if (confirm("Approve this as the last artifact, and end the task here?")) decide("approve", () => ({ exit: true }), "Approved. The task ends here.")(event); } }, "Approve and end here"),
       item.kind === "approval" && h("button", { type: "button", "data-key": key + "revise", onclick: decide("feedback", () => ({ feedback: text() }), "Sent back with your words.") }, "Request changes"),
       h("button", { type: "button", class: "danger", "data-key": key + "reject", onclick: (event) => { if (item.kind === "action" || confirm("Refuse this? An artifact that iterates goes back to the stage before; any other ends its task.")) decide("reject", () => (item.kind === "action" && text() ? { feedback: text() } : {}), "Refused.")(event); } }, "Refuse")),
-    h("p", { class: "small quiet" }, "Your decision is bound to what is shown here (" + String(item.hash).slice(0, 12) + ")."));
+    h("p", { class: "small quiet" }, "Your decision is bound to what is shown here (" + String(item.hash).slice(0, 12) + ").")]);
 }
 
 function abortButton(app, id) {
@@ -89,10 +90,8 @@ export function extension(app, shown, waits, pipelines) {
 }
 
 export function startForm(app, repositories, pipelines) {
-  const words = "new-request";
-  const choice = (id, label, values, first) => [h("label", { for: id }, label), h("select", { id, "data-key": id }, first && h("option", { value: "" }, first), values.map(([value, words]) => h("option", { value }, words || value)))];
+  const choice = (id, label, values, more) => [h("label", { for: id }, label), draft("select", id, { id, ...more }, values.map(([value, words]) => h("option", { value }, words || value)))];
   const value = (id) => document.getElementById(id).value;
-  const checked = (id) => document.getElementById(id).checked;
   const go = async (event) => {
     event.preventDefault();
     const button = event.currentTarget.querySelector("button");
@@ -100,16 +99,16 @@ export function startForm(app, repositories, pipelines) {
     try {
       const body = { request: value("new-words"), repo: value("new-repo") };
       if (value("new-pipeline")) body.pipeline = value("new-pipeline");
-      if (checked("new-supervised")) body.supervised = true;
+      if (drafted("new-supervised")) body.supervised = true;
       const started = await post("/api/tasks", body);
-      forget(words);
+      forget("new-");
       location.hash = "#/task/" + started.task_id;
     } catch (problem) { app.say(problem.message + ". " + problem.detail + " (" + problem.code + ")"); }
     button.disabled = false;
   };
-  return h("form", { class: "card", onsubmit: go }, h("label", { for: "new-words" }, "What is to be done"), draft("textarea", words, { id: "new-words", required: true, placeholder: "Add a --version flag" }),
-    choice("new-repo", "Repository", repositories.map((each) => [each.name])), choice("new-pipeline", "Pipeline", pipelines.map((each) => [each.name, each.name + ": " + each.description]), "the usual one"),
-    h("p", {}, h("label", { class: "inline" }, h("input", { type: "checkbox", id: "new-supervised" }), "Ask me after every phase")),
+  return h("form", { class: "card", onsubmit: go }, h("label", { for: "new-words" }, "What is to be done"), draft("textarea", "new-words", { id: "new-words", required: true, placeholder: "Add a --version flag" }),
+    choice("new-repo", "Repository", repositories.map((each) => [each.name]), { onchange: () => app.refresh() }), choice("new-pipeline", "Pipeline", [["", "the usual one"], ...pipelines.map((each) => [each.name, each.name + ": " + each.description])]),
+    h("p", {}, h("label", { class: "inline" }, draft("input", "new-supervised", { type: "checkbox", id: "new-supervised" }), "Ask me after every phase")),
     h("div", { class: "buttons" }, h("button", { class: "main" }, "Start")));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The four levels: all tasks, one task, one phase, one step; and what belongs to a task: changes, artifacts, cost, journal.
-import { h, drawing } from "/dom.js";
-import { get, keyed, task, taskOf } from "/api.js";
+import { h, draft, drafted, drawing } from "/dom.js";
+import { get, keyed, readOnly, task, taskOf } from "/api.js";
 import { clock, date, money, named, number, percent, sign, since, span, stageSign, tone } from "/words.js";
 import { attention, controls, extension, goOnFrom, startForm } from "/forms.js";
 import * as code from "/code.js";
@@ -11,6 +11,21 @@ const link = (to, ...text) => h("a", { href: "#/" + to }, text);
 const entry = (to, ...content) => h("a", { href: "#/" + to, "data-entry": true }, content);
 const unseen = (text) => h("span", { class: "unseen" }, text);
 const fact = (name, ...value) => [h("dt", {}, name), h("dd", {}, value)];
+const lines = (file) => [h("span", { class: "spring" }), h("span", { class: "good" }, "+" + file.lines_added), h("span", { class: "bad" }, "−" + file.lines_removed)];
+const CHANGES = { A: ["new", "good"], D: ["gone", "bad"], R: ["renamed", ""] };
+function changedFile(id, file) {
+  const [words, kind] = CHANGES[file.status] || ["changed", ""];
+  return h("li", { class: "row" }, h("span", { class: kind }, words), link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), lines(file));
+}
+// "12/12", or in words where an old record has no number.
+const conformance = ({ conformance, conformance_passing, conformance_total }) => (conformance_total !== null ? conformance_passing + "/" + conformance_total : conformance ? "holds" : "does not hold");
+
+// Where nothing can be changed the page says so, and shows nothing that would.
+async function onlyShows() {
+  const only = await readOnly();
+  document.body.classList.toggle("read-only", only);
+  return only;
+}
 
 // A text with the ids of tasks in it as links.
 function linked(text) {
@@ -30,8 +45,9 @@ function setCard(set) {
 function stages(shown, current) {
   return h("ol", { class: "stages", "aria-label": "Phases" }, shown.pipeline.stages.map((stage) => {
     const now = stage.name === shown.status.phase && shown.status.state !== "completed";
+    const rounds = now && shown.current_stage && shown.current_stage.status === "iterating" && shown.iteration_summary;
     return h("li", { class: now ? "now" : "", "aria-current": stage.name === current ? "step" : null }, h("a", { href: "#/task/" + shown.key + "/phase/" + stage.name },
-      h("span", { class: tone(stage.status), "aria-hidden": "true" }, now ? "●" : stageSign(stage.status)), " " + stage.name.toUpperCase(), stage.steps > 0 && unseen(", " + stage.status.replaceAll("_", " ") + ", "), h("small", {}, stage.steps ? stage.steps + (stage.steps === 1 ? " step" : " steps") : stage.status)));
+      h("span", { class: tone(stage.status), "aria-hidden": "true" }, now ? "●" : stageSign(stage.status)), " " + stage.name.toUpperCase(), stage.steps > 0 && unseen(", " + stage.status.replaceAll("_", " ") + ", "), h("small", {}, stage.steps ? stage.steps + (stage.steps === 1 ? " step" : " steps") : stage.status), rounds && h("small", { class: "warn" }, "ITERATING, round " + rounds.current + "/" + rounds.max)));
   }));
 }
 
@@ -46,7 +62,8 @@ function card(shown) {
     h("div", { class: "row small" }, h("span", { class: tone(state) }, named(state)), !over && h("span", {}, (shown.status.phase || "").toUpperCase() + " " + percent(shown.status.overall_progress)),
       h("span", { class: "quiet" }, over ? since(shown.timing.last_activity) : span(shown.timing.elapsed_seconds) + " elapsed"), h("span", { class: "quiet" }, money(shown.cost)),
       health.tests_total > 0 && h("span", { class: health.tests_passing === health.tests_total ? "quiet" : "bad" }, "Tests: " + health.tests_passing + "/" + health.tests_total),
-      !over && shown.current_action && h("span", { class: "quiet" }, "Last: " + shown.current_action.action + " (" + since(shown.current_action.started_at) + ")")),
+      health.conformance !== null && h("span", { class: health.conformance ? "quiet" : "bad" }, "Conformance: " + conformance(health)),
+      !over && shown.current_action && h("span", { class: "quiet" }, "Last: " + shown.current_action.action + (shown.current_action.target ? " " + shown.current_action.target : "") + " (" + since(shown.current_action.started_at) + ")")),
     shown.status.question && h("div", { class: "small warn" }, linked(shown.status.question)), shown.status.answer_problem && h("div", { class: "small bad" }, "The answer cannot be used: " + shown.status.answer_problem), shown.status.error && h("div", { class: "small bad" }, shown.status.error));
 }
 
@@ -54,9 +71,25 @@ function troubles(problems) {
   return problems.length > 0 && h("section", { class: "wait" }, h("h2", {}, "Cannot be read"), h("ul", { class: "plain" }, problems.map((problem) => h("li", {}, h("strong", {}, problem.code), " " + problem.title, h("div", { class: "small quiet" }, problem.where), h("div", { class: "small" }, problem.detail)))));
 }
 
+// What `agentforge stats` tells: all tasks, then by pipeline and model. It compares trees of git, so it is asked for only while it is shown.
+const share = (value) => (value === null ? "–" : percent(value));
+const typical = (value) => (value === null ? "–" : number(value));
+const FIGURES = [["tasks", (sums) => sums.tasks], ["delivered", (sums) => sums.delivered], ["steps each", (sums) => typical(sums.steps_per_delivered_task)], ["tokens each", (sums) => typical(sums.tokens_per_delivered_task)], ["escalated", (sums) => share(sums.escalation_rate)], ["verified", (sums) => share(sums.verification_pass_rate)],
+  ["rework", (sums) => share(sums.rework.rate)], ["people", (sums) => (sums.waited_for_people_ms_per_ended_task === null ? "–" : span(sums.waited_for_people_ms_per_ended_task / 1000))], ["cost", money]];
+async function statistics(app, repo) {
+  const key = "statistics", place = document.querySelector('main [data-key="' + key + '"]');
+  const told = place && place.open ? await get("/api/stats", { repo, since: drafted("since") }).catch((problem) => ({ problem })) : null;
+  const table = (title, rows) => rows.length > 0 && h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Statistics by " + title }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, title), FIGURES.map(([name]) => h("th", { class: "number" }, name)))), h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, row.name || "(not named)"), FIGURES.map(([, value]) => h("td", { class: "number" }, value(row))))))));
+  return h("section", {}, h("details", { "data-key": key, open: told !== null, ontoggle: (event) => { if (event.currentTarget.open && !told) app.refresh(); } }, h("summary", {}, "Statistics"), told && [
+    h("p", { class: "row" }, h("label", { class: "inline", for: "since" }, "Tasks of"), draft("select", "since", { id: "since", onchange: () => app.refresh() }, [["", "all time"], ["7d", "the last 7 days"], ["30d", "the last 30 days"], ["90d", "the last 90 days"]].map(([value, words]) => h("option", { value }, words)))),
+    told.problem ? h("p", { class: "bad" }, told.problem.message) : [table("repository", [{ ...told, name: repo || "every repository" }]), table("pipeline", told.by_pipeline), table("model", told.by_model),
+      h("p", { class: "small quiet" }, "Steps and tokens of a delivered task, and the time that an ended one waited for people: the median. Verified: judgements of a stage's work that passed. Rework: delivered lines that were changed within " + told.rework.days + " days.")]]));
+}
+
 export async function tasks(app, query) {
   const filter = { q: query.get("q") || "", state: query.get("state") || "", repo: query.get("repo") || "", limit: query.get("limit") || "50" };
-  const [list, waits, known, sums, sets] = await Promise.all([get("/api/tasks", filter), get("/api/attention"), get("/api/repositories"), get("/api/stats"), get("/api/sets")]);
+  const [list, waits, known, sums, sets] = await Promise.all([get("/api/tasks", filter), get("/api/attention"), get("/api/repositories"), get("/api/stats", { rework: "no" }), get("/api/sets")]);
+  const only = await onlyShows();
   const open = sets.sets.filter((set) => !["done", "undone"].includes(set.phase));
   app.waiting(waits.items.length);
   keyed([...list.tasks, ...waits.items]);
@@ -77,21 +110,25 @@ export async function tasks(app, query) {
     open.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", {}, h("h2", {}, "Sets"), h("ul", { class: "plain" }, open.map(setCard))),
     active.length > 0 && h("section", {}, h("h2", {}, "Active tasks"), h("ul", { class: "plain" }, active.map(card))),
     ended.length > 0 && h("section", {}, h("h2", {}, "Ended tasks"), h("ul", { class: "plain" }, ended.map(card))),
-    list.tasks.length === 0 && h("section", {}, h("p", {}, filter.q || filter.state || filter.repo ? "No task is like that." : "No task yet. ", !filter.q && link("new", "Start one"))),
+    list.tasks.length === 0 && h("section", {}, h("p", {}, filter.q || filter.state || filter.repo ? "No task is like that." : "No task yet. ", !only && !filter.q && link("new", "Start one"))),
     list.next_offset !== null && h("p", {}, h("button", { type: "button", "data-key": "more", onclick: () => go({ limit: String(Math.min(500, Number(filter.limit) * 2)) }) }, "Show more")),
+    sums.tasks > 0 && (await statistics(app, filter.repo)),
   ];
 }
 
 export async function attentions(app) {
-  const waits = await get("/api/attention");
+  const [waits, only] = await Promise.all([get("/api/attention"), onlyShows()]);
   app.waiting(waits.items.length);
   keyed(waits.items);
-  return ["Needs attention", h("h1", {}, "Needs attention"), waits.items.length === 0 && h("section", {}, h("p", {}, "Nothing waits for you.")), waits.items.map((item) => attention(app, item)), troubles(waits.problems),
+  return ["Needs attention", h("h1", {}, "Needs attention"), waits.items.length === 0 && h("section", {}, h("p", {}, "Nothing waits for you.")), waits.items.map((item) => attention(app, item, only)), troubles(waits.problems),
     "Notification" in window && Notification.permission === "default" && h("p", {}, h("button", { type: "button", "data-key": "notify", onclick: async () => { await Notification.requestPermission(); app.refresh(); } }, "Notify me when something waits"))];
 }
 
 export async function start(app) {
-  const [known, all] = await Promise.all([get("/api/repositories"), get("/api/pipelines").catch(() => ({ pipelines: [] }))]);
+  const [known, only] = await Promise.all([get("/api/repositories"), onlyShows()]);
+  if (only) return ["New task", h("h1", {}, "New task"), h("section", {}, h("p", {}, "This dashboard only shows. To start a task: ", h("code", {}, "agentforge start")))];
+  const repo = known.repositories.some((each) => each.name === drafted("new-repo")) ? drafted("new-repo") : "";
+  const all = await get("/api/pipelines", { repo }).catch(() => ({ pipelines: [] }));
   return ["New task", h("h1", {}, "New task"), startForm(app, known.repositories, all.pipelines)];
 }
 
@@ -104,7 +141,7 @@ export async function setup(app, query) {
   const list = (title, told, rows) => h("section", {}, h("h2", {}, title), told.problem ? h("p", { class: "bad" }, told.problem.message + ". " + told.problem.detail) : rows.length ? h("ul", { class: "plain" }, rows) : h("p", { class: "quiet" }, "None."));
   const row = (name, kind, about) => h("li", {}, h("div", { class: "row" }, h("strong", {}, name), h("span", { class: "quiet small" }, kind)), about && h("div", { class: "small" }, about));
   return ["Setup", h("h1", {}, "Setup"), h("section", {}, h("h2", {}, "Repositories"), h("ul", { class: "plain" }, known.repositories.map((each) => h("li", { class: "row" }, h("a", { href: "#/setup?repo=" + encodeURIComponent(each.name), "data-entry": true, "aria-current": each.name === repo ? "true" : null }, each.name), h("span", { class: "quiet small" }, each.path)))),
-    h("p", { class: "small quiet" }, "To add one: ", h("code", {}, "agentforge repo add PATH"), ", and start the dashboard again.")),
+    h("p", { class: "small quiet" }, "To add one: ", h("code", {}, "agentforge repo add PATH"))),
     h("p", { class: "small quiet" }, "In " + repo + ":"),
     h("div", { class: "grid" }, list("Pipelines", pipelines, (pipelines.pipelines || []).map((each) => row(each.name, each.stages.join(" → "), each.description))),
       list("Agents", agents, (agents.agents || []).map((each) => row(each.role, (each.stage || "review") + (each.of_project ? " · of this project" : ""), each.description)))),
@@ -123,10 +160,7 @@ function head(shown, current, back) {
 }
 
 function files(shown) {
-  if (!shown.files) return null;
-  const line = (path, what, kind) => h("li", { class: "row" }, h("span", { class: kind }, what), link("task/" + shown.key + "/diff?path=" + encodeURIComponent(path), path));
-  const all = [...shown.files.created.map((path) => line(path, "new", "good")), ...shown.files.modified.map((path) => line(path, "changed", "")), ...shown.files.deleted.map((path) => line(path, "gone", "bad"))];
-  return h("section", {}, h("h2", {}, "Files"), all.length ? h("ul", { class: "plain" }, all) : h("p", { class: "quiet" }, "None has changed yet."));
+  return shown.files && h("section", {}, h("h2", {}, "Files"), shown.files.changes.length ? h("ul", { class: "plain" }, shown.files.changes.map((file) => changedFile(shown.key, file))) : h("p", { class: "quiet" }, "None has changed yet."));
 }
 
 function criteria(phase) {
@@ -143,7 +177,7 @@ function stepLine(id, step) {
 const steps = (id, lines) => h("ol", { class: "timeline", "aria-label": "Steps, the newest first" }, lines.map((step) => stepLine(id, step)));
 
 export async function overview(app, query, id) {
-  const [shown, waits] = await Promise.all([taskOf(id), get("/api/attention", { task_id: id.split("@")[0] })]);
+  const [shown, waits, only] = await Promise.all([taskOf(id), get("/api/attention", { task_id: id.split("@")[0] }), onlyShows()]);
   waits.items = waits.items.filter((item) => item.repo === shown.repo);
   for (const item of waits.items) item.key = id;
   const phase = shown.status.phase ? await get(task(id, "/phases/" + shown.status.phase)) : null;
@@ -153,10 +187,11 @@ export async function overview(app, query, id) {
   app.watches = [...own.flatMap((set) => [set.set_id, ...set.parts.map((part) => part.task_id)]), ...(needs && !needs.met ? needs.tasks.map((each) => each.task_id) : [])];
   const met = !needs ? [] : [...needs.tasks.map((each) => h("li", {}, h("span", { class: each.reached ? "good" : "warn" }, each.reached ? "✓ " : "· "), link("task/" + each.task_id, each.task_id), " of " + each.repo + ": stage " + each.required_stage + (each.reached ? " is done" : " is needed; it is " + (each.state ? named(each.state) + (each.phase ? " at " + each.phase : "") : "not known")), each.reason && h("div", { class: "small quiet" }, each.reason))),
     ...needs.external.map((each) => h("li", {}, h("span", { class: each.commit ? "good" : "warn" }, each.commit ? "✓ " : "· "), each.artifact + " of " + each.repo + (each.version ? " " + each.version : ""), each.commit && h("span", { class: "quiet small" }, " " + (each.tag || "") + " (" + each.commit.slice(0, 12) + ")")))];
-  const known = shown.available_actions.includes("extend") ? await get("/api/pipelines", { repo: shown.repo }).catch(() => ({ pipelines: [] })) : { pipelines: [] };
-  return [shown.request, head(shown, ""), waits.items.map((item) => attention(app, item)),
+  const known = !only && shown.available_actions.includes("extend") ? await get("/api/pipelines", { repo: shown.repo }).catch(() => ({ pipelines: [] })) : { pipelines: [] };
+  return [shown.request, head(shown, ""), waits.items.map((item) => attention(app, item, only)),
     shown.status.error && h("section", { class: "wait" }, h("p", { class: "bad" }, shown.status.error)), shown.status.pause_reason && !shown.status.error && h("section", { class: "wait" }, h("p", {}, "Paused: ", linked(shown.status.pause_reason))),
     h("section", {}, h("h2", {}, "Pipeline: " + shown.pipeline.template + ", to " + shown.pipeline.exit_stage), h("progress", { max: 1, value: shown.status.overall_progress, "aria-label": "Progress" }), stages(shown),
+      shown.goal_type && h("p", { class: "small quiet" }, "Goal: " + shown.goal_type),
       rounds && h("p", { class: "small" }, "Round " + rounds.current + " of " + rounds.max + (rounds.decisions.length ? ": " + rounds.decisions.map((each) => each.decision + " (" + clock(each.at) + ")").join(", ") : ""))),
     h("div", { class: "grid" },
       phase && h("section", {}, h("h2", {}, "Current phase: " + phase.phase.toUpperCase()), phase.objective && h("p", {}, phase.objective), criteria(phase), link("task/" + id + "/phase/" + phase.phase, "More of this phase")),
@@ -165,11 +200,11 @@ export async function overview(app, query, id) {
       met.length > 0 && h("section", {}, h("h2", {}, "Depends on"), h("ul", { class: "plain" }, met)),
       h("section", {}, h("h2", {}, "Figures"), h("dl", { class: "facts" }, fact("Started", date(shown.timing.started_at)), fact("Elapsed", span(shown.timing.elapsed_seconds) + ", " + span(shown.timing.working_seconds) + " of work"),
         shown.timing.estimated_remaining_seconds !== null && fact("Left, as estimated", span(shown.timing.estimated_remaining_seconds)), fact("Steps", number(shown.steps.total)), fact("Tokens", number(shown.cost.tokens_used)), fact("Cost", money(shown.cost)),
-        shown.steps.total > 0 && fact("Tokens a step", number(Math.round(shown.cost.tokens_used / shown.steps.total))), shown.health.tests_total > 0 && fact("Tests", shown.health.tests_passing + "/" + shown.health.tests_total), fact("Recent errors", shown.health.errors_recent),
+        shown.steps.total > 0 && fact("Tokens a step", number(Math.round(shown.cost.tokens_used / shown.steps.total))), shown.health.tests_total > 0 && fact("Tests", shown.health.tests_passing + "/" + shown.health.tests_total), shown.health.conformance !== null && fact("Conformance", conformance(shown.health)), fact("Recent errors", shown.health.errors_recent),
         shown.delivery.commit && fact("Commit", shown.delivery.commit), shown.delivery.branch && fact("Branch", shown.delivery.branch), shown.delivery.pr_url && fact("Request", shown.delivery.pr_url), current && current.cycle > 0 && fact("Cycles", current.cycle)),
         h("p", { class: "row" }, link("task/" + id + "/journal", "All records"), h("a", { href: task(id, "/report"), download: id + ".json" }, "Export the report"))),
       phase && phase.steps.recent.length > 0 && h("section", {}, h("h2", {}, "Latest steps"), steps(id, phase.steps.recent.slice(0, 8)), link("task/" + id + "/steps", "All steps"))),
-    extension(app, shown, waits.items, known.pipelines), controls(app, shown)];
+    !only && [extension(app, shown, waits.items, known.pipelines), controls(app, shown)]];
 }
 
 // A step that is recorded never changes: its element is made once. A live task costs the new steps only, however many are shown.
@@ -184,7 +219,24 @@ function timelineOf(id) {
   return known;
 }
 
+// Any part of the timeline, however long that is.
+const PART = 100;
+const part = (id, before) => "task/" + id + "/steps?before=" + before;
+function jump(id, total) {
+  const key = "jump-" + id;
+  return total > PART && h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); location.hash = "#/" + part(id, Math.min(total, Number(drafted(key))) + 1); } },
+    h("label", { class: "inline", for: key }, "Go to step"), draft("input", key, { id: key, type: "number", min: 1, max: String(total), required: true }), h("button", {}, "Go"));
+}
+async function someSteps(query, id) {
+  const before = Number(query.get("before"));
+  const [shown, page] = await Promise.all([taskOf(id), get(task(id, "/steps"), { limit: PART, before })]);
+  const total = shown.steps.total;
+  return [shown.request, head(shown, "/steps"), jump(id, total), h("section", {}, h("h2", {}, page.steps.length ? "Steps " + number(page.steps[page.steps.length - 1].step) + " to " + number(page.steps[0].step) + " of " + number(total) : "No steps"),
+    h("p", { class: "row" }, before <= total && link(before + PART > total ? "task/" + id + "/steps" : part(id, before + PART), "← Newer"), page.next_before !== null && link(part(id, page.next_before), "Older →")), steps(id, page.steps))];
+}
+
 export async function timeline(app, query, id) {
+  if (query.has("before")) return someSteps(query, id);
   const wanted = Math.min(MOST_STEPS, Number(query.get("n") || 100));
   const shown = await taskOf(id);
   if ((timelines.get(id) || { newest: 0 }).newest > shown.steps.total) timelines.delete(id);
@@ -214,8 +266,9 @@ export async function timeline(app, query, id) {
   }
   known.title.textContent = number(shown.steps.total) + (shown.steps.total === 1 ? " step" : " steps");
   known.more.replaceChildren();
-  if (known.before !== null && known.shown < MOST_STEPS) known.more.append(h("button", { type: "button", "data-key": "more", onclick: () => { location.hash = "#/task/" + id + "/steps?n=" + Math.min(MOST_STEPS, known.shown * 4); } }, "Load more"));
-  return [shown.request, head(shown, "/steps"), known.section];
+  if (known.before !== null && known.shown >= MOST_STEPS) known.more.append(link(part(id, known.before), "Older steps"));
+  else if (known.before !== null) known.more.append(h("button", { type: "button", "data-key": "more", onclick: () => { location.hash = "#/task/" + id + "/steps?n=" + Math.min(MOST_STEPS, known.shown * 4); } }, "Load more"));
+  return [shown.request, head(shown, "/steps"), jump(id, shown.steps.total), known.section];
 }
 
 export async function phase(app, query, id, name) {
@@ -223,7 +276,7 @@ export async function phase(app, query, id, name) {
   return [name + " · " + shown.request, head(shown, null, "#/task/" + id), h("section", {}, stages(shown, name)),
     h("div", { class: "grid" }, h("section", {}, h("h2", {}, "Phase " + name.toUpperCase()), told.objective && h("p", {}, told.objective), h("dl", { class: "facts" }, fact("Status", told.status), told.agent && fact("Agent", told.agent), told.started_at && fact("Started", date(told.started_at)), told.completed_at && fact("Completed", date(told.completed_at)), fact("Attempts", told.attempts), fact("Tokens", number(told.tokens)), told.error && fact("Error", told.error))),
       h("section", {}, h("h2", {}, "Exit criteria"), criteria(told)),
-      h("section", {}, h("h2", {}, "Files touched"), told.files_touched.length ? h("ul", { class: "plain" }, told.files_touched.map((file) => h("li", { class: "row" }, link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), h("span", { class: "spring" }), h("span", { class: "good" }, "+" + file.lines_added), h("span", { class: "bad" }, "−" + file.lines_removed)))) : h("p", { class: "quiet" }, "None."))),
+      h("section", {}, h("h2", {}, "Files touched"), told.files_touched.length ? h("ul", { class: "plain" }, told.files_touched.map((file) => h("li", { class: "row" }, link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), lines(file)))) : h("p", { class: "quiet" }, "None."))),
     h("section", {}, h("h2", {}, "Steps"), told.steps.recent.length ? steps(id, told.steps.recent) : h("p", { class: "quiet" }, "None.")), told.artifact && h("p", {}, link("task/" + id + "/artifacts?phase=" + name, "Artifacts of this phase"))];
 }
 
@@ -238,7 +291,7 @@ function budget(tokens, most) {
 }
 
 export async function step(app, query, id, which) {
-  const [shown, told] = await Promise.all([taskOf(id), get(task(id, "/steps/" + which))]);
+  const [shown, told, only] = await Promise.all([taskOf(id), get(task(id, "/steps/" + which)), onlyShows()]);
   const at = Number(which);
   const two = query.get("two") === "1";
   return ["Step " + which + " · " + shown.request, head(shown, null, "#/task/" + id + "/phase/" + told.phase),
@@ -249,12 +302,13 @@ export async function step(app, query, id, which) {
       h("details", { "data-key": "context" }, h("summary", {}, "Context, byte for byte"), code.show(told.context_sent.text, "context.yaml")), h("details", { "data-key": "system" }, h("summary", {}, "System prompt"), h("pre", { tabindex: 0 }, told.context_sent.system))),
     h("section", {}, h("h2", {}, "What it answered"), told.llm_response.reasoning && h("pre", { tabindex: 0 }, told.llm_response.reasoning), h("details", { "data-key": "parameters", open: true }, h("summary", {}, "Parameters of " + told.action.type), code.show(JSON.stringify(told.action.parameters, null, 2), "parameters.json"))),
     (told.result.output || told.result.error) && h("section", {}, h("h2", {}, "What came of it"), told.result.output && h("pre", { tabindex: 0 }, told.result.output), told.result.error && h("pre", { tabindex: 0, class: "bad" }, told.result.error)),
-    after(told.state_after), goOnFrom(app, shown, at)];
+    after(told.state_after), !only && goOnFrom(app, shown, at)];
 }
 
 function after(state) {
   const checks = state.verification_status;
-  return checks && h("section", {}, h("h2", {}, "What the gates had said by then"), h("dl", { class: "facts" }, checks.tests && fact("Tests", checks.tests.passing + " pass, " + checks.tests.failing + " fail"), checks.conformance && fact("Conformance", checks.conformance.passing ? "holds" : "does not hold"), fact("Tree", state.tree)));
+  const counted = (sums) => sums.passing + " pass, " + sums.failing + " fail";
+  return checks && h("section", {}, h("h2", {}, "What the gates had said by then"), h("dl", { class: "facts" }, checks.tests && fact("Tests", counted(checks.tests)), checks.conformance && fact("Conformance", checks.conformance.passing !== null ? counted(checks.conformance) : checks.conformance.passed ? "holds" : "does not hold"), fact("Tree", state.tree)));
 }
 
 function columns(two, place) {
@@ -267,22 +321,24 @@ export async function changes(app, query, id) {
   const two = query.get("two") === "1", only = query.get("path") || "";
   return ["Changes · " + shown.request, head(shown, "/diff"), told.problem && h("p", { class: "quiet" }, told.problem.message),
     h("section", {}, h("div", { class: "row" }, h("h2", {}, told.files.length + (told.files.length === 1 ? " file" : " files")), h("span", { class: "spring" }), only && link("task/" + id + "/diff", "All files"), columns(two, "#/task/" + id + "/diff" + (only ? "?path=" + encodeURIComponent(only) : ""))),
-      h("ul", { class: "plain" }, told.files.map((file) => h("li", { class: "row" }, h("span", { class: { A: "good", D: "bad" }[file.status] }, { A: "new", M: "changed", D: "gone", R: "renamed", T: "changed" }[file.status] || file.status), link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), h("span", { class: "spring" }), h("span", { class: "good" }, "+" + file.lines_added), h("span", { class: "bad" }, "−" + file.lines_removed))))),
+      h("ul", { class: "plain" }, told.files.map((file) => changedFile(id, file)))),
     diff.show(told.patch, two, only)];
 }
 
 export async function artifacts(app, query, id) {
   const [shown, list] = await Promise.all([taskOf(id), get(task(id, "/artifacts"))]);
   const place = (each) => task(id, "/artifacts/" + encodeURIComponent(each.phase) + "/" + encodeURIComponent(each.name));
-  const chosen = list.artifacts.find((each) => each.phase + "/" + each.name === query.get("file")) || list.artifacts.find((each) => each.phase === query.get("phase"));
+  const chosen = list.artifacts.find((each) => each.phase + "/" + each.name === query.get("file")) || ["current", "other"].map((version) => list.artifacts.find((each) => each.phase === query.get("phase") && each.version === version)).find(Boolean);
   const against = list.artifacts.find((each) => each.phase + "/" + each.name === query.get("against"));
   const [one, other] = await Promise.all([chosen ? get(place(chosen)) : null, against ? get(place(against)) : null]);
   const to = (each, extra) => "task/" + id + "/artifacts?file=" + encodeURIComponent(each.phase + "/" + each.name) + (extra || "");
+  const compared = (each) => "&against=" + encodeURIComponent(each.phase + "/" + each.name);
+  const two = query.get("two") === "1";
   const versions = chosen ? list.artifacts.filter((each) => each.phase === chosen.phase && each !== chosen) : [];
   return ["Artifacts · " + shown.request, head(shown, "/artifacts"),
     h("section", {}, h("h2", {}, "Artifacts"), list.artifacts.length ? h("ul", { class: "plain" }, list.artifacts.map((each) => h("li", { class: "row" }, h("span", { class: "quiet" }, each.phase), link(to(each), each.name), h("span", { class: "quiet small" }, each.version)))) : h("p", { class: "quiet" }, "None yet.")),
-    one && h("section", {}, h("h2", {}, one.phase + "/" + one.name), versions.length > 0 && h("p", { class: "row small" }, "Compare with: ", versions.map((each) => link(to(chosen, "&against=" + encodeURIComponent(each.phase + "/" + each.name)), each.name))),
-      other ? diff.show(diff.between(one.name, other.text, one.text), query.get("two") === "1") : code.show(one.text, one.name))];
+    one && h("section", {}, h("h2", {}, one.phase + "/" + one.name), versions.length > 0 && h("p", { class: "row small" }, "Compare with: ", versions.map((each) => link(to(chosen, compared(each)), each.name)), other && [h("span", { class: "spring" }), columns(two, "#/" + to(chosen, compared(against)))]),
+      other ? diff.show(diff.between(one.name, other.text, one.text), two) : code.show(one.text, one.name))];
 }
 
 // A sum over the steps: tokens, and money where it is known.

@@ -250,7 +250,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
         GateCall rules = call;
         rules.request.paths = evidence.test_paths;
         AF_TRY(auto judged, conformance(rules, Enforcement::phase_end, stop));
-        take_over(report, std::move(judged), {"conformance_passing"});
+        take_over(report, std::move(judged), {"conformance_passing", "checks_total", "checks_passing"});
     }
     report.facts["believed"] = evidence.run.believed || files.empty();
     const auto count = report.facts.at("failing_tests").as_array().size();

@@ -442,6 +442,8 @@ public:
         AF_TRY(const std::string system_blob, session_.put_text(record.system));
         AF_TRY(const std::string record_blob, session_.put(to_json(record)));
         AF_TRY(const std::string arguments_blob, session_.put(record.arguments));
+        records::ActionTaken action{record.tool, arguments_blob};
+        if (const std::string target = records::target_in(record.arguments); !target.empty()) { action.target = target; }
         records::ActionResult result{record.success ? "success" : "failure", record.summary};
         if (!record.error.empty()) { result.error = record.error; }
         json::object call{{"model", record.completion.model},
@@ -455,7 +457,7 @@ public:
                             .visit = visit_,
                             .run = number_,
                             .run_step = record.step,
-                            .action = records::ActionTaken{record.tool, arguments_blob},
+                            .action = action,
                             .result = result,
                             .llm_call = call,
                             .input_tokens = record.completion.usage.input_tokens,

@@ -104,9 +104,8 @@ Result<MoreStages> more_stages(const ControllerSetup& setup, const TaskState& st
 }
 
 Result<void> check_may_end(const TaskState& state) {
-    auto may = is_last(state) ? Result<void>() : check_exit_point(state.pipeline, state.stage().name);
-    if (may.ok()) { return may; }
-    Error error = may.error();
+    if (may_be_last(state)) { return {}; }
+    Error error = check_exit_point(state.pipeline, state.stage().name).error();
     error.remedy = "approve it without ending there: agentforge approve " + short_id(state.task_id);
     return error;
 }

@@ -2,16 +2,12 @@
 // Figures over the tasks of a repository.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <ostream>
 #include <set>
 
 #include "aggregate/aggregator.hpp"
 #include "aggregate/statistics.hpp"
-#include "base/clock.hpp"
 #include "base/text.hpp"
-#include "git/rework.hpp"
 #include "program/command_line.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"
@@ -26,31 +22,12 @@ using std::chrono::system_clock;
 
 struct StatsArguments {
     std::string since;
-    std::uint64_t rework_days = 14;
+    std::uint64_t rework_days = usual_rework_days;
     bool all = false;
 };
 
-struct ReworkSum {
-    std::uint64_t commits = 0;  ///< Delivered commits.
-    std::uint64_t merged = 0;   ///< Commits that HEAD contains.
-    std::uint64_t lines = 0;
-    std::uint64_t gone = 0;
-};
-
-struct Sums {
-    Statistics tasks;
-    ReworkSum rework;
-};
-
-using Groups = std::map<std::string, Sums>;
-
 struct Found {
-    Sums all;
-    Groups by_pipeline;
-    Groups by_model;
-    std::size_t repositories = 0;  ///< Repositories examined.
-    std::size_t active = 0;        ///< Repositories with a task that has not ended.
-    std::size_t unreadable = 0;
+    TaskStatistics figures;
     std::set<std::string> told;  ///< Reported problems, each once.
 };
 
@@ -60,109 +37,31 @@ void tell(Program& program, const Error& problem, Found& found) {
     program.err << "agentforge: " << text << "\n";
 }
 
-/// Parses `2026-11-01`, a full RFC 3339 time, or a time span before now (`30d`).
-Result<std::optional<system_clock::time_point>> read_since(const std::string& text, system_clock::time_point now) {
-    if (text.empty()) { return std::optional<system_clock::time_point>(); }
-    if (const auto span = parse_time_span(text)) { return std::optional(now - *span); }
-    for (const std::string& whole : {text, text + "T00:00:00.000Z"}) {
-        if (const auto time = parse_time(whole); time.ok()) { return std::optional(*time); }
-    }
-    return Error{"AF-CLI-147", "`" + printable(text, 60) + "` is not a date", "--since",
-                 "write a date (2026-11-01) or a time span (30d)", ErrorKind::invalid};
-}
-
-void add_task(Program& program, const std::filesystem::path& root, const TaskCase& task, std::chrono::seconds within,
-              Found& found) {
-    std::vector<Sums*> all{&found.all, &found.by_pipeline[task.pipeline]};
-    if (task.spend.calls + task.spend.lost > 0) { all.push_back(&found.by_model[task.model]); }
-    for (Sums* sums : all) { sums->tasks.add(task); }
-    if (task.commit.empty() || !task.delivered) { return; }
-    const auto rework = rework_of(root, task.base_tree, task.commit, within);
-    if (!rework.ok()) { tell(program, rework.error(), found); }
-    const bool known = rework.ok() && rework->has_value();
-    for (Sums* sums : all) {
-        sums->rework.commits += 1;
-        sums->rework.merged += known ? 1 : 0;
-        sums->rework.lines += known ? (*rework)->lines : 0;
-        sums->rework.gone += known ? (*rework)->gone : 0;
-    }
-}
-
-Result<void> add_repository(Program& program, const std::filesystem::path& root, const StatsArguments& arguments,
-                            const std::optional<system_clock::time_point>& since, Found& found) {
+Result<void> add_repository(Program& program, const std::filesystem::path& root, Found& found) {
     const TaskStore store(root / ".agentforge");
     AF_TRY(const TaskListing listing, store.list({}, 0));
     for (const Error& problem : listing.problems) { tell(program, problem, found); }
+    const auto rework_in = [&](const TaskCase& task) -> std::optional<Rework> {
+        const auto within = std::chrono::hours(24 * found.figures.rework_days);
+        const auto rework = rework_of(root, task.base_tree, task.commit, within);
+        if (!rework.ok()) { tell(program, rework.error(), found); }
+        return rework.ok() ? *rework : std::nullopt;
+    };
     bool active = false;
     for (const TaskSummary& summary : listing.tasks) {
-        const auto created = parse_time(summary.created_at);
-        if (since && created.ok() && *created < *since) { continue; }
+        if (!found.figures.includes(summary.created_at)) { continue; }
         const auto task = case_of(store.paths(summary.task_id), summary.task_id);
         if (!task.ok()) {
             tell(program, task.error(), found);
-            found.unreadable += 1;
+            found.figures.unreadable += 1;
             continue;
         }
-        add_task(program, root, *task, std::chrono::hours(24 * arguments.rework_days), found);
+        found.figures.add(*task, rework_in);
         active = active || !task->ended;
     }
-    found.repositories += 1;
-    found.active += active ? 1 : 0;
+    found.figures.repositories += 1;
+    found.figures.active += active ? 1 : 0;
     return {};
-}
-
-json::value number_or_null(const std::optional<std::uint64_t>& number) {
-    return number ? json::value(*number) : json::value(nullptr);
-}
-json::value share_or_null(std::uint64_t part, std::uint64_t whole) {
-    const auto found = share(part, whole);
-    return found ? json::value(*found) : json::value(nullptr);
-}
-
-json::object rework_json(const ReworkSum& rework) {
-    return {{"delivered_commits", rework.commits},
-            {"in_head", rework.merged},
-            {"lines", rework.lines},
-            {"lines_changed", rework.gone},
-            {"rate", share_or_null(rework.gone, rework.lines)}};
-}
-
-json::object sums_json(const Sums& found) {
-    const Statistics& sums = found.tasks;
-    return {{"tasks", sums.tasks},
-            {"delivered", sums.delivered},
-            {"completed", sums.completed},
-            {"ended", sums.ended},
-            {"escalated", sums.escalated},
-            {"escalation_rate", share_or_null(sums.escalated, sums.tasks)},
-            {"gates", sums.gates},
-            {"gates_passed", sums.gates_passed},
-            {"verification_pass_rate", share_or_null(sums.gates_passed, sums.gates)},
-            {"steps_per_delivered_task", number_or_null(median(sums.steps))},
-            {"tokens_per_delivered_task", number_or_null(median(sums.tokens))},
-            {"waited_for_people_ms", sums.people_ms},
-            {"waited_for_people_ms_per_ended_task", number_or_null(median(sums.people))},
-            {"rework", rework_json(found.rework)},
-            {"tokens", sums.spend.tokens()},
-            {"estimated_cost_usd", static_cast<double>(sums.spend.cost_microusd) * 1e-6},
-            {"cost_known", sums.spend.cost_known()}};
-}
-
-json::array groups_json(const Groups& groups) {
-    json::array told;
-    for (const auto& [name, sums] : groups) {
-        json::object one{{"name", name}};
-        for (auto& [key, value] : sums_json(sums)) { one[key] = value; }
-        told.push_back(std::move(one));
-    }
-    return told;
-}
-
-/// Returns the weeks since the oldest task was created; at least one.
-double weeks_of(const Statistics& sums, system_clock::time_point now) {
-    const auto span = sums.first ? now - *sums.first : system_clock::duration::zero();
-    return std::max(
-        1.0, std::chrono::duration<double>(span).count() / std::chrono::duration<double>(std::chrono::hours(24 * 7)).count());
 }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
@@ -200,7 +99,7 @@ void show_groups(std::ostream& out, const char* title, const Groups& groups) {
     }
 }
 
-void show(std::ostream& out, const Found& found, const StatsArguments& arguments, system_clock::time_point now) {
+void show(std::ostream& out, const TaskStatistics& found, const StatsArguments& arguments, system_clock::time_point now) {
     const Statistics& sums = found.all.tasks;
     const ReworkSum& rework = found.all.rework;
     out << sums.tasks << (sums.tasks == 1 ? " task" : " tasks")
@@ -226,8 +125,8 @@ void show(std::ostream& out, const Found& found, const StatsArguments& arguments
     line("rework", percent(rework.gone, rework.lines),
          fmt::format("{} of {} delivered lines were changed within {} days; HEAD contains {} of {} delivered commits",
                      rework.gone, rework.lines, arguments.rework_days, rework.merged, rework.commits));
-    line("a week", fmt::format("{:.1f}", static_cast<double>(sums.completed) / weeks_of(sums, now)),
-         fmt::format("completed tasks; {:.1f} were started", static_cast<double>(sums.tasks) / weeks_of(sums, now)));
+    line("a week", fmt::format("{:.1f}", static_cast<double>(sums.completed) / found.weeks(now)),
+         fmt::format("completed tasks; {:.1f} were started", static_cast<double>(sums.tasks) / found.weeks(now)));
     line("audit trail", percent(sums.tasks, sums.tasks + found.unreadable),
          fmt::format("{} of {} journals are intact, record by record", sums.tasks, sums.tasks + found.unreadable));
     if (arguments.all) {
@@ -239,9 +138,12 @@ void show(std::ostream& out, const Found& found, const StatsArguments& arguments
 
 int run_stats(Program& program, const StatsArguments& arguments) {
     const auto now = system_clock::now();
-    const auto since = read_since(arguments.since, now);
-    if (!since.ok()) {
-        program.fail(since.error());
+    Found found;
+    found.figures.rework_days = arguments.rework_days;
+    found.figures.since = parse_since(arguments.since, now);
+    if (!arguments.since.empty() && !found.figures.since) {
+        program.fail(Error{"AF-CLI-147", "`" + printable(arguments.since, 60) + "` is not a date", "--since",
+                           "write a date (2026-11-01) or a time span (30d)", ErrorKind::invalid});
         return static_cast<int>(ExitCode::usage);
     }
     std::vector<KnownRepository> repositories;
@@ -255,37 +157,22 @@ int run_stats(Program& program, const StatsArguments& arguments) {
         if (!place.ok()) { return program.fail(place.error()); }
         repositories.push_back({"", place->root});
     }
-    Found found;
-    std::size_t left_out = 0;
     for (const KnownRepository& repository : repositories) {
         if (const auto problem = arguments.all ? problem_of(repository) : std::nullopt) {
             tell(program, *problem, found);
-            ++left_out;
+            found.figures.left_out += 1;
             continue;
         }
-        if (const auto added = add_repository(program, repository.path, arguments, *since, found); !added.ok()) {
+        if (const auto added = add_repository(program, repository.path, found); !added.ok()) {
             return program.fail(added.error());
         }
     }
     if (program.json_output) {
-        json::object told = sums_json(found.all);
-        told["since"] = *since ? json::value(format_time(**since)) : json::value(nullptr);
-        const Statistics& sums = found.all.tasks;
-        told["tasks_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.tasks) / weeks_of(sums, now);
-        told["completed_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.completed) / weeks_of(sums, now);
-        told["audit_trail_completeness"] = share_or_null(sums.tasks, sums.tasks + found.unreadable);
-        told["repositories"] = found.repositories;
-        told["repositories_with_open_tasks"] = found.active;
-        told["unreadable_tasks"] = found.unreadable;
-        told["repositories_left_out"] = left_out;
-        told["rework"].as_object()["days"] = arguments.rework_days;
-        told["by_pipeline"] = groups_json(found.by_pipeline);
-        told["by_model"] = groups_json(found.by_model);
-        program.print_json(told);
+        program.print_json(to_json(found.figures, now));
     } else {
-        show(program.out, found, arguments, now);
+        show(program.out, found.figures, arguments, now);
     }
-    return found.unreadable + left_out == 0 ? 0 : static_cast<int>(ExitCode::failed);
+    return found.figures.unreadable + found.figures.left_out == 0 ? 0 : static_cast<int>(ExitCode::failed);
 }
 
 }  // namespace

@@ -132,8 +132,7 @@ class TestDashboard(DashboardTest):
         step = client.json(f"/api/tasks/{task}/steps/1")
         self.assertIn(REQUEST, step["context_sent"]["text"])
         self.assertIn(step["context_sent"]["text"].rstrip("\n"), self.run_program("inspect", task, "--step", "1", "--show", "context").out)
-        diff = client.json(f"/api/tasks/{task}/diff")
-        self.assertEqual(sorted(diff), ["base_tree", "files", "patch", "task_id", "tree"])
+        self.assertEqual(client.json(f"/api/tasks/{task}/diff")["files"], [])
         artifact = client.json(f"/api/tasks/{task}/artifacts")["artifacts"][0]
         self.assertTrue(client.json(f"/api/tasks/{task}/artifacts/{artifact['phase']}/{artifact['name']}")["text"])
 
@@ -145,6 +144,11 @@ class TestDashboard(DashboardTest):
         client = self.begin("--port", "0")
         list_of_status = self.run_program("status", "--json").json
         self.assertEqual(list_of_status["counts"], client.json("/api/tasks")["counts"])
+        stats = self.run_program("stats", "--json").json
+        for told in (client.json("/api/stats"), client.json("/api/stats?repo=textkit")):
+            self.assertEqual({name: told[name] for name in stats if not name.endswith("_per_week")}, {name: value for name, value in stats.items() if not name.endswith("_per_week")})
+            self.assertEqual(told["states"], list_of_status["counts"])
+        self.assertEqual((stats["delivered"], stats["rework"]["delivered_commits"]), (1, 1))
         self.assertEqual(list_of_status["counts"], {"waiting": 1, "awaiting_approval": 1, "completed": 1, "paused": 1})
         self.assertEqual(client.json("/api/tasks?state=paused")["counts"], list_of_status["counts"])     # A choice of states, whichever is chosen.
         self.assertEqual(client.json("/api/tasks?q=nothing+of+the+kind")["counts"], {"waiting": 0})
@@ -155,6 +159,8 @@ class TestDashboard(DashboardTest):
             shown = client.json(f"/api/tasks/{task}")
             told = self.run_program("status", task, "--json").json
             self.assertEqual(told["figures"], api[task])
+            if shown["delivery"]["commit"]:
+                self.assert_diff_is_described(shown, client)
             self.assertEqual((told["total_tokens"], told["steps"]), (shown["cost"]["tokens_used"], shown["steps"]["total"]))
             self.assert_same_where_open(entry, shown)
             self.assert_same_stages(task, self.run_program("status", task).out, shown, client)
@@ -170,6 +176,14 @@ class TestDashboard(DashboardTest):
         self.assertIn("AF-JRNL-002", told.err)
         self.assertIn("from state.yaml", told.err)
         self.assertIn(self.task()[-8:], told.out)
+
+    def assert_diff_is_described(self, shown, client):
+        diff, schemas = client.json(f"/api/tasks/{shown['task_id']}/diff"), client.json("/api/openapi.json")["components"]["schemas"]
+        self.assertEqual(sorted(diff), sorted(schemas["Diff"]["properties"]))
+        self.assertTrue(diff["files"])
+        for file in diff["files"]:
+            self.assertEqual(sorted(file), sorted(schemas["FileChange"]["properties"]))
+        self.assertEqual(shown["files"]["changes"], diff["files"])
 
     def assert_same_where_open(self, entry, shown):
         same = {"request": shown["request"], "status": shown["status"]["task_status"], "pipeline": shown["pipeline"]["template"], "current_stage": shown["status"]["phase"],
@@ -206,6 +220,18 @@ class TestDashboard(DashboardTest):
         self.wait_for_process_of(task)
         self.assertEqual(self.records("approval_decided")[0]["decision"], "exit")
 
+    def test_a_stage_that_is_no_exit_point_offers_no_exit(self):
+        pipelines = self.repository / ".agentforge" / "pipelines"
+        pipelines.mkdir(parents=True)
+        change = {"replace": {"name": "intake", "exit_point": False}}
+        (pipelines / "implement.yaml").write_text(json.dumps({"pipeline": {"name": "implement", "extends": "agentforge:implement", "changes": [change]}}), encoding="utf-8")
+        self.assert_code(self.start("--approve", "intake"), 22)
+        client = self.begin("--port", "0")
+        item = client.json("/api/attention")["items"][0]
+        self.assertEqual(item["available_actions"], ["approve", "revise", "reject", "abort"])
+        status, _, text = client.ask("POST", f"/api/tasks/{self.task()}/approve", {"id": item["id"], "hash": item["hash"], "exit": True})
+        self.assertEqual((status, json.loads(text)["code"]), (400, "AF-EXT-012"), text)
+
     def test_a_task_is_extended_on_the_page(self):
         """Behind the artifact that is shown, and again behind the end that it has come to."""
         self.assert_code(self.start("--pipeline", "design", "--iterate"), 22)
@@ -213,7 +239,7 @@ class TestDashboard(DashboardTest):
         task = self.task()
         place = f"/api/tasks/{task}"
         shown = client.json(place)
-        self.assertIn("extend", shown["available_actions"])
+        self.assertEqual(shown["available_actions"], ["approve", "revise", "exit", "reject", "extend", "abort"])
         self.assertEqual(shown["continuation"], {"after": "spec", "stages": [], "next_pipeline": "implement"})
         item = client.json("/api/attention")["items"][0]
         refused, _, text = client.ask("POST", place + "/extend", {"stage": "red", "id": item["id"], "hash": "0123456789"})

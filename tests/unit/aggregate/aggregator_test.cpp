@@ -278,6 +278,20 @@ TEST_F(Aggregated, AFolderThatIsALinkIsLeftOut) {
     EXPECT_EQ(aggregator.problems().at(0).code, "AF-DASH-010");
 }
 
+TEST_F(Aggregated, ATaskEndsWithTheArtifactThatItShowsWhereItsStageMayBeTheLast) {
+    const auto actions = [](bool can_be_last, bool can_be_extended) {
+        TaskOverview overview;
+        overview.summary.status = "awaiting_approval";
+        overview.summary.waiting_for = "approval";
+        overview.can_be_last = can_be_last;
+        overview.can_be_extended = can_be_extended;
+        return available_actions(overview);
+    };
+    using Words = std::vector<std::string>;
+    EXPECT_EQ(actions(true, true), (Words{"approve", "revise", "exit", "reject", "extend", "abort"}));
+    EXPECT_EQ(actions(false, false), (Words{"approve", "revise", "reject", "abort"}));
+}
+
 TEST_F(Aggregated, ATaskThatHasDeliveredCannotBeExtended) {
     const auto actions = [](bool can_be_extended) {
         TaskOverview overview;

@@ -106,10 +106,84 @@ TEST_F(Followed, FiguresAreThoseOfTheStateInTheNamesOfTheSpecification) {
     EXPECT_EQ(told.at("current_stage").at("awaiting"), "user_decision");
     EXPECT_EQ(told.at("steps").at("total"), task.state().steps);
     EXPECT_EQ(told.at("cost").at("tokens_used"), task.state().ledger.total().tokens());
-    EXPECT_EQ(told.at("available_actions"), (json::array{"approve", "revise", "reject", "abort"}));
+    EXPECT_EQ(told.at("available_actions"), (json::array{"approve", "revise", "exit", "reject", "abort"}));
     const double progress = told.at("status").at("overall_progress").as_double();
     EXPECT_GT(progress, 0.3);
     EXPECT_LT(progress, 0.6);
+}
+
+TEST_F(Followed, FiguresOfAnArtifactThatWasSentBackHaveItsRoundsAndDecisions) {
+    KeptJournal journal("waiting_for_approval");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    json::object told = to_json(figures_of(task, "textkit"));
+    EXPECT_EQ(told.at("goal_type"), "implement");
+    EXPECT_EQ(told.at("current_stage").at("artifact"), "specification");
+    EXPECT_EQ(told.at("current_stage").at("version"), 1);
+    EXPECT_EQ(told.at("iteration_summary").at("current"), 1);
+    EXPECT_TRUE(told.at("iteration_summary").at("decisions").as_array().empty());
+    records::ApprovalDecided decided{};
+    decided.approval_id = task.state().approval->id;
+    decided.artifact_hash = task.state().approval->artifact_hash;
+    decided.stage = "spec";
+    decided.decision = "revise";
+    decided.feedback = "Name the separator";
+    decided.decided_by = "user";
+    journal.add(decided, task.state().steps);
+    ASSERT_TRUE(task.refresh().ok());
+    told = to_json(figures_of(task, "textkit"));
+    EXPECT_EQ(told.at("current_stage").at("status"), "iterating");
+    EXPECT_EQ(told.at("current_stage").at("iteration"), 2);
+    EXPECT_TRUE(told.at("current_stage").at("version").is_null());
+    EXPECT_EQ(told.at("iteration_summary"), (json::object{{"stage", "spec"},
+                                                          {"current", 2},
+                                                          {"max", 5},
+                                                          {"decisions", json::array{{{"iteration", 1},
+                                                                                     {"decision", "revise"},
+                                                                                     {"at", "2026-11-24T10:00:00.000Z"},
+                                                                                     {"by", "user"},
+                                                                                     {"feedback", "Name the separator"}}}}}));
+}
+
+TEST_F(Followed, FiguresCountTheConformanceChecksOfTheNewestGateThatMadeThem) {
+    KeptJournal journal("killed_in_green");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    json::object health = to_json(figures_of(task, "textkit")).at("health").as_object();
+    EXPECT_EQ(health.at("conformance"), true);
+    EXPECT_TRUE(health.at("conformance_total").is_null()) << "the record is of an older version";
+    records::Gate gate{};
+    gate.gate = "conformance";
+    gate.tree = task.state().tree;
+    gate.summary = "2 new violations";
+    gate.stage = "green";
+    gate.partial = true;
+    gate.conformance = false;
+    gate.checks = 12;
+    gate.checks_passed = 10;
+    journal.add(gate, task.state().steps);
+    ASSERT_TRUE(task.refresh().ok());
+    health = to_json(figures_of(task, "textkit")).at("health").as_object();
+    EXPECT_EQ(health.at("conformance"), false);
+    EXPECT_EQ(health.at("conformance_passing"), 10);
+    EXPECT_EQ(health.at("conformance_total"), 12);
+    EXPECT_EQ(task.checks_after(task.step_count())->checks_passed, 10U);
+}
+
+TEST_F(Followed, TaskKnowsWhatItsNewestStepIsAbout) {
+    KeptJournal journal("killed_in_green");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    EXPECT_EQ(to_json(figures_of(task, "textkit")).at("current_action").at("target"), "textkit/slug_words.py");
+    auto step = records::as<records::Step>(task.steps(task.step_count(), 1)->front());
+    ASSERT_TRUE(step);
+    step->changes.reset();
+    records::ActionTaken reads = *step->action;
+    reads.target = "textkit/slug.py";
+    step->action = reads;
+    journal.add(*step, task.step_count() + 1);
+    ASSERT_TRUE(task.refresh().ok());
+    EXPECT_EQ(to_json(figures_of(task, "textkit")).at("current_action").at("target"), "textkit/slug.py");
 }
 
 TEST_F(Followed, FiguresOfADeliveredTaskNameItsCommitAndAllOfItsWay) {

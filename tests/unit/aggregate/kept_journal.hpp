@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "journal/journal.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel::testing {
 
@@ -58,6 +59,14 @@ public:
             step["step"] = step.at("step").to_number<std::int64_t>() + 1;
             if (!journal->append(step).ok()) { throw std::runtime_error("no step can be appended"); }
         }
+    }
+
+    /// Appends a record that the kept journal does not have. `step`: steps of the task so far.
+    void add(const records::Body& record, std::uint64_t step) {
+        json::object body{{"step", step}, {"type", records::type_of(record)}, {"timestamp", "2026-11-24T10:00:00.000Z"}};
+        for (auto& [key, value] : records::to_fields(record)) { body[key] = value; }
+        auto journal = Journal::open(file_);
+        if (journal.ok()) { (void)journal->append(std::move(body)); }  // A test that reads it back fails.
     }
 
 private:

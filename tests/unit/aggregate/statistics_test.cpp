@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "aggregate/followed_task.hpp"
+#include "base/clock.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {
@@ -44,6 +46,33 @@ TEST_F(StatisticsOfATask, that_waits_say_that_it_is_not_delivered) {
     EXPECT_FALSE(found->delivered);
     EXPECT_FALSE(found->ended);
     EXPECT_EQ(found->people_ms, 0U) << "nobody has answered yet";
+}
+
+TEST_F(StatisticsOfATask, that_is_followed_are_those_of_its_whole_journal) {
+    for (const char* name : {"delivered_and_rebased", "killed_in_green", "waiting_for_action"}) {
+        const auto whole = kept(name);
+        ASSERT_TRUE(whole.ok()) << whole.error().to_string();
+        FollowedTask followed(TaskPaths{folder_.path() / name / "tasks" / whole->task_id}, whole->task_id);
+        ASSERT_TRUE(followed.refresh().ok());
+        TaskStatistics one;
+        TaskStatistics other;
+        const auto no_rework = [](const TaskCase&) { return std::optional<Rework>(); };
+        one.add(*whole, no_rework);
+        other.add(case_of(followed), no_rework);
+        EXPECT_EQ(to_json(one, {}), to_json(other, {})) << name;
+        EXPECT_EQ(one.all.tasks.all_steps, followed.state().steps);
+    }
+}
+
+TEST(Statistics, of_tasks_since_a_time_leave_older_ones_out) {
+    const auto now = *parse_time("2026-11-10T00:00:00.000Z");
+    TaskStatistics found;
+    EXPECT_TRUE(found.includes("2020-01-01T00:00:00.000Z"));
+    found.since = parse_since("30d", now);
+    EXPECT_FALSE(found.includes("2026-10-10T00:00:00.000Z"));
+    EXPECT_TRUE(found.includes("2026-10-12T00:00:00.000Z"));
+    EXPECT_EQ(parse_since("2026-11-10", now), now);
+    EXPECT_EQ(parse_since("soon", now), std::nullopt);
 }
 
 TEST(Statistics, add_up_tasks_and_take_the_median_of_delivered_ones) {

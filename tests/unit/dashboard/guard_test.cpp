@@ -103,6 +103,7 @@ protected:
 
 TEST_F(ReadOnly, ShowsAndChangesNothing) {
     EXPECT_EQ(get("/api/tasks").status, 200);
+    EXPECT_EQ(body_of(get("/api/repositories")).at("read_only"), true);
     for (const Route& route : dashboard_.routes()) {
         if (route.method == "GET") { continue; }
         EXPECT_EQ(code_of(post(route.path, {})), "403 AF-DASH-004") << route.path;

@@ -2,6 +2,7 @@
 #include <map>
 #include <sstream>
 
+#include "aggregate/statistics.hpp"
 #include "dashboard/page.hpp"
 #include "escalation/store.hpp"
 #include "unit/dashboard/dashboard_of.hpp"
@@ -69,6 +70,50 @@ TEST_F(Look, ShowsAPhaseWithItsCriteria) {
     EXPECT_FALSE(phase.at("steps").at("recent").as_array().empty());
     for (const json::value& step : phase.at("steps").at("recent").as_array()) { EXPECT_EQ(step.at("phase"), "green"); }
     EXPECT_EQ(code_of(get(task("/phases/nothing"))), "404 AF-DASH-016");
+}
+
+TEST_F(Look, ShowsWhyAPhaseDoesNotPass) {
+    records::Gate gate{};
+    gate.gate = "green";
+    gate.tree = std::string(40, 'a');
+    gate.summary = "2 tests fail";
+    gate.stage = "green";
+    gate.partial = false;
+    gate.tests = 10;
+    gate.tests_passed = 8;
+    const auto failing = [](const char* id, const char* message) {
+        return json::object{{"id", id}, {"status", "failed_assertion"}, {"file", "tests/test_oauth.py"}, {"message", message}};
+    };
+    const json::object report{
+        {"gate", "green"},
+        {"blocking_issues", json::array{"test_oauth_token_expiry fails"}},
+        {"tests", json::array{failing("test_oauth_token_expiry", "Expected token.expired to be True"),
+                              failing("test_oauth_provider_google", "KeyError: 'client_secret'"),
+                              {{"id", "test_slug"}, {"status", "passed"}}}},
+        {"violations", json::array()},
+        {"facts", {{"all_tests_pass", false}, {"conformance_passing", true}, {"checks_total", 12}, {"checks_passing", 12}}}};
+    gate.report = records::Kept{report, {}};
+    KeptJournal killed("killed_in_green");
+    killed.begin(folder_.path() / "two" / ".agentforge", killed.records());
+    killed.add(gate, 16);
+    (void)tasks_.refresh();
+    const json::object phase = body_of(get("/api/tasks/" + killed.task_id() + "/phases/green"));
+    std::map<std::string, json::object> criteria;
+    for (const json::value& criterion : phase.at("exit_criteria").as_array()) {
+        criteria[std::string(criterion.at("name").as_string())] = criterion.as_object();
+    }
+    EXPECT_EQ(
+        criteria["all_tests_pass"],
+        (json::object{{"name", "all_tests_pass"}, {"status", "failing"}, {"details", "8/10 tests passing"}, {"blocking", true}}));
+    EXPECT_EQ(criteria["conformance_passing"].at("details"), "12/12 checks passing");
+    const json::object& judged = criteria["gate green"];
+    EXPECT_EQ(judged.at("details"), "2 tests fail");
+    EXPECT_EQ(judged.at("issues"), json::array{"test_oauth_token_expiry fails"});
+    EXPECT_EQ(judged.at("failures").as_array().size(), 2U);
+    EXPECT_EQ(judged.at("failures").at(1), (json::value{{"test", "test_oauth_provider_google"},
+                                                        {"status", "failed_assertion"},
+                                                        {"file", "tests/test_oauth.py"},
+                                                        {"error", "KeyError: 'client_secret'"}}));
 }
 
 TEST_F(Look, PagesThroughStepsFromTheNewest) {
@@ -147,6 +192,41 @@ TEST_F(Look, ShowsCostAndSums) {
     EXPECT_EQ(body_of(get("/api/stats")).at("tasks"), 2);
 }
 
+TEST_F(Look, GivesTheStatisticsOfTheCommandOfTheSameName) {
+    TaskStatistics all;
+    all.repositories = 2;
+    all.active = 1;
+    for (const auto& [repository, journal] : {std::pair{"one", &waiting_}, {"two", &ended_}}) {
+        const auto one =
+            case_of(TaskPaths{folder_.path() / repository / ".agentforge" / "tasks" / journal->task_id()}, journal->task_id());
+        ASSERT_TRUE(one.ok()) << one.error().to_string();
+        all.add(*one, [](const TaskCase&) { return std::optional<Rework>(); });  // There is no git here.
+    }
+    json::object told = body_of(get("/api/stats"));
+    for (const auto& [key, value] : to_json(all, std::chrono::system_clock::now())) {
+        if (!key.ends_with("_per_week")) { EXPECT_EQ(json::serialize(told.at(key)), json::serialize(value)) << key; }
+    }
+    EXPECT_EQ(told.at("delivered"), 1);
+    EXPECT_EQ(told.at("rework").at("delivered_commits"), 1);
+    EXPECT_EQ(body_of(get("/api/stats", {{"repo", "one"}})).at("delivered"), 0);
+    EXPECT_EQ(body_of(get("/api/stats", {{"since", "2200-01-01"}})).at("tasks"), 0);
+    EXPECT_TRUE(body_of(get("/api/stats", {{"rework", "no"}})).at("rework").is_null());
+    EXPECT_EQ(code_of(get("/api/stats", {{"since", "soon"}})), "400 AF-DASH-005");
+    EXPECT_EQ(code_of(get("/api/stats", {{"repo", "three"}})), "404 AF-CONF-073");
+}
+
+TEST_F(Look, CountsATaskWhoseJournalCannotBeReadByItself) {
+    std::ofstream(folder_.path() / "one" / ".agentforge" / "tasks" / waiting_.task_id() / "actions.yaml", std::ios::app)
+        << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
+    (void)tasks_.refresh();
+    const json::object told = body_of(get("/api/stats"));
+    EXPECT_EQ(told.at("tasks"), 1);
+    EXPECT_EQ(told.at("unreadable_tasks"), 1);
+    EXPECT_EQ(told.at("audit_trail_completeness"), 0.5);
+}
+
+TEST_F(Look, SaysWhetherAnythingCanBeChanged) { EXPECT_EQ(body_of(get("/api/repositories")).at("read_only"), false); }
+
 TEST_F(Look, NoPathLeavesTheTasksArtifacts) {
     const std::filesystem::path phases =
         folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "artifacts" / "phases" / "spec";
@@ -219,6 +299,9 @@ TEST_F(Look, TellsWhatWaitsWithTheHashOfWhatIsShown) {
     EXPECT_EQ(item.at("id"), json::value(id));
     EXPECT_EQ(item.at("kind"), "approval");
     EXPECT_EQ(item.at("hash"), json::value(std::string(64, 'a')));
+    EXPECT_EQ(item.at("artifact"), "specification");
+    EXPECT_EQ(item.at("version"), 1);
+    EXPECT_EQ(item.at("available_actions"), (json::array{"approve", "revise", "exit", "reject", "abort"}));
     EXPECT_NE(item.at("shown").as_string().find("<script>"),
               std::string::npos);  // Text stays text: JSON, shown as text by the page.
 }

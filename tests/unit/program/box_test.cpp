@@ -119,8 +119,12 @@ std::vector<TaskOverview> three_tasks() {
     runs.stages_done = 5;
     runs.stages = 8;
     runs.progress = 0.625;
-    runs.activity = {
-        .action = "edit_file", .at = "2026-01-02T15:29:48.000Z", .tests = 10, .tests_passed = 8, .conformance = true};
+    runs.activity = {.action = "edit_file",
+                     .at = "2026-01-02T15:29:48.000Z",
+                     .target = "auth/oauth.py",
+                     .tests = 10,
+                     .tests_passed = 8,
+                     .conformance = true};
     TaskOverview waits = overview("b-22222222", "Migrate to PostgreSQL", "paused", "clarify");
     waits.summary.waiting_for = "escalation";
     waits.waiting_id = "ESC-1";
