@@ -213,7 +213,7 @@ OTHER_WORDS = [
     ("plugins/stages/execute/execute.cpp", 'artifacts.find("plan")', "a contract"),
 ]
 # A field of a document: written with a value, or read by one of these functions.
-FIELD_TESTS = re.compile(r'\["tests"\]|\{"tests", (?!Verdict|suite)|\b(if_contains|list|list_of|list_in|objects_of|texts|texts_of|each_object|number|getValue|gtest_number)\((?:[*\w]+, )*(?:"", )?"tests"')
+FIELD_TESTS = re.compile(r'\["tests"\]|\{"tests", (?!Verdict|suite)|\b(if_contains|list|list_of|list_in|objects_of|texts|texts_of|each_object|number|getValue|gtest_number)\((?:[*\w.()]+, )*(?:"", )?"tests"')
 
 
 # Words of their own that are spelled like a type of record.
