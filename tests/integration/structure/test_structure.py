@@ -239,7 +239,6 @@ READERS = {
     "kernel/program/commands/logs": "shows records",
     "kernel/program/commands/status": "shows records",
     "kernel/program/terminal/closing_card": "shows the tests of the newest whole run beside those of the baseline",
-    "kernel/dashboard/api_tasks": "shows records",
     "kernel/dashboard/api_work": "shows records",
     "kernel/audit/evidence": "verifies a journal whole",
     "kernel/audit/report": "shows records",
