@@ -277,6 +277,34 @@ class Records(unittest.TestCase):
         self.assertEqual([], named)
 
 
+# Threads that can be abandoned, and contexts that can be cut off from the run.
+ABANDONS = re.compile(r"(?<!\bcontext)(\.|->)detach\(\)|\brun_bounded\(|CallContext\* \w")
+
+
+def guard_violations(root):
+    """Calls into plugins that are guarded otherwise than by guarded_call.hpp."""
+    guards = ("kernel/plugins/bounded.", "kernel/pipeline/guarded_call.hpp")
+    return [place for file, place, line in statements(root, "kernel") if ABANDONS.search(line) and not file.startswith(guards)]
+
+
+class People(unittest.TestCase):
+    def test_a_call_that_may_hang_is_guarded_in_one_place(self):
+        self.assertEqual([], guard_violations(ROOT))
+
+    def found(self, violations, line):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "kernel/pipeline/people/people.cpp"
+            file.parent.mkdir(parents=True)
+            file.write_text(line + "\n")
+            return len(violations(pathlib.Path(folder)))
+
+    def test_a_second_guard_is_found(self):
+        self.assertEqual(1, self.found(guard_violations, "worker.detach();"))
+        self.assertEqual(1, self.found(guard_violations, "const bool returned = run_bounded(work, watch, overdue);"))
+        self.assertEqual(1, self.found(guard_violations, "KernelCallContext* inner_;"))
+        self.assertEqual(0, self.found(guard_violations, "context->detach();"))
+
+
 class PlantedRecords(unittest.TestCase):
     """The test itself: each kind of record that is read as text is found."""
 
