@@ -290,7 +290,8 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
         done.overdue = overdue;
         return done;
     };
-    return id.starts_with("ESC-") ? process(options_.store.escalation(id)) : process(options_.store.approval(id));
+    return kind_of(id) == QuestionKind::escalation ? process(options_.store.escalation(id))
+                                                   : process(options_.store.approval(id));
 }
 
 }  // namespace agentforge::kernel

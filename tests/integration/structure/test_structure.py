@@ -277,8 +277,14 @@ class Records(unittest.TestCase):
         self.assertEqual([], named)
 
 
+QUESTION_PREFIX = re.compile(r'"(ESC|APR|ACT)-?"')
 # Threads that can be abandoned, and contexts that can be cut off from the run.
 ABANDONS = re.compile(r"(?<!\bcontext)(\.|->)detach\(\)|\brun_bounded\(|CallContext\* \w")
+
+
+def question_violations(root):
+    """Prefixes of a question's id outside the one table, in all of kernel/."""
+    return [place for file, place, line in statements(root, "kernel") if QUESTION_PREFIX.search(line) and file != "kernel/escalation/question.cpp"]
 
 
 def guard_violations(root):
@@ -288,6 +294,11 @@ def guard_violations(root):
 
 
 class People(unittest.TestCase):
+    """Questions, approvals and actions are one mechanism, and so is the guard over plugins that hang."""
+
+    def test_the_kind_of_a_question_is_read_from_its_id_in_one_place(self):
+        self.assertEqual([], question_violations(ROOT))
+
     def test_a_call_that_may_hang_is_guarded_in_one_place(self):
         self.assertEqual([], guard_violations(ROOT))
 
@@ -297,6 +308,11 @@ class People(unittest.TestCase):
             file.parent.mkdir(parents=True)
             file.write_text(line + "\n")
             return len(violations(pathlib.Path(folder)))
+
+    def test_a_prefix_is_found_and_a_whole_id_is_not(self):
+        self.assertEqual(1, self.found(question_violations, 'if (id.starts_with("ESC-")) {}'))
+        self.assertEqual(1, self.found(question_violations, 'if (id.substr(0, 3) == "APR") {}'))
+        self.assertEqual(0, self.found(question_violations, 'example("agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7");'))
 
     def test_a_second_guard_is_found(self):
         self.assertEqual(1, self.found(guard_violations, "worker.detach();"))
