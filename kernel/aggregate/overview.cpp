@@ -54,17 +54,9 @@ bool look_for_answer(const TaskPaths& paths, TaskOverview& task) {
     const std::string& id = task.waiting_id;
     if (!task.summary.waiting_for.empty() && !id.empty() && store.answer_version(id)) {
         // An answer that cannot be read, or that is for another artifact, leaves the question open.
-        const auto take = [&task](const auto& answer) {
-            task.answered = answer.ok() && answer->has_value();
-            if (!answer.ok()) { task.answer_problem = answer.error().to_string(); }
-        };
-        if (id.starts_with("ESC-")) {
-            take(store.resolution(id));
-        } else if (id.starts_with("ACT-")) {
-            take(store.action_decision(id));
-        } else {
-            take(store.artifact_decision(id));
-        }
+        const auto answer = store.has_answer(id);
+        task.answered = answer.ok() && *answer;
+        if (!answer.ok()) { task.answer_problem = answer.error().to_string(); }
     }
     return task.answered != answered || task.answer_problem != problem;
 }
@@ -75,7 +67,8 @@ bool is_interrupted(const TaskOverview& task) {
 
 bool can_be_extended(const TaskState& state) {
     if (state.stages.empty() || !state.delivery.empty() || !state.commit.empty()) { return false; }
-    const bool at_its_end = state.status == TaskStatus::completed || (state.waiting_for() == "approval" && is_last(state));
+    const bool at_its_end =
+        state.status == TaskStatus::completed || (state.waits_for() == QuestionKind::approval && is_last(state));
     return at_its_end && (state.stage_index + 1 < state.stages.size() || !state.pipeline.continuation.next_pipeline.empty());
 }
 
@@ -84,6 +77,18 @@ namespace {
 /// What the task was given, or its template, makes it fail again.
 bool fails_again(const TaskState& state) {
     return state.status == TaskStatus::failed && (state.error_code.starts_with("AF-EXT-") || state.error_code == "AF-ORCH-032");
+}
+
+std::string words_of(const OpenQuestion& open, const std::string& stage) {
+    switch (open.kind) {
+        case QuestionKind::escalation:
+            return open.text;
+        case QuestionKind::approval:
+            return "approval of " + stage;
+        case QuestionKind::action:
+            return "the action " + open.text;
+    }
+    return {};
 }
 
 }  // namespace
@@ -102,15 +107,11 @@ TaskOverview overview_of(const TaskState& state, LastActivity activity, const Ta
         ++overview.stages;
         overview.stages_done += stage.done ? 1 : 0;
     }
-    if (state.escalation) {
-        overview.waiting_id = state.escalation->id;
-        overview.question = state.escalation->question;
-    } else if (state.approval) {
-        overview.waiting_id = state.approval->id;
-        overview.question = "approval of " + state.stage().name;
-    } else if (state.action && !state.action->id.empty()) {
-        overview.waiting_id = state.action->id;
-        overview.question = "the action " + state.action->tool;
+    if (const auto open = open_question(state)) {
+        overview.waiting_id = open->id;
+        overview.question = words_of(*open, state.stage().name);
+    } else if (state.escalation) {
+        overview.question = state.escalation->question;  // About to be asked.
     } else if (!state.pause_reason.empty() && state.status == TaskStatus::paused) {
         overview.question = state.pause_reason;
     }

@@ -5,6 +5,7 @@
 
 #include "backends/client.hpp"
 #include "base/hash.hpp"
+#include "escalation/question.hpp"
 
 namespace agentforge::kernel {
 
@@ -39,9 +40,9 @@ std::size_t id_length(std::string_view text) {
         }
         return length;
     }
-    if (text.starts_with("ESC-") || text.starts_with("APR-")) {
-        const std::size_t rest = run(text, 4, [](char c) { return is_word(c) || c == '-'; });
-        return rest == 0 ? 0 : 4 + rest;
+    if (const auto kind = kind_of(text); kind && kind != QuestionKind::action) {  // Recorded hashes include the ids of actions.
+        const std::size_t rest = run(text, prefix_length, [](char c) { return is_word(c) || c == '-'; });
+        return rest == 0 ? 0 : prefix_length + rest;
     }
     for (const std::string_view prefix :
          {"REQ-", "SPEC-", "SUITE-", "IMPL-"}) {  // Ids of one task's artifacts. `REQ-001` is not such an id.

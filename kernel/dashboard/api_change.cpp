@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "dashboard/dashboard.hpp"
 #include "dashboard/problem.hpp"
+#include "escalation/question.hpp"
 
 namespace agentforge::kernel {
 
@@ -183,7 +184,7 @@ Result<HttpResponse> abort(const TaskCommands& task, const ApiCall& call) {
 Result<HttpResponse> resolve(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"answer"}, {"abort"}));
     const std::string& id = call.place("escalation_id");
-    if (!id.starts_with("ESC-" + task.task_id() + "-")) {
+    if (kind_in_task(id, task.task_id()) != QuestionKind::escalation) {
         return Error{"AF-DASH-017", "The task has no question with this id", ellipsis(sanitize_utf8(id), 200),
                      "/api/attention lists what waits", ErrorKind::not_found};
     }
@@ -209,8 +210,7 @@ Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const
     }
     AF_TRY(const std::string id, required(call.body, "id"));
     AF_TRY(const std::string hash, required(call.body, "hash"));
-    const bool of_this_task = id.starts_with("APR-" + task.task_id() + "-") || id.starts_with("ACT-" + task.task_id() + "-");
-    if (!of_this_task) {
+    if (const auto kind = kind_in_task(id, task.task_id()); !kind || kind == QuestionKind::escalation) {
         return Error{"AF-DASH-017", "The task has no approval or action with this id", ellipsis(sanitize_utf8(id), 200),
                      "/api/attention lists what waits", ErrorKind::not_found};
     }
@@ -247,7 +247,7 @@ Result<HttpResponse> extend(const TaskCommands& task, const ApiCall& call) {
     AF_TRY(const std::string id, required(call.body, "id"));
     AF_TRY(const std::string hash, required(call.body, "hash"));
     AF_TRY(const std::string stage, required(call.body, "stage"));
-    if (!id.starts_with("APR-" + task.task_id() + "-")) {
+    if (kind_in_task(id, task.task_id()) != QuestionKind::approval) {
         return Error{"AF-DASH-017", "The task has no approval or action with this id", ellipsis(sanitize_utf8(id), 200),
                      "/api/attention lists what waits", ErrorKind::not_found};
     }

@@ -176,17 +176,13 @@ Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call)
     return json_response(told);
 }
 
-std::string_view kind_of(PendingItem::Kind kind) {
-    return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation";
-}
-
 /// Adds all that a person needs to decide. An approval is bound to `hash`, the hash of what is shown here.
 void add_detail(const EscalationStore& store, const PendingItem& item, json::object& told) {
     if (const auto by = store.answer_by(item.id); by.ok() && !by->deadline.empty()) {
         told["deadline"] = by->deadline;
         told["at_deadline"] = by->then;
     }
-    if (item.kind == PendingItem::Kind::escalation) {
+    if (item.kind == QuestionKind::escalation) {
         const auto asked = store.escalation(item.id);
         if (!asked.ok()) { return; }
         told["issue"] = asked->issue;
@@ -198,7 +194,7 @@ void add_detail(const EscalationStore& store, const PendingItem& item, json::obj
     const auto asked = store.approval(item.id);
     if (!asked.ok()) { return; }
     told["hash"] = asked->artifact_hash;
-    told["shown"] = item.kind == PendingItem::Kind::action ? action_text(asked->artifact) : to_yaml(asked->artifact);
+    told["shown"] = item.kind == QuestionKind::action ? action_text(asked->artifact) : to_yaml(asked->artifact);
 }
 
 Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& call) {
@@ -224,7 +220,7 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
             json::object task = to_json(**figures);
             const bool approval = item.kind == PendingItem::Kind::approval && task["current_stage"].is_object();
             json::object told{{"id", item.id},
-                              {"kind", kind_of(item.kind)},
+                              {"kind", to_string(item.kind)},
                               {"repo", repository.name},
                               {"task_id", item.task_id},
                               {"request", (*figures)->overview.summary.request},

@@ -30,26 +30,28 @@ constexpr std::size_t max_record_bytes = 16UL << 20U;
 constexpr std::size_t max_resolution_bytes = 1UL << 20U;
 
 bool is_id(std::string_view id) {
-    return (id.starts_with("ESC-") || id.starts_with("APR-") || id.starts_with("ACT-")) && id.size() > 4 && id.size() <= 200 &&
-           std::all_of(id.begin(), id.end(), [](char c) {
+    return kind_of(id) && id.size() > prefix_length && id.size() <= 200 && std::all_of(id.begin(), id.end(), [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
            });
 }
 
-Result<void> check_id(std::string_view id, std::string_view prefix) {
-    if (is_id(id) && id.starts_with(prefix)) { return {}; }
-    return Error{"AF-ESC-002",
-                 "`" + ellipsis(id, 100) + "` is not an id of the form " + std::string(prefix) + "<task>-<stage>-<number>",
-                 {},
-                 "List the ids with: agentforge escalations list",
-                 ErrorKind::invalid};
+Result<void> check_id(std::string_view id, QuestionKind kind) {
+    if (is_id(id) && kind_of(id) == kind) { return {}; }
+    return Error{
+        "AF-ESC-002",
+        "`" + ellipsis(id, 100) + "` is not an id of the form " + std::string(prefix_of(kind)) + "<task>-<stage>-<number>",
+        {},
+        "List the ids with: agentforge escalations list",
+        ErrorKind::invalid};
 }
 
 /// Checks the id of an approval, or of an action, which is stored like one.
-Result<void> check_approval_id(std::string_view id) { return check_id(id, id.starts_with("ACT-") ? "ACT-" : "APR-"); }
+Result<void> check_approval_id(std::string_view id) {
+    return check_id(id, kind_of(id) == QuestionKind::action ? QuestionKind::action : QuestionKind::approval);
+}
 
-std::string make_id(std::string_view prefix, std::string_view task_id, std::string_view stage, std::uint64_t counter) {
-    std::string id(prefix);
+std::string make_id(QuestionKind kind, std::string_view task_id, std::string_view stage, std::uint64_t counter) {
+    std::string id(prefix_of(kind));
     for (const char c : std::string(task_id) + "-" + std::string(stage)) {
         const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
         id.push_back(plain ? c : '-');
@@ -363,17 +365,9 @@ std::filesystem::path resolution_file(const std::filesystem::path& directory, st
     return directory / (std::string(id) + std::string(resolution_suffix));
 }
 
-template <class T>
-Result<void> without_value(const Result<T>& result) {
-    return result.ok() ? Result<void>() : Result<void>(result.error());
-}
-
 /// Returns why no answer can be given any more: there is one already, or an invalid file is in its place.
 Error already_answered(const EscalationStore& store, std::string_view id) {
-    const auto read = id.starts_with("ESC-")   ? without_value(store.resolution(id))
-                      : id.starts_with("ACT-") ? without_value(store.action_decision(id))
-                                               : without_value(store.decision(id));
-    if (!read.ok()) { return read.error(); }
+    if (const auto usable = store.has_answer(id); !usable.ok()) { return usable.error(); }
     const std::filesystem::path file = resolution_file(store.directory(), id);
     const std::string words = answer_in_words(file);
     return Error{"AF-ESC-004", "There is already an answer to " + std::string(id) + (words.empty() ? "" : " (" + words + ")"),
@@ -512,13 +506,13 @@ Result<std::optional<Error>> EscalationStore::set_early_answer_aside(std::string
 }
 
 std::string EscalationStore::escalation_id(std::string_view task_id, std::string_view stage, unsigned counter) {
-    return make_id("ESC-", task_id, stage, counter);
+    return make_id(QuestionKind::escalation, task_id, stage, counter);
 }
 std::string EscalationStore::approval_id(std::string_view task_id, std::string_view stage, unsigned counter) {
-    return make_id("APR-", task_id, stage, counter);
+    return make_id(QuestionKind::approval, task_id, stage, counter);
 }
 std::string EscalationStore::action_id(std::string_view task_id, std::string_view stage, std::uint64_t counter) {
-    return make_id("ACT-", task_id, stage, counter);
+    return make_id(QuestionKind::action, task_id, stage, counter);
 }
 
 AnswerBy AnswerRule::of(std::string_view created_at, const std::vector<std::string>& options, bool approval) const {
@@ -534,7 +528,7 @@ AnswerBy AnswerRule::of(std::string_view created_at, const std::vector<std::stri
 }
 
 Result<void> EscalationStore::record(const Escalation& escalation, const AnswerBy& by) const {
-    AF_CHECK(check_id(escalation.id, "ESC-"));
+    AF_CHECK(check_id(escalation.id, QuestionKind::escalation));
     json::array options;
     for (const std::string& option : escalation.options) { options.emplace_back(option); }
     return create_record(directory_, escalation.id,
@@ -562,7 +556,7 @@ Result<void> EscalationStore::record(const ApprovalRequest& request, const Answe
 }
 
 Result<Escalation> EscalationStore::escalation(std::string_view id) const {
-    AF_CHECK(check_id(id, "ESC-"));
+    AF_CHECK(check_id(id, QuestionKind::escalation));
     AF_TRY(const std::optional<YamlDocument> document,
            load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
     if (!document) { return unknown(directory_, id); }
@@ -603,8 +597,19 @@ Result<ApprovalRequest> EscalationStore::approval(std::string_view id) const {
     return result;
 }
 
+Result<PendingItem> EscalationStore::item(std::string_view id) const {
+    const auto kind = kind_of(id);
+    if (kind == QuestionKind::escalation) {
+        AF_TRY(const Escalation asked, escalation(id));
+        return PendingItem{*kind, asked.id, asked.task_id, asked.stage, asked.question, {}, asked.created_at};
+    }
+    AF_TRY(const ApprovalRequest asked, approval(id));
+    const std::string question = kind == QuestionKind::action ? action_line(asked.artifact) : std::string();
+    return PendingItem{*kind, asked.id, asked.task_id, asked.stage, question, asked.artifact_hash, asked.created_at};
+}
+
 Result<AnswerBy> EscalationStore::answer_by(std::string_view id) const {
-    if (!is_id(id)) { AF_CHECK(check_id(id, "ESC-")); }
+    if (!is_id(id)) { AF_CHECK(check_id(id, QuestionKind::escalation)); }
     AF_TRY(const std::optional<YamlDocument> document,
            load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
     if (!document) { return unknown(directory_, id); }
@@ -635,7 +640,7 @@ Result<std::optional<Approval>> EscalationStore::decision(std::string_view id) c
 }
 
 Result<std::optional<ArtifactDecision>> EscalationStore::artifact_decision(std::string_view id) const {
-    AF_CHECK(check_id(id, "APR-"));
+    AF_CHECK(check_id(id, QuestionKind::approval));
     AF_TRY(const ApprovalRequest asked, approval(id));
     AF_TRY(const std::optional<YamlDocument> document, load_answer(directory_, asked.id));
     if (!document) { return std::optional<ArtifactDecision>(); }
@@ -644,12 +649,25 @@ Result<std::optional<ArtifactDecision>> EscalationStore::artifact_decision(std::
 }
 
 Result<std::optional<ActionDecision>> EscalationStore::action_decision(std::string_view id) const {
-    AF_CHECK(check_id(id, "ACT-"));
+    AF_CHECK(check_id(id, QuestionKind::action));
     AF_TRY(const ApprovalRequest asked, approval(id));
     AF_TRY(const std::optional<YamlDocument> document, load_answer(directory_, asked.id));
     if (!document) { return std::optional<ActionDecision>(); }
     AF_TRY(ActionDecision decision, read_action_decision(*document, asked));
     return std::optional<ActionDecision>(std::move(decision));
+}
+
+Result<bool> EscalationStore::has_answer(std::string_view id) const {
+    const auto there = [](const auto& answer) { return answer.ok() ? Result<bool>(answer->has_value()) : answer.error(); };
+    switch (kind_of(id).value_or(QuestionKind::approval)) {
+        case QuestionKind::escalation:
+            return there(resolution(id));
+        case QuestionKind::approval:
+            return there(artifact_decision(id));
+        case QuestionKind::action:
+            return there(action_decision(id));
+    }
+    return false;
 }
 
 std::optional<AnswerVersion> EscalationStore::answer_version(std::string_view id) const {
@@ -658,19 +676,13 @@ std::optional<AnswerVersion> EscalationStore::answer_version(std::string_view id
     return AnswerVersion{static_cast<std::int64_t>(st.st_mtim.tv_sec) * 1'000'000'000 + st.st_mtim.tv_nsec, st.st_size};
 }
 
-namespace {
-
-constexpr std::size_t kind_prefix = 4;  ///< `ESC-`, `APR-` or `ACT-`.
-
-}  // namespace
-
 AnsweredQuestions::AnsweredQuestions(std::vector<std::string> ids) : names_(std::move(ids)) {
-    for (std::string& id : names_) { id.erase(0, kind_prefix); }
+    for (std::string& id : names_) { id.erase(0, prefix_length); }
     std::ranges::sort(names_);
 }
 
 bool AnsweredQuestions::contains(std::string_view id) const {
-    return id.size() > kind_prefix && std::ranges::binary_search(names_, id.substr(kind_prefix));
+    return id.size() > prefix_length && std::ranges::binary_search(names_, id.substr(prefix_length));
 }
 
 bool AnsweredQuestions::may_be_of(std::string_view task_id) const {
@@ -714,7 +726,7 @@ Result<void> EscalationStore::resolve(std::string_view id, const Resolution& res
 }
 
 Result<void> EscalationStore::decide_action(std::string_view id, const ActionDecision& decision) const {
-    AF_CHECK(check_id(id, "ACT-"));
+    AF_CHECK(check_id(id, QuestionKind::action));
     AF_TRY(const ApprovalRequest asked, this->approval(id));
     if (decision.action_hash != asked.artifact_hash) { return other_artifact(id, decision.action_hash, asked.artifact_hash); }
     json::object fields{{"approved", decision.approved}};
@@ -726,7 +738,7 @@ Result<void> EscalationStore::decide_action(std::string_view id, const ActionDec
 }
 
 Result<void> EscalationStore::decide(std::string_view id, const Approval& approval) const {
-    if (id.starts_with("ACT-")) {
+    if (kind_of(id) == QuestionKind::action) {
         return decide_action(
             id, {approval.approved, {}, approval.feedback.value_or(""), approval.artifact_hash, approval.decided_by});
     }
@@ -739,7 +751,7 @@ Result<void> EscalationStore::decide(std::string_view id, const Approval& approv
 }
 
 Result<void> EscalationStore::decide_artifact(std::string_view id, const ArtifactDecision& decision) const {
-    AF_CHECK(check_id(id, "APR-"));
+    AF_CHECK(check_id(id, QuestionKind::approval));
     AF_TRY(const ApprovalRequest asked, this->approval(id));
     if (decision.artifact_hash != asked.artifact_hash) { return other_artifact(id, decision.artifact_hash, asked.artifact_hash); }
     AF_CHECK(check_size({decision.feedback, decision.issues}));
@@ -794,42 +806,16 @@ Result<PendingList> EscalationStore::pending(const std::optional<std::string>& t
             continue;
         }
         if (answer) { continue; }
-        // An unreadable answer leaves the question open.
-        const auto open = [&](const auto& answered) {
-            if (answered.ok()) { return !answered->has_value(); }
-            list.problems.push_back(answered.error());
-            return true;
-        };
-        if (id.starts_with("ESC-")) {
-            const Result<Escalation> asked = escalation(id);
-            if (!asked.ok()) {
-                list.problems.push_back(asked.error());
-                continue;
-            }
-            if (task_id && asked->task_id != *task_id) { continue; }
-            if (open(resolution(id))) {
-                list.items.push_back(
-                    {PendingItem::Kind::escalation, id, asked->task_id, asked->stage, asked->question, {}, asked->created_at});
-            }
-        } else {
-            const Result<ApprovalRequest> asked = approval(id);
-            if (!asked.ok()) {
-                list.problems.push_back(asked.error());
-                continue;
-            }
-            if (task_id && asked->task_id != *task_id) { continue; }
-            if (id.starts_with("ACT-")) {
-                if (open(action_decision(id))) {
-                    list.items.push_back({PendingItem::Kind::action, id, asked->task_id, asked->stage,
-                                          action_line(asked->artifact), asked->artifact_hash, asked->created_at});
-                }
-                continue;
-            }
-            if (open(decision(id))) {
-                list.items.push_back(
-                    {PendingItem::Kind::approval, id, asked->task_id, asked->stage, {}, asked->artifact_hash, asked->created_at});
-            }
+        Result<PendingItem> asked = item(id);
+        if (!asked.ok()) {
+            list.problems.push_back(asked.error());
+            continue;
         }
+        if (task_id && asked->task_id != *task_id) { continue; }
+        const Result<bool> answered = has_answer(id);
+        if (!answered.ok()) { list.problems.push_back(answered.error()); }
+        // An unreadable answer leaves the question open.
+        if (!answered.ok() || !*answered) { list.items.push_back(std::move(*asked)); }
     }
     std::stable_sort(list.items.begin(), list.items.end(),
                      [](const PendingItem& a, const PendingItem& b) { return a.created_at < b.created_at; });

@@ -17,13 +17,13 @@
 #include <agentforge/result.hpp>
 
 #include "escalation/feedback.hpp"
+#include "escalation/question.hpp"
 
 namespace agentforge::kernel {
 
 /// An item that waits for a person.
 struct PendingItem {
-    enum class Kind : unsigned char { escalation = 1, approval, action };
-    Kind kind = Kind::escalation;
+    QuestionKind kind = QuestionKind::escalation;
     std::string id;
     std::string task_id;
     std::string stage;
@@ -108,7 +108,7 @@ public:
     [[nodiscard]] bool may_be_of(std::string_view task_id) const;
 
 private:
-    std::vector<std::string> names_;  ///< The ids without `ESC-`, `APR-` or `ACT-`, sorted.
+    std::vector<std::string> names_;  ///< The ids without their prefixes, sorted.
 };
 
 /// Several processes may use it at once. An instance has no state except its folder.
@@ -134,6 +134,8 @@ public:
     /// Errors: `not_found` AF-ESC-001 with the nearest id; `invalid` AF-ESC-002, AF-ESC-005 (file, line, field).
     [[nodiscard]] Result<Escalation> escalation(std::string_view id) const;
     [[nodiscard]] Result<ApprovalRequest> approval(std::string_view id) const;
+    /// The same for an item of any kind, answered or not, as `pending` lists it.
+    [[nodiscard]] Result<PendingItem> item(std::string_view id) const;
 
     /// Call it before a question is raised. An answer that already exists then is invalid, because nothing was shown yet: renames
     /// it to `<id>.early-<number>.yaml` and returns a message about it. A question that is already recorded keeps its answer.
@@ -157,6 +159,8 @@ public:
     /// The same for an action: `approved: true`, with `edited` (`arguments`, and `tool` if it differs) to carry out a changed
     /// one; or `approved: false`, with `feedback` for the model.
     [[nodiscard]] Result<std::optional<ActionDecision>> action_decision(std::string_view id) const;
+    /// Returns whether an item of any kind has an answer that can be used. Errors: as above.
+    [[nodiscard]] Result<bool> has_answer(std::string_view id) const;
     /// Returns whether an answer's file exists, valid or not. Cheap enough to poll every few milliseconds. An empty file is not
     /// written yet.
     [[nodiscard]] std::optional<AnswerVersion> answer_version(std::string_view id) const;

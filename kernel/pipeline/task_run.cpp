@@ -71,19 +71,17 @@ Result<void> TaskRun::take_up() {
 
 Result<void> TaskRun::check_heard() const {
     if (guidance_.empty()) { return {}; }
-    const std::string_view waiting_for = task_.state().waiting_for();
-    if (waiting_for.empty() && task_.state().status != TaskStatus::completed && task_.state().status != TaskStatus::aborted) {
-        return {};
-    }
+    const auto waits_for = task_.state().waits_for();
+    if (!waits_for && task_.state().status != TaskStatus::completed && task_.state().status != TaskStatus::aborted) { return {}; }
     const std::string& id = task_.state().task_id;
     return Error{"AF-ORCH-049",
-                 waiting_for.empty() ? "task " + id + " has ended (" + std::string(to_string(task_.state().status)) +
-                                           "): no model would see your message"
-                                     : "task " + id + " waits for your " + (waiting_for == "escalation" ? "answer" : "decision") +
-                                           ", and continues with it",
+                 !waits_for ? "task " + id + " has ended (" + std::string(to_string(task_.state().status)) +
+                                  "): no model would see your message"
+                            : "task " + id + " waits for your " +
+                                  (waits_for == QuestionKind::escalation ? "answer" : "decision") + ", and continues with it",
                  "",
-                 waiting_for.empty() ? way_after_end(task_.state())
-                                     : "`agentforge status " + short_id(id) + "` shows what it waits for and how to answer",
+                 !waits_for ? way_after_end(task_.state())
+                            : "`agentforge status " + short_id(id) + "` shows what it waits for and how to answer",
                  ErrorKind::conflict};
 }
 
@@ -257,9 +255,7 @@ PipelineResult result_of(const TaskState& state) {
     if (!state.stages.empty()) { result.current_stage = state.stage().name; }
     result.stages_completed = state.completed_stages();
     result.waiting_for = std::string(state.waiting_for());
-    if (state.escalation) { result.waiting_id = state.escalation->id; }
-    if (state.approval) { result.waiting_id = state.approval->id; }
-    if (state.action) { result.waiting_id = state.action->id; }
+    if (const auto open = open_question(state)) { result.waiting_id = open->id; }
     if (result.success && !state.delivery.empty()) { result.deliverable = delivered_facts(state); }
     if (!state.error.empty()) {
         const char* without_code = state.status == TaskStatus::aborted ? "AF-ORCH-007" : "AF-ORCH-001";

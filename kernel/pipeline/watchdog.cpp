@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/watchdog.hpp"
 
+#include "pipeline/guarded_call.hpp"
 #include "pipeline/process_requests.hpp"
-#include "plugins/bounded.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -10,12 +10,13 @@ namespace {
 /// Decides when to give up the thread that makes these calls: when its own deadline or that of its current model call has passed.
 class CallDeadline {
 public:
-    CallDeadline(TaskServices& services, const CallWatch& watch) : services_(services), watch_(watch) {}
+    explicit CallDeadline(TaskServices& services) : services_(services) {}
+    [[nodiscard]] const std::shared_ptr<CallWatch>& watch() const { return watch_; }
     bool ended(std::chrono::steady_clock::time_point deadline) {
         const auto now = services_.clock.steady();
         if (now >= deadline + services_.hang_grace) { return true; }
         if (services_.model_limit.count() == 0) { return false; }
-        const auto seen = watch_.now();
+        const auto seen = watch_->now();
         if (!seen || seen->function != "complete" || seen->number != number_) {
             number_ = seen ? seen->number : 0;
             since_ = now;
@@ -34,13 +35,13 @@ public:
     [[nodiscard]] std::string where(std::string otherwise) const { return whom_.empty() ? std::move(otherwise) : whom_; }
     /// Notes which call hangs. Call it when giving up.
     void note() {
-        culprit_ = watch_.culprit();
-        if (const auto seen = watch_.now()) { whom_ = seen->whom; }
+        culprit_ = watch_->culprit();
+        if (const auto seen = watch_->now()) { whom_ = seen->whom; }
     }
 
 private:
     TaskServices& services_;
-    const CallWatch& watch_;
+    std::shared_ptr<CallWatch> watch_ = std::make_shared<CallWatch>();
     std::uint64_t number_ = 0;
     std::chrono::steady_clock::time_point since_;
     bool model_ = false;
@@ -55,6 +56,16 @@ Error given_up(const std::string& what, const CallDeadline& patience, std::chron
         ErrorKind::timeout};
 }
 
+template <class T>
+std::optional<T> call_until_hung(OpenTask& task, CallDeadline& patience, const StageClock& clock, std::function<T()> call) {
+    auto result = call_guarded<T>(std::move(call), patience.watch(), [&, paths = task.session->paths()] {
+        heed_requests(paths, task.services.cancel);
+        return patience.ended(clock.deadline());
+    });
+    if (!result) { patience.note(); }
+    return result;
+}
+
 }  // namespace
 
 Result<void> Watchdog::go_on_without_thread() {
@@ -66,25 +77,18 @@ Result<void> Watchdog::go_on_without_thread() {
 }
 
 Result<StageResult> Watchdog::run_stage(const std::shared_ptr<Stage>& plugin, const std::shared_ptr<StageHost>& host) {
-    const auto result = std::make_shared<std::optional<StageResult>>();
-    const auto watch = std::make_shared<CallWatch>();
     // Until the thread returns, the state belongs to it.
     const std::string name = task_.stage_name();
     const std::string executor = task_.state().stage_template().executor;
-    CallDeadline patience(task_.services, *watch);
-    const bool returned = run_bounded(
-        [result, plugin, host, session = task_.session, task_workspace = task_.task_workspace] {
+    CallDeadline patience(task_.services);
+    auto result = call_until_hung<StageResult>(
+        task_, patience, host->stage_clock(), [plugin, host, session = task_.session, task_workspace = task_.task_workspace] {
             const auto before = host->measure_before();
-            *result = before.ok() ? agentforge::run_stage(*plugin, *host) : StageResult::failed(before.error());
+            auto made = before.ok() ? agentforge::run_stage(*plugin, *host) : StageResult::failed(before.error());
             host->end_servers();
-        },
-        watch,
-        [&, paths = task_.session->paths()] {
-            heed_requests(paths, task_.services.cancel);
-            return patience.ended(host->stage_clock().deadline());
+            return made;
         });
-    if (returned) { return Result<StageResult>(std::move(**result)); }
-    patience.note();
+    if (result) { return std::move(*result); }
     host->abandon();
     AF_CHECK(go_on_without_thread());
     return StageResult::failed(
@@ -92,26 +96,20 @@ Result<StageResult> Watchdog::run_stage(const std::shared_ptr<Stage>& plugin, co
 }
 
 Result<AgentOutcome> Watchdog::run_review(const AgentRun& run, const std::shared_ptr<StageClock>& clock) {
-    const auto result = std::make_shared<std::optional<Result<AgentOutcome>>>();
-    const auto watch = std::make_shared<CallWatch>();
-    CallDeadline patience(task_.services, *watch);
-    const bool returned = run_bounded(
-        [result, run, clock, session = task_.session, task_workspace = task_.task_workspace, &services = task_.services] {
+    CallDeadline patience(task_.services);
+    auto result = call_until_hung<Result<AgentOutcome>>(
+        task_, patience, *clock,
+        [run, clock, session = task_.session, task_workspace = task_.task_workspace, &services = task_.services] {
             ServerPool servers([&services](LogLevel level, std::string_view message, const json::object& fields) {
                 event::Logged logged{static_cast<std::uint64_t>(level), std::string(message)};
                 if (!fields.empty()) { logged.fields = fields; }
                 services.events.event(logged);
             });
-            *result = run_role(*session, *task_workspace, services, *clock, run, 1, true, servers);
+            auto outcome = run_role(*session, *task_workspace, services, *clock, run, 1, true, servers);
             servers.end();
-        },
-        watch,
-        [&, paths = task_.session->paths()] {
-            heed_requests(paths, task_.services.cancel);
-            return patience.ended(clock->deadline());
+            return outcome;
         });
-    if (returned) { return std::move(**result); }
-    patience.note();
+    if (result) { return std::move(*result); }
     AF_CHECK(go_on_without_thread());
     return given_up("the review by `" + run.role + "`", patience, clock->limit(), "role `" + run.role + "`");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watchdog for plugins that hang: runs their code on a separate thread and gives it up at its deadline.
+// The watchdog for plugins that hang: runs their code by a guarded call (guarded_call.hpp) and gives it up at its deadline.
 //
 // The thread shares ownership of everything it uses. A given-up thread keeps its session and workspace but can record nothing
 // more; the task continues with a new session.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/bounded.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -55,41 +57,52 @@ const std::string& CallWatch::lasting(std::string_view text) {
     return *texts->emplace(text).first;
 }
 
-bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch, const std::function<bool()>& overdue) {
+std::vector<bool> run_bounded(std::vector<BoundedWork> works,
+                              const std::function<bool(const std::vector<bool>& returned)>& overdue) {
     struct Shared {
         std::mutex mutex;
         std::condition_variable changed;
-        bool done = false;
+        std::vector<bool> returned;
     };
     const auto shared = std::make_shared<Shared>();
-    const auto given = std::make_shared<std::function<void()>>(std::move(work));
-    const auto body = [shared, watch, given] {
-        CallWatch::here = watch.get();
-        (*given)();
-        *given = nullptr;  // Released before the end is signalled, so the last owner is this thread only if it was abandoned.
-        CallWatch::here = nullptr;
-        const std::lock_guard lock(shared->mutex);
-        shared->done = true;
-        shared->changed.notify_all();
-    };
-    auto worker = try_thread(body);
-    if (!worker) { body(); }
-    std::unique_lock lock(shared->mutex);
-    while (!shared->done) {
-        shared->changed.wait_for(lock, std::chrono::milliseconds(50));
-        if (shared->done) { break; }
-        lock.unlock();
-        const bool give_up = overdue();
-        lock.lock();
-        if (give_up && !shared->done) {
-            lock.unlock();
-            worker->detach();
-            return false;
-        }
+    shared->returned.resize(works.size());
+    std::vector<std::optional<std::thread>> threads;
+    for (std::size_t index = 0; index < works.size(); ++index) {
+        const auto work = std::make_shared<BoundedWork>(std::move(works[index]));
+        const auto body = [shared, work, index] {
+            CallWatch* const outer = std::exchange(CallWatch::here, work->watch.get());
+            work->run();
+            work->run =
+                nullptr;  // Released before the end is signalled, so the last owner is this thread only if it was abandoned.
+            CallWatch::here = outer;
+            const std::lock_guard lock(shared->mutex);
+            shared->returned[index] = true;
+            shared->changed.notify_all();
+        };
+        threads.push_back(try_thread(body));
+        if (!threads.back()) { body(); }
     }
+    std::vector<bool> returned(threads.size());
+    std::unique_lock lock(shared->mutex);
+    const auto all_returned = [&] { return std::ranges::find(shared->returned, false) == shared->returned.end(); };
+    for (bool give_up = false; !give_up && !all_returned();) {
+        shared->changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return shared->returned != returned; });
+        if (all_returned()) { break; }
+        returned = shared->returned;
+        lock.unlock();
+        give_up = overdue(returned);
+        lock.lock();
+    }
+    returned = shared->returned;
     lock.unlock();
-    if (worker) { worker->join(); }
-    return true;
+    for (std::size_t index = 0; index < threads.size(); ++index) {
+        if (threads[index]) { returned[index] ? threads[index]->join() : threads[index]->detach(); }
+    }
+    return returned;
+}
+
+bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch, const std::function<bool()>& overdue) {
+    return run_bounded({BoundedWork{std::move(work), watch}}, [&](const auto&) { return overdue(); }).front();
 }
 
 }  // namespace agentforge::kernel

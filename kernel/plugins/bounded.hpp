@@ -11,8 +11,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace agentforge::kernel {
+
+struct BoundedWork;
 
 /// Records the plugin call that a thread is in. One thread makes the calls; any thread may read.
 class CallWatch {
@@ -51,8 +54,8 @@ public:
     };
 
 private:
-    friend bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch,
-                            const std::function<bool()>& overdue);
+    friend std::vector<bool> run_bounded(std::vector<BoundedWork> works,
+                                         const std::function<bool(const std::vector<bool>& returned)>& overdue);
     static inline constinit thread_local CallWatch* here = nullptr;
     static inline constinit thread_local const Call* innermost = nullptr;
 
@@ -61,10 +64,19 @@ private:
     std::atomic<std::uint64_t> number_{0};
 };
 
-/// Runs `work` on a separate thread and returns true once it has returned. Calls `overdue` every 50 ms; if that returns true,
-/// abandons the thread and returns false. `work` must share ownership of everything it uses; its own share is released on its
-/// thread before this returns. It must not throw. If the machine has no thread left, `work` runs on the caller's thread and is
-/// never abandoned.
+/// `run` must share ownership of everything it uses; its own share is released on its thread before `run_bounded` returns. It
+/// must not throw.
+struct BoundedWork {
+    std::function<void()> run;
+    std::shared_ptr<CallWatch> watch = {};  ///< May be null.
+};
+
+/// Runs all `works` at once, each on a separate thread, and returns which of them have returned: all, unless some were abandoned.
+/// Calls `overdue` every 50 ms and whenever one has returned; once it returns true, abandons the threads of the others. If the
+/// machine has no thread left, a work runs on the caller's thread and is never abandoned.
+[[nodiscard]] std::vector<bool> run_bounded(std::vector<BoundedWork> works,
+                                            const std::function<bool(const std::vector<bool>& returned)>& overdue);
+/// The same for one work. Returns whether it has returned.
 [[nodiscard]] bool run_bounded(std::function<void()> work, const std::shared_ptr<CallWatch>& watch,
                                const std::function<bool()>& overdue);
 

@@ -30,7 +30,7 @@ public:
     }
 
     [[nodiscard]] Result<void> notify_approval(const ApprovalRequest& request, CallContext&) override {
-        return request.id.starts_with("ACT-") ? decide_action(request) : approve(request);
+        return kind_of(request.id) == QuestionKind::action ? decide_action(request) : approve(request);
     }
 
     [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext&) override {

@@ -26,12 +26,31 @@ std::vector<std::string> TaskState::completed_stages() const {
     return names;
 }
 
+std::optional<QuestionKind> TaskState::waits_for() const noexcept {
+    if (is_terminal(status)) { return std::nullopt; }
+    if (progress == StageProgress::escalated) { return QuestionKind::escalation; }
+    if (progress == StageProgress::approving) { return QuestionKind::approval; }
+    if (action && !action->id.empty()) { return QuestionKind::action; }
+    return std::nullopt;
+}
+
 std::string_view TaskState::waiting_for() const noexcept {
-    if (is_terminal(status)) { return {}; }
-    if (progress == StageProgress::escalated) { return "escalation"; }
-    if (progress == StageProgress::approving) { return "approval"; }
-    if (action && !action->id.empty()) { return "action"; }
-    return {};
+    const auto kind = waits_for();
+    return kind ? to_string(*kind) : std::string_view();
+}
+
+std::optional<OpenQuestion> open_question(const TaskState& state) {
+    const auto kind = state.waits_for();
+    if (kind == QuestionKind::escalation && state.escalation) {
+        return OpenQuestion{*kind, state.escalation->id, state.escalation->question, {}, {}};
+    }
+    if (kind == QuestionKind::approval && state.approval) {
+        return OpenQuestion{*kind, state.approval->id, {}, state.approval->artifact_hash, state.approval->artifact_hash};
+    }
+    if (kind == QuestionKind::action) {
+        return OpenQuestion{*kind, state.action->id, state.action->tool, state.action->hash, state.action->blob};
+    }
+    return std::nullopt;
 }
 
 std::uint64_t TaskState::wall_ms() const noexcept {

@@ -21,6 +21,7 @@
 
 #include "config/pipelines.hpp"
 #include "cost/ledger.hpp"
+#include "escalation/question.hpp"
 #include "journal/journal.hpp"
 #include "records/records.hpp"
 
@@ -409,11 +410,24 @@ struct TaskState {
     [[nodiscard]] StageState& stage() { return stages.at(stage_index); }
     [[nodiscard]] const StageState& stage() const { return stages.at(stage_index); }
     [[nodiscard]] std::vector<std::string> completed_stages() const;
-    /// Returns `approval`, `action`, `escalation` or empty.
+    /// Returns the kind of the item that waits for a person, if any.
+    [[nodiscard]] std::optional<QuestionKind> waits_for() const noexcept;
+    /// The same in words: `approval`, `action`, `escalation` or empty.
     [[nodiscard]] std::string_view waiting_for() const noexcept;
     /// Time that the task has run. Excludes time while it was paused, waited for a person or had no process.
     [[nodiscard]] std::uint64_t wall_ms() const noexcept;
 };
+
+/// The item that a task waits for, of whatever kind.
+struct OpenQuestion {
+    QuestionKind kind = QuestionKind::escalation;
+    std::string id;
+    std::string text;  ///< The question of an escalation, or the tool of an action.
+    std::string hash;  ///< Hash of the artifact or action that is shown.
+    std::string blob;  ///< Its blob.
+};
+/// Returns what the task waits for. Empty if it waits for nobody, also before the item is raised.
+[[nodiscard]] std::optional<OpenQuestion> open_question(const TaskState& state);
 
 /// The base of the delivered change: the task's base, or the newer one that it was put on since; and RED's tree there.
 struct DeliveryBase {

@@ -24,8 +24,8 @@ bool reads_as(const json::object& read, const json::value& value) {
 
 }  // namespace
 
-Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
-    const bool action = state.waiting_for() == "action";
+Result<void> check_shown(const ControllerSetup& setup, const TaskState& state, const OpenQuestion& open) {
+    const bool action = open.kind == QuestionKind::action;
     const TaskPaths paths = setup.store.paths(state.task_id);
     const auto other = [&](const std::filesystem::path& file) {
         return Error{"AF-ESC-047", "the item changed after it was shown to you", file.string(),
@@ -34,14 +34,13 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state) {
                          (action ? "" : "; to change it: agentforge feedback " + short_id(state.task_id) + " \"…\""),
                      ErrorKind::conflict};
     };
-    AF_TRY(const std::string text, BlobStore(paths.blobs()).get(action ? state.action->blob : state.approval->artifact_hash));
+    AF_TRY(const std::string text, BlobStore(paths.blobs()).get(open.blob));
     AF_TRY(json::value shown, parse_json(text, "the blob of what was shown"));
     if (!shown.is_object()) { return {}; }
     // Part of the envelope, and never shown.
     for (const std::string_view key : {"_artifact_meta", "_metadata"}) { shown.get_object().erase(key); }
-    const std::string& id = action ? state.action->id : state.approval->id;
-    AF_TRY(const ApprovalRequest asked, setup.escalations.approval(id));
-    if (!reads_as(asked.artifact, shown)) { return other(setup.escalations.directory() / (id + ".yaml")); }
+    AF_TRY(const ApprovalRequest asked, setup.escalations.approval(open.id));
+    if (!reads_as(asked.artifact, shown)) { return other(setup.escalations.directory() / (open.id + ".yaml")); }
     if (action) { return {}; }
     const std::filesystem::path file = paths.root / state.stage().artifact;
     const auto artifact = load_artifact(file);
@@ -134,8 +133,10 @@ Result<void> PipelineController::provide_feedback(std::string_view task_id, std:
 
 Result<std::string> PipelineController::decide(std::string_view task_id, const PersonDecision& decision) {
     AF_TRY(const TaskState state, read_task_state(setup_.store, task_id));  // The projection may be one record behind.
-    const bool action = state.waiting_for() == "action";
-    const std::string id = action ? state.action->id : state.approval ? state.approval->id : std::string();
+    auto open = open_question(state);
+    if (open && open->kind == QuestionKind::escalation) { open.reset(); }
+    const bool action = open && open->kind == QuestionKind::action;
+    const std::string id = open ? open->id : std::string();
     if (!decision.id.empty() && decision.id != id) {
         // If the question is already answered, tells the caller the first answer.
         AF_CHECK(setup_.escalations.approval(decision.id));
@@ -149,7 +150,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return Error{"AF-ORCH-043", "task " + std::string(task_id) + " has nothing to approve", "", see_status,
                      ErrorKind::conflict};
     }
-    const std::string& hash = action ? state.action->hash : state.approval->artifact_hash;
+    const std::string& hash = open->hash;
     if (decision.hash && (decision.hash->size() < 6 || !hash.starts_with(*decision.hash))) {
         return Error{
             "AF-ESC-035",
@@ -162,7 +163,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return setup_.escalations.lost(id, task_id);
     }
     AF_CHECK(check_files_are_own(setup_.store.paths(task_id), state));
-    if (decision.approved) { AF_CHECK(check_shown(setup_, state)); }
+    if (decision.approved) { AF_CHECK(check_shown(setup_, state, *open)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action && (!decision.decision.empty() || !decision.issues.empty())) {
         return Error{"AF-ESC-066", id + " is an action, but this command decides on artifacts", id,

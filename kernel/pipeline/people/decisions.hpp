@@ -8,7 +8,7 @@ namespace agentforge::kernel {
 
 /// Checks that the files of the question and of the artifact still match their hashes. Errors: `conflict` AF-ESC-047 with the
 /// file's name.
-[[nodiscard]] Result<void> check_shown(const ControllerSetup& setup, const TaskState& state);
+[[nodiscard]] Result<void> check_shown(const ControllerSetup& setup, const TaskState& state, const OpenQuestion& open);
 /// Checks that a person's edit of a model's action is an action that the role may request. Path rules and the tool itself check
 /// it when it runs. Errors: AF-ESC-039.
 [[nodiscard]] Result<void> check_edited(const ControllerSetup& setup, const ApprovalRequest& request, json::object& edited);

@@ -5,55 +5,16 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include <agentforge/escalation.hpp>
 
+#include "pipeline/guarded_call.hpp"
 #include "pipeline/open_task.hpp"
 #include "pipeline/process_requests.hpp"
 #include "pipeline/stage_host.hpp"
-#include "plugins/bounded.hpp"
 
 namespace agentforge::kernel {
-
-/// A context that can be detached from the run. A handler that was given up and returns later has no effect.
-class LooseContext final : public CallContext {
-public:
-    LooseContext(KernelCallContext& inner, std::chrono::steady_clock::time_point deadline,
-                 std::chrono::system_clock::time_point now)
-        : inner_(&inner), deadline_(deadline), now_(now) {}
-    void let_go() {
-        const std::lock_guard lock(mutex_);
-        inner_ = nullptr;
-    }
-    /// Called when the handler's answer is no longer needed.
-    void cancel() {
-        const std::lock_guard lock(mutex_);
-        cancelled_ = true;
-    }
-    [[nodiscard]] bool cancelled() const noexcept override {
-        const std::lock_guard lock(mutex_);
-        return inner_ == nullptr || cancelled_ || inner_->cancelled();
-    }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return deadline_; }
-    void log(LogLevel level, std::string_view message, const json::object& fields) override {
-        const std::lock_guard lock(mutex_);
-        if (inner_ != nullptr) { inner_->log(level, message, fields); }
-    }
-    void progress(std::string_view text) override {
-        const std::lock_guard lock(mutex_);
-        if (inner_ != nullptr) { inner_->progress(text); }
-    }
-    [[nodiscard]] std::chrono::system_clock::time_point now() override { return now_; }
-
-private:
-    mutable std::mutex mutex_;
-    KernelCallContext* inner_;
-    bool cancelled_ = false;
-    std::chrono::steady_clock::time_point deadline_;
-    std::chrono::system_clock::time_point now_;
-};
 
 class HandlerCalls {
 public:
@@ -67,26 +28,25 @@ public:
                    std::function<Result<T>(EscalationHandler&, CallContext&)> work, const std::function<bool()>& answered = {}) {
         const StageClock clock(task_.services.clock, limit);
         KernelCallContext inner(task_.services, clock, task_.stage_name(), task_.services.clock.now());
-        const auto context = std::make_shared<LooseContext>(inner, clock.deadline(), task_.services.clock.now());
-        const auto result = std::make_shared<std::optional<Result<T>>>();
+        const auto context = std::make_shared<DetachableContext>(inner, clock.deadline());
         const auto watch = std::make_shared<CallWatch>();
         std::optional<std::chrono::steady_clock::time_point> cancelled;
-        const bool returned =
-            run_bounded([result, context, handler = whom, work = std::move(work)] { *result = work(*handler, *context); }, watch,
-                        [&, paths = task_.session->paths()] {
-                            const auto now = task_.services.clock.steady();
-                            heed_requests(paths, task_.services.cancel);
-                            // Waiting for a person is not part of a step.
-                            if (task_.services.cancel.step_ended() && !cancelled) { cancelled = now; }
-                            if (!cancelled && answered && answered()) {
-                                context->cancel();
-                                cancelled = now;
-                            }
-                            return now >= clock.deadline() + task_.services.hang_grace ||
-                                   (cancelled && now >= *cancelled + task_.services.hang_grace);
-                        });
-        if (returned) { return std::move(**result); }
-        context->let_go();
+        const auto give_up = [&, paths = task_.session->paths()] {
+            const auto now = task_.services.clock.steady();
+            heed_requests(paths, task_.services.cancel);
+            // Waiting for a person is not part of a step.
+            if (task_.services.cancel.step_ended() && !cancelled) { cancelled = now; }
+            if (!cancelled && answered && answered()) {
+                context->cancel();
+                cancelled = now;
+            }
+            return now >= clock.deadline() + task_.services.hang_grace ||
+                   (cancelled && now >= *cancelled + task_.services.hang_grace);
+        };
+        auto result = call_guarded<Result<T>>(
+            [context, handler = whom, work = std::move(work)] { return work(*handler, *context); }, watch, give_up);
+        if (result) { return std::move(*result); }
+        context->detach();
         whom.reset();
         gave_up_ = true;
         const auto seen = watch->now();

@@ -2,13 +2,11 @@
 #include "pipeline/people/handler_group.hpp"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
 
-#include "base/thread.hpp"
+#include "pipeline/guarded_call.hpp"
 
 namespace agentforge::kernel {
 
@@ -20,50 +18,6 @@ using std::chrono::steady_clock;
 constexpr milliseconds overview{50};
 constexpr std::chrono::seconds telling_time{10};
 constexpr const char* nobody = "deadline";
-
-/// The caller's context for several threads, with its own deadline and cancel. After it is detached, calls have no effect.
-class GroupContext final : public CallContext {
-public:
-    GroupContext(CallContext& outer, std::optional<steady_clock::time_point> deadline)
-        : outer_(&outer), deadline_(deadline), now_(outer.now()) {}
-    void cancel() {
-        const std::lock_guard lock(mutex_);
-        cancelled_ = true;
-    }
-    void let_go() {
-        const std::lock_guard lock(mutex_);
-        outer_ = nullptr;
-    }
-    [[nodiscard]] bool cancelled() const noexcept override {
-        const std::lock_guard lock(mutex_);
-        return outer_ == nullptr || cancelled_ || outer_->cancelled();
-    }
-    [[nodiscard]] std::optional<steady_clock::time_point> deadline() const noexcept override { return deadline_; }
-    void log(LogLevel level, std::string_view message, const json::object& fields) override {
-        const std::lock_guard lock(mutex_);
-        if (outer_ != nullptr) { outer_->log(level, message, fields); }
-    }
-    void progress(std::string_view text) override {
-        const std::lock_guard lock(mutex_);
-        if (outer_ != nullptr) { outer_->progress(text); }
-    }
-    [[nodiscard]] std::chrono::system_clock::time_point now() override { return now_; }
-
-private:
-    mutable std::mutex mutex_;
-    CallContext* outer_;
-    bool cancelled_ = false;
-    std::optional<steady_clock::time_point> deadline_;
-    std::chrono::system_clock::time_point now_;
-};
-
-/// State that the threads of one call share. The last of them to end frees it.
-template <class T>
-struct Calls {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::vector<std::optional<Result<T>>> results;
-};
 
 }  // namespace
 
@@ -93,72 +47,60 @@ bool HandlerGroup::passed(const AnswerBy& by) const {
 template <class T>
 std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const GroupedHandler*>& which, CallContext& outer,
                                                  const Call<T>& call,
-                                                 const std::function<bool(const std::vector<std::optional<Result<T>>>&)>& enough,
+                                                 const std::function<bool(const std::vector<const Result<T>*>&)>& enough,
                                                  const std::function<void()>& look) const {
-    const auto context = std::make_shared<GroupContext>(outer, outer.deadline());
-    const auto calls = std::make_shared<Calls<T>>();
-    calls->results.resize(which.size());
-    std::vector<std::optional<std::thread>> threads;
-    for (std::size_t index = 0; index < which.size(); ++index) {
-        auto one = [calls, context, work = call, index, handler = which[index]->handler,
-                    refused = which[index]->refused]() mutable {
-            Result<T> result = refused ? Result<T>(std::move(*refused)) : work(*handler, *context);
-            // Released before the end is signalled, so no handler is destroyed on this thread unless it was left behind.
-            handler.reset();
-            work = nullptr;
-            const std::lock_guard lock(calls->mutex);
-            calls->results[index] = std::move(result);
-            calls->changed.notify_all();
-        };
-        threads.push_back(try_thread(one));
-        if (!threads.back()) { one(); }  // No thread is available: call them one after another.
+    const auto context = std::make_shared<DetachableContext>(outer, outer.deadline());
+    std::vector<std::function<Result<T>()>> calls;
+    for (const GroupedHandler* one : which) {
+        calls.push_back([context, call, handler = one->handler, refused = one->refused] {
+            return refused ? Result<T>(*refused) : call(*handler, *context);
+        });
     }
     std::optional<steady_clock::time_point> over;  // When waiting ended.
     auto looked = steady_clock::now();
-    std::unique_lock lock(calls->mutex);
-    for (;;) {
+    const auto check = [&](const std::vector<const Result<T>*>& results) {
         const auto now = steady_clock::now();
-        if (!over && enough && enough(calls->results)) {
+        if (enough && enough(results)) {
             context->cancel();
             over = now;
-        }
-        if (!over && outer.cancelled()) { over = now; }
-        if (!over && outer.deadline() && now >= *outer.deadline()) { over = now; }
-        if ((over || !enough) && std::ranges::all_of(calls->results, [](const auto& result) { return result.has_value(); })) {
-            break;
-        }
-        if (over && now >= *over + options_.grace) { break; }
-        if (look && !over && now >= looked + options_.look_every) {
-            lock.unlock();
+        } else if (outer.cancelled() || (outer.deadline() && now >= *outer.deadline())) {
+            over = now;
+        } else if (look && now >= looked + options_.look_every) {
             look();
             looked = steady_clock::now();
-            lock.lock();
         }
-        calls->changed.wait_for(lock, overview);
+    };
+    std::vector<std::optional<Result<T>>> returned =
+        call_guarded<Result<T>>(std::move(calls), [&](const std::vector<const Result<T>*>& results) {
+            if (!over) { check(results); }
+            return over && steady_clock::now() >= *over + options_.grace;
+        });
+    if (enough && !over) {  // All have returned, and none has an answer yet. A person may give one by file or command.
+        std::vector<const Result<T>*> results;
+        for (const auto& result : returned) { results.push_back(&*result); }
+        for (check(results); !over; check(results)) { std::this_thread::sleep_for(overview); }
     }
-    context->let_go();
+    context->detach();
     std::vector<Result<T>> results;
     for (std::size_t index = 0; index < which.size(); ++index) {
-        const bool back = calls->results[index].has_value();
-        if (back) {
-            results.push_back(std::move(*calls->results[index]));
-        } else {
-            results.push_back(Error{
-                "AF-ESC-057", "the escalation handler `" + which[index]->name + "` did not return and was abandoned",
-                "escalation.handlers",
-                "answer with `agentforge resolve` or `agentforge approve`, and fix the handler: it must watch deadline() and cancelled()",
-                ErrorKind::timeout});
+        if (returned[index]) {
+            results.push_back(std::move(*returned[index]));
+            continue;
         }
-        lock.unlock();
-        if (auto& thread = threads[index]) { back ? thread->join() : thread->detach(); }
-        if (!back && options_.left_behind) { options_.left_behind(); }
-        lock.lock();
+        results.push_back(Error{
+            "AF-ESC-057", "the escalation handler `" + which[index]->name + "` did not return and was abandoned",
+            "escalation.handlers",
+            "answer with `agentforge resolve` or `agentforge approve`, and fix the handler: it must watch deadline() and cancelled()",
+            ErrorKind::timeout});
+        if (options_.left_behind) { options_.left_behind(); }
     }
     return results;
 }
 
-ProcessedDue HandlerGroup::tell(const std::string& id, const std::string& created_at, const AnswerBy& by, const Call<void>& call,
-                                CallContext& context, bool at_once, bool patient) const {
+template <class Question>
+ProcessedDue HandlerGroup::tell(const Question& question, const AnswerBy& by, CallContext& context, bool at_once,
+                                bool patient) const {
+    const std::string& id = question.id;
     ProcessedDue done;
     const auto problem = [&done](const Error& error) {
         done.problems.push_back(error);
@@ -173,7 +115,7 @@ ProcessedDue HandlerGroup::tell(const std::string& id, const std::string& create
     if (!held.ok()) { return problem(held.error()); }
     if (!held->valid()) { return done; }  // Another process is notifying.
     Told told = ledger_.read(id);
-    told.remind(created_at, options_.clock.now(), options_.reminders);
+    told.remind(question.created_at, options_.clock.now(), options_.reminders);
     std::vector<const GroupedHandler*> owing;
     for (const GroupedHandler& handler : handlers_) {
         if (told.owes(handler.name, options_.clock.now(), at_once)) { owing.push_back(&handler); }
@@ -181,7 +123,7 @@ ProcessedDue HandlerGroup::tell(const std::string& id, const std::string& create
     if (owing.empty()) { return done; }
     done.reminder = told.reminder;
     if (const auto kept = ledger_.write(id, told, by); !kept.ok()) { return problem(kept.error()); }
-    const auto results = all_at_once<void>(owing, context, call, {}, {});
+    const auto results = all_at_once<void>(owing, context, telling(question), {}, {});
     for (std::size_t index = 0; index < owing.size(); ++index) {
         if (results[index].ok()) {
             told.arrived(owing[index]->name);
@@ -210,36 +152,66 @@ Result<void> first_of(const std::vector<Error>& problems) {
 
 }  // namespace
 
-Result<void> HandlerGroup::notify(const Escalation& escalation, CallContext& context) {
-    const Call<void> call = [asked = without_secrets(escalation)](EscalationHandler& handler, CallContext& leg) {
-        return handler.notify(asked, leg);
-    };
-    AF_TRY(const AnswerBy by, options_.store.answer_by(escalation.id));
-    return first_of(tell(escalation.id, escalation.created_at, by, call, context, true, true).problems);
-}
+Result<void> HandlerGroup::notify(const Escalation& escalation, CallContext& context) { return tell_now(escalation, context); }
 
 Result<void> HandlerGroup::notify_approval(const ApprovalRequest& request, CallContext& context) {
-    const Call<void> call = [asked = without_secrets(request)](EscalationHandler& handler, CallContext& leg) {
-        return handler.notify_approval(asked, leg);
-    };
-    AF_TRY(const AnswerBy by, options_.store.answer_by(request.id));
-    return first_of(tell(request.id, request.created_at, by, call, context, true, true).problems);
+    return tell_now(request, context);
 }
 
-template <class T>
-Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::string& created_at,
-                                            const Call<std::optional<T>>& call, const Call<void>& remind,
-                                            const std::function<std::optional<T>(const AnswerBy&)>& at_deadline,
+template <class Question>
+Result<void> HandlerGroup::tell_now(const Question& question, CallContext& context) const {
+    AF_TRY(const AnswerBy by, options_.store.answer_by(question.id));
+    return first_of(tell(question, by, context, true, true).problems);
+}
+
+HandlerGroup::Call<void> HandlerGroup::telling(const Escalation& escalation) const {
+    return [asked = without_secrets(escalation)](EscalationHandler& handler, CallContext& leg) {
+        return handler.notify(asked, leg);
+    };
+}
+
+HandlerGroup::Call<void> HandlerGroup::telling(const ApprovalRequest& request) const {
+    return [asked = without_secrets(request)](EscalationHandler& handler, CallContext& leg) {
+        return handler.notify_approval(asked, leg);
+    };
+}
+
+namespace {
+
+// The answer that was agreed for the case that nobody answers, and how it is recorded.
+
+std::optional<Resolution> answer_at_deadline(const Escalation&, const AnswerBy& by) {
+    if (by.then == "abort") { return Resolution{true, {}, nobody}; }
+    if (by.then == "default" && !by.default_answer.empty()) { return Resolution{false, {{"answer", by.default_answer}}, nobody}; }
+    return std::nullopt;
+}
+
+std::optional<Approval> answer_at_deadline(const ApprovalRequest& request, const AnswerBy& by) {
+    if (by.then != "abort") { return std::nullopt; }
+    return Approval{false, std::nullopt, request.artifact_hash, nobody};
+}
+
+Result<void> record_answer(const EscalationStore& store, const std::string& id, const Resolution& answer) {
+    return store.resolve(id, answer);
+}
+
+Result<void> record_answer(const EscalationStore& store, const std::string& id, const Approval& answer) {
+    return store.decide(id, answer);
+}
+
+}  // namespace
+
+template <class T, class Question>
+Result<std::optional<T>> HandlerGroup::wait(const Question& question, const Call<std::optional<T>>& call,
                                             CallContext& context) const {
-    using Results = std::vector<std::optional<Result<std::optional<T>>>>;
     std::vector<const GroupedHandler*> usable;
     for (const GroupedHandler& handler : handlers_) {
         if (!handler.refused) { usable.push_back(&handler); }
     }
-    AF_TRY(const AnswerBy by, options_.store.answer_by(id));  // A record never changes.
+    AF_TRY(const AnswerBy by, options_.store.answer_by(question.id));  // A record never changes.
     std::optional<T> settled;
     std::set<std::size_t> named;
-    const auto enough = [&](const Results& results) {
+    const auto enough = [&](const std::vector<const Result<std::optional<T>>*>& results) {
         bool answered = settled.has_value();
         bool not_now = false;
         bool all_back = true;
@@ -255,10 +227,10 @@ Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::st
         return answered || (all_back && not_now);
     };
     const auto look = [&] {
-        if (passed(by)) { settled = at_deadline(by); }
+        if (passed(by)) { settled = answer_at_deadline(question, by); }
         if (settled) { return; }
-        GroupContext leg(context, steady_clock::now() + telling_time);
-        for (const Error& error : tell(id, created_at, by, remind, leg, false, false).problems) {
+        DetachableContext leg(context, steady_clock::now() + telling_time);
+        for (const Error& error : tell(question, by, leg, false, false).problems) {
             context.log(LogLevel::warning, error.to_string());
         }
     };
@@ -275,89 +247,51 @@ Result<std::optional<T>> HandlerGroup::wait(const std::string& id, const std::st
     return std::optional<T>();
 }
 
-namespace {
-
-std::optional<Resolution> resolution_at_deadline(const AnswerBy& by) {
-    if (by.then == "abort") { return Resolution{true, {}, nobody}; }
-    if (by.then == "default" && !by.default_answer.empty()) { return Resolution{false, {{"answer", by.default_answer}}, nobody}; }
-    return std::nullopt;
-}
-
-std::optional<Approval> decision_at_deadline(const AnswerBy& by, const std::string& hash) {
-    if (by.then != "abort") { return std::nullopt; }
-    return Approval{false, std::nullopt, hash, nobody};
-}
-
-}  // namespace
-
 Result<std::optional<Resolution>> HandlerGroup::wait_for_resolution(const Escalation& escalation, CallContext& context) {
-    const Escalation asked = without_secrets(escalation);
     return wait<Resolution>(
-        escalation.id, escalation.created_at,
-        [asked](EscalationHandler& handler, CallContext& leg) { return handler.wait_for_resolution(asked, leg); },
-        [asked](EscalationHandler& handler, CallContext& leg) { return handler.notify(asked, leg); }, resolution_at_deadline,
+        escalation,
+        [asked = without_secrets(escalation)](EscalationHandler& handler, CallContext& leg) {
+            return handler.wait_for_resolution(asked, leg);
+        },
         context);
 }
 
 Result<std::optional<Approval>> HandlerGroup::wait_for_approval(const ApprovalRequest& request, CallContext& context) {
-    const ApprovalRequest asked = without_secrets(request);
     return wait<Approval>(
-        request.id, request.created_at,
-        [asked](EscalationHandler& handler, CallContext& leg) { return handler.wait_for_approval(asked, leg); },
-        [asked](EscalationHandler& handler, CallContext& leg) { return handler.notify_approval(asked, leg); },
-        [hash = request.artifact_hash](const AnswerBy& by) { return decision_at_deadline(by, hash); }, context);
+        request,
+        [asked = without_secrets(request)](EscalationHandler& handler, CallContext& leg) {
+            return handler.wait_for_approval(asked, leg);
+        },
+        context);
 }
 
 ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& context, bool at_once) {
-    ProcessedDue done;
-    const auto problem = [&done](const Error& error) {
-        done.problems.push_back(error);
-        return done;
-    };
     // Answered, or being answered. Errors of reading are reported by the reader.
-    if (options_.store.answer_version(id)) { return done; }
-    const auto by = options_.store.answer_by(id);
-    if (!by.ok()) { return problem(by.error()); }
-    GroupContext leg(context, steady_clock::now() + telling_time);
-    const auto finish = [&](const auto& answer, Result<void> written) {
-        if (written.ok()) {
-            done.settled = answer;
-        } else if (written.error().code != "AF-ESC-004") {
-            // Another answer came first.
-            done.problems.push_back(written.error());
+    if (options_.store.answer_version(id)) { return {}; }
+    const auto process = [&](const auto& question) {
+        ProcessedDue done;
+        const auto by = options_.store.answer_by(id);
+        if (!by.ok() || !question.ok()) {
+            done.problems.push_back(!by.ok() ? by.error() : question.error());
+            return done;
         }
-        return done;
-    };
-    if (id.starts_with("ESC-")) {
-        const auto asked = options_.store.escalation(id);
-        if (!asked.ok()) { return problem(asked.error()); }
-        if (passed(*by)) {
-            if (const auto answer = resolution_at_deadline(*by)) { return finish(by->then, options_.store.resolve(id, *answer)); }
-            done.overdue = true;
+        const bool overdue = passed(*by);
+        if (const auto answer = overdue ? answer_at_deadline(*question, *by) : std::nullopt) {
+            const auto written = record_answer(options_.store, id, *answer);
+            if (written.ok()) {
+                done.settled = by->then;
+            } else if (written.error().code != "AF-ESC-004") {  // No other answer came first.
+                done.problems.push_back(written.error());
+            }
+            return done;
         }
-        const Call<void> call = [asked = without_secrets(*asked)](EscalationHandler& handler, CallContext& inner) {
-            return handler.notify(asked, inner);
-        };
-        const bool overdue = done.overdue;
-        done = tell(id, asked->created_at, *by, call, leg, at_once, false);
+        DetachableContext leg(context, steady_clock::now() + telling_time);
+        done = tell(*question, *by, leg, at_once, false);
         done.overdue = overdue;
         return done;
-    }
-    const auto asked = options_.store.approval(id);
-    if (!asked.ok()) { return problem(asked.error()); }
-    if (passed(*by)) {
-        if (const auto answer = decision_at_deadline(*by, asked->artifact_hash)) {
-            return finish(by->then, options_.store.decide(id, *answer));
-        }
-        done.overdue = true;
-    }
-    const Call<void> call = [asked = without_secrets(*asked)](EscalationHandler& handler, CallContext& inner) {
-        return handler.notify_approval(asked, inner);
     };
-    const bool overdue = done.overdue;
-    done = tell(id, asked->created_at, *by, call, leg, at_once, false);
-    done.overdue = overdue;
-    return done;
+    return kind_of(id) == QuestionKind::escalation ? process(options_.store.escalation(id))
+                                                   : process(options_.store.approval(id));
 }
 
 }  // namespace agentforge::kernel

@@ -85,17 +85,21 @@ private:
     [[nodiscard]] ApprovalRequest without_secrets(ApprovalRequest request) const;
     /// Without `enough`, waits until all have returned. With it, waits until it returns true, then cancels the rest.
     template <class T>
-    [[nodiscard]] std::vector<Result<T>> all_at_once(
-        const std::vector<const GroupedHandler*>& which, CallContext& outer, const Call<T>& call,
-        const std::function<bool(const std::vector<std::optional<Result<T>>>&)>& enough, const std::function<void()>& look) const;
+    [[nodiscard]] std::vector<Result<T>> all_at_once(const std::vector<const GroupedHandler*>& which, CallContext& outer,
+                                                     const Call<T>& call,
+                                                     const std::function<bool(const std::vector<const Result<T>*>&)>& enough,
+                                                     const std::function<void()>& look) const;
     /// `patient`: waits until the call's deadline for another process that is sending the same notification.
-    [[nodiscard]] ProcessedDue tell(const std::string& id, const std::string& created_at, const AnswerBy& by,
-                                    const Call<void>& call, CallContext& context, bool at_once, bool patient) const;
-    template <class T>
-    [[nodiscard]] Result<std::optional<T>> wait(const std::string& id, const std::string& created_at,
-                                                const Call<std::optional<T>>& call, const Call<void>& remind,
-                                                const std::function<std::optional<T>(const AnswerBy&)>& at_deadline,
+    template <class Question>
+    [[nodiscard]] ProcessedDue tell(const Question& question, const AnswerBy& by, CallContext& context, bool at_once,
+                                    bool patient) const;
+    template <class Question>
+    [[nodiscard]] Result<void> tell_now(const Question& question, CallContext& context) const;
+    template <class T, class Question>
+    [[nodiscard]] Result<std::optional<T>> wait(const Question& question, const Call<std::optional<T>>& call,
                                                 CallContext& context) const;
+    [[nodiscard]] Call<void> telling(const Escalation& escalation) const;
+    [[nodiscard]] Call<void> telling(const ApprovalRequest& request) const;
     [[nodiscard]] bool passed(const AnswerBy& by) const;
 
     std::vector<GroupedHandler> handlers_;

@@ -34,21 +34,14 @@ public:
         const bool rests = version && version == seen_;  // False while it is being written.
         seen_ = version;
         if (!rests || version == refused_) { return false; }
-        const auto readable = id_.starts_with("ESC-")   ? there(store_.resolution(id_))
-                              : id_.starts_with("ACT-") ? there(store_.action_decision(id_))
-                                                        : there(store_.artifact_decision(id_));
-        if (readable.ok()) { return *readable; }
+        const auto answered = store_.has_answer(id_);
+        if (answered.ok()) { return *answered; }
         refused_ = version;
-        warn_(readable.error());
+        warn_(answered.error());
         return false;
     }
 
 private:
-    template <class T>
-    static Result<bool> there(const Result<std::optional<T>>& answer) {
-        if (!answer.ok()) { return answer.error(); }
-        return answer->has_value();
-    }
     const EscalationStore& store_;
     std::string id_;
     std::function<void(const Error&)> warn_;
@@ -99,24 +92,28 @@ Result<void> People::ask(EscalationCause cause, const std::string& reason, const
     return {};
 }
 
-Result<ApprovalRequest> People::shown_artifact(const std::string& id) const {
-    AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
-    ApprovalRequest request;
-    request.id = id;
-    request.task_id = task_.state().task_id;
-    request.stage = task_.stage_name();
-    request.artifact = artifact ? *artifact : json::object();
-    request.artifact_hash = task_.state().stage().artifact_hash;
-    request.created_at = task_.state().resumption.accepted_at;  // The same value if this is repeated after a crash.
-    request.directory = task_.setup.escalations.directory().string();
+Result<ApprovalRequest> People::shown(const std::string& id) const {
+    const TaskState& now = task_.state();
+    ApprovalRequest request{id, now.task_id, task_.stage_name(), {}, {}, {}, task_.setup.escalations.directory().string()};
+    // The times are the same if this is repeated after a crash.
+    if (kind_of(id) == QuestionKind::action) {
+        AF_TRY(const json::value action, task_.session->get(now.action->blob));
+        request.artifact = action.is_object() ? action.get_object() : json::object();
+        request.artifact_hash = now.action->hash;
+        request.created_at = now.resumption.proposed_at;
+    } else {
+        AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
+        request.artifact = artifact ? *artifact : json::object();
+        request.artifact_hash = now.stage().artifact_hash;
+        request.created_at = now.resumption.accepted_at;
+    }
     return request;
 }
 
 Result<void> People::request_approval() {
     // Different for each artifact, and for an artifact that is shown again after the task's end.
     const unsigned number = task_.state().stage().visits + task_.state().continuations;
-    AF_TRY(const ApprovalRequest request,
-           shown_artifact(EscalationStore::approval_id(task_.state().task_id, task_.stage_name(), number)));
+    AF_TRY(const ApprovalRequest request, shown(EscalationStore::approval_id(task_.state().task_id, task_.stage_name(), number)));
     const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
     AF_CHECK(refuse_early_answer(request.id));
     AF_CHECK(task_.setup.escalations.record(request, by));
@@ -129,22 +126,9 @@ Result<void> People::request_approval() {
     return {};
 }
 
-Result<ApprovalRequest> People::shown_action(const std::string& id) const {
-    AF_TRY(const json::value shown, task_.session->get(task_.state().action->blob));
-    ApprovalRequest request;
-    request.id = id;
-    request.task_id = task_.state().task_id;
-    request.stage = task_.stage_name();
-    request.artifact = shown.is_object() ? shown.get_object() : json::object();
-    request.artifact_hash = task_.state().action->hash;
-    request.created_at = task_.state().resumption.proposed_at;  // The same value if this is repeated after a crash.
-    request.directory = task_.setup.escalations.directory().string();
-    return request;
-}
-
 Result<void> People::ask_action() {
     AF_TRY(const ApprovalRequest request,
-           shown_action(EscalationStore::action_id(task_.state().task_id, task_.stage_name(), task_.state().actions_asked + 1)));
+           shown(EscalationStore::action_id(task_.state().task_id, task_.stage_name(), task_.state().actions_asked + 1)));
     AF_CHECK(refuse_early_answer(request.id));
     AF_CHECK(task_.setup.escalations.record(request));
     AF_CHECK(task_.session->record(
@@ -154,9 +138,7 @@ Result<void> People::ask_action() {
 
 /// Notifies others once the person at the terminal has left the question open, not of everything that they are looking at.
 Result<void> People::notify_of_open() {
-    const bool action = task_.state().waiting_for() == "action";
-    AF_TRY(const ApprovalRequest request,
-           action ? shown_action(task_.state().action->id) : shown_artifact(task_.state().approval->id));
+    AF_TRY(const ApprovalRequest request, shown(open_id()));
     notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     return {};
 }
@@ -224,23 +206,19 @@ AnswerBy People::answer_by(const std::string& id, const std::string& created_at,
 }
 
 Result<void> People::write_lost_question() {
+    const EscalationStore& store = task_.setup.escalations;
     const std::string id = open_id();
-    const std::string_view waiting = task_.state().waiting_for();
-    if (waiting == "approval") { AF_CHECK(acceptance_.restore_file()); }
-    const auto there = [](const auto& question) { return question.ok() ? Result<void>() : Result<void>(question.error()); };
-    const Result<void> readable =
-        waiting == "escalation" ? there(task_.setup.escalations.escalation(id)) : there(task_.setup.escalations.approval(id));
-    if (readable.ok() || readable.error().kind != ErrorKind::not_found) { return readable; }
-    if (waiting == "escalation") {
+    const auto kind = task_.state().waits_for();
+    if (kind == QuestionKind::approval) { AF_CHECK(acceptance_.restore_file()); }
+    const Result<PendingItem> readable = store.item(id);
+    if (readable.ok()) { return {}; }
+    if (readable.error().kind != ErrorKind::not_found) { return readable.error(); }
+    if (kind == QuestionKind::escalation) {
         AF_TRY(const Escalation escalation, question(id));
-        return task_.setup.escalations.record(escalation, answer_by(id, escalation.created_at, escalation.options, false));
+        return store.record(escalation, answer_by(id, escalation.created_at, escalation.options, false));
     }
-    if (waiting == "action") {
-        AF_TRY(const ApprovalRequest request, shown_action(id));
-        return task_.setup.escalations.record(request);
-    }
-    AF_TRY(const ApprovalRequest request, shown_artifact(id));
-    return task_.setup.escalations.record(request, answer_by(id, request.created_at, {}, true));
+    AF_TRY(const ApprovalRequest request, shown(id));
+    return store.record(request, kind == QuestionKind::action ? AnswerBy() : answer_by(id, request.created_at, {}, true));
 }
 
 Result<void> People::refuse_early_answer(const std::string& id) const {
@@ -271,8 +249,9 @@ Result<void> People::wait() {
         if (!is_unreadable(collected.error())) { return collected.error(); }
         task_.warn(collected.error());
     }
-    const std::string_view waiting = task_.state().waiting_for();
-    return others_wait && (waiting == "action" || (waiting == "approval" && at_terminal)) ? notify_of_open() : Result<void>();
+    const auto waits_for = task_.state().waits_for();
+    const bool left_open = waits_for == QuestionKind::action || (waits_for == QuestionKind::approval && at_terminal);
+    return others_wait && left_open ? notify_of_open() : Result<void>();
 }
 
 Result<void> People::return_to_question(const std::function<Result<void>()>& before_answer) {
@@ -285,9 +264,8 @@ Result<void> People::return_to_question(const std::function<Result<void>()>& bef
 }
 
 Result<bool> People::answer_with(const std::string& guidance) {
-    if (guidance.empty() || task_.state().waiting_for() != "escalation" || !is_about_the_work(task_.state().escalation->cause)) {
-        return false;
-    }
+    const bool asks = task_.state().waits_for() == QuestionKind::escalation;
+    if (guidance.empty() || !asks || !is_about_the_work(task_.state().escalation->cause)) { return false; }
     AF_CHECK(write_lost_question());
     AF_CHECK(task_.setup.escalations.resolve(task_.state().escalation->id, Resolution{false, {{"answer", guidance}}, "user"}));
     return true;
@@ -302,14 +280,16 @@ Result<void> People::wait_for_answer() {
     task_.services.events.event(event::Asking{open_id(), std::string(asker()->name())});
     const auto done = [this](EventSink* events) { events->event(event::AskingEnded{open_id()}); };
     const std::unique_ptr<EventSink, decltype(done)> told(&task_.services.events, done);
-    if (task_.state().waiting_for() == "approval" && asks_at_terminal() && iterates(task_.state())) { tell_before_decision(); }
+    if (task_.state().waits_for() == QuestionKind::approval && asks_at_terminal() && iterates(task_.state())) {
+        tell_before_decision();
+    }
     Elsewhere elsewhere(task_.setup.escalations, open_id(), [this](const Error& error) { task_.warn(error); });
     return ask_through(asker(), patience(), [&elsewhere] { return elsewhere.answered(); });
 }
 
 Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds patience,
                                  const std::function<bool()>& answered) {
-    if (task_.state().waiting_for() == "escalation") {
+    if (task_.state().waits_for() == QuestionKind::escalation) {
         AF_TRY(const Escalation escalation, task_.setup.escalations.escalation(open_id()));
         const auto resolution = calls_.call<std::optional<Resolution>>(
             whom, patience,
@@ -351,7 +331,7 @@ Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::
 /// A changed action comes as text in `feedback`. So do other approvals of an artifact: `exit`, `extend`, `extend STAGE`.
 Result<void> People::take_approval(const ApprovalRequest& request, const Approval& approval) {
     if (!approval.approved || !approval.feedback) { return task_.setup.escalations.decide(request.id, approval); }
-    if (task_.state().waiting_for() != "action") {
+    if (task_.state().waits_for() != QuestionKind::action) {
         const std::string& said = *approval.feedback;
         ArtifactDecision decision{said == "exit"                                    ? "exit"
                                   : said == "extend" || said.starts_with("extend ") ? "extend"
@@ -381,13 +361,9 @@ Result<void> People::take_approval(const ApprovalRequest& request, const Approva
     return task_.setup.escalations.decide_action(request.id, decision);
 }
 
-const std::string& People::open_id() const {
-    static const std::string none;
-    const TaskState& now = task_.state();
-    return now.waiting_for() == "escalation" ? now.escalation->id
-           : now.waiting_for() == "approval" ? now.approval->id
-           : now.waiting_for() == "action"   ? now.action->id
-                                             : none;
+std::string People::open_id() const {
+    const auto open = open_question(task_.state());
+    return open ? open->id : std::string();
 }
 
 /// The handler could not ask. The question stays open, and can be answered in every other way.
@@ -405,15 +381,21 @@ Result<void> People::first_wins(Result<void> written) const {
 }
 
 Result<void> People::collect_answer(const std::function<Result<void>()>& before) {
-    const std::string_view waiting = task_.state().waiting_for();
-    if (waiting == "escalation") { return collect_resolution(before); }
-    if (waiting == "approval") { return collect_approval(before); }
-    return waiting == "action" ? collect_action(before) : Result<void>();
+    const auto open = open_question(task_.state());
+    if (!open) { return {}; }
+    switch (open->kind) {
+        case QuestionKind::escalation:
+            return collect_resolution(*open, before);
+        case QuestionKind::approval:
+            return collect_approval(*open, before);
+        case QuestionKind::action:
+            return collect_action(*open, before);
+    }
+    return {};
 }
 
-Result<void> People::collect_resolution(const std::function<Result<void>()>& before) {
-    const std::string id = task_.state().escalation->id;
-    AF_TRY(const auto resolution, task_.setup.escalations.resolution(id));
+Result<void> People::collect_resolution(const OpenQuestion& open, const std::function<Result<void>()>& before) {
+    AF_TRY(const auto resolution, task_.setup.escalations.resolution(open.id));
     if (!resolution) { return {}; }
     json::object answer = resolution->context;
     answer["resolved_by"] = resolution->resolved_by;
@@ -421,14 +403,13 @@ Result<void> People::collect_resolution(const std::function<Result<void>()>& bef
     if (before) { AF_CHECK(before()); }
     AF_TRY(const std::string blob, task_.session->put(answer));
     return task_.session->record(records::EscalationResolved{.stage = task_.stage_name(),
-                                                             .escalation_id = id,
+                                                             .escalation_id = open.id,
                                                              .abort = resolution->abort,
                                                              .resolved_by = resolution->resolved_by,
                                                              .resolution_blob = blob});
 }
 
-Result<void> People::collect_approval(const std::function<Result<void>()>& before) {
-    const OpenApproval open = *task_.state().approval;
+Result<void> People::collect_approval(const OpenQuestion& open, const std::function<Result<void>()>& before) {
     AF_TRY(const auto decision, task_.setup.escalations.artifact_decision(open.id));
     if (!decision) { return {}; }
     const auto impossible = [&](const Error& why) {
@@ -445,7 +426,7 @@ Result<void> People::collect_approval(const std::function<Result<void>()>& befor
         if (!found.ok()) { return impossible(found.error()); }
         more = std::move(*found);
     }
-    if (decision->approved()) { AF_CHECK(check_shown(task_.setup, task_.state())); }
+    if (decision->approved()) { AF_CHECK(check_shown(task_.setup, task_.state(), open)); }
     if (before) { AF_CHECK(before()); }
     AF_CHECK(acceptance_.save_decision(*decision));
     records::ApprovalDecided decided{.stage = task_.stage_name(),
@@ -466,11 +447,10 @@ Result<void> People::collect_approval(const std::function<Result<void>()>& befor
     return task_.session->record(decided);
 }
 
-Result<void> People::collect_action(const std::function<Result<void>()>& before) {
-    const OpenAction open = *task_.state().action;
+Result<void> People::collect_action(const OpenQuestion& open, const std::function<Result<void>()>& before) {
     AF_TRY(const auto decision, task_.setup.escalations.action_decision(open.id));
     if (!decision) { return {}; }
-    if (decision->approved) { AF_CHECK(check_shown(task_.setup, task_.state())); }
+    if (decision->approved) { AF_CHECK(check_shown(task_.setup, task_.state(), open)); }
     if (before) { AF_CHECK(before()); }
     const std::string word = !decision->approved ? "rejected" : decision->edited ? "edited" : "approved";
     records::ActionDecided decided{.stage = task_.stage_name(),

@@ -49,11 +49,11 @@ private:
     /// True if the person at the terminal is asked first, before anyone else is notified.
     [[nodiscard]] bool asks_at_terminal() const;
     void tell_before_decision();
-    [[nodiscard]] const std::string& open_id() const;
+    [[nodiscard]] std::string open_id() const;
 
     [[nodiscard]] Result<Escalation> question(const std::string& id) const;
-    [[nodiscard]] Result<ApprovalRequest> shown_artifact(const std::string& id) const;
-    [[nodiscard]] Result<ApprovalRequest> shown_action(const std::string& id) const;
+    /// Returns the request to approve the artifact or action with this id.
+    [[nodiscard]] Result<ApprovalRequest> shown(const std::string& id) const;
     /// Returns the deadline. For a question recorded before a crash: as recorded. If its file was lost: from the journal. Else
     /// from the settings.
     [[nodiscard]] AnswerBy answer_by(const std::string& id, const std::string& created_at,
@@ -81,9 +81,9 @@ private:
 
     /// Journal the answer to the open question of that kind, if there is one.
     [[nodiscard]] Result<void> collect_answer(const std::function<Result<void>()>& before);
-    [[nodiscard]] Result<void> collect_resolution(const std::function<Result<void>()>& before);
-    [[nodiscard]] Result<void> collect_approval(const std::function<Result<void>()>& before);
-    [[nodiscard]] Result<void> collect_action(const std::function<Result<void>()>& before);
+    [[nodiscard]] Result<void> collect_resolution(const OpenQuestion& open, const std::function<Result<void>()>& before);
+    [[nodiscard]] Result<void> collect_approval(const OpenQuestion& open, const std::function<Result<void>()>& before);
+    [[nodiscard]] Result<void> collect_action(const OpenQuestion& open, const std::function<Result<void>()>& before);
 
     OpenTask& task_;
     Acceptance& acceptance_;

@@ -52,7 +52,7 @@ std::vector<std::string> waiting_ids(const ProjectPlace& place, bool only_questi
     const auto pending = EscalationStore(place.agentforge).pending();
     if (!pending.ok()) { return names; }
     for (const PendingItem& item : pending->items) {
-        if ((item.kind == PendingItem::Kind::escalation || !only_questions) && !has_ended(tasks, item.task_id)) {
+        if ((item.kind == QuestionKind::escalation || !only_questions) && !has_ended(tasks, item.task_id)) {
             names.push_back(item.id);
         }
     }

@@ -29,10 +29,6 @@ struct DecisionArguments {
 
 constexpr std::uint64_t max_edited_bytes = 1UL << 20U;
 
-bool names_a_question(std::string_view what) {
-    return what.starts_with("APR-") || what.starts_with("ACT-") || what.starts_with("ESC-");
-}
-
 /// Returns the changed action from a file, or from an editor on the proposed action.
 Result<std::optional<json::object>> changed(Program& program, const EscalationStore& store, const DecisionArguments& arguments) {
     std::string text;
@@ -79,7 +75,7 @@ Result<Feedback> feedback_from_file(Program& program, const ProjectPlace& place,
     FeedbackPlace about;
     const TaskStore tasks(place.agentforge);
     std::string task = arguments.what;
-    if (names_a_question(arguments.what)) {
+    if (kind_of(arguments.what)) {
         AF_TRY(const ApprovalRequest asked, EscalationStore(place.agentforge).approval(arguments.what));
         task = asked.task_id;
     }
@@ -113,8 +109,8 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
         decision.issues = std::move(feedback->issues);
     }
     std::string task = arguments.what;
-    if (names_a_question(arguments.what)) {
-        if (arguments.what.starts_with("ESC-")) {
+    if (const auto kind = kind_of(arguments.what)) {
+        if (kind == QuestionKind::escalation) {
             return program.fail(Error{"AF-ESC-044", arguments.what + " is a question, not an approval", "",
                                       "answer it: agentforge resolve " + arguments.what + " \"…\"", ErrorKind::invalid});
         }

@@ -23,10 +23,6 @@ struct ResolveArguments {
     bool no_resume = false;
 };
 
-std::string_view kind_of(PendingItem::Kind kind) {
-    return kind == PendingItem::Kind::approval ? "approval" : kind == PendingItem::Kind::action ? "action" : "escalation";
-}
-
 /// Adds what a task waits for according to its state, even if its file was lost or is damaged.
 void add_without_record(PendingList& pending, const TaskStore& tasks, const EscalationStore& store) {
     const auto listing = tasks.list();
@@ -35,31 +31,12 @@ void add_without_record(PendingList& pending, const TaskStore& tasks, const Esca
         const auto listed = [&task](const PendingItem& item) { return item.task_id == task.task_id; };
         if (task.waiting_for.empty() || std::any_of(pending.items.begin(), pending.items.end(), listed)) { continue; }
         const auto state = read_task_state(tasks, task.task_id);
-        if (!state.ok() || state->waiting_for().empty()) { continue; }
-        PendingItem item;
-        item.task_id = state->task_id;
-        item.stage = state->stage().name;
-        item.created_at = state->updated_at;
-        if (state->waiting_for() == "escalation") {
-            item.id = state->escalation->id;
-            item.question = state->escalation->question;
-        } else if (state->waiting_for() == "approval") {
-            item.kind = PendingItem::Kind::approval;
-            item.id = state->approval->id;
-            item.artifact_hash = state->approval->artifact_hash;
-        } else {
-            item.kind = PendingItem::Kind::action;
-            item.id = state->action->id;
-            item.question = state->action->tool;
-            item.artifact_hash = state->action->hash;
-        }
-        const auto failure = [](const auto& record) {
-            return record.ok() ? std::optional<Error>() : std::optional(record.error());
-        };
-        const auto why =
-            item.kind == PendingItem::Kind::escalation ? failure(store.escalation(item.id)) : failure(store.approval(item.id));
-        if (!why) { continue; }  // The question was answered.
-        if (why->kind == ErrorKind::not_found) { pending.problems.push_back(store.lost(item.id, item.task_id)); }
+        const auto open = state.ok() ? open_question(*state) : std::nullopt;
+        if (!open) { continue; }
+        const auto recorded = store.item(open->id);
+        if (recorded.ok()) { continue; }  // The question was answered.
+        PendingItem item{open->kind, open->id, task.task_id, state->stage().name, open->text, open->hash, state->updated_at};
+        if (recorded.error().kind == ErrorKind::not_found) { pending.problems.push_back(store.lost(item.id, item.task_id)); }
         const auto later = [&item](const PendingItem& other) { return item.created_at < other.created_at; };
         pending.items.insert(std::find_if(pending.items.begin(), pending.items.end(), later), std::move(item));
     }
@@ -83,7 +60,7 @@ int list_escalations(Program& program) {
         json::array items;
         for (const PendingItem& item : open) {
             items.push_back(json::object{{"id", item.id},
-                                         {"kind", kind_of(item.kind)},
+                                         {"kind", to_string(item.kind)},
                                          {"task_id", item.task_id},
                                          {"stage", item.stage},
                                          {"question", item.question},
@@ -98,10 +75,10 @@ int list_escalations(Program& program) {
     for (const PendingItem& item : open) {
         program.out << item.id << "  since " << item.created_at << "\n  task " << item.task_id << ", stage " << item.stage
                     << "\n  ";
-        if (item.kind == PendingItem::Kind::approval) {
+        if (item.kind == QuestionKind::approval) {
             program.out << "approval of its artifact; approve, feedback or reject it: " << answer("agentforge approve " + item.id)
                         << "\n";
-        } else if (item.kind == PendingItem::Kind::action) {
+        } else if (item.kind == QuestionKind::action) {
             program.out << printable(item.question, 300)
                         << "\n  approve or reject it: " << answer("agentforge approve " + item.id) << "\n";
         } else {
@@ -123,7 +100,8 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         if (!value.empty()) { lines.emplace_back(name, value); }
     };
     std::string how;
-    if (id.starts_with("ACT-")) {
+    const auto kind = kind_of(id);
+    if (kind == QuestionKind::action) {
         const auto request = store.approval(id);
         if (!request.ok()) { return program.fail(request.error()); }
         if (only_action) {
@@ -155,7 +133,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         if (!*decision) { how = "agentforge approve | reject " + id; }
     } else if (only_action) {
         return program.fail(Error{"AF-ESC-046", id + " is not an action", "--action", "leave the flag out", ErrorKind::invalid});
-    } else if (id.starts_with("APR-")) {
+    } else if (kind == QuestionKind::approval) {
         const auto request = store.approval(id);
         if (!request.ok()) { return program.fail(request.error()); }
         const auto decision = store.artifact_decision(id);
@@ -233,11 +211,11 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
 
 /// The open question of a task that is named by its id, or by enough of it; a question's own id stays as it is.
 Result<std::string> question_named(const ProjectPlace& place, const std::string& name) {
-    if (name.starts_with("ESC-")) { return name; }
+    if (kind_of(name) == QuestionKind::escalation) { return name; }
     const TaskStore tasks(place.agentforge);
     AF_TRY(const std::string id, tasks.resolve(name));
     AF_TRY(const TaskState state, read_task_state(tasks, id));
-    if (state.escalation && !state.escalation->id.empty()) { return state.escalation->id; }
+    if (const auto open = open_question(state); open && open->kind == QuestionKind::escalation) { return open->id; }
     return with_standing(
         Error{"AF-ESC-091", "task " + short_id(id) + " has no open question", "", see_status, ErrorKind::invalid}, tasks, id);
 }
@@ -250,7 +228,7 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     }
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
-    if (arguments.id.starts_with("APR-") || arguments.id.starts_with("ACT-")) {
+    if (const auto kind = kind_of(arguments.id); kind && kind != QuestionKind::escalation) {
         return program.fail(Error{
             "AF-ESC-090", printable(arguments.id, 120) + " is not a question: it needs approval", "",
             "decide on it: agentforge approve " + printable(arguments.id, 120) + ", agentforge feedback or agentforge reject",

@@ -137,10 +137,8 @@ Result<std::optional<RunOutcome>> outcome_of(const TaskStore& store, const std::
         task, word_of_state(state, TaskLock::holder(paths).has_value()), "", state.ledger.total(), state.ledger.unpriced_models(),
         false};
     if (outcome.word == "asks") {
-        outcome.detail = state.escalation ? state.escalation->id
-                         : state.approval ? state.approval->id
-                         : state.action   ? state.action->id
-                                          : "";
+        const auto open = open_question(state);
+        outcome.detail = open ? open->id : "";
     } else if (outcome.word == "paused") {
         outcome.detail = state.pause_reason;
     } else {

@@ -12,7 +12,7 @@
 #include "config/settings_schema.hpp"
 #include "git/repository.hpp"
 #include "git/surroundings.hpp"
-#include "plugins/bounded.hpp"
+#include "pipeline/guarded_call.hpp"
 #include "program/commands/iteration.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/preflight.hpp"
@@ -525,13 +525,12 @@ void Project::log_errors(Program& program) {
 }
 
 Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program) {
-    const auto answer = std::make_shared<std::optional<Result<std::string>>>();
     const auto watch = std::make_shared<CallWatch>();
     const auto context = std::make_shared<CheckContext>();
-    const bool returned =
-        run_bounded([answer, backend, context] { *answer = backend->check(*context); }, watch,
-                    [&] { return std::chrono::steady_clock::now() >= *context->deadline() + std::chrono::seconds(5); });
-    if (returned) { return std::move(**answer); }
+    auto answer = call_guarded<Result<std::string>>(
+        [backend, context] { return backend->check(*context); }, watch,
+        [&] { return std::chrono::steady_clock::now() >= *context->deadline() + std::chrono::seconds(5); });
+    if (answer) { return std::move(*answer); }
     program.leave_at_once = true;
     return Error{"AF-LLM-107", "the model backend did not return by its deadline of 10 s and was abandoned" + watch->culprit(),
                  backend->info().name, "choose another backend, or fix the plugin: it must watch deadline()", ErrorKind::timeout};

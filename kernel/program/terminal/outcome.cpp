@@ -142,8 +142,8 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
         if (const auto size = std::filesystem::file_size(paths.journal(), error); size != seen) {
             seen = size;
             const auto state = read_task_state(project.tasks(), task_id);
-            taken = state.ok() && (!state->escalation || state->escalation->id != id) &&
-                    (!state->approval || state->approval->id != id) && (!state->action || state->action->id != id);
+            const auto open = state.ok() ? open_question(*state) : std::nullopt;
+            taken = state.ok() && (!open || open->id != id);
         }
         // Another process has the task: it takes the answer up, or it is about to end and did not see it any more.
         if (taken || only_answer) { break; }

@@ -365,6 +365,50 @@ class Records(unittest.TestCase):
         self.assertEqual([], stage_violations(ROOT, "plugins/stages"))
 
 
+QUESTION_PREFIX = re.compile(r'"(ESC|APR|ACT)-?"')
+# Threads that can be abandoned, and contexts that can be cut off from the run.
+ABANDONS = re.compile(r"(?<!\bcontext)(\.|->)detach\(\)|\brun_bounded\(|CallContext\* \w")
+
+
+def question_violations(root):
+    """Prefixes of a question's id outside the one table, in all of kernel/."""
+    return [place for file, place, line in statements(root, "kernel") if QUESTION_PREFIX.search(line) and file != "kernel/escalation/question.cpp"]
+
+
+def guard_violations(root):
+    """Calls into plugins that are guarded otherwise than by guarded_call.hpp."""
+    guards = ("kernel/plugins/bounded.", "kernel/pipeline/guarded_call.hpp")
+    return [place for file, place, line in statements(root, "kernel") if ABANDONS.search(line) and not file.startswith(guards)]
+
+
+class People(unittest.TestCase):
+    """Questions, approvals and actions are one mechanism, and so is the guard over plugins that hang."""
+
+    def test_the_kind_of_a_question_is_read_from_its_id_in_one_place(self):
+        self.assertEqual([], question_violations(ROOT))
+
+    def test_a_call_that_may_hang_is_guarded_in_one_place(self):
+        self.assertEqual([], guard_violations(ROOT))
+
+    def found(self, violations, line):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "kernel/pipeline/people/people.cpp"
+            file.parent.mkdir(parents=True)
+            file.write_text(line + "\n")
+            return len(violations(pathlib.Path(folder)))
+
+    def test_a_prefix_is_found_and_a_whole_id_is_not(self):
+        self.assertEqual(1, self.found(question_violations, 'if (id.starts_with("ESC-")) {}'))
+        self.assertEqual(1, self.found(question_violations, 'if (id.substr(0, 3) == "APR") {}'))
+        self.assertEqual(0, self.found(question_violations, 'example("agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7");'))
+
+    def test_a_second_guard_is_found(self):
+        self.assertEqual(1, self.found(guard_violations, "worker.detach();"))
+        self.assertEqual(1, self.found(guard_violations, "const bool returned = run_bounded(work, watch, overdue);"))
+        self.assertEqual(1, self.found(guard_violations, "KernelCallContext* inner_;"))
+        self.assertEqual(0, self.found(guard_violations, "context->detach();"))
+
+
 class PlantedRecords(unittest.TestCase):
     """The test itself: each kind of record that is read as text is found."""
 

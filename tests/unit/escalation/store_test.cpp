@@ -123,10 +123,24 @@ TEST_F(ActionStoreTest, an_answer_that_is_none_is_refused_by_its_place) {
 TEST_F(ActionStoreTest, what_waits_is_listed_with_what_it_is) {
     const auto pending = store_.pending();
     ASSERT_EQ(pending->items.size(), 1U);
-    EXPECT_EQ(pending->items[0].kind, PendingItem::Kind::action);
+    EXPECT_EQ(pending->items[0].kind, QuestionKind::action);
     EXPECT_EQ(pending->items[0].question, "edit_file path=a.py replace=x…");
     ASSERT_TRUE(said("approved: false\n").ok());
     EXPECT_TRUE(store_.pending()->items.empty());
+}
+
+TEST_F(ActionStoreTest, an_item_of_any_kind_has_a_usable_answer_or_none_or_an_error) {
+    record();
+    for (const std::string& one : {question().id, approval_request().id, id}) {
+        EXPECT_EQ(store_.item(one)->kind, kind_of(one));
+        EXPECT_FALSE(*store_.has_answer(one)) << one;
+        write(one + ".resolution.yaml", "answer: a\napproved: false\n");
+        EXPECT_EQ(store_.has_answer(one).error().code, "AF-ESC-005") << one;
+        write(one + ".resolution.yaml", kind_of(one) == QuestionKind::escalation ? "answer: a\n" : "approved: false\n");
+        EXPECT_TRUE(*store_.has_answer(one)) << one;
+    }
+    EXPECT_EQ(store_.item("task-1").error().code, "AF-ESC-002");
+    EXPECT_EQ(store_.has_answer("task-1").error().code, "AF-ESC-002");
 }
 
 TEST_F(ActionStoreTest, an_empty_file_is_not_written_yet) {

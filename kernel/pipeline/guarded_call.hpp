@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Guards a call into a plugin that may hang: it runs on its own thread (plugins/bounded.hpp), and is cut off from the run when it
+// is given up. Who calls decides when that is, and which error it becomes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include <agentforge/host.hpp>
+
+#include "plugins/bounded.hpp"
+
+namespace agentforge::kernel {
+
+/// A caller's context for other threads, with its own deadline and cancel. After `detach`, a call that was given up and returns
+/// later has no effect.
+class DetachableContext final : public CallContext {
+public:
+    DetachableContext(CallContext& outer, std::optional<std::chrono::steady_clock::time_point> deadline)
+        : outer_(&outer), deadline_(deadline), now_(outer.now()) {}
+    void detach() {
+        const std::lock_guard lock(mutex_);
+        outer_ = nullptr;
+    }
+    /// Call it when the result is no longer needed.
+    void cancel() {
+        const std::lock_guard lock(mutex_);
+        cancelled_ = true;
+    }
+    [[nodiscard]] bool cancelled() const noexcept override {
+        const std::lock_guard lock(mutex_);
+        return outer_ == nullptr || cancelled_ || outer_->cancelled();
+    }
+    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override { return deadline_; }
+    void log(LogLevel level, std::string_view message, const json::object& fields) override {
+        const std::lock_guard lock(mutex_);
+        if (outer_ != nullptr) { outer_->log(level, message, fields); }
+    }
+    void progress(std::string_view text) override {
+        const std::lock_guard lock(mutex_);
+        if (outer_ != nullptr) { outer_->progress(text); }
+    }
+    [[nodiscard]] std::chrono::system_clock::time_point now() override { return now_; }
+
+private:
+    mutable std::mutex mutex_;
+    CallContext* outer_;
+    bool cancelled_ = false;
+    std::optional<std::chrono::steady_clock::time_point> deadline_;
+    std::chrono::system_clock::time_point now_;
+};
+
+/// Makes all calls at once and returns their results, empty for those that were given up. `give_up` gets the results so far. Each
+/// call must own everything it uses.
+template <class T>
+[[nodiscard]] std::vector<std::optional<T>> call_guarded(
+    std::vector<std::function<T()>> calls, const std::function<bool(const std::vector<const T*>& results)>& give_up) {
+    const auto results = std::make_shared<std::vector<std::optional<T>>>(calls.size());
+    std::vector<BoundedWork> works;
+    for (std::function<T()>& call : calls) {
+        works.push_back({[results, index = works.size(), call = std::move(call)] { (*results)[index].emplace(call()); }});
+    }
+    const std::vector<bool> returned = run_bounded(std::move(works), [&](const std::vector<bool>& so_far) {
+        std::vector<const T*> there;
+        for (std::size_t index = 0; index < so_far.size(); ++index) {
+            there.push_back(so_far[index] ? &*(*results)[index] : nullptr);
+        }
+        return give_up(there);
+    });
+    std::vector<std::optional<T>> taken(returned.size());
+    for (std::size_t index = 0; index < returned.size(); ++index) {
+        if (returned[index]) { taken[index] = std::move((*results)[index]); }
+    }
+    return taken;
+}
+
+/// The same for one call. `watch` sees which plugin it is in.
+template <class T>
+[[nodiscard]] std::optional<T> call_guarded(std::function<T()> call, const std::shared_ptr<CallWatch>& watch,
+                                            const std::function<bool()>& give_up) {
+    const auto result = std::make_shared<std::optional<T>>();
+    const bool returned = run_bounded([result, call = std::move(call)] { result->emplace(call()); }, watch, give_up);
+    return returned ? std::move(*result) : std::nullopt;
+}
+
+}  // namespace agentforge::kernel
