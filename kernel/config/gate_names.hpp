@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the gates that judge a stage's whole work. A template says which one judges a stage (`exit_gate`); the stage's own
-// name does not matter.
+// Names of the gates that judge a stage's whole work, and of the commands that gates run. A template says which gate judges a
+// stage (`exit_gate`); the stage's own name does not matter.
 #pragma once
 
 #include <string_view>
@@ -17,3 +17,12 @@ inline constexpr std::string_view tests = "tests";
 inline constexpr std::string_view baseline = "baseline";  ///< The suite on the user's commit.
 
 }  // namespace agentforge::kernel::gate_name
+
+namespace agentforge::kernel::gate_command {
+
+inline constexpr std::string_view build = "build";
+inline constexpr std::string_view tests = "tests";
+/// A purpose: alters a changed line to see whether tests notice.
+inline constexpr std::string_view for_mutants = "mutants";
+
+}  // namespace agentforge::kernel::gate_command
