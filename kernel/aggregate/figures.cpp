@@ -158,12 +158,12 @@ json::value last_action_of(const Source& task) {
 }
 
 json::object delivery_of(const TaskState& state) {
-    json::object delivery{{"commit", text_or_null(state.commit)}, {"branch", text_or_null(state.branch)}};
-    for (const char* key : {"pr_url", "patch_file", "deliverable_type"}) {
-        const json::value* value = state.delivery.if_contains(key);
-        delivery[key] = value != nullptr ? *value : json::value(nullptr);
-    }
-    return delivery;
+    const auto or_null = [](const std::optional<std::string>& text) { return text ? json::value(*text) : json::value(nullptr); };
+    return json::object{{"commit", text_or_null(state.commit)},
+                        {"branch", text_or_null(state.branch)},
+                        {"pr_url", or_null(state.delivery.pr_url)},
+                        {"patch_file", or_null(state.delivery.patch_file)},
+                        {"deliverable_type", or_null(state.delivery.deliverable_type)}};
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <set>
 
-#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "cost/prices.hpp"
 #include "journal/blobs.hpp"
@@ -55,13 +54,12 @@ DocumentSection facts_of(const TaskEvidence& evidence) {
     const DeliveryBase base = delivery_base(state);
     row("base commit", json::value(base.commit));
     row("base branch", json::value(state.base_branch));
-    row("delivered", json::value(text_of(state.delivery, "deliverable_type")));
+    row("delivered", json::value(state.delivery.deliverable_type.value_or("")));
     row("branch", json::value(state.branch));
     row("commit", json::value(state.commit));
     row("tree", json::value(delivered_tree(state)));
-    const json::value* const is_signed = state.delivery.if_contains("signed");
-    row("signed commit", is_signed == nullptr ? json::value("") : *is_signed);
-    row("pull request", json::value(text_of(state.delivery, "pr_url")));
+    row("signed commit", state.delivery.signed_ ? json::value(*state.delivery.signed_) : json::value(""));
+    row("pull request", json::value(state.delivery.pr_url.value_or("")));
     row("journal", json::value(std::to_string(state.seq) + " records, head " + state.hash));
     return section;
 }
@@ -245,9 +243,8 @@ std::string confinement_text(const std::optional<json::value>& confinement) {
 std::string commands_text(const records::Gate& gate) {
     std::string text;
     std::set<std::string> seen;
-    for (const json::value& each : gate.commands.value_or(json::array())) {
-        if (!each.is_object()) { continue; }
-        const std::string command = text_of(each.get_object(), "command") + " (" + text_of(each.get_object(), "purpose") + ")";
+    for (const records::CommandRun& each : gate.commands.value_or(std::vector<records::CommandRun>())) {
+        const std::string command = *each.command + " (" + each.purpose.value_or("") + ")";
         if (seen.insert(command).second) { text += (text.empty() ? "" : "; ") + command; }
     }
     return text;

@@ -28,9 +28,8 @@ json::object gate_entry(const Record& record, const records::Gate& measured) {
     if (measured.confinement) { gate["confinement"] = *measured.confinement; }
     json::array commands;
     std::set<std::string> seen;
-    for (const json::value& each : measured.commands.value_or(json::array())) {
-        std::string command = each.is_object() ? text_of(each.get_object(), "command") : std::string();
-        if (seen.insert(command).second) { commands.emplace_back(std::move(command)); }
+    for (const records::CommandRun& each : measured.commands.value_or(std::vector<records::CommandRun>())) {
+        if (seen.insert(*each.command).second) { commands.emplace_back(*each.command); }
     }
     gate["commands"] = std::move(commands);
     return gate;
@@ -112,7 +111,7 @@ json::object policy_of(const TaskEvidence& evidence) {
 }  // namespace
 
 bool has_delivered(const TaskState& state) {
-    return state.status == TaskStatus::completed && state.delivery.contains("deliverable_type");
+    return state.status == TaskStatus::completed && state.delivery.deliverable_type.has_value();
 }
 
 Result<std::string> make_statement(const TaskEvidence& evidence, const Repository& repository) {

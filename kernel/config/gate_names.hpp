@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's gates: their names, and what the kernel knows of each. A template says which gate judges a stage (`exit_gate`);
-// the stage's own name does not matter.
+// The kernel's gates: their names, what the kernel knows of each, and the commands that gates run. A template says which gate
+// judges a stage (`exit_gate`); the stage's own name does not matter.
 #pragma once
 
 #include <algorithm>
@@ -59,3 +59,12 @@ inline constexpr std::array gate_table{
 }
 
 }  // namespace agentforge::kernel
+
+namespace agentforge::kernel::gate_command {
+
+inline constexpr std::string_view build = "build";
+inline constexpr std::string_view tests = "tests";
+/// A purpose: alters a changed line to see whether tests notice.
+inline constexpr std::string_view for_mutants = "mutants";
+
+}  // namespace agentforge::kernel::gate_command

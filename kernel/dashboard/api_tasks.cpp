@@ -135,22 +135,18 @@ json::value dependencies_json(const DashboardParts& parts, const std::string& re
         tasks.push_back(std::move(told));
     }
     json::array external;
-    const json::array& resolved = list_of(state.dependencies, "external");
     for (const ExternalDependency& each : dependencies.external) {
         json::object told{{"repo", each.repo},       {"artifact", each.artifact},
                           {"version", each.version}, {"reason", text_or_null(each.reason)},
                           {"tag", nullptr},          {"commit", nullptr}};
-        for (const json::value& one : resolved) {
-            const json::object* found = one.if_object();
-            if (found == nullptr || text_of(*found, "repo") != each.repo || text_of(*found, "artifact") != each.artifact) {
-                continue;
-            }
-            told["tag"] = text_or_null(text_of(*found, "tag"));
-            told["commit"] = text_or_null(text_of(*found, "commit"));
+        for (const records::ExternalMet& found : state.dependencies.value_or(MetDependencies()).external) {
+            if (found.repo != each.repo || found.artifact != each.artifact) { continue; }
+            told["tag"] = text_or_null(found.tag);
+            told["commit"] = text_or_null(found.commit);
         }
         external.push_back(std::move(told));
     }
-    return json::object{{"met", !state.dependencies.empty()}, {"tasks", std::move(tasks)}, {"external", std::move(external)}};
+    return json::object{{"met", state.dependencies.has_value()}, {"tasks", std::move(tasks)}, {"external", std::move(external)}};
 }
 
 Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call) {

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/ids.hpp"
-#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/versions.hpp"
 #include "base/yaml.hpp"
@@ -105,8 +104,8 @@ Result<TaskState> state_of_dependency(const TaskDependency& each, const TaskStor
 }
 
 /// What the task has come to, or what it is waited for.
-Result<json::object> reach(const TaskDependency& each, const std::string& waiting, const TaskStore& tasks,
-                           const FindRepository& find) {
+Result<records::TaskMet> reach(const TaskDependency& each, const std::string& waiting, const TaskStore& tasks,
+                               const FindRepository& find) {
     const auto state = state_of_dependency(each, tasks, find);
     if (!state.ok()) {
         return never(
@@ -118,11 +117,7 @@ Result<json::object> reach(const TaskDependency& each, const std::string& waitin
                      "start the task again with a specification that names one of them");
     }
     if (has_reached(*state, each.required_stage)) {
-        return json::object{{"task_id", each.task_id},
-                            {"repo", each.repo},
-                            {"required_stage", each.required_stage},
-                            {"branch", state->branch},
-                            {"commit", state->commit}};
+        return records::TaskMet{each.task_id, each.repo, each.required_stage, state->branch, state->commit};
     }
     if (state->status == TaskStatus::aborted || state->status == TaskStatus::completed) {
         return never(each, "which was " + std::string(to_string(state->status)) + " at stage `" + state->stage().name + "`",
@@ -194,7 +189,7 @@ private:
     std::string text_;
 };
 
-Result<json::object> resolve(const ExternalDependency& each, const FindRepository& find) {
+Result<records::ExternalMet> resolve(const ExternalDependency& each, const FindRepository& find) {
     const auto range = VersionRange::parse(each.version);
     if (!range) {
         return not_there(each, "`" + ellipsis(each.version, 80) + "` is not a version range", "dependencies.external",
@@ -209,8 +204,7 @@ Result<json::object> resolve(const ExternalDependency& each, const FindRepositor
     }
     AF_TRY(const Repository repository, Repository::open(other->path));
     const auto found = [&](const std::string& tag, const std::string& commit, const std::string& path) {
-        return json::object{{"repo", each.repo}, {"artifact", each.artifact}, {"version", each.version},
-                            {"tag", tag},        {"commit", commit},          {"path", path}};
+        return records::ExternalMet{each.repo, each.artifact, each.version, tag, commit, path};
     };
     AF_TRY(const std::vector<Tag> tags, tags_of(other->path));
     std::vector<std::pair<TaggedVersion, const Tag*>> versions;
@@ -289,7 +283,7 @@ std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskS
 Result<void> settle_dependencies(TaskSession& session, const TaskStore& tasks, const FindRepository& find) {
     const TaskState& state = session.state();
     const std::string hash = specification_in_force(state);
-    if (hash.empty() || text_of(state.dependencies, "specification_blob") == hash) { return {}; }
+    if (hash.empty() || (state.dependencies && state.dependencies->specification_blob == hash)) { return {}; }
     AF_TRY(const Dependencies dependencies, dependencies_in(session.blobs(), hash));
     if (dependencies.empty()) { return {}; }
     if (const std::string round = circle(dependencies, state, tasks, find); !round.empty()) {
@@ -297,17 +291,16 @@ Result<void> settle_dependencies(TaskSession& session, const TaskStore& tasks, c
                      "abort one of them, or start it again with a specification that does not wait for the other",
                      ErrorKind::conflict};
     }
-    json::array reached;
+    records::DependenciesMet met{state.stage().name, hash, {}, {}};
     for (const TaskDependency& each : dependencies.tasks) {
-        AF_TRY(json::object entry, reach(each, state.task_id, tasks, find));
-        reached.emplace_back(std::move(entry));
+        AF_TRY(records::TaskMet reached, reach(each, state.task_id, tasks, find));
+        met.tasks.push_back(std::move(reached));
     }
-    json::array resolved;
     for (const ExternalDependency& each : dependencies.external) {
-        AF_TRY(json::object entry, resolve(each, find));
-        resolved.emplace_back(std::move(entry));
+        AF_TRY(records::ExternalMet resolved, resolve(each, find));
+        met.external.push_back(std::move(resolved));
     }
-    return session.record(records::DependenciesMet{state.stage().name, hash, std::move(reached), std::move(resolved)});
+    return session.record(met);
 }
 
 }  // namespace agentforge::kernel

@@ -54,6 +54,16 @@ std::string fingerprint(const std::set<std::string>& complaints) {
     return sha256(all).substr(0, 16);
 }
 
+std::vector<records::CommandRun> runs_of(const std::vector<GateCommand>& commands) {
+    std::vector<records::CommandRun> runs;
+    for (const GateCommand& each : commands) {
+        records::CommandRun run{each.command, each.tree, static_cast<std::uint64_t>(each.duration.count())};
+        if (!each.purpose.empty()) { run.purpose = each.purpose; }
+        runs.push_back(std::move(run));
+    }
+    return runs;
+}
+
 /// Journals a report under `name`.
 Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, std::string_view name, bool partial,
                          const std::string& inputs, GateReport& report) {
@@ -72,7 +82,7 @@ Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, st
         gate.held_out_failing = std::move(held_out);
     }
     if (!inputs.empty()) { gate.inputs = inputs; }
-    if (const auto commands = task_workspace.take_gate_commands(); !commands.empty()) { gate.commands = to_json(commands); }
+    if (const auto commands = task_workspace.take_gate_commands(); !commands.empty()) { gate.commands = runs_of(commands); }
     if (!report.tests.empty()) {
         gate.tests = report.tests.size();
         gate.tests_passed =

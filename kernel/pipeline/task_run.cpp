@@ -283,7 +283,7 @@ PipelineResult TaskRun::report() {
         if (auto artifact = task_.session->artifact(task_.state().exit_stage); artifact.ok()) {
             result.deliverable = std::move(*artifact);
         }
-        if (result.deliverable && task_.state().delivery.contains("replaces")) {
+        if (result.deliverable && task_.state().delivery.replaces) {
             // The change was rebased since. Says where it is now.
             for (auto& fact : delivered_facts(task_.state())) { (*result.deliverable)[fact.key()] = std::move(fact.value()); }
         }

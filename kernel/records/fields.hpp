@@ -68,9 +68,14 @@ public:
     template <Described T>
     [[nodiscard]] T read() {
         T out{};
+        read_into(out);
+        return out;
+    }
+    /// An optional member whose key is absent keeps its value.
+    template <Described T>
+    void read_into(T& out) {
         boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
             [&](auto member) { field(key_of(member.name), out.*member.pointer); });
-        return out;
     }
     [[nodiscard]] bool complete() const noexcept { return problem_.empty(); }
     /// Returns, for instance, "field `stage` must be a text".
@@ -107,9 +112,23 @@ private:
     void field(std::string_view key, T& out) {
         const json::value* value = object_->if_contains(key);
         if (value == nullptr || !value->is_object()) { return miss(key, "a map"); }
-        Reader inner(value->get_object());
-        out = inner.read<T>();
+        out = part<T>(value->get_object());
+    }
+    template <Described T>
+    void field(std::string_view key, std::vector<T>& out) {
+        const json::value* value = object_->if_contains(key);
+        if (value == nullptr || !value->is_array()) { return miss(key, "a list of maps"); }
+        for (const json::value& item : value->get_array()) {
+            if (!item.is_object()) { return miss(key, "a list of maps"); }
+            out.push_back(part<T>(item.get_object()));
+        }
+    }
+    template <Described T>
+    T part(const json::object& object) {
+        Reader inner(object);
+        T out = inner.read<T>();
         if (problem_.empty()) { problem_ = inner.problem_; }
+        return out;
     }
     [[nodiscard]] bool given(std::string_view key) const;
     void miss(std::string_view key, std::string_view wanted);
@@ -129,6 +148,12 @@ void write_field(json::object& out, std::string_view key, const T& value) { out[
 template <Described T>
 void write_field(json::object& out, std::string_view key, const T& value) {
     out[key] = to_fields(value);
+}
+template <Described T>
+void write_field(json::object& out, std::string_view key, const std::vector<T>& value) {
+    json::array list;
+    for (const T& each : value) { list.emplace_back(to_fields(each)); }
+    out[key] = std::move(list);
 }
 template <class T>
 void write_field(json::object& out, std::string_view key, const std::optional<T>& value) {

@@ -127,6 +127,15 @@ std::string decision_of(const ApprovalDecided& decided) {
     return decided.feedback->empty() ? "reject" : "revise";
 }
 
+std::optional<json::object> usage_of_old_step(const Step& step) {
+    if (*step.input_tokens == 0 && *step.output_tokens == 0) { return std::nullopt; }
+    json::object usage = *step.llm_call;
+    usage["input_tokens"] = *step.input_tokens;
+    usage["output_tokens"] = *step.output_tokens;
+    if (usage.contains("cost_microusd")) { usage["cost_from"] = "backend"; }
+    return usage;
+}
+
 std::string_view type_of(const Body& body) noexcept {
     return std::visit([](const auto& one) { return std::remove_cvref_t<decltype(one)>::type; }, body);
 }
@@ -196,13 +205,6 @@ std::optional<LineGlance> glance_at_line(std::string_view line) {
     }
     seen.type = line.substr(0, line.find('"'));
     return seen;
-}
-
-bool is_of_every_record(std::string_view key) noexcept {
-    bool found = false;
-    boost::mp11::mp_for_each<boost::describe::describe_members<Envelope, boost::describe::mod_public>>(
-        [&](auto member) { found = found || key == key_of(member.name); });
-    return found;
 }
 
 std::string place_of(const json::object& record) {

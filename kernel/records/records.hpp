@@ -96,6 +96,38 @@ struct Freshness {
 };
 BOOST_DESCRIBE_STRUCT(Freshness, (), (head, stale, accepted))
 
+/// A command that a gate ran.
+struct CommandRun {
+    Added<std::string> command;  ///< As named in the language's file: `build`, `tests`, `syntax`, …
+    Added<std::string> tree;     ///< Empty: the command needs none.
+    Added<std::uint64_t> duration_ms;
+    std::optional<std::string> purpose = {};  ///< `mutants`, …; absent: to measure the tree as it is.
+};
+BOOST_DESCRIBE_STRUCT(CommandRun, (), (command, tree, duration_ms, purpose))
+
+/// A task that the specification depends on and that has completed the required stage.
+struct TaskMet {
+    std::string task_id;
+    std::string repo;  ///< Empty: the repository of the task that waited.
+    std::string required_stage;
+    std::string branch;  ///< The branch that it has delivered, if any.
+    std::string commit;
+    bool operator==(const TaskMet&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TaskMet, (), (task_id, repo, required_stage, branch, commit))
+
+/// An artifact of another repository that the specification depends on, as it was found.
+struct ExternalMet {
+    std::string repo;
+    std::string artifact;
+    std::string version;
+    std::string tag;  ///< Empty: none.
+    std::string commit;
+    std::string path;
+    bool operator==(const ExternalMet&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ExternalMet, (), (repo, artifact, version, tag, commit, path))
+
 // ------------------------------------------------------------------------------------------------------------ task --
 
 /// The first record: the request.
@@ -456,6 +488,10 @@ BOOST_DESCRIBE_STRUCT(Step, (),
                       (phase, visit, run, run_step, action, result, llm_call, input_tokens, output_tokens, section_tokens,
                        context_blob, system_blob, record_blob, tree, changes, patch, files))
 
+/// Returns the usage of a step's call, in the form of `answer`, for a journal of an older version whose answers lack it. Empty:
+/// the step called no model.
+[[nodiscard]] std::optional<json::object> usage_of_old_step(const Step& step);
+
 /// A model answered. The step that uses the answer follows.
 struct Answer {
     static constexpr std::string_view type = "answer";
@@ -560,8 +596,8 @@ struct Gate {
     std::optional<std::string> failing = {};  ///< A fingerprint of the failures.
     std::optional<std::uint64_t> failures = {};
     std::optional<std::vector<std::string>> held_out_failing = {};
-    std::optional<std::string> inputs = {};    ///< A hash of the settings and rules used.
-    std::optional<json::array> commands = {};  ///< The commands that ran, with their durations.
+    std::optional<std::string> inputs = {};                ///< A hash of the settings and rules used.
+    std::optional<std::vector<CommandRun>> commands = {};  ///< The commands that ran.
     Added<Kept> report;
     std::optional<json::value> confinement = {};  ///< The confinement of the commands.
     std::optional<std::uint64_t> tests = {};
@@ -687,8 +723,8 @@ struct DependenciesMet {
     static constexpr std::string_view type = "dependencies_met";
     std::string stage;               ///< The stage that may begin now.
     std::string specification_blob;  ///< The specification that names them.
-    json::array tasks;     ///< `task_id`, `repo`, `required_stage`, and the `branch` and `commit` that the task has delivered.
-    json::array external;  ///< `repo`, `artifact`, `version`, and the result: `tag` (empty: none), `commit`, `path`.
+    std::vector<TaskMet> tasks;
+    std::vector<ExternalMet> external;
 };
 BOOST_DESCRIBE_STRUCT(DependenciesMet, (), (stage, specification_blob, tasks, external))
 
@@ -767,8 +803,6 @@ struct LineGlance {
 };
 /// Returns nothing if the line does not begin as `append` writes a record of a task.
 [[nodiscard]] std::optional<LineGlance> glance_at_line(std::string_view line);
-/// True if every record has this key.
-[[nodiscard]] bool is_of_every_record(std::string_view key) noexcept;
 /// Returns the place of an error: "actions.yaml, record 7, type gate".
 [[nodiscard]] std::string place_of(const json::object& record);
 /// Returns the record if it has this type, with its fields as far as they can be read.

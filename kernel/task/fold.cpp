@@ -130,7 +130,7 @@ Result<void> Fold::on(const records::Forked& forked) {
     state_.task_id = forked.task_id;
     state_.created_at = time_;
     state_.set_file.clear();  // The set already has this part. The fork delivers by itself.
-    state_.prepared.clear();
+    state_.prepared.reset();
     state_.died_running = false;
     return on(records::TaskPaused{"forked from " + forked.parent + " after step " + std::to_string(forked.from_step)});
 }

@@ -181,6 +181,7 @@ private:
     [[nodiscard]] Result<void> require_writer() const;
     [[nodiscard]] Result<void> require_reviews() const;
     [[nodiscard]] Result<void> require_exit_gate() const;
+    [[nodiscard]] Result<void> require_deliver_gate(const std::string& tree) const;
     /// Checks a file that a record names: it must be below the task's folder.
     [[nodiscard]] Result<void> require_own_file(const std::string& path) const;
 

@@ -12,6 +12,22 @@ namespace {
 /// Sums of thousands of such numbers are exact.
 constexpr std::uint64_t most_counted = 1ULL << 40U;
 
+template <class T>
+using Members = boost::describe::describe_members<T, boost::describe::mod_public>;
+
+/// True if DeliveryFacts has each field of a record except its stage.
+template <class Record>
+consteval bool is_kept() {
+    bool all = true;
+    boost::mp11::mp_for_each<Members<Record>>([&all](auto field) {
+        bool found = std::string_view(field.name) == "stage";
+        boost::mp11::mp_for_each<Members<DeliveryFacts>>(
+            [&](auto kept) { found = found || std::string_view(field.name) == kept.name; });
+        all = all && found;
+    });
+    return all;
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------------------------- steps --
@@ -34,13 +50,10 @@ Result<void> Fold::on(const records::Step& step) {
     stage.input_tokens += *step.input_tokens;
     stage.output_tokens += *step.output_tokens;
     state_.steps = number;
-    if (!state_.answer_counted && *step.input_tokens + *step.output_tokens > 0) {
-        // A journal of an older version: its answers do not have their usage.
-        CallUsage call = CallUsage::from_json(*step.llm_call);
-        call.input_tokens = *step.input_tokens;
-        call.output_tokens = *step.output_tokens;
-        call.by_backend = call.cost_microusd.has_value();
-        state_.ledger.add(step.phase, role(), call);
+    if (!state_.answer_counted) {
+        if (const auto usage = records::usage_of_old_step(step)) {
+            state_.ledger.add(step.phase, role(), CallUsage::from_json(*usage));
+        }
     }
     state_.answer_counted = false;
     state_.died_running = false;
@@ -165,14 +178,14 @@ Result<void> Fold::on(const records::Gate& gate) {
     if (gate.held_out_failing) {
         for (const std::string& file : *gate.held_out_failing) { state_.held_out.failures[file] += again ? 0 : 1; }
     }
-    const bool undoes = state_.progress == StageProgress::accepted && gate.gate == exit_gate(state_.stage_template()) &&
-                        (!measured.passed || measured.partial || measured.tree != state_.tree);
     if (measured.passed || gate.failures) {
         count_effort(gate.gate, measured, gate.failing.value_or(""), gate.failures.value_or(0));
     }
     state_.gates[gate.gate] = std::move(measured);
     state_.resumption.reports[gate.gate] = {gate.inputs.value_or(""), *gate.report};
-    if (undoes) {
+    state_.gate_figures.add(gate);
+    if (state_.progress == StageProgress::accepted && gate.gate == exit_gate(state_.stage_template()) &&
+        !unmet_exit_gate(state_).empty()) {
         // The basis of the acceptance no longer holds: sends the stage back, as if the artifact had been refused.
         send_back("the " + gate.gate + " gate was measured again and does not hold: " + gate.summary);
     }
@@ -222,14 +235,10 @@ Result<void> Fold::on(const records::HeldOut& held_out) {
 Result<void> Fold::on(const records::Delivered& delivered) {
     AF_CHECK(require_executing(delivered.stage));
     if (delivered.patch_file && !delivered.patch_file->empty()) { AF_CHECK(require_own_file(*delivered.patch_file)); }
-    const auto measured = state_.gates.find(gate_name::deliver);
-    if (measured == state_.gates.end() || !measured->second.passed || measured->second.partial ||
-        measured->second.tree != delivered.tree) {
-        return refuse("the deliver gate did not pass on the delivered tree");
-    }
+    AF_CHECK(require_deliver_gate(delivered.tree));
     state_.commit = delivered.commit;
     state_.branch = delivered.branch;
-    state_.delivery.clear();
+    state_.delivery = {};
     take_delivery();
     return {};
 }
@@ -237,31 +246,30 @@ Result<void> Fold::on(const records::Delivered& delivered) {
 Result<void> Fold::on(const records::DeliveryPrepared& prepared) {
     AF_CHECK(require_executing(prepared.stage));
     if (state_.set_file.empty()) { return refuse("the task is not part of a set"); }
-    const auto measured = state_.gates.find(gate_name::deliver);
-    if (measured == state_.gates.end() || !measured->second.passed || measured->second.partial ||
-        measured->second.tree != prepared.tree) {
-        return refuse("the deliver gate did not pass on the tree that is to be delivered");
+    AF_CHECK(require_deliver_gate(prepared.tree));
+    state_.prepared =
+        PreparedCommit{prepared.branch, prepared.commit, prepared.tree, prepared.workspace_tree, prepared.commit_hooks};
+    return {};
+}
+
+Result<void> Fold::require_deliver_gate(const std::string& tree) const {
+    if (const std::string unmet = unmet_gate(state_, gate_name::deliver, tree); !unmet.empty()) {
+        return refuse("it delivers tree " + tree + ", but " + unmet);
     }
-    state_.prepared = {{"branch", prepared.branch},
-                       {"commit", prepared.commit},
-                       {"tree", prepared.tree},
-                       {"workspace_tree", prepared.workspace_tree},
-                       {"commit_hooks", prepared.commit_hooks}};
     return {};
 }
 
 Result<void> Fold::on(const records::DependenciesMet& met) {
     AF_CHECK(require_running());
     if (met.stage != state_.stage().name) { return refuse("stage `" + met.stage + "` is not the one that begins"); }
-    state_.dependencies = {{"specification_blob", met.specification_blob}, {"tasks", met.tasks}, {"external", met.external}};
+    state_.dependencies = MetDependencies{met.specification_blob, met.tasks, met.external};
     return {};
 }
 
-/// Keeps what a record says of the delivery, without the fields that every record has.
+/// Keeps what a record says of the delivery. A field that a record of an older version lacks stays absent.
 void Fold::take_delivery() {
-    for (const auto& [key, value] : record_) {
-        if (!records::is_of_every_record(key) && key != "stage") { state_.delivery[key] = value; }
-    }
+    static_assert(is_kept<records::Delivered>() && is_kept<records::Published>() && is_kept<records::Rebased>());
+    records::Reader(record_).read_into(state_.delivery);
 }
 
 /// The delivered branch was pushed.
@@ -283,6 +291,7 @@ Result<void> Fold::on(const records::Rebased& rebased) {
     if (!rebased.gate_passed) { return refuse("the deliver gate did not pass on the rebased tree"); }
     state_.commit = rebased.commit;
     take_delivery();
+    if (state_.delivery.drift) { state_.delivery.drift = *rebased.drift; }
     return {};
 }
 

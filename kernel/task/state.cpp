@@ -150,35 +150,41 @@ bool is_imported(const TaskState& state, std::size_t stage) {
 }
 
 DeliveryBase delivery_base(const TaskState& state) {
-    const auto text = [&](std::string_view key, const std::string& otherwise) {
-        const json::value* value = state.delivery.if_contains(key);
-        return value != nullptr && value->is_string() && !value->get_string().empty() ? std::string(value->get_string())
-                                                                                      : otherwise;
+    const auto newest = [](const std::optional<std::string>& delivered, const std::string& otherwise) {
+        return delivered.value_or("").empty() ? otherwise : *delivered;
     };
-    return {text("base_commit", state.base_commit), text("base_tree", state.base_tree), text("red_tree", state.red_tree)};
+    const DeliveryFacts& delivery = state.delivery;
+    return {newest(delivery.base_commit, state.base_commit), newest(delivery.base_tree, state.base_tree),
+            newest(delivery.red_tree, state.red_tree)};
+}
+
+std::string unmeasured_gate(const TaskState& state, std::string_view gate, const std::string& tree) {
+    const auto measured = state.gates.find(gate);
+    const std::string name = "the " + std::string(gate) + " gate ";
+    if (measured == state.gates.end() || measured->second.tree != tree) {
+        return name + "was not measured on the tree that is handed in";
+    }
+    if (measured->second.partial) { return name + "looked at some paths only; it must be measured on the whole tree"; }
+    return {};
+}
+
+std::string unmet_gate(const TaskState& state, std::string_view gate, const std::string& tree, const std::string* inputs) {
+    if (std::string unmeasured = unmeasured_gate(state, gate, tree); !unmeasured.empty()) { return unmeasured; }
+    const std::string name = "the " + std::string(gate) + " gate ";
+    const auto report = state.resumption.reports.find(gate);
+    const bool current = inputs == nullptr || (report != state.resumption.reports.end() && report->second.inputs == *inputs);
+    if (!current) { return name + "was measured with other settings or rules than those of now"; }
+    const GateState& measured = state.gates.find(gate)->second;
+    return measured.passed ? std::string() : name + "does not pass: " + measured.summary;
 }
 
 std::string unmet_exit_gate(const TaskState& state, const std::string* inputs) {
     const std::string gate = exit_gate(state.stage_template());
-    if (gate.empty()) { return {}; }
-    const std::string name = "the " + gate + " gate ";
-    const auto measured = state.gates.find(gate);
-    if (measured == state.gates.end() || measured->second.tree != state.tree) {
-        return name + "was not measured on the tree that is handed in";
-    }
-    if (measured->second.partial) { return name + "looked at some paths only; it must be measured on the whole tree"; }
-    const auto report = state.resumption.reports.find(gate);
-    const bool current = inputs == nullptr || (report != state.resumption.reports.end() && report->second.inputs == *inputs);
-    if (!current) { return name + "was measured with other settings or rules than those of now"; }
-    return measured->second.passed ? std::string() : name + "does not pass: " + measured->second.summary;
+    return gate.empty() ? std::string() : unmet_gate(state, gate, state.tree, inputs);
 }
 
 std::string delivered_tree(const TaskState& state) {
-    const json::value* tree = state.delivery.if_contains("tree");
-    const json::value* from = state.delivery.if_contains("workspace_tree");
-    const bool current =
-        tree != nullptr && tree->is_string() && from != nullptr && from->is_string() && from->get_string() == state.tree;
-    return current ? std::string(tree->get_string()) : state.tree;
+    return state.delivery.workspace_tree == state.tree ? state.delivery.tree.value_or(state.tree) : state.tree;
 }
 
 }  // namespace agentforge::kernel

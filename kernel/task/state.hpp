@@ -24,6 +24,7 @@
 #include "escalation/question.hpp"
 #include "journal/journal.hpp"
 #include "records/records.hpp"
+#include "task/gate_figures.hpp"
 
 namespace agentforge::kernel {
 
@@ -171,6 +172,61 @@ struct GateState {
 
     bool operator==(const GateState&) const = default;
 };
+
+/// What was delivered: the newest value of each field of `delivered`, `published` and `rebased`. Without a delivery there is
+/// none.
+struct DeliveryFacts {
+    std::optional<std::string> deliverable_type;
+    std::optional<std::string> tree;
+    std::optional<std::string> workspace_tree;
+    std::optional<std::string> base_commit;
+    std::optional<std::string> base_tree;
+    std::optional<std::string> branch;
+    std::optional<std::string> commit;
+    std::optional<std::string> patch_file;
+    std::optional<std::string> patch_sha256;
+    std::optional<bool> signed_;
+    std::optional<std::string> commit_hooks;
+    std::optional<json::value> drift;  ///< Of the delivery. Null once a rebase has ended it.
+    std::optional<std::string> remote;
+    std::optional<std::string> pr_url;
+    std::optional<std::string> published_by;
+    std::optional<std::string> publish_note;
+    std::optional<std::string> red_tree;
+    std::optional<std::string> replaces;
+    std::optional<bool> gate_passed;
+    std::optional<std::string> summary;
+    std::optional<records::Kept> report;
+
+    [[nodiscard]] bool empty() const noexcept { return !tree; }
+    bool operator==(const DeliveryFacts&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(DeliveryFacts, (),
+                      (deliverable_type, tree, workspace_tree, base_commit, base_tree, branch, commit, patch_file, patch_sha256,
+                       signed_, commit_hooks, drift, remote, pr_url, published_by, publish_note, red_tree, replaces, gate_passed,
+                       summary, report))
+
+/// A commit whose branch the task's set makes.
+struct PreparedCommit {
+    std::string branch;
+    std::string commit;
+    std::string tree;
+    std::string workspace_tree;
+    std::string commit_hooks;
+
+    bool operator==(const PreparedCommit&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(PreparedCommit, (), (branch, commit, tree, workspace_tree, commit_hooks))
+
+/// What the dependencies of a specification were met with.
+struct MetDependencies {
+    std::string specification_blob;
+    std::vector<records::TaskMet> tasks;
+    std::vector<records::ExternalMet> external;
+
+    bool operator==(const MetDependencies&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(MetDependencies, (), (specification_blob, tasks, external))
 
 /// RED's tests that are kept out of the workspace during implementation.
 struct HeldOutTests {
@@ -389,10 +445,10 @@ struct TaskState {
     std::map<std::string, GateState, std::less<>> gates;
     std::string commit;
     std::string branch;
-    json::object delivery;      ///< Fields of the records `delivered`, `published` and `rebased`, the latest of each.
-    json::object prepared;      ///< Fields of `delivery_prepared`: a commit whose branch the set makes.
-    json::object dependencies;  ///< Fields of `dependencies_met`, for the specification that it names.
-    std::uint64_t steps = 0;    ///< Agent steps of the whole task.
+    DeliveryFacts delivery;
+    std::optional<PreparedCommit> prepared;
+    std::optional<MetDependencies> dependencies;
+    std::uint64_t steps = 0;  ///< Agent steps of the whole task.
 
     // Usage and cost.
     Ledger ledger;
@@ -404,6 +460,7 @@ struct TaskState {
     std::string hash;
 
     Resumption resumption;
+    GateFigures gate_figures;  ///< Stored only in the journal, as `resumption`.
 
     bool operator==(const TaskState&) const = default;
     [[nodiscard]] const StageTemplate& stage_template() const { return pipeline.stages.at(stage_index); }
@@ -457,8 +514,14 @@ struct DeliveryBase {
 /// Returns the number of the current stage's artifact among those shown to a person. 1 before the first.
 [[nodiscard]] unsigned artifact_version(const StageState& stage);
 [[nodiscard]] ArtifactState artifact_state(const TaskState& state, std::size_t index);
+/// Returns why a gate was not measured, whole, on a tree. Empty if it was.
+[[nodiscard]] std::string unmeasured_gate(const TaskState& state, std::string_view gate, const std::string& tree);
+/// Returns why a gate did not pass, whole, on a tree. Empty if it did. `inputs`: what gates are measured with now
+/// (TaskWorkspace::gate_inputs). Null: accepts any inputs.
+[[nodiscard]] std::string unmet_gate(const TaskState& state, std::string_view gate, const std::string& tree,
+                                     const std::string* inputs = nullptr);
 /// Returns why the exit gate of the current stage does not let it end on the recorded tree. Empty if the gate allows it, or if
-/// the stage has none. `inputs`: what gates are measured with now (TaskWorkspace::gate_inputs). Null: accepts any inputs.
+/// the stage has none.
 [[nodiscard]] std::string unmet_exit_gate(const TaskState& state, const std::string* inputs = nullptr);
 /// Returns why the current stage is skipped, or empty: a word of its `skip_if` that holds, a later entry stage, or the user's
 /// wish.
@@ -481,7 +544,7 @@ struct DeliveryBase {
 /// Errors: those of `Journal::read` and `fold`.
 [[nodiscard]] Result<TaskState> fold_journal(const std::filesystem::path& journal);
 
-/// The projection `state.yaml`. from_json(to_json(s)) is s without its resumption.
+/// The projection `state.yaml`. from_json(to_json(s)) is s without its resumption and gate figures.
 [[nodiscard]] json::object to_json(const TaskState& state);
 /// The same without `pipeline_template`, the last field. That field never changes during a task and makes up most of the bytes.
 [[nodiscard]] json::object to_json_without_template(const TaskState& state);

@@ -89,8 +89,8 @@ public:
     }
 
     /// Takes over the error of a map inside this one.
-    void take_over(const Fields& inner) {
-        if (problem_.empty()) { problem_ = inner.problem_; }
+    void take_over(const auto& inner) {
+        if (problem_.empty()) { problem_ = inner.problem(); }
     }
     [[nodiscard]] bool complete() const noexcept { return problem_.empty(); }
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
@@ -329,6 +329,27 @@ ExternalInput external_from(Fields& fields) {
     return input;
 }
 
+/// The `drift` of a rebase stands before its report, unless the delivery had one.
+json::object delivery_to_json(const DeliveryFacts& delivery) {
+    if (!delivery.replaces || delivery.drift) { return records::to_fields(delivery); }
+    DeliveryFacts before = delivery;
+    before.report.reset();
+    json::object result = records::to_fields(before);
+    result["drift"] = nullptr;
+    records::write_field(result, "report", delivery.report);
+    return result;
+}
+
+/// An empty map is none, as is an absent one of an older version.
+template <class T>
+std::optional<T> part_from(Fields& fields, std::string_view key) {
+    if (!fields.has(key) || fields.object(key).empty()) { return std::nullopt; }
+    records::Reader reader(fields.object(key));
+    T part = reader.read<T>();
+    fields.take_over(reader);
+    return part;
+}
+
 }  // namespace
 
 json::object to_json_without_template(const TaskState& state) {
@@ -380,9 +401,9 @@ json::object to_json_without_template(const TaskState& state) {
                         {"base_commit", state.base_commit},
                         {"base_tree", state.base_tree},
                         {"base_branch", state.base_branch},
-                        {"delivery", state.delivery},
-                        {"prepared", state.prepared},
-                        {"dependencies", state.dependencies},
+                        {"delivery", delivery_to_json(state.delivery)},
+                        {"prepared", state.prepared ? records::to_fields(*state.prepared) : json::object()},
+                        {"dependencies", state.dependencies ? records::to_fields(*state.dependencies) : json::object()},
                         {"set_file", state.set_file},
                         {"tree", state.tree},
                         {"red_tree", state.red_tree},
@@ -496,9 +517,9 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.base_commit = fields.text("base_commit");
     state.base_tree = fields.text("base_tree");
     state.base_branch = fields.text_or("base_branch", "");
-    if (value.contains("delivery")) { state.delivery = fields.object("delivery"); }
-    if (value.contains("prepared")) { state.prepared = fields.object("prepared"); }
-    if (value.contains("dependencies")) { state.dependencies = fields.object("dependencies"); }
+    state.delivery = part_from<DeliveryFacts>(fields, "delivery").value_or(DeliveryFacts());
+    state.prepared = part_from<PreparedCommit>(fields, "prepared");
+    state.dependencies = part_from<MetDependencies>(fields, "dependencies");
     state.set_file = fields.text_or("set_file", "");
     state.tree = fields.text("tree");
     state.red_tree = fields.text("red_tree");

@@ -11,6 +11,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "config/gate_names.hpp"
 #include "gates/engine/measure.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/test_quality/mutants.hpp"
@@ -416,7 +417,7 @@ Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, con
     TestSelection selection;
     selection.files = files;
     selection.instead = {{mutant.file, mutant.content}};
-    selection.purpose = purpose_mutants;
+    selection.purpose = gate_command::for_mutants;
     selection.at_most = std::max(std::chrono::seconds(5), left);
     AF_TRY(auto run, commands_->run_tests(language, tree, selection, stop));
     if (!run.believed || !is_built(run)) { return std::optional<TestRun>(); }

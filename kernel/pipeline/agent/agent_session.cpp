@@ -905,12 +905,10 @@ bool has_writing_tool(const TaskServices& services, const AgentDefinition& agent
 /// What the specification's dependencies came to, for the stages that build on it: branches and commits of other tasks; tag,
 /// commit and path of artifacts of other repositories.
 json::object dependencies_for(const TaskState& state, const StageTemplate& stage) {
-    if (state.dependencies.empty() || makes(stage, contract_name::specification)) { return {}; }
+    if (!state.dependencies || makes(stage, contract_name::specification)) { return {}; }
     json::object met;
-    for (const char* kind : {"tasks", "external"}) {
-        const json::value* list = state.dependencies.if_contains(kind);
-        if (list != nullptr && list->is_array() && !list->get_array().empty()) { met[kind] = *list; }
-    }
+    if (!state.dependencies->tasks.empty()) { records::write_field(met, "tasks", state.dependencies->tasks); }
+    if (!state.dependencies->external.empty()) { records::write_field(met, "external", state.dependencies->external); }
     return met;
 }
 

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/ids.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "pipeline/measure.hpp"
@@ -83,11 +84,6 @@ std::string with_task(std::string message, const std::string& task_id) {
     return message + "\n\nAgentForge-Task: " + task_id + "\n";
 }
 
-std::string field_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 /// One task's delivery, step by step.
 class Deliverer {
 public:
@@ -112,9 +108,7 @@ public:
                 AF_CHECK(commit());
             }
         }
-        if (field_of(state().delivery, "deliverable_type") == "pr" && !state().delivery.contains("pr_url")) {
-            AF_CHECK(publish());
-        }
+        if (state().delivery.deliverable_type == "pr" && !state().delivery.pr_url) { AF_CHECK(publish()); }
         Delivery delivery{state().branch, state().commit, delivered_tree(state()), {}};
         AF_TRY(const auto delivered, task_workspace_.diff(state().base_tree, delivery.tree));
         for (const TreeChange& change : delivered) { delivery.files.push_back(change.path); }
@@ -127,15 +121,15 @@ private:
 
     /// Delivered already, and only this call's answer was lost: nothing is measured or committed again.
     Result<bool> delivered_before() {
-        if (field_of(state().delivery, "workspace_tree") != state().tree) { return false; }
+        if (state().delivery.workspace_tree != state().tree) { return false; }
         if (!state().commit.empty()) {
             AF_TRY(const auto there, task_workspace_.branch(state().branch));
             return there && there->first == state().commit && there->second == delivered_tree(state());
         }
-        const std::string patch = field_of(state().delivery, "patch_file");
+        const std::string patch = state().delivery.patch_file.value_or("");
         if (patch.empty()) { return false; }
         const auto text = read_file(session_.paths().root / patch);
-        return text.ok() && sha256(*text) == field_of(state().delivery, "patch_sha256");
+        return text.ok() && sha256(*text) == state().delivery.patch_sha256;
     }
 
     Result<void> pass_gate_with_changes() {
@@ -158,7 +152,7 @@ private:
     /// The commit waits until those of all parts are ready; then the set makes the branches, and each task takes its own.
     Result<void> deliver_in_set(const TaskSet& set) {
         if (set.phase == SetPhase::delivering || set.phase == SetPhase::done) { return take_branch_of_set(); }
-        if (field_of(state().prepared, "workspace_tree") != state().tree) { AF_CHECK(prepare_commit()); }
+        if (!state().prepared || state().prepared->workspace_tree != state().tree) { AF_CHECK(prepare_commit()); }
         return Error{"AF-SET-001",
                      "the commit is ready; its branch will be created with those of the other parts of set " + set.id,
                      "task " + state().task_id, "agentforge resume " + set.id, ErrorKind::unavailable};
@@ -177,19 +171,18 @@ private:
     }
 
     Result<void> take_branch_of_set() {
-        const std::string branch = field_of(state().prepared, "branch");
-        const std::string commit = field_of(state().prepared, "commit");
-        AF_TRY(const auto there, task_workspace_.branch(branch));
-        if (!there || there->first != commit) {
-            return Error{"AF-SET-013", "the branch " + branch + " is not at the commit of its set", "commit " + commit,
-                         "move it there (git branch -f " + branch + " " + commit + "), then agentforge resume " +
+        const PreparedCommit made = state().prepared.value_or(PreparedCommit());
+        AF_TRY(const auto there, task_workspace_.branch(made.branch));
+        if (!there || there->first != made.commit) {
+            return Error{"AF-SET-013", "the branch " + made.branch + " is not at the commit of its set", "commit " + made.commit,
+                         "move it there (git branch -f " + made.branch + " " + made.commit + "), then agentforge resume " +
                              short_id(state().task_id),
                          ErrorKind::unavailable};
         }
-        tree_ = field_of(state().prepared, "tree");
-        hooks_ = field_of(state().prepared, "commit_hooks");
-        AF_TRY(const WrittenCommit written, task_workspace_.look(commit));
-        return record_commit(branch, MadeCommit{commit, written.is_signed});
+        tree_ = made.tree;
+        hooks_ = made.commit_hooks;
+        AF_TRY(const WrittenCommit written, task_workspace_.look(made.commit));
+        return record_commit(made.branch, MadeCommit{made.commit, written.is_signed});
     }
 
     Result<void> pass_gate() {
@@ -379,15 +372,15 @@ std::string with_newest_head(std::string message, const JournalHead& head) {
 }
 
 json::object delivered_facts(const TaskState& state) {
-    json::object facts{{"deliverable_type", "commit"}};
-    for (const auto& [name, value] : state.delivery) {
-        const std::string_view key = name;
-        if (key == "deliverable_type" || key == "signed" || key == "commit_hooks" || key == "drift" || key == "base_commit" ||
-            key == "patch_file" || key == "pr_url") {
-            facts[name] = value;
-        }
-    }
-    if (facts.contains("pr_url") && field_of(facts, "pr_url").empty()) { facts["pr_url"] = nullptr; }
+    const DeliveryFacts& delivery = state.delivery;
+    json::object facts{{"deliverable_type", delivery.deliverable_type.value_or("commit")}};
+    records::write_field(facts, "base_commit", delivery.base_commit);
+    records::write_field(facts, "patch_file", delivery.patch_file);
+    records::write_field(facts, "signed", delivery.signed_);
+    records::write_field(facts, "commit_hooks", delivery.commit_hooks);
+    records::write_field(facts, "drift", delivery.drift);
+    if (delivery.pr_url) { facts["pr_url"] = text_or_null(*delivery.pr_url); }
+    if (delivery.replaces && !delivery.drift) { facts["drift"] = nullptr; }
     if (!state.commit.empty()) {
         facts["commit_sha"] = state.commit;
         facts["branch"] = state.branch;

@@ -20,11 +20,6 @@ std::string listed_paths(const std::vector<std::string>& paths) {
     return text + (paths.size() > 8 ? " and " + std::to_string(paths.size() - 8) + " more" : "");
 }
 
-std::string rebase_text(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 /// One rebase of one task; the session holds its lock.
 class Rebaser {
 public:
@@ -63,7 +58,7 @@ public:
                                                   .drift = json::value(nullptr),
                                                   .report = report}));
         result_.done = true;
-        result_.pushed_before = state().delivery.contains("pr_url");
+        result_.pushed_before = state().delivery.pr_url.has_value();
         return result_;
     }
 
@@ -208,7 +203,7 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
            TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
     const TaskState& state = session->state();
     if (state.status != TaskStatus::completed || state.commit.empty()) {
-        const bool patch = rebase_text(state.delivery, "deliverable_type") == "files";
+        const bool patch = state.delivery.deliverable_type == "files";
         return Error{"AF-GIT-050",
                      "task " + state.task_id +
                          (patch ? " delivered a patch and no commit"

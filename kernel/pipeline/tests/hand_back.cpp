@@ -388,10 +388,7 @@ Result<records::HandBackEvidence> hand_back_evidence(const TaskSession& session,
         return refused("stage `" + state.stage().name + "` has no earlier stage `" + to + "` whose work it tries",
                        "hand in the work without hand_back");
     }
-    const auto measured = state.gates.find(gate);
-    if (measured == state.gates.end() || measured->second.tree != tree || measured->second.partial) {
-        return refused("the " + gate + " gate was not measured on this tree");
-    }
+    if (const std::string unmeasured = unmeasured_gate(state, gate, tree); !unmeasured.empty()) { return refused(unmeasured); }
     AF_TRY(const auto report, newest_report(session, gate));
     AF_TRY(const auto suite, session.test_suite());
     AF_TRY(const auto specification, session.artifact_of(contract_name::specification));

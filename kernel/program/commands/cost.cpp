@@ -10,7 +10,6 @@
 #include "pipeline/budget.hpp"
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
-#include "program/commands/inspect.hpp"
 #include "program/project/chosen_task.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
@@ -79,11 +78,10 @@ int show_cost(Program& program, const std::string& task) {
     const TaskStore store(place->agentforge);
     const auto id = task_or_newest(program, store, task);
     if (!id.ok()) { return program.fail(id.error()); }
-    std::vector<Record> records;
-    const auto state = read_task_state(store, *id, &records);
+    const auto state = read_task_state(store, *id);
     if (!state.ok()) { return program.fail(state.error()); }
     const Ledger& ledger = state->ledger;
-    const GateTime gates = gate_time(records);
+    const GateTime& gates = state->gate_figures.time;
     const Spend total = ledger.total();
     const TaskLimits limits = TaskLimits::from_json(part(state->costing, "limits"));
     const bool from_transcript = answered_from_transcript(store, *id);

@@ -9,7 +9,6 @@
 #include "base/ids.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
-#include "gates/run/command_log.hpp"
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
@@ -35,10 +34,6 @@ const json::object& map_of(const json::object& object, std::string_view key) {
     static const json::object empty;
     const json::value* value = object.if_contains(key);
     return value != nullptr && value->is_object() ? value->get_object() : empty;
-}
-std::uint64_t number_of(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_number() ? value->to_number<std::uint64_t>() : 0;
 }
 
 std::string role_of(const records::Envelope& envelope) { return envelope.agent ? *envelope.agent->role : std::string(); }
@@ -240,36 +235,40 @@ int show_step(Program& program, const TaskPaths& paths, const TaskState& state, 
     return 0;
 }
 
-/// Shows each gate with its commands. Those with the same name, purpose and tree share a line.
-int show_gates(Program& program, const std::string& id, const std::vector<Record>& records) {
+/// Commands with the same name, purpose and tree share a line.
+void show_gate(Program& program, Sequence seq, const records::Gate& gate) {
+    program.out << fmt::format("{:>5}  {:<12} {:>9.1f} s\n", seq, gate.gate, static_cast<double>(*gate.duration_ms) / 1000.0);
+    std::map<std::tuple<std::string, std::string, std::string>, std::pair<std::size_t, std::uint64_t>> lines;
+    for (const records::CommandRun& each : *gate.commands) {
+        auto& [count, duration_ms] = lines[{*each.tree, each.purpose.value_or(""), *each.command}];
+        ++count;
+        duration_ms += *each.duration_ms;
+    }
+    for (const auto& [name, sum] : lines) {
+        const auto& [tree, purpose, command] = name;
+        const auto& [count, duration_ms] = sum;
+        program.out << fmt::format("         {:<10} {:>9.1f} s  {:>3} x  {:<8}  {}\n", command,
+                                   static_cast<double>(duration_ms) / 1000.0, count, tree.substr(0, 8), purpose);
+    }
+}
+
+/// Shows each gate with its commands.
+int show_gates(Program& program, const std::string& id, const std::vector<Record>& records, const GateTime& time) {
     json::array gates;
     for (const Record& record : records) {
         const auto gate = records::as<records::Gate>(record);
         if (!gate || !gate->commands) { continue; }
-        gates.push_back(
-            {{"seq", record.seq}, {"gate", gate->gate}, {"duration_ms", *gate->duration_ms}, {"commands", *gate->commands}});
+        if (program.json_output) {
+            json::object told{{"seq", record.seq}, {"gate", gate->gate}, {"duration_ms", *gate->duration_ms}};
+            records::write_field(told, "commands", *gate->commands);
+            gates.push_back(std::move(told));
+        } else {
+            show_gate(program, record.seq, *gate);
+        }
     }
-    const GateTime time = gate_time(records);
     if (program.json_output) {
         program.print_json({{"task_id", id}, {"gates", std::move(gates)}, {"time", to_json(time)}});
         return 0;
-    }
-    for (const json::value& gate : gates) {
-        const json::object& body = gate.get_object();
-        program.out << fmt::format("{:>5}  {:<12} {:>9.1f} s\n", number_of(body, "seq"), text_of(body, "gate"),
-                                   static_cast<double>(number_of(body, "duration_ms")) / 1000.0);
-        std::map<std::tuple<std::string, std::string, std::string>, std::pair<std::size_t, std::chrono::milliseconds>> lines;
-        for (const GateCommand& each : gate_commands_from_json(body.at("commands"))) {
-            auto& [count, duration] = lines[{each.tree, each.purpose, each.command}];
-            ++count;
-            duration += each.duration;
-        }
-        for (const auto& [name, sum] : lines) {
-            const auto& [tree, purpose, command] = name;
-            const auto& [count, duration] = sum;
-            program.out << fmt::format("         {:<10} {:>9.1f} s  {:>3} x  {:<8}  {}\n", command,
-                                       static_cast<double>(duration.count()) / 1000.0, count, tree.substr(0, 8), purpose);
-        }
     }
     program.out << "\nCommands of the gates: " << (time.total.count() == 0 ? "none" : in_words(time)) << ".\n";
     return 0;
@@ -291,22 +290,12 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
     if (!records.ok()) { return program.fail(records.error()); }
     const auto state = fold_all(*records);  // The hash chain can be intact although the records do not make a valid task.
     if (!state.ok() && arguments.gates) { return program.fail(state.error()); }
-    if (arguments.gates) { return show_gates(program, *id, *records); }
+    if (arguments.gates) { return show_gates(program, *id, *records, state->gate_figures.time); }
     const int shown = show_journal(program, *id, *records, recovery);
     return state.ok() ? shown : program.fail(state.error());
 }
 
 }  // namespace
-
-GateTime gate_time(const std::vector<Record>& records) {
-    std::vector<GateCommand> all;
-    for (const Record& record : records) {
-        const auto gate = records::as<records::Gate>(record);
-        if (!gate || !gate->commands) { continue; }
-        for (GateCommand& each : gate_commands_from_json(*gate->commands)) { all.push_back(std::move(each)); }
-    }
-    return time_of(all);
-}
 
 std::string listed_files(const records::Step& step) {
     std::string text;

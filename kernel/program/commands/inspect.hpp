@@ -2,9 +2,8 @@
 // Functions of `inspect` that other commands share.
 #pragma once
 
-#include <vector>
+#include <string>
 
-#include "gates/run/command_log.hpp"
 #include "journal/journal.hpp"
 #include "program/program.hpp"
 #include "records/records.hpp"
@@ -17,8 +16,6 @@ namespace agentforge::kernel {
 [[nodiscard]] std::string listed_files(const records::Step& step);
 /// The same with the time and, if there is room, the role, cut to the terminal's width after `begin`. A failure is shown in full.
 [[nodiscard]] std::string record_on_terminal(const Program& program, const Record& record, const std::string& begin);
-/// Returns how long gates took, according to a journal.
-[[nodiscard]] GateTime gate_time(const std::vector<Record>& records);
 /// Shows one step with everything that was sent and answered. Errors: AF-CLI-012 there is no step of that number.
 int inspect_step(Program& program, const std::string& task, std::uint64_t step);
 

@@ -85,8 +85,8 @@ Result<std::optional<TaskState>> state_of(const TaskStore& store, const std::str
 
 /// Its commit is ready, and nothing was done to the task since.
 bool is_prepared(const TaskState& state) {
-    return !state.prepared.empty() && text_of(state.prepared, "workspace_tree") == state.tree &&
-           state.status == TaskStatus::paused && state.waiting_for().empty();
+    return state.prepared && state.prepared->workspace_tree == state.tree && state.status == TaskStatus::paused &&
+           state.waiting_for().empty();
 }
 
 std::string what_it_waits_for(const SetPart& part, const TaskState& state) {
@@ -393,6 +393,12 @@ private:
         return told_waiting(waiting, code);
     }
 
+    /// Empty where another process has changed the task since its commit was made.
+    Result<PreparedCommit> prepared_of(const SetPart& part) {
+        AF_TRY(const auto state, state_of(store_of(part), part.task));
+        return state ? state->prepared.value_or(PreparedCommit()) : PreparedCommit();
+    }
+
     [[nodiscard]] StartArguments arguments_of_part() const {
         StartArguments arguments;
         arguments.goal = set_.pipeline.empty() ? "implement" : "";
@@ -436,8 +442,8 @@ private:
     Result<void> test_together() {
         std::map<std::string, std::string> commits;
         for (const SetPart& part : set_.parts) {
-            AF_TRY(const auto state, state_of(store_of(part), part.task));
-            commits[part.repo] = text_of(state->prepared, "commit");
+            AF_TRY(const PreparedCommit prepared, prepared_of(part));
+            commits[part.repo] = prepared.commit;
         }
         std::string results;
         for (const SetPart& part : set_.parts) {
@@ -536,9 +542,9 @@ private:
     /// The intent: which branches are about to be made, in the file before any is.
     Result<void> intend_branches() {
         for (SetPart& part : set_.parts) {
-            AF_TRY(const auto state, state_of(store_of(part), part.task));
-            part.branch = text_of(state->prepared, "branch");
-            part.commit = text_of(state->prepared, "commit");
+            AF_TRY(const PreparedCommit prepared, prepared_of(part));
+            part.branch = prepared.branch;
+            part.commit = prepared.commit;
             AF_TRY(const Repository repository, Repository::open(part.path));
             AF_TRY(const auto there, repository.branch_commit(part.branch));
             if (there && *there != part.commit) {

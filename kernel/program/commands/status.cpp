@@ -262,11 +262,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     }
     if (!state->error.empty()) { out << "\n  " << printable(state->error, 1000) << "\n"; }
     if (!state->commit.empty()) { out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }
-    for (const auto& [label, key] : {std::pair{"patch", "patch_file"}, {"request", "pr_url"}, {"hooks", "commit_hooks"}}) {
-        const json::value* value = state->delivery.if_contains(key);
-        if (value != nullptr && value->is_string() && !value->get_string().empty() && value->get_string() != "none") {
-            out << fmt::format("  {:<6} {}\n", label, printable(std::string(value->get_string()), 300));
-        }
+    for (const auto& [label, value] : delivery_lines(*state)) {
+        out << fmt::format("  {:<6} {}\n", label, printable(value, 300));
     }
     if (const auto holder = TaskLock::holder(store.paths(*id))) {
         out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";

@@ -9,9 +9,7 @@
 #include "aggregate/overview.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
-#include "config/gate_names.hpp"
 #include "git/repository.hpp"
-#include "journal/tail.hpp"
 #include "pipeline/people/iteration.hpp"
 #include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
@@ -93,27 +91,12 @@ void tell_files(Program& program, Project& project, const TaskState& state) {
 }
 
 /// What the last run of the whole suite said, and how many tests the suite had before.
-void tell_tests(Program& program, Project& project, const std::string& task_id) {
-    std::optional<std::uint64_t> before;
-    std::optional<std::uint64_t> last;
-    std::uint64_t passed = 0;
-    const auto take = [&](const Record& record, JournalOffset) -> Result<void> {
-        const auto gate = records::as<records::Gate>(record);
-        if (!gate || !gate->tests) { return {}; }
-        if (gate->gate == gate_name::baseline) {
-            before = gate->tests;
-        } else if (!*gate->partial) {
-            last = gate->tests;
-            passed = gate->tests_passed.value_or(0);
-        }
-        return {};
-    };
-    // One record at a time: a long task's records would take more memory than the rest of the program.
-    if (!JournalTail(project.tasks().paths(task_id).journal()).read(take).ok() || !last) { return; }
-    const std::uint64_t all = *last;
-    std::string text = passed == all ? std::to_string(all) + (all == 1 ? " passes" : " pass")
-                                     : std::to_string(passed) + " of " + std::to_string(all) + " pass";
-    if (before && all > *before) { text += ", " + std::to_string(all - *before) + " new"; }
+void tell_tests(Program& program, const GateFigures& gates) {
+    if (!gates.tests) { return; }
+    const std::uint64_t all = *gates.tests;
+    std::string text = gates.tests_passed == all ? std::to_string(all) + (all == 1 ? " passes" : " pass")
+                                                 : std::to_string(gates.tests_passed) + " of " + std::to_string(all) + " pass";
+    if (gates.tests_before && all > *gates.tests_before) { text += ", " + std::to_string(all - *gates.tests_before) + " new"; }
     tell_field(program, "tests", text);
 }
 
@@ -161,8 +144,10 @@ void tell_success(Program& program, Project& project, const PipelineResult& resu
     const bool delivered = result.deliverable && (!field(*result.deliverable, "commit_sha").empty() ||
                                                   !field(*result.deliverable, "patch_file").empty());
     if (delivered) {
-        if (state) { tell_files(program, project, *state); }
-        tell_tests(program, project, result.task_id);
+        if (state) {
+            tell_files(program, project, *state);
+            tell_tests(program, state->gate_figures);
+        }
         tell_cost(program, project, result, state);
         tell_delivery(program, result.task_id, *result.deliverable);
     } else {

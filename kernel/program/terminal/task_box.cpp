@@ -8,7 +8,6 @@
 #include "aggregate/figures.hpp"
 #include "base/clock.hpp"
 #include "base/ids.hpp"
-#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "pipeline/people/iteration.hpp"
 #include "program/terminal/display.hpp"
@@ -244,6 +243,17 @@ std::vector<BoxPart> box_of_tasks(const Program& program, const std::string& pro
     return parts;
 }
 
+std::vector<std::pair<std::string, std::string>> delivery_lines(const TaskState& state) {
+    std::vector<std::pair<std::string, std::string>> lines;
+    const auto add = [&lines](const char* label, const std::optional<std::string>& value) {
+        if (!value.value_or("").empty() && value != "none") { lines.emplace_back(label, *value); }
+    };
+    add("patch", state.delivery.patch_file);
+    add("request", state.delivery.pr_url);
+    add("hooks", state.delivery.commit_hooks);
+    return lines;
+}
+
 std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state, const TaskOverview& overview,
                                  const std::string& cost, const BoxLook& look, std::chrono::system_clock::time_point now) {
     std::vector<BoxPart> parts{{{.text = state.task_id, .whole = true, .colours = "1", .dim = true}}};
@@ -269,10 +279,7 @@ std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state,
     }
     if (!state.error.empty()) { say(printable(state.error, 1000), bad_colour); }
     if (!state.commit.empty()) { say("commit " + state.commit.substr(0, 12) + " on " + state.branch); }
-    for (const auto& [label, key] : {std::pair{"patch", "patch_file"}, {"request", "pr_url"}, {"hooks", "commit_hooks"}}) {
-        const std::string value = text_of(state.delivery, key);
-        if (!value.empty() && value != "none") { say(std::string(label) + " " + printable(value, 300)); }
-    }
+    for (const auto& [label, value] : delivery_lines(state)) { say(label + " " + printable(value, 300)); }
     for (const std::string& line : lines_of(program, next_commands(state, overview), box_room(look))) { say(line, dim_colour); }
     parts.push_back(std::move(end));
     return parts;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aggregate/figures.hpp"
@@ -28,6 +29,9 @@ namespace agentforge::kernel {
 [[nodiscard]] std::vector<BoxPart> box_of_tasks(const Program& program, const std::string& project, const TaskCounts& counts,
                                                 const std::vector<TaskOverview>& shown, std::size_t left_out, const BoxLook& look,
                                                 std::chrono::system_clock::time_point now);
+
+/// What a delivery says besides its commit, each with its label: the patch, the pull request, the hooks.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> delivery_lines(const TaskState& state);
 
 /// One task: its head, its stages, what it waits for or came to. `cost`: in words, or empty.
 [[nodiscard]] std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state, const TaskOverview& overview,

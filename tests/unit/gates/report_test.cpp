@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "gates/gates.hpp"
-#include "gates/run/command_log.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -113,36 +112,6 @@ TEST(VerificationStatus, is_ready_when_the_phase_gate_passed) {
 TEST(VerificationStatus, types_that_nobody_checked_are_not_called_passing) {
     GateReport report{"types", "abc", true, "", {}, {}, {}, {{"type_check", "not configured"}, {"type_check_passing", true}}, {}};
     EXPECT_EQ(verification_status({report}).at("type_check").at("status"), json::value("not configured"));
-}
-
-TEST(GateTimes, tell_mutants_apart_and_name_one_build_and_one_suite_of_the_last_tree) {
-    using namespace std::chrono_literals;
-    const std::vector<GateCommand> commands{{"tests", "", "base", 9000ms},
-                                            {"build", "", "green", 4000ms},
-                                            {"tests", "", "green", 1000ms},
-                                            {"build", "", "green", 100ms},
-                                            {"build", "mutants", "green", 2000ms},
-                                            {"tests", "mutants", "green", 500ms},
-                                            {"tests", "change-taken-back", "red", 700ms},
-                                            {"metrics", "", "", 200ms}};
-    const auto time = time_of(commands);
-    EXPECT_EQ(time.total, 17500ms);
-    EXPECT_EQ(time.mutants, 2500ms);
-    EXPECT_EQ(time.without_mutants(), 15000ms);
-    EXPECT_EQ(time.floor, 5000ms);
-    EXPECT_EQ(in_words(time), "15.0 s without mutants, 2.5 s for mutants; one clean build and one run of the suite: 5.0 s");
-}
-
-TEST(GateTimes, come_back_from_a_journal_and_an_old_one_has_none) {
-    using namespace std::chrono_literals;
-    const auto back = gate_commands_from_json(
-        to_json(std::vector<GateCommand>{{"plain", "", "green", 12ms}, {"tests", "mutants", "green", 34ms}}));
-    ASSERT_EQ(back.size(), 2U);
-    EXPECT_EQ(back[0].command, "plain");
-    EXPECT_EQ(back[1].purpose, "mutants");
-    EXPECT_EQ(back[1].duration, 34ms);
-    EXPECT_TRUE(gate_commands_from_json(json::value()).empty());
-    EXPECT_EQ(in_words(time_of({})), "");
 }
 
 }  // namespace

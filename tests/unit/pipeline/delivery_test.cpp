@@ -34,7 +34,8 @@ protected:
         return result.task_id;
     }
     std::string told(const TaskState& state, const char* key) {
-        return state.delivery.contains(key) ? json::serialize(state.delivery.at(key)) : "absent";
+        const json::object delivery = to_json(state).at("delivery").as_object();
+        return delivery.contains(key) ? json::serialize(delivery.at(key)) : "absent";
     }
     static HookReport refusing() {
         HookReport report;

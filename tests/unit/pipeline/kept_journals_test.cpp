@@ -103,6 +103,14 @@ TEST(KeptJournals, of_a_killed_run_the_answer_that_no_step_used_waits) {
     EXPECT_FALSE(state->resumption.calls.empty());
 }
 
+TEST(KeptJournals, a_rebased_delivery_is_shown_as_before_to_the_byte) {
+    const std::filesystem::path folder = journals / "delivered_and_rebased";
+    const auto shown = parse_json(read_file(folder / "state.yaml").value(), "state.yaml").value();
+    const auto state = fold_all(Journal::read(folder / "actions.yaml").value());
+    ASSERT_TRUE(state.ok());
+    EXPECT_EQ(json::serialize(to_json(*state).at("delivery")), json::serialize(shown.at("delivery")));
+}
+
 TEST(KeptJournals, the_deadline_of_what_waits_is_that_of_its_record) {
     const auto state = fold_all(Journal::read(journals / "waiting_for_approval" / "actions.yaml").value());
     ASSERT_TRUE(state.ok() && state->approval);

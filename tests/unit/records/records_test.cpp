@@ -109,6 +109,19 @@ TEST(Records, a_key_that_is_a_word_of_the_language_is_written_as_it_is) {
     EXPECT_EQ(to_fields(Body(delivered)).at("signed"), true);
 }
 
+TEST(Records, a_list_of_parts_is_read_as_it_was_written) {
+    json::object body = gate();
+    body["commands"] = json::array{json::object{{"command", "tests"}, {"tree", "t"}, {"duration_ms", 3}, {"purpose", "mutants"}},
+                                   json::object{{"command", "build"}, {"tree", "t"}, {"duration_ms", 5}}};
+    const auto read = read_record(body);
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    EXPECT_EQ(json::serialize(to_fields(read->body).at("commands")), json::serialize(body.at("commands")));
+    body["commands"].as_array()[1].as_object()["command"] = 7;
+    EXPECT_NE(read_record(body).error().message.find("`command`"), std::string::npos);
+    body["commands"] = json::array{"tests"};
+    EXPECT_NE(read_record(body).error().message.find("`commands` must be a list of maps"), std::string::npos);
+}
+
 TEST(Records, an_unknown_type_is_of_a_newer_version) {
     const auto read = read_record({{"type", "no_such_type"}});
     ASSERT_FALSE(read.ok());

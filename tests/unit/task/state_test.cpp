@@ -70,6 +70,13 @@ TaskState full() {
     state.gates["green"] = GateState{"t1", true, true, "ok", 4};
     state.commit = "c1";
     state.branch = "agentforge/x";
+    state.delivery.deliverable_type = "pr";
+    state.delivery.tree = state.delivery.workspace_tree = "t1";
+    state.delivery.signed_ = false;
+    state.delivery.drift = json::object{{"commits", 2}};
+    state.delivery.pr_url = "";
+    state.prepared = PreparedCommit{"agentforge/x", "c1", "t1", "t1", "none"};
+    state.dependencies = MetDependencies{"b3", {{"task-2", "", "deliver", "b", "c"}}, {{"lib", "api", "^1", "v1.2", "c", "p"}}};
     state.steps = 5;
     state.stages[0].wall_ms = 77;
     CallUsage call;
@@ -158,6 +165,56 @@ TaskState at_work() {
     apply({{"type", "task_started"}, {"timestamp", "2026-01-02T10:00:01.000Z"}});
     apply({{"type", "stage_started"}, {"timestamp", "2026-01-02T10:00:02.500Z"}, {"stage", "a"}});
     return state;
+}
+
+/// A task that delivers from tree t0.
+TaskState delivering() {
+    TaskState state = at_work();
+    const json::object gate{{"type", "gate"}, {"gate", "deliver"}, {"tree", "t0"}, {"passed", true}, {"summary", "s"}};
+    EXPECT_TRUE(fold(state, gate).ok());
+    return state;
+}
+
+json::object delivered_record() {
+    return {{"type", "delivered"},    {"stage", "a"},       {"deliverable_type", "pr"}, {"tree", "t0"},
+            {"workspace_tree", "t0"}, {"base_commit", "c"}, {"base_tree", "t0"},        {"branch", "b"},
+            {"commit", "c1"},         {"signed", true},     {"commit_hooks", "none"}};
+}
+
+std::string shown_delivery(const TaskState& state) { return json::serialize(to_json(state).at("delivery")); }
+
+TEST(TaskDelivery, is_shown_in_the_order_of_its_records) {
+    TaskState state = delivering();
+    json::object delivered = delivered_record();
+    delivered["drift"] = json::object{{"head", "h"}};
+    ASSERT_TRUE(fold(state, delivered).ok());
+    ASSERT_TRUE(fold(state, {{"type", "published"},
+                             {"stage", "a"},
+                             {"remote", "origin"},
+                             {"pr_url", ""},
+                             {"published_by", "git"},
+                             {"publish_note", ""}})
+                    .ok());
+    EXPECT_EQ(
+        shown_delivery(state),
+        R"({"deliverable_type":"pr","tree":"t0","workspace_tree":"t0","base_commit":"c","base_tree":"t0","branch":"b","commit":"c1","signed":true,"commit_hooks":"none","drift":{"head":"h"},"remote":"origin","pr_url":"","published_by":"git","publish_note":""})");
+    EXPECT_EQ(task_state_from_json(to_json(state))->delivery, state.delivery);
+}
+
+TEST(TaskDelivery, lacks_what_an_older_version_did_not_record) {
+    TaskState state = delivering();
+    ASSERT_TRUE(fold(state, {{"type", "delivered"}, {"stage", "a"}, {"tree", "t0"}, {"branch", "b"}, {"commit", "c1"}}).ok());
+    EXPECT_EQ(shown_delivery(state), R"({"tree":"t0","branch":"b","commit":"c1"})");
+}
+
+TEST(TaskDelivery, is_refused_without_its_gate_on_the_very_tree) {
+    TaskState state = delivering();
+    json::object delivered = delivered_record();
+    delivered["tree"] = "t9";
+    const auto refused = fold(state, delivered);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find("it delivers tree t9, but the deliver gate was not measured on"), std::string::npos)
+        << refused.error().message;
 }
 
 TEST(TaskCost, a_step_of_an_older_journal_is_counted_by_its_own_figures) {
