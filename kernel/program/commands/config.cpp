@@ -173,7 +173,8 @@ int get_config(Program& program, const ConfigArguments& arguments) {
     if (!config.ok()) { return program.fail(config.error()); }
     const Settings& settings = *config->loaded.settings;
     const auto segments = split_key(arguments.key);
-    if (segments.empty() || known_setting(settings, segments) == nullptr) {
+    const json::object* const known = segments.empty() ? nullptr : known_setting(settings, segments);
+    if (known == nullptr) {
         Error error = no_such_setting(config->product, arguments.key);
         if (is_section_of_settings(settings, arguments.key)) {
             error.remedy = "it is a section: `agentforge config show " + arguments.key + "` shows its settings";
@@ -187,8 +188,11 @@ int get_config(Program& program, const ConfigArguments& arguments) {
         value = object == nullptr ? nullptr : object->if_contains(segment);
     }
     if (value == nullptr) {
-        return program.fail(Error{"AF-CONF-041", arguments.key + " is not set and has no default", "",
-                                  "set it with `agentforge config set " + arguments.key + " VALUE`", ErrorKind::not_found});
+        const std::string description = text_of(*known, "description");
+        return program.fail(
+            Error{"AF-CONF-041",
+                  arguments.key + " is not set and has no default" + (description.empty() ? "" : "; it says: " + description), "",
+                  "set it with `agentforge config set " + arguments.key + " VALUE`", ErrorKind::not_found});
     }
     if (program.json_output) {
         program.print_json(setting_json(settings, arguments.key, *value));
