@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/edit.hpp"
