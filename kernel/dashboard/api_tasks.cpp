@@ -214,7 +214,7 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
             // The task has ended and no longer waits.
             if (!figures.ok() || available_actions((*figures)->overview).empty()) { continue; }
             json::object task = to_json(**figures);
-            const bool approval = item.kind == PendingItem::Kind::approval && task["current_stage"].is_object();
+            const bool approval = item.kind == QuestionKind::approval && task["current_stage"].is_object();
             json::object told{{"id", item.id},
                               {"kind", to_string(item.kind)},
                               {"repo", repository.name},
