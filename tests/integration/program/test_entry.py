@@ -178,7 +178,7 @@ class TestSkipTo(EntryTest):
         file = self.repository / ".agentforge/pipelines/implement.yaml"
         file.parent.mkdir(parents=True)
         file.write_text(yaml.safe_dump(own, sort_keys=False), encoding="utf-8")
-        self.assert_error(self.start("--without", "clarify", "--through", "clarify"), "AF-EXT-006", "left out", "--without clarify")
+        self.assert_error(self.start("--without", "clarify", "--through", "clarify"), "AF-EXT-006", "leaves out", "--without clarify")
         self.assert_error(self.start("--without", "clarify", "--skip-to", "clarify"), "AF-EXT-006", "begin at stage `clarify`")
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--exit-after", "spec", "Implement"), "AF-EXT-006", "does not run", "was given")
         for option, code in (("--iterate-at", "AF-CLI-160"), ("--approve", "AF-CLI-201")):
