@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <agentforge/json.hpp>
 
@@ -27,7 +27,7 @@ struct GateTime {
     std::chrono::milliseconds total{0};    ///< Time of all commands.
     std::chrono::milliseconds mutants{0};  ///< Time of the commands on mutants.
     std::string tested;                    ///< The last tree whose tests were run.
-    std::deque<OfTree> trees;              ///< `tested`, and the latest others that were built or tested, the latest last.
+    std::vector<OfTree> trees;             ///< `tested`, and the latest others that were built or tested, the latest last.
 
     static constexpr std::size_t kept_trees = 16;
 
@@ -44,7 +44,7 @@ struct GateTime {
 
 struct GateFigures {
     std::optional<std::uint64_t> tests_before;  ///< Number of tests in the newest baseline.
-    std::optional<std::uint64_t> tests;         ///< Number of tests in the newest whole measurement since.
+    std::optional<std::uint64_t> tests;         ///< Number of tests in the newest whole measurement of another gate.
     std::uint64_t tests_passed = 0;             ///< Those of `tests` that passed.
     GateTime time;
 
