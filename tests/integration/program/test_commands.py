@@ -256,7 +256,7 @@ class TestStart(ProgramTest):
         blob = self.git("hash-object", "-w", "README.md").strip()
         listing = "".join(f"100644 {blob} {stage}\tREADME.md\n" for stage in (1, 2, 3))
         subprocess.run(["git", "-C", str(self.repository), "update-index", "--index-info"], input=f"0 {'0' * 40}\tREADME.md\n{listing}", text=True, check=True)
-        self.assert_error(self.start("--include-uncommitted", "--exit-after", "intake"), "AF-GIT-026", "unresolved")
+        self.assert_error(self.start("--include-uncommitted", "--exit-after", "intake"), "AF-GIT-026", "unmerged")
 
 
 class TestLooking(ProgramTest):
@@ -545,7 +545,7 @@ class TestAdvice(ProgramTest):
             self.assertRegex(shown, "answer cannot be used: AF-ESC-[0-9]+")
             self.assertIn(f"agentforge approve {self.short()}", shown)
         figures = self.run_program("status", self.short(), "--json").json["figures"]
-        self.assertIn("perhaps", figures["status"]["answer_problem"])
+        self.assertIn("`approved` must be true or false", figures["status"]["answer_problem"])
         self.assertEqual(figures["status"]["state"], "awaiting_approval")
 
     def test_a_task_at_a_limit_shows_the_command_that_raises_it(self):
