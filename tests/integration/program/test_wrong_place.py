@@ -144,7 +144,7 @@ class TestPlaceOfWork(Untouched):
         self.make_repository()
         other = self.make_repository("other")
         outcome = self.assert_code(self.start("--exit-after", "intake", environment=dict(self.environment, GIT_DIR=str(other / ".git"))), 0)
-        self.assertIn("GIT_DIR is set and not followed", outcome.err)
+        self.assertIn("GIT_DIR is set but ignored", outcome.err)
         self.assertFalse((other / ".agentforge").exists())
 
 

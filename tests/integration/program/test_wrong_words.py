@@ -111,7 +111,7 @@ class TestWords(Untouched):
             done = subprocess.run(["/bin/sh", "-c", f'exec "{PROGRAM}" start --transcript "{TRANSCRIPT}" - <&-'], cwd=self.repository, env=self.environment,
                                   capture_output=True, text=True, check=False)
             return Outcome(("start", "-"), done.returncode, done.stdout, done.stderr)
-        self.assert_refused(run, "AF-CLI-136", "cannot be read")
+        self.assert_refused(run, "AF-CLI-136", "cannot read the request")
 
     def test_a_path_as_request_is_refused_and_told_how_its_content_is_taken(self):
         self.assert_refused(lambda: self.start(request="README.md"), "AF-CLI-135", "`README.md`", "agentforge start - < README.md")
