@@ -176,7 +176,7 @@ TEST(Misnamed, what_is_read_and_what_is_the_users_own_is_not_told) {
 TEST(Variables, of_git_that_lead_elsewhere_are_told) {
     const Surroundings place;
     EXPECT_THAT(variables_not_followed({{"GIT_DIR", "/nowhere"}}, place.root),
-                ::testing::ElementsAre(::testing::HasSubstr("GIT_DIR is set and not followed")));
+                ::testing::ElementsAre(::testing::HasSubstr("GIT_DIR is set but ignored")));
     EXPECT_THAT(variables_not_followed({{"GIT_WORK_TREE", "/tmp"}}, place.root), ::testing::SizeIs(1));
 }
 
