@@ -208,6 +208,7 @@ TEST(GlanceOf, ATaskWhoseStateIsKnownNeedsNoProjection) {
     TaskState state;
     state.task_id = "task-20260102-a-11111111";
     state.status = TaskStatus::awaiting_approval;
+    state.progress = StageProgress::approving;
     for (const char* name : {"intake", "clarify", "analyze", "spec"}) {
         state.stages.emplace_back();
         state.stages.back().name = name;
