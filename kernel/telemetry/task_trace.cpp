@@ -37,7 +37,7 @@ std::string TaskTrace::visit_span(const TaskState& state) const {
 // ----------------------------------------------------------------------------------------------------------- stages --
 
 void TaskTrace::on(const Turn& turn, const records::StageStarted& started) {
-    if (visit_) { end_visit(turn, visit_->error_type, ""); }
+    if (visit_) { end_visit(turn, std::string(visit_->error_type), ""); }  // A copy, because `end_visit` resets `visit_`.
     const StageState& stage = turn.state.stage();
     visit_ = Visit{started.stage, stage.visits, turn.at, ""};
     if (stage.attempts > 1) {

@@ -2,8 +2,11 @@
 """What a task has cost, and limits that pause it: against a model's server, whose model has a price in a table of the test's own."""
 
 import threading
+import time
 
-from harness import GENEROUS_SECONDS, REQUEST, SOURCE, ProgramTest, load_transcript, main
+import yaml
+
+from harness import GENEROUS_SECONDS, REQUEST, SOURCE, ProgramTest, call, entry, insert, load_transcript, main, short_transcript
 from model_server import CACHED_TOKENS, INPUT_TOKENS, KEY, OUTPUT_TOKENS, ModelServer
 
 PRICES = """prices:
@@ -146,6 +149,72 @@ class TestCost(ProgramTest):
             settings.write_text(text, encoding="utf-8")
             self.assert_error(self.ask(), code, place)
         self.assertEqual((self.tasks(), self.server.requests), ([], []))
+
+
+class TestStats(ProgramTest):
+    """Figures of delivered tasks: two that were delivered, of which one is on main, and one that ended before."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = ProgramTest()
+        cls.addClassCleanup(cls.shared.doCleanups)
+        cls.shared.setUp()
+        cls.shared.make_repository()
+        cls.first = cls.ended(transcript=short_transcript())
+        longer = short_transcript()
+        insert(longer, "intake", entry(longer, "intake", 1)["role"], 1, call("read_file", path="README.md"))
+        cls.second = cls.ended(transcript=longer)
+        cls.early = cls.ended("--exit-after", "intake", transcript=short_transcript())
+        cls.shared.git("merge", "-q", "--ff-only", f"agentforge/{cls.first}")
+        cls.delivered_lines = sum(int(line.split()[0]) for line in cls.shared.git("diff", "--numstat", "HEAD^", "HEAD").splitlines())
+        # Three days later a person changes one delivered line.
+        day = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3 * 24 * 3600))
+        cls.shared.environment.update(GIT_AUTHOR_DATE=day, GIT_COMMITTER_DATE=day)
+        slug = cls.shared.repository / "textkit" / "slug.py"
+        slug.write_text(slug.read_text(encoding="utf-8").replace("text.casefold()", "text.lower()"), encoding="utf-8")
+        cls.shared.git("commit", "-q", "-a", "-m", "Lower the case plainly")
+
+    @classmethod
+    def ended(cls, *arguments, **options):
+        before = set(cls.shared.tasks())
+        cls.shared.assert_code(cls.shared.start(*arguments, **options), 0)
+        return (set(cls.shared.tasks()) - before).pop()
+
+    def setUp(self):
+        super().setUp()
+        self.repository, self.environment = self.shared.repository, self.shared.environment
+
+    def stats(self, *arguments):
+        return self.assert_code(self.run_program("stats", "--json", *arguments), 0).json
+
+    def tokens_of(self, task):
+        total = self.run_program("cost", task, "--json").json["total"]
+        return total["input_tokens"] + total["output_tokens"]
+
+    def test_delivered_tasks_are_counted_among_all(self):
+        told = self.stats()
+        self.assertEqual((told["tasks"], told["delivered"], told["completed"]), (3, 2, 3))
+        self.assertRegex(self.run_program("stats").out, r"delivered +67 %  2 of 3; 3 have ended\n")
+
+    def test_steps_and_tokens_are_those_of_delivered_tasks(self):
+        """The median of two is the lower; the shortest task of all was not delivered."""
+        told = self.stats()
+        self.assertLess(len(self.steps(self.early)), len(self.steps(self.first)))
+        self.assertEqual(told["steps_per_delivered_task"], len(self.steps(self.first)))
+        self.assertEqual(told["tokens_per_delivered_task"], min(self.tokens_of(self.first), self.tokens_of(self.second)))
+
+    def test_a_delivered_line_that_a_person_changed_is_rework(self):
+        self.assertEqual(self.stats()["rework"], {"days": 14, "delivered_commits": 2, "in_head": 1, "lines": self.delivered_lines, "lines_changed": 1, "rate": 1 / self.delivered_lines})
+        self.assertIn(f"1 of {self.delivered_lines} delivered lines were changed within 14 days; HEAD contains 1 of 2 delivered commits", self.run_program("stats").out)
+
+    def test_rework_counts_within_the_given_days(self):
+        self.assertEqual([self.stats("--rework-days", days)["rework"]["lines_changed"] for days in ("2", "4")], [0, 1])
+
+    def test_since_keeps_the_tasks_created_since_then(self):
+        created = yaml.safe_load((self.task_folder(self.second) / "task.yaml").read_text(encoding="utf-8"))["created_at"]
+        told = self.stats("--since", created)
+        self.assertEqual((told["tasks"], told["delivered"], told["steps_per_delivered_task"], told["rework"]["in_head"]), (2, 1, len(self.steps(self.second)), 0))
 
 
 if __name__ == "__main__":

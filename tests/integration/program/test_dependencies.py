@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a specification depends on: stages of other tasks, and artifacts of other repositories (North Star 7.3)."""
 
+import json
+
 import yaml
 
-from harness import ProgramTest, entry, main, short_transcript
+from harness import REQUEST, ProgramTest, entry, main, short_transcript
 
 
 class DependencyTest(ProgramTest):
@@ -52,6 +54,19 @@ class TestTaskDependency(DependencyTest):
         self.assertEqual((met["stage"], met["tasks"][0]["task_id"], met["tasks"][0]["required_stage"]), ("red", other, "spec"))
         self.assertEqual(met["tasks"][0]["commit"], self.git("rev-parse", f"agentforge/{other}").strip())
         self.assertEqual(len([each for each in self.journal(waiting) if each["type"] == "delivered"]), 1)
+
+    def test_the_next_run_of_its_file_checks_again(self):
+        other = self.other_task("--approve", "intake")
+        arguments = self.transcript_arguments
+        transcript = self.folder / "depending.yaml"
+        transcript.write_text(yaml.safe_dump(self.depending(tasks=[{"task_id": other, "required_stage": "spec"}]), allow_unicode=True, sort_keys=False), encoding="utf-8")
+        requests = self.folder / "requests.txt"
+        requests.write_text(json.dumps({"request": REQUEST, "transcript": str(transcript)}) + "\n", encoding="utf-8")
+        self.assertIn("1 paused", self.run_program("run", requests).out)
+        self.assert_code(self.run_program("approve", *arguments, other), 0)
+        self.assert_code(self.run_program("run", requests), 0)
+        waiting = next(task for task in self.tasks() if task != other)
+        self.assertEqual(len(self.records("delivered", waiting)), 1)
 
     def test_waiting_costs_no_model_call(self):
         other = self.other_task("--approve", "intake")

@@ -9,6 +9,7 @@ import yaml
 
 import loop_model as model
 from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, call, entry, load_transcript, main, short_transcript
+from test_check import STORE
 
 TESTS = '''"""Tests of textkit.slug."""
 
@@ -57,7 +58,7 @@ class EntryTest(ProgramTest):
         file.write_text(content if isinstance(content, str) else yaml.safe_dump(content or specification(), allow_unicode=True, sort_keys=False), encoding="utf-8")
         return file
 
-    def tests_folder(self, text=TESTS, name="test_slug.py"):
+    def folder_of_tests(self, text=TESTS, name="test_slug.py"):
         folder = self.folder / "given" / "tests"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -203,7 +204,7 @@ class TestFromTests(EntryTest):
         return self.run_with(transcript or only(short_transcript(), "green", "refactor", "deliver"), "implement", "--from-spec", self.spec_file(), "--from-tests", tests, *arguments, "Implement the slugs")
 
     def test_specification_and_tests_skip_to_green_and_deliver(self):
-        self.assert_code(self.implement(self.tests_folder()), 0)
+        self.assert_code(self.implement(self.folder_of_tests()), 0)
         self.assertEqual(self.stages(), ["green", "refactor", "deliver"])
         self.assertEqual(self.skipped()["red"], "tests_provided")
         self.assertTrue([gate for gate in self.records("gate") if gate["gate"] == "red" and gate["passed"]])
@@ -211,7 +212,7 @@ class TestFromTests(EntryTest):
         self.assertIn("tests/test_slug.py", self.git("show", "--stat", "--format=", self.records("delivered")[0]["commit"]))
 
     def test_each_test_is_traced_to_its_requirement(self):
-        self.assert_code(self.implement(self.tests_folder(), "--exit-after", "green"), 0)
+        self.assert_code(self.implement(self.folder_of_tests(), "--exit-after", "green"), 0)
         suite = yaml.safe_load((self.task_folder() / "artifacts/phases/red/test_suite.yaml").read_text(encoding="utf-8"))
         traced = {test["name"].rpartition("::")[2]: (test["requirement_ref"], test["kind"]) for test in suite["test_files"][0]["tests"]}
         self.assertEqual(traced, {"test_words_are_joined_by_hyphens_in_lower_case": ("REQ-001", "new"), "test_req_002_accents_are_dropped": ("REQ-002", "new"),
@@ -222,7 +223,7 @@ class TestFromTests(EntryTest):
         for each in transcript["entries"]:
             each["step"] += each["stage"] == "green"
         transcript["entries"].append({"stage": "green", "role": "software_developer", "step": 1, "tool_calls": call("create_file", path="tests/test_slug.py", content="", overwrite=True)})
-        self.assert_code(self.implement(self.tests_folder(), "--exit-after", "green", transcript=transcript), 0)
+        self.assert_code(self.implement(self.folder_of_tests(), "--exit-after", "green", transcript=transcript), 0)
         self.assertEqual(self.steps()[0]["result"]["status"], "failure")
 
     def test_a_person_is_asked_where_an_imported_test_contradicts_the_specification(self):
@@ -231,37 +232,37 @@ class TestFromTests(EntryTest):
         claim = {"to": "red", "tests": ["tests/test_slug.py::SlugifyTest::test_words_are_joined_by_hyphens_in_lower_case"], "criterion": "'Hello, World!' becomes 'hello-world'",
                  "reason": "The test expects an underscore where the specification says a hyphen"}
         entry(transcript, "green", 2)["tool_calls"] = call("complete", summary="One test is wrong.", file_notes={}, hand_back=claim)
-        outcome = self.assert_code(self.implement(self.tests_folder(wrong), transcript=transcript), 22)
+        outcome = self.assert_code(self.implement(self.folder_of_tests(wrong), transcript=transcript), 22)
         self.assertEqual(self.records("cycle_started"), [], outcome)
         self.assertIn("imported test_suite", self.records("stage_escalated")[0]["reason"])
 
     def test_tests_that_pass_already_end_the_task_without_a_model_call(self):
         text = TESTS.replace('slugify("?!"), ""', '"", ""')
-        outcome = self.assert_error(self.implement(self.tests_folder(text)), "AF-EXT-008", "empty_slug")
+        outcome = self.assert_error(self.implement(self.folder_of_tests(text)), "AF-EXT-008", "empty_slug")
         self.assertEqual(self.steps(), [], outcome)
         self.assertNotIn("agentforge resume", outcome.all)      # What was given stays as it is: resuming would fail again.
         self.assert_nothing_delivered()
 
     def test_tests_that_cannot_be_loaded_end_the_task(self):
-        self.assert_error(self.implement(self.tests_folder(TESTS.replace("textkit.slug", "textkit.slog"))), "AF-EXT-008", "could not be loaded")
+        self.assert_error(self.implement(self.folder_of_tests(TESTS.replace("textkit.slug", "textkit.slog"))), "AF-EXT-008", "could not be loaded")
 
     def test_a_test_whose_requirement_is_not_known_is_named(self):
-        self.assert_error(self.implement(self.tests_folder(TESTS.replace("    # REQ-001\n    def", "    def"))), "AF-EXT-009", "test_words_are_joined_by_hyphens_in_lower_case")
+        self.assert_error(self.implement(self.folder_of_tests(TESTS.replace("    # REQ-001\n    def", "    def"))), "AF-EXT-009", "test_words_are_joined_by_hyphens_in_lower_case")
 
     def test_tests_without_a_specification_are_refused(self):
-        self.assert_error(self.run_with(short_transcript(), "implement", "--from-tests", self.tests_folder(), "Implement"), "AF-EXT-003", "--from-spec")
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-tests", self.folder_of_tests(), "Implement"), "AF-EXT-003", "--from-spec")
         self.assertEqual(self.tasks(), [])
 
     def test_what_is_no_test_is_refused(self):
         self.assert_error(self.implement(self.folder / "nowhere"), "AF-EXT-007", "nowhere")
         self.assert_error(self.implement("."), "AF-EXT-007", "whole repository")
-        folder = self.tests_folder()
+        folder = self.folder_of_tests()
         (folder / "linked.py").symlink_to(folder / "test_slug.py")
         self.assert_error(self.implement(folder), "AF-EXT-007", "link")
         self.assertEqual(self.tasks(), [])
 
     def test_a_killed_process_goes_on_where_it_was(self):
-        self.assert_code(self.implement(self.tests_folder(), "--approve", "red"), 22)
+        self.assert_code(self.implement(self.folder_of_tests(), "--approve", "red"), 22)
         self.assert_code(self.go_on("approve", self.task()), 0)
         self.assertEqual(self.stages(), ["green", "refactor", "deliver"])
 
@@ -406,7 +407,7 @@ class TestFromTask(EntryTest):
         first = self.task()
         rest = only(short_transcript(), "green", "refactor", "deliver")
         self.assert_error(self.run_with(rest, "implement", "--from-task", first, "Implement it"), "AF-EXT-004", "no accepted `test_suite`")
-        self.assert_code(self.run_with(rest, "implement", "--from-task", first, "--from-tests", self.tests_folder(), "Implement it"), 0)
+        self.assert_code(self.run_with(rest, "implement", "--from-task", first, "--from-tests", self.folder_of_tests(), "Implement it"), 0)
 
     def test_a_replay_begins_where_the_task_began(self):
         self.assert_code(self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-spec", self.spec_file(), "Implement the slugs"), 0)
@@ -553,13 +554,43 @@ class TestPage(EntryTest):
 
     def commands(self):
         page = (SOURCE / "docs" / "pipelines.md").read_text(encoding="utf-8")
-        rows = re.findall(r"^\| \w+ \| `(agentforge [^`]+)` \|", page, re.M)
-        blocks = [line for block in re.findall(r"^```\n(.*?)^```", page, re.M | re.S) for line in block.splitlines() if line.startswith("agentforge ")]
-        return rows + blocks
+        return [line for block in re.findall(r"^```\n(.*?)^```", page, re.M | re.S) for line in block.splitlines() if line.startswith("agentforge ")]
 
-    def test_each_command_does_what_it_says(self):
+    def plan_of(self, words):
+        """Pipeline and stages of a command that starts a task, which is not started."""
+        told = self.assert_code(self.run_program(*words, "--transcript", TRANSCRIPT, "--dry-run", "--json"), 0).json
+        return told["pipeline"], [stage["name"] for stage in told["stages"] if not stage["skipped"]]
+
+    def violation(self):
+        """The id of a violation in the last commit."""
+        (self.repository / "textkit" / "store.py").write_text(STORE, encoding="utf-8")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Add a store")
+        return next(each["id"] for each in self.assert_code(self.run_program("check", "--json"), 1).json["violations"] if each["check"] == "sql-injection")
+
+    def test_each_goal_runs_the_stages_of_its_row(self):
+        rows = re.findall(r"^\| (\w+) \| `(agentforge [^`]+)` \| ([^|]+) \|", (SOURCE / "docs" / "pipelines.md").read_text(encoding="utf-8"), re.M)
+        self.assertEqual([goal for goal, _, _ in rows], ["design", "implement", "test", "review", "fix", "document"])
         (self.repository / "src" / "auth").mkdir(parents=True)
         (self.repository / "src" / "auth" / "__init__.py").write_text("", encoding="utf-8")
+        (self.repository / "spec.yaml").write_text(yaml.safe_dump(specification()), encoding="utf-8")
+        violation = self.violation()
+        for goal, command, stages in rows:
+            with self.subTest(command):
+                stages = "intake, clarify, analyze, spec, red, green, refactor, deliver" if stages == "all eight" else stages
+                self.assertEqual(self.plan_of(shlex.split(re.sub(r"V-[0-9a-f]{12}", violation, command))[1:]), (goal, stages.split(", ")))
+        self.assertEqual(self.tasks(), [])
+
+    def test_a_violation_that_is_not_here_is_named(self):
+        self.assert_error(self.run_program("fix", "V-04b31cde217a", "--transcript", TRANSCRIPT), "AF-GATE-171", "V-04b31cde217a")
+        self.assertEqual(self.tasks(), [])
+
+    # What the commands that start a task run, in the order of the page.
+    PLANS = [("design", "intake clarify analyze spec"), ("implement", "intake clarify analyze spec"), ("implement", "intake clarify analyze"),
+             ("implement", "red green refactor deliver"), ("implement", "red green refactor deliver"), ("implement", "green refactor deliver"), ("test", "analyze red"), ("test", "analyze red"),
+             ("implement", "red green refactor deliver"), ("mine", "spec"), ("mine", "intake analyze spec")]
+
+    def test_each_command_does_what_it_says(self):
         tests = self.repository / "tests" / "oauth"
         tests.mkdir(parents=True)
         (tests / "test_slug.py").write_text(TESTS, encoding="utf-8")
@@ -572,16 +603,16 @@ class TestPage(EntryTest):
         (self.repository / "custom-pipeline.yaml").write_text(file.read_text(encoding="utf-8").replace("name: mine", "name: custom-pipeline", 1), encoding="utf-8")
         (self.repository / "spec.yaml").write_text(yaml.safe_dump(specification()), encoding="utf-8")
         (self.repository / "threats.yaml").write_text("analysis: {summary: x}\ncomponents: [{name: a, type: module}]\n", encoding="utf-8")
-        commands = self.commands()
-        self.assertGreaterEqual(len(commands), 20)
-        for command in commands:
+        plans = []
+        for command in self.commands():
             with self.subTest(command):
                 words = shlex.split(command.partition(" > ")[0].replace("TASK", task))[1:]
-                if words[0] == "fix":
-                    self.assert_error(self.run_program(*words, "--transcript", TRANSCRIPT), "AF-")      # There is no such violation here.
+                if words[0] in ("pipelines", "contracts"):
+                    self.assert_code(self.run_program(*words), 0)
                     continue
-                more = ["--transcript", TRANSCRIPT, "--dry-run"] if words[0] in ("start", "design", "implement", "test", "review", "document") else []
-                self.assert_code(self.run_program(*words, *more), 0)
+                pipeline, stages = self.plan_of(words)
+                plans.append((pipeline, " ".join(stages)))
+        self.assertEqual(plans, self.PLANS)
 
 
 class TestExitPoints(EntryTest):

@@ -395,6 +395,14 @@ class TestConfig(ProgramTest):
         outcome = self.assert_code(self.run_program("config", "get", "llm.model", "--json"), 1)
         self.assertEqual(outcome.json["error"]["code"], "AF-CONF-041")
 
+    def test_a_limit_without_a_default_is_set_and_got(self):
+        self.assert_code(self.run_program("config", "set", "orchestration.cycle_limit", "5"), 0)
+        self.assertEqual(self.assert_code(self.run_program("config", "get", "orchestration.cycle_limit"), 0).out, "5\n")
+
+    def test_get_of_a_limit_without_a_default_says_what_holds(self):
+        outcome = self.assert_error(self.run_program("config", "get", "orchestration.cycle_limit"), "AF-CONF-041", "orchestration.cycle_limit is not set", "by default as in the pipeline (3)")
+        self.assertEqual(outcome.out, "")
+
     def test_set_takes_an_empty_text_where_there_is_a_default_to_take_away(self):
         self.assert_code(self.run_program("config", "set", "delivery.co_author", ""), 0)
         self.assertEqual(self.run_program("config", "get", "delivery.co_author").out, "\n")
@@ -443,7 +451,7 @@ class TestConfig(ProgramTest):
 
     def test_set_says_where_the_value_is_not_in_force(self):
         outcome = self.run_program("config", "set", "log.level", "info", environment={**self.environment, "AGENTFORGE_LOG_LEVEL": "debug"})
-        self.assertIn("environment says otherwise", outcome.err)
+        self.assertIn("environment overrides it", outcome.err)
         self.assertIn("agentforge trust", self.run_program("config", "set", "llm.base_url", "http://localhost:1").err)
 
     def test_a_linked_settings_file_stays_a_link(self):

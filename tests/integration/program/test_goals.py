@@ -41,6 +41,18 @@ class TestGoals(ProgramTest):
         self.assertEqual([record["stage"] for record in self.records("stage_completed")], ["intake", "clarify", "analyze", "spec"])
         self.assert_nothing_delivered()
 
+    def test_the_core_loop_of_the_eight_stages_is_unchanged(self):
+        """North Star 13.15, part 4: without an option each stage runs once, in its order, and each step is one context, one answer and one action."""
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        stages = ["intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"]
+        self.assertEqual([record["stage"] for record in self.records("stage_started")], stages)
+        self.assertEqual([record["stage"] for record in self.records("stage_completed")], stages)
+        beyond = {"stage_skipped", "external_artifact_imported", "approval_requested", "task_continued", "cycle_started"}
+        self.assertEqual([record["type"] for record in self.journal() if record["type"] in beyond], [])
+        asked = [record["type"] for record in self.journal() if record["type"] in ("answer", "step")]
+        self.assertEqual(asked, ["answer", "step"] * len(self.steps()))
+        self.assertTrue(self.records("delivered"))
+
     def test_review_of_a_folder_runs_the_analysis_alone_and_writes_nothing(self):
         outcome = self.assert_code(self.run_program("review", "--transcript", TRANSCRIPT, "./textkit/"), 0)
         self.assertEqual([record["stage"] for record in self.records("stage_completed")], ["analyze"], outcome)

@@ -4,6 +4,7 @@
 import copy
 import os
 import re
+import shlex
 import stat
 
 import yaml
@@ -159,7 +160,7 @@ class TestIteration(IterationTest):
         self.assertIn("iteration_context", context)
         self.assertIn("Say what happens to the letter 90.", context)
         for step in told:
-            self.assertLessEqual(step["context_tokens"] if "context_tokens" in step else len(context) / 4, 8000)
+            self.assertLessEqual(step["section_tokens"]["total"], 8000)
 
     def test_a_question_of_clarification_is_no_iteration(self):
         """Clarification asks about what is not known, iteration shows what was made: one after the other, each counted for itself."""
@@ -632,6 +633,58 @@ class TestContinue(IterationTest):
         self.assert_code(self.go_on("continue", self.task()), 0)
         self.assertEqual(len(self.records("task_continued")), 1)
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
+
+
+class TestIterationPage(IterationTest):
+    """The commands of docs/iteration.md, as they stand there."""
+
+    PAGE = (SOURCE / "docs" / "iteration.md").read_text(encoding="utf-8")
+
+    def new_design(self, code, *arguments, transcript=None, command="design"):
+        before = set(self.tasks())
+        self.assert_code(self.design(*arguments, transcript=transcript, command=command), code)
+        return (set(self.tasks()) - before).pop()
+
+    def type(self, command, task, code):
+        words = shlex.split(command.replace("TASK", task).replace("STAGE", "red").replace("REASON", "Unimportant"))[1:]
+        return self.assert_code(self.go_on(*words), code)
+
+    def test_each_decision_is_made_by_its_command(self):
+        rows = re.findall(r"^\| (\w+): [^|]+ \| `(agentforge [^`]+)`", self.PAGE, re.M)
+        decided = {"approve": ("approve", 0), "revise": ("revise", 22), "reject": ("reject", 22), "exit": ("exit", 0), "continue": ("extend", 0)}
+        self.assertEqual([name for name, _ in rows], list(decided))
+        revised = again(again(short_transcript(), "spec", title="Add slugify, revised"), "analyze")
+        for name, command in rows:
+            with self.subTest(command):
+                decision, code = decided[name]
+                task = self.new_design(22, "--iterate", transcript=revised, command="implement" if name == "exit" else "design")
+                self.type(command, task, code)
+                self.assertEqual([record["decision"] for record in self.records("approval_decided", task)], [decision])
+
+    def test_each_command_after_the_end_has_its_effect(self):
+        _, _, table = self.PAGE.partition("| command | effect |\n|---|---|\n")
+        options = re.findall(r"^\| `([^`]+)` \|", table.partition("\n\n")[0], re.M)
+        self.assertEqual(options, ["agentforge continue TASK", "--extend-to STAGE", "--detach", "--revise", "--accept-stale REASON"])
+        delivers = lambda task: self.records("task_completed", task)[-1]["exit_stage"] == "deliver" and self.records("delivered", task)  # noqa: E731
+        effects = {"agentforge continue TASK": (0, delivers), "--extend-to STAGE": (0, lambda task: self.records("task_completed", task)[-1]["exit_stage"] == "red"), "--detach": (0, lambda _: True),
+                   "--revise": (22, lambda task: self.records("approval_requested", task)), "--accept-stale REASON": (0, lambda task: self.records("task_continued", task)[0]["freshness"]["accepted"] == "Unimportant")}
+        for option in options:
+            with self.subTest(option):
+                code, has_effect = effects[option]
+                task = self.new_design(0)
+                if option == "--accept-stale REASON":
+                    self.commit("textkit/__init__.py", (self.repository / "textkit/__init__.py").read_text(encoding="utf-8") + "# More of them are to come.\n", "Say more")
+                self.type(option if option.startswith("agentforge") else f"{options[0]} {option}", task, code)
+                if option == "--detach":
+                    wait_until(lambda: self.records("delivered", task), "the end of the task")
+                    self.wait_for_process_of(task)
+                self.assertTrue(has_effect(task))
+
+    def test_versions_are_compared_by_the_command_of_the_page(self):
+        command = re.search(r"`(agentforge diff [^`]+)`", self.PAGE).group(1)
+        task = self.new_design(22, "--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
+        self.assert_code(self.go_on("feedback", task, "Say that it is revised"), 22)
+        self.assertIn("revised", self.assert_code(self.run_program(*shlex.split(command.replace("TASK", task).replace("STAGE", "spec"))[1:]), 0).out)
 
 
 class TestIterationAtTheTerminal(IterationTest):

@@ -4,7 +4,7 @@
 import json
 import re
 
-from harness import ProgramTest, main
+from harness import ProgramTest, call, insert, main, short_transcript
 
 SECRET = "Zx8Cv5Bn2Mq1We4Rt7Yu"
 COMMON = ["time", "level", "component", "event", "task_id", "stage", "step", "trace_id", "span_id", "pid"]
@@ -43,6 +43,19 @@ class TestLog(ProgramTest):
         last = self.lines()[-1]
         self.assertEqual((last["event"], last["level"], last["code"]), ("error", "error", "AF-TASK-002"))
         self.assertNotIn(SECRET, self.file.read_text())
+
+    def test_a_context_that_is_cut_to_its_budget_is_logged_with_what_was_cut(self):
+        """Task 003, scenario 8: each step records what was cut, and the log has a line where that changes."""
+        (self.repository / "README.md").write_text("".join(f"Line {number} of more than a context has room for.\n" for number in range(600)), encoding="utf-8")
+        self.git("commit", "-q", "-a", "-m", "Say much")
+        transcript = short_transcript()
+        insert(transcript, "intake", "requirements_analyst", 1, call("read_file", path="README.md"))
+        self.assert_code(self.start("--set", "context.max_tokens=4400", "--exit-after", "intake", transcript=transcript), 0)
+        tokens = [step["section_tokens"] for step in self.steps()]
+        self.assertIn("last_result", tokens[-1]["truncated"])
+        changed = [each for before, each in zip([{"truncated": []}, *tokens], tokens) if each["truncated"] != before["truncated"]]
+        lines = [line for line in self.lines() if line.get("message", "").startswith("parts of the context were cut")]
+        self.assertEqual([(line["level"], line["stage"], line["fields"]["section_tokens"]) for line in lines], [("info", "intake", each) for each in changed])
 
     def test_text_is_for_people_and_the_settings_say_how_much(self):
         self.assert_code(self.start("--exit-after", "intake", "--set", "log.format=text", "--set", "log.level=error", "--set", "log.levels.model=debug"), 0)

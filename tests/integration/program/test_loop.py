@@ -28,10 +28,10 @@ class LoopTest(ProgramTest):
     def cycles(self):
         return [(record["stage"], record["to"]) for record in self.records("cycle_started")]
 
-    def shown_to(self, stage, visit=1):
+    def shown_to(self, stage, visit=1, task=None):
         """What the model saw in the first step of a visit."""
-        blobs = {blob["sha256"]: blob.get("text", "") for blob in yaml.safe_load((self.task_folder() / "artifacts" / "blobs" / "blobs.yaml").read_text())["blobs"]}
-        record = next(record for record in self.steps() if record["phase"] == stage and record["visit"] == visit)
+        blobs = {blob["sha256"]: blob.get("text", "") for blob in yaml.safe_load((self.task_folder(task) / "artifacts" / "blobs" / "blobs.yaml").read_text())["blobs"]}
+        record = next(record for record in self.steps(task) if record["phase"] == stage and record["visit"] == visit)
         return blobs[record["context_blob"]]
 
 
@@ -153,6 +153,18 @@ class LoopContextTests(LoopTest):
         self.assertIn("Write slugify", shown)
         self.assertNotIn("task_history", shown)
 
+    def test_should_provide_minimal_to_verifier_where_it_is_set(self):
+        """The tests are the verifier's: they see the request, and not the artifact of the stage before, which `focused` shows."""
+        shown = {}
+        for strategy in ("focused", "minimal"):
+            before = set(self.tasks())
+            self.assert_code(self.loop(model.good(), "--set", f"orchestration.stages.verifier.context_strategy={strategy}", "--exit-after", "tests"), 0)
+            shown[strategy] = self.shown_to("tests", task=(set(self.tasks()) - before).pop())
+        for words in ("input_artifact", "acceptance_criteria"):
+            self.assertIn(words, shown["focused"])
+            self.assertNotIn(words, shown["minimal"])
+        self.assertIn("Add a slugify function", shown["minimal"])
+
     def test_should_provide_history_and_change_to_reviewer(self):
         self.assert_code(self.loop(model.good()), 0)
         shown = self.shown_to("review")
@@ -167,6 +179,16 @@ class LoopCommandTests(LoopTest):
         told = self.assert_code(self.run_program("history", self.task(), "--cycles", "--json"), 0).json
         self.assertEqual([(cycle["from"], cycle["to"]) for cycle in told["cycles"]], [("verify", "execute")])
         self.assertIn("from verify back to execute", self.run_program("history", self.task(), "--cycles").out)
+
+    def test_history_shows_each_stage_in_its_order(self):
+        mended = model.writes_slugify(visit=2, replaces=model.WRONG)
+        self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(text=model.WRONG), model.exports(), mended, model.review(), model.deliver())), 0)
+        way = [(point["stage"], point["what"]) for point in self.assert_code(self.run_program("history", self.task(), "--json"), 0).json["way"]]
+        moves = [point for point in way if point[1] in ("entered", "completed", "sent back")]
+        through = lambda *stages: [(stage, what) for stage in stages for what in ("entered", "completed")]  # noqa: E731
+        self.assertEqual(moves, [*through("plan", "tests", "execute"), ("verify", "entered"), ("execute", "sent back"), *through("execute", "verify", "review", "deliver")])
+        lines = re.findall(r"^  \S+Z  (\w+) +(entered|completed|sent back)\b", self.assert_code(self.run_program("history", self.task()), 0).out, re.M)
+        self.assertEqual(lines, moves)
 
     def test_metrics_are_per_stage(self):
         first = [model.fails(run=1), model.writes_slugify(run=2), model.exports(run=3)]

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repositories known by name: `--repo NAME` from anywhere, and `status --all` over all of them (North Star 7.2)."""
 
+import re
 import unittest
 
-from harness import ProgramTest, short_transcript
+import yaml
+
+from harness import SOURCE, ProgramTest, short_transcript
 
 
 class TwoRepositories(ProgramTest):
@@ -89,6 +92,56 @@ class TestKnownRepositories(ProgramTest):
         outcome = self.assert_code(self.run_program("status", "--limit", "1"), 0)
         self.assertIn("… and 1 more: agentforge status --limit 0", outcome.out)
         self.assertEqual(sum(task[-8:] in outcome.out for task in self.tasks()), 1)
+
+
+class TestRepositoriesPage(ProgramTest):
+    """The commands of docs/repositories.md, as they stand there; those of sets are in test_sets.py, of dependencies in test_dependencies.py."""
+
+    PAGE = (SOURCE / "docs" / "repositories.md").read_text(encoding="utf-8")
+
+    def setUp(self):
+        super().setUp()
+        self.backend = self.make_repository("backend")
+
+    def typed(self, command, cwd=None, **names):
+        """Runs a command of the page, with these words for those that it leaves open."""
+        self.assertIn(f"`{command}`", self.PAGE)
+        words = [names.get(word, word) for word in command.split()[1:]]
+        return self.assert_code(self.run_program(*words, cwd=cwd or self.folder), 0)
+
+    def known(self):
+        return [each["name"] for each in self.run_program("repo", "list", "--json").json["repositories"]]
+
+    def test_a_repository_is_added_listed_and_removed(self):
+        self.typed("agentforge repo add", cwd=self.backend)
+        self.typed("agentforge repo add PATH --name NAME", PATH=self.make_repository("other"), NAME="other-service")
+        self.assertIn("other-service", self.typed("agentforge repo list").out)
+        self.assertEqual(self.known(), ["backend", "other-service"])
+        self.typed("agentforge repo remove NAME", NAME="other-service")
+        self.assertEqual(self.known(), ["backend"])
+        self.assertTrue((self.folder / "other" / ".git").is_dir())
+
+    def test_a_command_runs_on_a_known_repository_and_status_shows_all(self):
+        self.assert_code(self.run_program("repo", "add", self.backend, "--name", "backend-service"), 0)
+        self.assert_code(self.start("--approve", "intake", transcript=short_transcript()), 22)
+        self.assertIn(self.task()[-8:], self.typed("agentforge --repo backend-service COMMAND", COMMAND="status").out)
+        self.assertIn(self.task()[-8:], self.typed("agentforge status --all").out)
+
+    def test_the_list_that_the_page_shows_is_what_the_program_reads_and_writes(self):
+        shown = re.search(r"^```\n(repositories:\n.*?)^```", self.PAGE, re.M | re.S).group(1).replace("/src/backend", str(self.backend))
+        file = self.home / ".agentforge" / "repos.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text(shown, encoding="utf-8")
+        self.assertEqual(self.known(), ["backend-service"])
+        file.unlink()
+        self.assert_code(self.run_program("repo", "add", self.backend, "--name", "backend-service", "--default-branch", "main", "--contracts-path", "contracts"), 0)
+        self.assertEqual(yaml.safe_load(file.read_text(encoding="utf-8"))["repositories"], yaml.safe_load(shown)["repositories"])
+
+    def test_uncommitted_changes_are_included_where_the_page_says_so(self):
+        (self.backend / "README.md").write_text("Mine, not committed\n", encoding="utf-8")
+        self.assertIn("`agentforge start --include-uncommitted`", self.PAGE)
+        self.assert_code(self.start("--include-uncommitted", "--exit-after", "intake", transcript=short_transcript()), 0)
+        self.assertEqual(self.git("show", f"{self.records('task_created')[0]['base_commit']}:README.md"), "Mine, not committed\n")
 
 
 if __name__ == "__main__":

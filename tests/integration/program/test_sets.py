@@ -2,12 +2,17 @@
 """One request over several repositories: branches in all of them or in none, whatever ends the program between."""
 
 import copy
+import os
+import re
+import shlex
 import shutil
+import signal
 import subprocess
+import textwrap
 
 import yaml
 
-from harness import SOURCE, ProgramTest, entry, load_transcript, main, short_transcript
+from harness import SOURCE, ProgramTest, entry, load_transcript, main, short_transcript, wait_until
 
 REQUEST = "Add a slugify function to the schema and use it in the consumer"
 
@@ -15,10 +20,12 @@ REQUEST = "Add a slugify function to the schema and use it in the consumer"
 class SetTest(ProgramTest):
     """A schema and its consumer, both known by name."""
 
+    NAMES = ("consumer", "schema")
+
     def setUp(self):
         super().setUp()
         self.places = {}
-        for name in ("consumer", "schema"):
+        for name in self.NAMES:
             self.places[name] = self.make_repository(name)
             self.assert_code(self.run_program("repo", "add", self.places[name], "--name", name), 0)
         transcript = short_transcript()
@@ -211,11 +218,26 @@ class TestSetPlanned(SetTest):
 
 
 class TestSetPublished(SetTest):
-    def test_each_branch_is_pushed_to_the_remote_of_its_repository(self):
+    """Each repository has a remote."""
+
+    def setUp(self):
+        super().setUp()
         for name, place in self.places.items():
             bare = self.folder / f"{name}.git"
             self.git("init", "-q", "--bare", bare, cwd=place)
             self.git("remote", "add", "origin", bare, cwd=place)
+
+    def pushed(self):
+        return {name: self.git("for-each-ref", "--format=%(refname)", cwd=self.folder / f"{name}.git").split() for name in self.places}
+
+    def prepared(self, *arguments):
+        """All parts wait for their branches; the last of them."""
+        self.assert_error(self.start_set("--set", "delivery.type=pr", "--set", "delivery.set_test=[\"false\"]", *arguments), "AF-SET-005")
+        part = self.set_file()["parts"][1]
+        self.repository = self.places[part["repo"]]
+        return self.records("delivery_prepared", part["task"])[-1]
+
+    def test_each_branch_is_pushed_to_the_remote_of_its_repository(self):
         self.assert_code(self.start_set("--set", "delivery.type=pr"), 0)
         self.assert_done()
         for part in self.set_file()["parts"]:
@@ -224,13 +246,68 @@ class TestSetPublished(SetTest):
             self.assertEqual(len(self.records("published", part["task"])), 1)
 
     def test_nothing_is_pushed_before_all_parts_are_ready(self):
-        for name, place in self.places.items():
-            bare = self.folder / f"{name}.git"
-            self.git("init", "-q", "--bare", bare, cwd=place)
-            self.git("remote", "add", "origin", bare, cwd=place)
-        self.assert_error(self.start_set("--set", "delivery.type=pr", "--set", "delivery.set_test=[\"false\"]"), "AF-SET-005")
-        for name in self.places:
-            self.assertEqual(self.git("for-each-ref", cwd=self.folder / f"{name}.git"), "")
+        self.prepared()
+        self.assertEqual(self.pushed(), {"consumer": [], "schema": []})
+
+    def test_nothing_is_pushed_where_another_branch_has_the_name_of_the_last(self):
+        branch = self.prepared()["branch"]
+        self.git("branch", branch, "main")
+        self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-006", branch)
+        self.assertEqual(self.pushed(), {"consumer": [], "schema": []})
+        self.git("branch", "-m", branch, "aside")
+        self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+        self.assertEqual(self.pushed(), {part["repo"]: [f"refs/heads/{part['branch']}"] for part in self.set_file()["parts"]})
+
+    def test_nothing_is_pushed_where_the_last_branch_cannot_be_created(self):
+        """That is seen only when the first is there, which is removed again."""
+        lock = self.repository_lock(self.prepared("--set", "delivery.branch=feature/{task}")["branch"])
+        outcome = self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-006", str(lock))
+        self.assertIn("removed branch", outcome.err)
+        self.assertEqual(self.pushed(), {"consumer": [], "schema": []})
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+
+    def repository_lock(self, branch):
+        """The lock of another process on this branch."""
+        lock = self.repository / ".git" / "refs" / "heads" / f"{branch}.lock"
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        lock.write_text("0" * 40, encoding="utf-8")
+        return lock
+
+
+class TestSetPage(SetTest):
+    """The commands of docs/repositories.md for sets, as they stand there."""
+
+    NAMES = ("schema", "analytics")
+    PAGE = (SOURCE / "docs" / "repositories.md").read_text(encoding="utf-8")
+    START = 'agentforge start --repos schema,analytics "Add the country to user events"'
+
+    def parts(self):
+        """Those that the page shows."""
+        return yaml.safe_load(textwrap.dedent(re.search(r"^   ```yaml\n(.*?)^   ```", self.PAGE, re.M | re.S).group(1)))["parts"]
+
+    def typed(self, command, *arguments):
+        self.assertIn(f"`{command}`", self.PAGE)
+        return self.run_program(*(self.set_id() if word == "set-…" else word for word in shlex.split(command)[1:]), *arguments, cwd=self.folder)
+
+    def started(self, *arguments):
+        """One whose parts do not pass together."""
+        every = ["REQ-001", "REQ-002", "REQ-003"]
+        file = self.specification(parts=[{"repo": "schema", "requirements": every}, {"repo": "analytics", "requirements": every, "depends_on": ["schema"]}])
+        self.assert_error(self.typed(self.START, *self.replay, "--from-spec", file, "--set", "delivery.set_test=[\"false\"]"), "AF-SET-005")
+
+    def test_the_parts_that_the_page_shows_are_accepted(self):
+        told = self.assert_code(self.typed(self.START, *self.replay, "--from-spec", self.specification(parts=self.parts()), "--dry-run", "--json"), 0).json
+        self.assertEqual((told["request"], [part["repo"] for part in told["parts"]]), ("Add the country to user events", ["schema", "analytics"]))
+
+    def test_a_set_is_resumed_as_the_page_says(self):
+        self.started()
+        self.assert_code(self.typed("agentforge resume set-…", "--set", "delivery.set_test=[\"true\"]"), 0)
+        self.assert_done()
+
+    def test_a_set_is_ended_as_the_page_says(self):
+        self.started()
+        self.assert_code(self.typed("agentforge abort set-…"), 0)
+        self.assertEqual((self.set_file()["phase"], [self.branches_of(name) for name in self.NAMES]), ("undone", [[], []]))
 
 
 class TestSetTogether(SetTest):
@@ -407,6 +484,49 @@ class TestSetRefused(SetTest):
 
     def test_a_set_that_there_is_not(self):
         self.assert_error(self.run_program("resume", "set-20260101-none-00000000", cwd=self.folder), "AF-SET-007")
+
+
+class TestSetKilledAtWork(SetTest):
+    """Killed while the task of a part works, before any part waits for its branch or when one does."""
+
+    def killed_in(self, name, stage):
+        """Starts a set, and kills it where the task of this repository has begun the stage."""
+        self.repository = self.places[name]
+        process = self.spawn("start", *self.replay, "--repos", "consumer,schema", "--from-spec", self.specification(), REQUEST)
+
+        def works():
+            tasks = self.tasks()
+            journal = self.task_folder(tasks[0]) / "actions.yaml" if tasks else None
+            return process.poll() is not None or journal is not None and journal.exists() and f'"phase":"{stage}"' in journal.read_text(encoding="utf-8").replace(" ", "")
+
+        wait_until(works, f"stage {stage} of {name}")
+        os.killpg(process.pid, signal.SIGKILL)
+        self.assertEqual(process.wait(), -signal.SIGKILL, process.communicate())
+        told = self.set_file()
+        self.assertEqual(told["phase"], "specified")
+        self.assertEqual(self.records("delivery_prepared"), [])
+        self.assertEqual([self.branches_of(each) for each in self.places], [[], []])
+        return told
+
+    def assert_resumes(self, told):
+        """With the same tasks: a part that had begun does not begin again."""
+        self.assert_code(self.resume_set(), 0)
+        self.assert_done()
+        for before, after in zip(told["parts"], self.set_file()["parts"]):
+            self.assertIn(before.get("task") or after["task"], after["task"])
+            self.repository = self.places[after["repo"]]
+            self.assertEqual(self.tasks(), [after["task"]])
+
+    def test_in_the_first_part_and_resumed_the_set_finishes(self):
+        self.assert_resumes(self.killed_in("schema", "green"))
+
+    def test_in_the_last_part_and_resumed_the_set_finishes(self):
+        told = self.killed_in("consumer", "green")
+        self.repository = self.places["schema"]
+        prepared = self.records("delivery_prepared", told["parts"][0]["task"])
+        self.assertEqual(len(prepared), 1)
+        self.assert_resumes(told)
+        self.assertEqual(self.set_file()["parts"][0]["commit"], prepared[0]["commit"])
 
 
 class TestSetKilled(SetTest):

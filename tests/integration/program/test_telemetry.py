@@ -5,9 +5,11 @@ import collections
 import math
 import time
 
+import loop_model as model
 from collector import Collector, values
 from harness import ProgramTest, call, entry, insert, main, short_transcript
 from test_commands import doubtful_transcript
+from test_iteration import again
 
 CANARY = "canary-7c1f2e9b4d"
 
@@ -23,9 +25,9 @@ class WithCollector(ProgramTest):
         self.make_repository()
         transcript = short_transcript()
         entry(transcript, "green", 2)["tool_calls"][0]["arguments"]["summary"] = f"The token is {CANARY}."
-        # A path that GREEN may not write: the violation is a line of the log.
+        # A path that GREEN may not write: its refusal is a line of the log, where that has each step.
         insert(transcript, "green", entry(transcript, "green", 1)["role"], 1, call("create_file", path=f"tests/{CANARY}.txt", content="x"))
-        return self.assert_code(self.start(transcript=transcript), 0)
+        return self.assert_code(self.start("--set", "log.level=debug", transcript=transcript), 0)
 
 
 class TestTelemetry(WithCollector):
@@ -137,20 +139,36 @@ class TestTelemetry(WithCollector):
 class TestTelemetryOfTrouble(WithCollector):
     """What a task reports that does not go straight to its end."""
 
-    def test_a_question_a_failed_stage_and_its_retry_are_counted(self):
+    def points(self, collector, name):
+        """Stage, cause and sum of each point of a metric."""
+        return [((values(point.attributes).get("agentforge.stage"), values(point.attributes).get("agentforge.escalation.cause")), point.as_double) for point in collector.metrics()[name].sum.data_points]
+
+    def test_a_question_to_a_person_is_counted(self):
         collector = self.collect()
         self.make_repository()
         self.assert_code(self.start("--exit-after", "clarify", transcript=doubtful_transcript()), 22)
-        (asked,) = collector.metrics()["agentforge.escalations"].sum.data_points
-        self.assertEqual(asked.as_double, 1.0)
-        transcript = short_transcript()
-        insert(transcript, "analyze", entry(transcript, "analyze", 1)["role"], 1, [])     # An answer without an action.
-        collector.requests.clear()
-        self.start("--exit-after", "analyze", transcript=transcript)
-        failed = [span for span in collector.spans() if span.status.code == span.status.STATUS_CODE_ERROR]
-        self.assertTrue(failed)
-        for span in failed:
-            self.assertIn("error.type", values(span.attributes), span.name)
+        (((stage, cause), count),) = self.points(collector, "agentforge.escalations")
+        self.assertEqual((stage, bool(cause), count), ("clarify", True, 1.0))
+
+    def test_a_retry_of_a_stage_is_counted(self):
+        """Execution fails in the first step of the plan, and is tried again."""
+        collector = self.collect()
+        self.make_repository()
+        transcript = model.transcript(model.plan(), model.tests(), model.fails(), model.writes_slugify(visit=2), model.exports(visit=2))
+        self.assert_code(self.start("--pipeline", "loop", "--exit-after", "verify", "--set", "orchestration.step_retry_limit=0", transcript=transcript), 0)
+        self.assertEqual([record["stage"] for record in self.records("stage_failed")], ["execute"])
+        self.assertEqual(self.points(collector, "agentforge.stage.retries"), [(("execute", None), 1.0)])
+
+    def test_each_failed_span_says_why(self):
+        """An action fails; then a specification that depends on a task that there is not is rejected."""
+        collector = self.collect()
+        self.make_repository()
+        transcript = again(short_transcript(), "spec")
+        entry(transcript, "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["dependencies"] = {"tasks": [{"task_id": "task-20260101-nothing-00000000", "required_stage": "spec"}]}
+        insert(transcript, "analyze", "software_architect", 1, call("read_file", path="no/such/file.py"))
+        self.assert_code(self.start("--exit-after", "spec", transcript=transcript), 0)
+        failed = [(span.name, values(span.attributes).get("error.type")) for span in collector.spans() if span.status.code == span.status.STATUS_CODE_ERROR]
+        self.assertEqual(failed, [("execute_tool read_file", "tool_failed"), ("stage spec", "artifact_rejected")])
 
 
 class TestTelemetryTrouble(WithCollector):
