@@ -438,6 +438,7 @@ Result<void> Aggregator::with_task(const Place& place, const std::function<Resul
     const auto found = tasks_.find(key);
     if (found == tasks_.end()) { return no_task(place.task_id); }
     Known& known = found->second;
+    if (known.problem) { return *known.problem; }  // The records before the damage would give other figures than state.yaml.
     if (!known.followed) {
         known.followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second);
         AF_CHECK(known.followed->refresh());

@@ -37,10 +37,11 @@ std::string TaskTrace::visit_span(const TaskState& state) const {
 // ----------------------------------------------------------------------------------------------------------- stages --
 
 void TaskTrace::on(const Turn& turn, const records::StageStarted& started) {
-    if (visit_) { end_visit(turn, std::string(visit_->error_type), ""); }  // A copy, because `end_visit` resets `visit_`.
+    const std::string error_type = visit_ ? visit_->error_type : std::string();  // `end_visit` resets `visit_`.
+    if (visit_) { end_visit(turn, error_type, ""); }
     const StageState& stage = turn.state.stage();
     visit_ = Visit{started.stage, stage.visits, turn.at, ""};
-    if (stage.attempts > 1) {
+    if (stage.attempts > 1 || !error_type.empty()) {
         turn.additions.measurements.push_back({Instrument::stage_retries, 1, {{"agentforge.stage", started.stage}}});
     }
 }

@@ -48,7 +48,7 @@ export function attention(app, item, only) {
     h("div", { class: "buttons" },
       h("button", { type: "button", class: "main", "data-key": key + "approve", onclick: decide("approve", () => ({}), "Approved. The task goes on.") }, "Approve"),
       item.available_actions.includes("exit") && h("button", { type: "button", "data-key": key + "exit", onclick: (event) => { if (confirm("Approve this as the last artifact, and end the task here?")) decide("approve", () => ({ exit: true }), "Approved. The task ends here.")(event); } }, "Approve and end here"),
-      item.kind === "approval" && h("button", { type: "button", "data-key": key + "revise", onclick: decide("feedback", () => ({ feedback: text() }), "Sent back with your words.") }, "Request changes"),
+      item.kind === "approval" && h("button", { type: "button", "data-key": key + "revise", onclick: (event) => { if (text().trim() === "") app.say("Say what to change, then request it."); else decide("feedback", () => ({ feedback: text() }), "Sent back with your words.")(event); } }, "Request changes"),
       h("button", { type: "button", class: "danger", "data-key": key + "reject", onclick: (event) => { if (item.kind === "action" || confirm("Refuse this? An artifact that iterates goes back to the stage before; any other ends its task.")) decide("reject", () => (item.kind === "action" && text() ? { feedback: text() } : {}), "Refused.")(event); } }, "Refuse")),
     h("p", { class: "small quiet" }, "Your decision is bound to what is shown here (" + String(item.hash).slice(0, 12) + ").")]);
 }

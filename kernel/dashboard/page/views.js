@@ -180,7 +180,7 @@ export async function overview(app, query, id) {
   const [shown, waits, only] = await Promise.all([taskOf(id), get("/api/attention", { task_id: id.split("@")[0] }), onlyShows()]);
   waits.items = waits.items.filter((item) => item.repo === shown.repo);
   for (const item of waits.items) item.key = id;
-  const phase = shown.status.phase ? await get(task(id, "/phases/" + shown.status.phase)) : null;
+  const phase = shown.status.phase ? await get(task(id, "/phases/" + shown.status.phase)).catch(() => null) : null;
   const current = shown.current_stage, rounds = shown.iteration_summary;
   const own = (await get("/api/sets")).sets.filter((set) => set.set_id === shown.set || set.specification_task === shown.task_id);
   const needs = shown.dependencies;

@@ -20,7 +20,7 @@ constexpr std::size_t digits = 12;
 constexpr YamlLimits baseline_limits{.max_bytes = 64UL << 20U, .max_nodes = 5'000'000, .max_depth = 10};
 
 Error wrong(const std::string& what, const std::string& where) {
-    return {"AF-GATE-170", "A violation's record is not valid: " + what + ".", where,
+    return {"AF-GATE-170", "A violation's record, or the baseline, is not valid: " + what + ".", where,
             "Write it again: `agentforge check` for a record, `agentforge check --update-baseline` for the baseline.",
             ErrorKind::invalid};
 }

@@ -380,10 +380,17 @@ Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, 
         const auto same = [&](const NamedViolation& one) { return !wanted.empty() && one.id == wanted.front().id; };
         const auto target_before = std::ranges::find_if(known, same);
         if (target_before != known.end()) { AF_TRY(part, part_now(call, *target_before)); }
-        for (const auto& each : name_violations(now, known)) {
+        const auto named_now = name_violations(now, known);
+        if (part) {
+            const auto alike = [&](const NamedViolation& each) { return is_same_kind(each, *target_before); };
+            // It went to another place of the file if there are as many as before.
+            if (std::ranges::count_if(named_now, alike) >= std::ranges::count_if(known, alike)) { part.reset(); }
+        }
+        const bool by_id = !part && std::ranges::any_of(named_now, same);
+        for (const auto& each : named_now) {
             // Where the same text violates the check several times, ids may have moved to the ones that are left.
-            const bool is_left = !part ? same(each)
-                                       : is_same_kind(each, *target_before) && each.violation.line >= part->first &&
+            const bool is_left = by_id ? same(each)
+                                       : part && is_same_kind(each, *target_before) && each.violation.line >= part->first &&
                                              each.violation.line <= part->last;
             if (!is_left) { continue; }
             gone = false;

@@ -138,8 +138,9 @@ int run_check(Program& program, const CheckArguments& arguments) {
     request.changed = arguments.changed || !arguments.since.empty();
     request.since = arguments.since;
     auto baseline = read_baseline(baseline_file(project.place()));
-    if (!baseline.ok()) { return program.fail(baseline.error()); }
-    request.baseline = std::move(*baseline);
+    const bool is_replaced = arguments.update_baseline && arguments.paths.empty() && !request.changed;
+    if (!baseline.ok() && !is_replaced) { return program.fail(baseline.error()); }
+    if (baseline.ok()) { request.baseline = std::move(*baseline); }
     request.records = read_records(records_folder(project.place()));
     const auto result =
         check_conformance(project.task_workspace_options(), (*opened)->processes(), request, Stop{program.cancel, std::nullopt});

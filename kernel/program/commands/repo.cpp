@@ -31,6 +31,11 @@ Result<void> check_offers(const KnownRepository& repository) {
         return Error{"AF-CONF-074", "`" + printable(folder, 120) + "` is not a folder of the repository: it " + problem,
                      "--contracts-path", "give a path from the root of the repository, such as contracts", ErrorKind::invalid};
     }
+    std::error_code unreadable;
+    if (!folder.empty() && !std::filesystem::is_directory(repository.path / folder, unreadable)) {
+        return Error{"AF-CONF-074", "the repository has no folder `" + printable(folder, 120) + "`", "--contracts-path",
+                     "give a folder that is there, as a path from the root of the repository", ErrorKind::invalid};
+    }
     if (repository.default_branch.empty()) { return {}; }
     AF_TRY(const Repository opened, Repository::open(repository.path));
     AF_TRY(const auto commit, opened.branch_commit(repository.default_branch));

@@ -14,6 +14,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "contracts/names.hpp"
 #include "git/branches.hpp"
 #include "git/repository.hpp"
 #include "pipeline/delivery/delivery.hpp"
@@ -263,6 +264,12 @@ private:
             return Error{"AF-SET-002", "pipeline `" + pipeline.name + "` delivers nothing, but a set ends with branches",
                          "--pipeline", "name a pipeline whose last stage delivers; `agentforge pipelines list` lists them",
                          ErrorKind::invalid};
+        }
+        if (const auto takes = external_name(pipeline, contract_name::specification); !takes.ok()) {
+            return Error{
+                "AF-SET-002",
+                "pipeline `" + pipeline.name + "` accepts no specification from outside, and each part of a set gets one",
+                "--pipeline", "name a pipeline that accepts one, such as implement", ErrorKind::invalid};
         }
         AF_TRY(GateReadiness gates, check_stages_ready(own.program(), *project, pipeline, "", set_.request));
         return PartPlan{pipeline.name, project->services().delivery.type, project->settings().list("delivery.set_test"),

@@ -173,6 +173,14 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
 }
 
 /// Writes the task's text to `out`, or sets `box`, whose text changes as time passes.
+/// Returns the repository's name in your list, as the dashboard has it.
+std::string shown_name(const Program& program, const std::filesystem::path& root) {
+    const auto all = all_repositories(program);
+    if (!all.ok()) { return root.filename().string(); }
+    const auto found = std::ranges::find(*all, root, &KnownRepository::path);
+    return found == all->end() ? root.filename().string() : found->name;
+}
+
 int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments,
               std::optional<SeenTask>& seen, std::function<void(std::ostream&)>& box) {
     const TaskStore store(place.agentforge);
@@ -187,7 +195,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     if (program.json_output) {
         json::object object = to_json(*state);
         object["total_tokens"] = cost_figures(*state).tokens;  // With those of lost calls, which belong to no step.
-        object["figures"] = seen->followed ? json::value(to_json(figures_of(*seen->followed, place.root.filename().string())))
+        object["figures"] = seen->followed ? json::value(to_json(figures_of(*seen->followed, shown_name(program, place.root))))
                                            : json::value(nullptr);
         object.erase("pipeline_template");
         const std::vector<std::string> changed = changed_artifact_files(store.paths(*id), *state);

@@ -44,6 +44,10 @@ class TestKnownRepositories(ProgramTest):
         self.assertIn(self.waiting[-8:], self.assert_code(self.outside("--repo", "second-service", "status"), 0).out)
         self.assert_code(self.outside("status", self.waiting, "--repo", "second-service"), 0)
 
+    def test_figures_have_the_name_of_the_list(self):
+        told = self.assert_code(self.outside("--repo", "second-service", "status", self.waiting, "--json"), 0).json
+        self.assertEqual(told["figures"]["repo"], "second-service")
+
     def test_an_unknown_name_is_an_error_that_names_the_nearest(self):
         self.assert_error(self.outside("status", "--repo", "secnd-service"), "AF-CONF-073", "did you mean `second-service`?")
 

@@ -202,6 +202,9 @@ TEST_F(FixGate, tells_a_violation_from_its_twin_of_the_same_text_and_neighbours)
     violation_ = twins[0];
     EXPECT_EQ(fixed(first).facts.at("violation_gone"), json::value(true));
     EXPECT_EQ(fixed(second).facts.at("violation_gone"), json::value(false));
+    const Files moved{{"store.py", head + body("total", good) + body("other", bad) + body("third", bad)},
+                      {"test_store.py", test}};
+    EXPECT_EQ(fixed(moved).facts.at("violation_gone"), json::value(false)) << "it only moved";
     violation_ = twins[1];
     EXPECT_EQ(fixed(first).facts.at("violation_gone"), json::value(false));
     EXPECT_EQ(fixed(second).facts.at("violation_gone"), json::value(true));
