@@ -314,6 +314,7 @@ const scenarios = {
     await page.getByLabel("Ask me after every phase").check();
     const [asked] = await Promise.all([page.waitForRequest((request) => request.method() === "POST"), page.getByRole("button", { name: "Start" }).click()]);
     assert.equal(JSON.parse(asked.postData()).supervised, true);
+    await have("asked");
     await page.getByRole("button", { name: "Pause after step" }).click({ timeout: 60000 });
     await page.getByText("The task pauses after its step.").waitFor();
     await have("release");
@@ -411,7 +412,7 @@ const scenarios = {
     const shown = await main();
     for (const text of [world.request, "working on its parts", "schema: ‖ paused", "consumer: ‖ paused", "after schema", "agentforge resume " + world.set]) assert.ok(shown.includes(text), text + " in " + shown);
     await page.getByRole("link", { name: world.consumer }).first().click();
-    await heading("Set");
+    await page.getByRole("heading", { name: "Set", exact: true }).waitFor();
     await have("note");
     await page.getByText("a note in the set alone").first().waitFor();
     await have("resume");

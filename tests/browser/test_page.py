@@ -111,10 +111,15 @@ class PageTest(ProgramTest):
         return self.run_program("status", task, "--json").json
 
     def held_model(self, request):
-        """A model that answers from the transcript, and its request of this number only when `release` is a file."""
-        release = self.folder / "release"
+        """A model that answers from the transcript, and its request of this number only when `release` is a file. `asked` is one once it came."""
+        release, asked = self.folder / "release", self.folder / "asked"
+
+        def hold():
+            asked.write_text("", encoding="utf-8")
+            return wait_until(release.exists, "the release")
+
         self.addCleanup(lambda: release.write_text("", encoding="utf-8") if self.folder.exists() else None)
-        server = ModelServer(short_transcript(), SOURCE / "config", before={request: lambda: wait_until(release.exists, "the release")})
+        server = ModelServer(short_transcript(), SOURCE / "config", before={request: hold})
         self.addCleanup(server.close)
         self.environment |= {"SCRIPTED_MODEL_KEY": KEY, "AGENTFORGE_LLM_BACKEND": "openai", "AGENTFORGE_LLM_MODEL": "scripted", "AGENTFORGE_LLM_BASE_URL": f"{server.url}/v1", "AGENTFORGE_LLM_API_KEY_ENV": "SCRIPTED_MODEL_KEY"}
         return release
@@ -177,7 +182,7 @@ class TestPage(PageTest):
 
     def test_a_task_that_asks_after_every_phase_is_paused_after_its_step(self):
         release = self.held_model(1)
-        self.drive("supervised", {"release": lambda _: release.write_text("", encoding="utf-8")})
+        self.drive("supervised", {"asked": lambda _: wait_until((self.folder / "asked").exists, "the model's request") and None, "release": lambda _: release.write_text("", encoding="utf-8")})
         task = self.task()
         self.wait_for_process_of(task)
         self.assertEqual([record["supervised"] for record in self.records("task_created")], [True])

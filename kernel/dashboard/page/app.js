@@ -90,7 +90,8 @@ function count() {
 function soon(event) {
   count();
   const [, , id] = location.hash.slice(1).split("?")[0].split("/");
-  if (event && id && event.type !== "repository" && location.hash.startsWith("#/task/") && event.task_id !== decodeURIComponent(id).split("@")[0] && !app.watches.includes(event.task_id)) return;
+  const settled = !drawing && lastPlace === location.hash;     // Until then `watches` is of the place before.
+  if (settled && event && id && event.type !== "repository" && location.hash.startsWith("#/task/") && event.task_id !== decodeURIComponent(id).split("@")[0] && !app.watches.includes(event.task_id)) return;
   due ??= setTimeout(() => { due = null; draw(); }, 60);
 }
 
