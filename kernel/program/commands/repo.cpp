@@ -32,7 +32,8 @@ Result<void> check_offers(const KnownRepository& repository) {
                      "--contracts-path", "give a path from the root of the repository, such as contracts", ErrorKind::invalid};
     }
     std::error_code unreadable;
-    if (!folder.empty() && !std::filesystem::is_directory(repository.path / folder, unreadable)) {
+    const bool of_the_checkout = !folder.empty() && repository.default_branch.empty();  // Another branch may have other folders.
+    if (of_the_checkout && !std::filesystem::is_directory(repository.path / folder, unreadable)) {
         return Error{"AF-CONF-074", "the repository has no folder `" + printable(folder, 120) + "`", "--contracts-path",
                      "give a folder that is there, as a path from the root of the repository", ErrorKind::invalid};
     }

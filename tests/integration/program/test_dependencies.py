@@ -174,6 +174,7 @@ class TestExternalDependency(DependencyTest):
         add = ["repo", "add", self.data, "--name", "data-layer"]
         self.assert_error(self.run_program(*add, "--default-branch", "nxt"), "AF-CONF-074", "no branch `nxt`", "--default-branch")
         self.assert_error(self.run_program(*add, "--contracts-path", "../offers"), "AF-CONF-074", "../offers", "--contracts-path")
+        self.assert_error(self.run_program(*add, "--contracts-path", "offrs"), "AF-CONF-074", "has no folder `offrs`", "--contracts-path")
         told = self.assert_code(self.run_program(*add, "--default-branch", "next", "--contracts-path", "offers/", "--json"), 0).json
         self.assertEqual((told["default_branch"], told["contracts_path"]), ("next", "offers/"))
         self.assertEqual(self.assert_code(self.run_program("repo", "list", "--json"), 0).json["repositories"], [told])

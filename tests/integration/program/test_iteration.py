@@ -389,7 +389,7 @@ class TestLifeCycle(IterationTest):
         self.assert_code(self.run_program("approve", self.task()), 22)
         self.assert_code(self.run_program("reject", self.task()), 22)
         self.assertEqual((self.status()["current_stage"], self.spec()["superseded_by"]), ("analyze", "analyze"))
-        self.assertIn("counts no more, with its approvals and gates: stage analyze, which it rested on, is done again", self.run_program("status", self.task()).out)
+        self.assertIn("no longer counts, nor do its approvals and gates: stage analyze, which it is based on, runs again", self.run_program("status", self.task()).out)
         self.assert_code(self.run_program("approve", self.task()), 22)
         self.assertNotIn("counts no more", self.run_program("status", self.task()).out)
 
