@@ -327,7 +327,7 @@ class TestSetTogether(SetTest):
 
     def test_parts_that_fail_together_get_no_branch(self):
         outcome = self.start_set("--set", "delivery.set_test=[\"sh\", \"-c\", \"echo they differ; exit 3\"]")
-        self.assert_error(outcome, "AF-SET-005", "exit code 3", "they differ")
+        self.assert_error(outcome, "AF-SET-005", "exited with code 3", "they differ")
         self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
 
 
