@@ -158,8 +158,12 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     if (program.json_output) {
         program.print_json({{"id", id}, {"task_id", task_id}, {"answered", true}});
     } else {
+        const auto answer = kind_of(id) == QuestionKind::escalation ? project.escalations().resolution(id)
+                                                                    : Result<std::optional<Resolution>>(std::nullopt);
+        const bool ends = answer.ok() && *answer && (*answer)->abort;
         program.out << "Answered " << id
                     << program.with_place(running ? ". The process that runs the task continues."
+                                          : ends  ? ". The task ends with: agentforge resume " + short_id(task_id)
                                           : taken ? ". The task's process read it: agentforge status " + short_id(task_id)
                                                   : ". Continue with: agentforge resume " + short_id(task_id))
                     << "\n";

@@ -629,6 +629,12 @@ class TestEscalations(ProgramTest):
         self.run_program("resolve", self.question["id"], "Yes", "--no-resume")
         self.assert_error(self.run_program("resolve", self.question["id"], "No"), "AF-ESC-004", "has your answer and has not continued yet")
 
+    def test_an_end_that_is_only_answered_says_how_the_task_ends(self):
+        self.ask()
+        outcome = self.assert_code(self.run_program("resolve", self.question["id"], "--abort", "--no-resume"), 0)
+        self.assertIn(f"The task ends with: agentforge resume {self.task()[-8:]}", outcome.out)
+        self.assertEqual(self.run_program("resume", self.task()).code, 23)
+
     def test_an_answer_and_the_end_of_the_task_exclude_each_other(self):
         self.ask()
         self.assert_error(self.run_program("resolve", self.question["id"], "Yes", "--abort"), "AF-CLI-001", "--abort", exit_code=2)
