@@ -25,10 +25,10 @@ public:
         model_ = now >= since_ + services_.model_limit + services_.hang_grace;
         return model_;
     }
-    /// Returns text such as ` by its deadline of 300 s and was given up: the tool `x` of plugin `y` hung in call()`.
+    /// Returns text such as ` by its deadline of 300 s and was abandoned: the tool `x` of plugin `y` hung in call()`.
     [[nodiscard]] std::string words(std::chrono::milliseconds limit) const {
         const std::string seconds = std::to_string((model_ ? services_.model_limit : limit).count() / 1000) + " s";
-        return (model_ ? " within the " + seconds + " that one model call may take and was given up"
+        return (model_ ? " within the " + seconds + " that one model call may take and was abandoned"
                        : " by its deadline of " + seconds + " and was abandoned") +
                culprit_;
     }

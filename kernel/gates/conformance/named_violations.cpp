@@ -48,13 +48,16 @@ std::string counted_id(const Group& group, std::size_t number) {
     return "V-" + sha256(check + "\n" + file + "\n" + text + "\n" + std::to_string(number)).substr(0, digits);
 }
 
-/// Gives the members of one group the ids of known ones: first where both neighbours match, then one, then in order.
+/// Gives the members of one group the ids of known ones: first where the line and both neighbours match, then both neighbours,
+/// then one, then in order.
 void take_known_ids(const std::vector<NamedViolation*>& members, std::vector<const NamedViolation*> known) {
-    for (int shared = 2; shared >= 0; --shared) {
+    for (int shared = 3; shared >= 0; --shared) {
         for (auto* member : members) {
             if (!member->id.empty()) { continue; }
             const auto match = std::find_if(known.begin(), known.end(), [&](const NamedViolation* each) {
-                return static_cast<int>(each->above == member->above) + static_cast<int>(each->below == member->below) >= shared;
+                return static_cast<int>(each->above == member->above) + static_cast<int>(each->below == member->below) +
+                           static_cast<int>(shared == 3 && each->violation.line == member->violation.line) >=
+                       shared;
             });
             if (match == known.end()) { continue; }
             member->id = (*match)->id;

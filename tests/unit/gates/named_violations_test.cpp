@@ -156,9 +156,11 @@ protected:
                "\n    return c.done\n";
     }
     GateReport fixed(const Files& files) {
-        project_.tree("green") = files;
-        return project_.gate("fix", "green", {}, {{"violation", violation_}});
+        const std::string tree = "green" + std::to_string(++fixed_);  // What was measured of a tree is kept.
+        project_.tree(tree) = files;
+        return project_.gate("fix", tree, {}, {{"violation", violation_}});
     }
+    unsigned fixed_ = 0;
     json::object violation_;
     static constexpr const char* test =
         "import unittest\n\nfrom store import total\n\n\nclass Cursor:\n    done = 3\n\n    def execute(self, *words):\n        self.words = words\n\n\n"
@@ -191,9 +193,10 @@ TEST_F(FixGate, tells_a_violation_from_its_twin_of_the_same_text_and_neighbours)
     const std::string bad = "c.execute(f\"SELECT {w}\")";
     const std::string good = "c.execute(\"SELECT ?\", (w,))";
     const std::string head = "\"\"\"A store.\"\"\"\n";
-    project_.tree("base") = {{"store.py", head + body("total", bad) + body("other", bad)}, {"test_store.py", test}};
+    project_.tree("twins") = {{"store.py", head + body("total", bad) + body("other", bad)}, {"test_store.py", test}};
+    project_.baseline.base_tree = "twins";
     std::vector<json::object> twins;
-    for (const auto& each : name_violations(found(project_.tree("base")), {})) {
+    for (const auto& each : name_violations(found(project_.tree("twins")), {})) {
         if (each.violation.check_id == "sql-injection") { twins.push_back(to_json(each)); }
     }
     ASSERT_EQ(twins.size(), 2U);
