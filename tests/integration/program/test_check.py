@@ -120,6 +120,15 @@ class TestCheck(CheckTest):
         self.write("textkit/store.py", STORE + "\n\n" + STORE.split("\n\n\n", 1)[1].replace("total", "again").replace("word =", "other ="))
         self.assertEqual([each["line"] for each in self.new(self.check(code=1), "sql-injection")], [12])
 
+    def test_a_broken_baseline_is_written_anew_as_its_error_says(self):
+        self.make_project()
+        self.assert_code(self.run_program("check", "--update-baseline"), 0)
+        baseline = self.repository / ".agentforge" / "conformance_baseline.yaml"
+        baseline.write_text(baseline.read_text(encoding="utf-8") + "bogus: 1\n", encoding="utf-8")
+        self.assert_error(self.run_program("check"), "AF-GATE-170", "agentforge check --update-baseline")
+        self.assert_code(self.run_program("check", "--update-baseline"), 0)
+        self.assertEqual(self.new(self.check(code=0)), [])
+
     def test_a_baseline_is_written_anew_for_some_paths_and_kept_for_the_rest(self):
         self.make_project()
         self.write("textkit/more.py", STORE)

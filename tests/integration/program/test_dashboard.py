@@ -136,6 +136,19 @@ class TestDashboard(DashboardTest):
         artifact = client.json(f"/api/tasks/{task}/artifacts")["artifacts"][0]
         self.assertTrue(client.json(f"/api/tasks/{task}/artifacts/{artifact['phase']}/{artifact['name']}")["text"])
 
+    def test_a_damaged_journal_gives_no_other_figures_than_those_of_the_task(self):
+        self.assert_code(self.start(), 0)
+        journal = self.task_folder() / "actions.yaml"
+        content = bytearray(journal.read_bytes())
+        content[len(content) // 2] ^= 1
+        journal.write_bytes(bytes(content))
+        client = self.begin("--port", "0")
+        place = f"/api/tasks/{self.task()}"
+        self.assertEqual(client.json(place)["problem"]["code"], "AF-JRNL-002")
+        for part in ("/steps", "/steps/2", "/phases/green", "/cost", "/report"):
+            status, _, text = client.ask("GET", place + part)
+            self.assertEqual((status, json.loads(text)["code"]), (500, "AF-JRNL-002"), part)
+
     def test_status_and_the_api_give_the_same_figures(self):
         """Of a task that was delivered, one that waits for a person, and one that was stopped: each field, in JSON and in text."""
         self.assert_code(self.start(), 0)
