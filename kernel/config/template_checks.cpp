@@ -390,4 +390,18 @@ Result<void> check_continuation(const PipelineTemplate& pipeline, const Pipeline
     return {};
 }
 
+Error unknown_stage(const PipelineTemplate& pipeline, std::string_view name, std::string_view purpose) {
+    std::vector<std::string> stages;
+    std::string known;
+    for (const StageTemplate& stage : pipeline.stages) {
+        stages.push_back(stage.name);
+        known += (known.empty() ? "" : ", ") + stage.name;
+    }
+    const std::string near = nearest(name, stages);
+    return {"AF-ORCH-041",
+            "pipeline `" + pipeline.name + "` has no stage `" + ellipsis(name, 80) + "`" + (purpose.empty() ? "" : " ") +
+                std::string(purpose),
+            "", (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known, ErrorKind::not_found};
+}
+
 }  // namespace agentforge::kernel

@@ -61,4 +61,7 @@ struct Beginning {
 /// Checks that the next pipeline accepts what this one passes on. `where` has a JSON pointer. Errors: AF-PIPE-021.
 [[nodiscard]] Result<void> check_continuation(const PipelineTemplate& pipeline, const PipelineTemplate& next);
 
+/// Returns AF-ORCH-041 for a name that is no stage of the pipeline, with its stages. `purpose` ends the message (`to approve`).
+[[nodiscard]] Error unknown_stage(const PipelineTemplate& pipeline, std::string_view name, std::string_view purpose = {});
+
 }  // namespace agentforge::kernel

@@ -59,6 +59,16 @@ private:
     const std::function<std::string(const std::string&)>& where_;
 };
 
+/// False for control characters and for a part without a name, such as in `requirements..REQ-003`. Any other text may be a place.
+bool is_place(std::string_view location) {
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (std::ranges::any_of(location, is_control)) { return false; }
+    const bool is_path = location.find(' ') == std::string_view::npos;
+    const bool has_gap = location.find("..") != std::string_view::npos || location.find("//") != std::string_view::npos ||
+                         location.find("[]") != std::string_view::npos;
+    return !is_path || location.empty() || (!has_gap && location.front() != '.' && location.back() != '.');
+}
+
 /// `REQ-003: Add criteria`: the text before the colon is the place, if it is one word.
 FeedbackIssue issue_of_text(const std::string& text, bool must) {
     const std::size_t colon = text.find(": ");
@@ -86,6 +96,10 @@ Result<FeedbackIssue> read_issue(const json::value& value, const std::string& po
     AF_TRY(issue.location, reader.text("location"));
     AF_TRY(issue.issue, reader.text("issue"));
     AF_TRY(issue.suggestion, reader.text("suggestion"));
+    if (!is_place(issue.location)) {
+        return reader.wrong("location", "is `" + ellipsis(issue.location, 80) + "`, which names no place",
+                            "write the field's name, and the parts of a place with one dot between: requirements.REQ-003");
+    }
     if (issue.issue.empty()) { return reader.wrong("issue", "is missing or empty"); }
     AF_TRY(const std::string priority, reader.text("priority"));
     if (!priority.empty() && priority != must_word && priority != should_word) {

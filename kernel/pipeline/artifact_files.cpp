@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <optional>
 
 #include <agentforge/artifact.hpp>
@@ -50,16 +49,12 @@ std::vector<TaskFile> files_of(const BlobStore& blobs, const TaskState& state) {
     for (const StageState& stage : state.stages) {
         if (stage.artifact.empty() || stage.artifact_hash.empty()) { continue; }
         files.push_back({stage.artifact, stage.artifact_hash, true});
-        std::map<unsigned, std::string> versions;
         for (const ShownVersion& shown : stage.history) {
-            versions[shown.version] = shown.artifact_hash;
             for (const char* kind : {"_approval.yaml", "_feedback.yaml"}) {
                 files.push_back({"iteration_history/" + stage.name + "/v" + std::to_string(shown.version) + kind, ""});
             }
         }
-        for (const auto& [version, hash] : versions) {
-            files.push_back({artifact_version_file(stage.artifact, "v" + std::to_string(version)), hash});
-        }
+        for (const auto& [name, hash] : version_files(state, stage)) { files.push_back({name, hash}); }
         if (stage.status == StageStatus::completed) {
             files.push_back({artifact_version_file(stage.artifact, "final"), stage.artifact_hash});
         }
@@ -121,6 +116,15 @@ bool differs(const TaskPaths& paths, const TaskFile& file, const BlobStore& blob
 std::string artifact_version_file(const std::string& artifact, const std::string& version) {
     const std::filesystem::path file(artifact);
     return (file.parent_path() / (file.stem().string() + "_" + version + ".yaml")).string();
+}
+
+std::map<std::string, std::string> version_files(const TaskState& state, const StageState& stage) {
+    std::map<std::string, std::string> files;
+    for (const ShownVersion& shown : stage.history) {
+        const bool kept = shown.decision == "revise" || (!shown.decision.empty() && state.iterate_stages.contains(stage.name));
+        if (kept) { files[artifact_version_file(stage.artifact, "v" + std::to_string(shown.version))] = shown.artifact_hash; }
+    }
+    return files;
 }
 
 void remove_final_file(const TaskPaths& paths, const StageState& stage) {

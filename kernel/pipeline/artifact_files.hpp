@@ -2,6 +2,7 @@
 // The files that show an artifact and its versions to people. The journal has the contents that they must have.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace agentforge::kernel {
 
 /// Returns `artifacts/phases/<stage>/<name>_<version>.yaml`, beside the artifact's own file. Versions are `v1`, `v2`, …, `final`.
 [[nodiscard]] std::string artifact_version_file(const std::string& artifact, const std::string& version);
+
+/// Returns the files of the versions that were kept for people: each that was sent back, and in a stage that iterates each that was
+/// decided on. Maps a file, relative to the task's folder, to the blob of its artifact.
+[[nodiscard]] std::map<std::string, std::string> version_files(const TaskState& state, const StageState& stage);
 
 /// Removes the stage's final file, if there is one, before the stage is done again: it is final no more.
 void remove_final_file(const TaskPaths& paths, const StageState& stage);

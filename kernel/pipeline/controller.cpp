@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "config/template_checks.hpp"
 #include "pipeline/artifact_files.hpp"
 #include "pipeline/process_requests.hpp"
 #include "pipeline/task_run.hpp"
@@ -75,21 +76,13 @@ Result<TaskBase> PipelineController::base_for(const StartOptions& options) {
 Result<PipelineResult> PipelineController::execute(std::string_view request, const StartOptions& options) {
     AF_CHECK(check_request(request));
     for (const std::string& stage : options.approve_stages) {
-        if (!options.pipeline.index_of(stage)) {
-            return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + stage + "` to approve",
-                               "name one of its stages");
-        }
+        if (!options.pipeline.index_of(stage)) { return unknown_stage(options.pipeline, stage, "to approve"); }
     }
     for (const std::string& stage : options.iterate_stages) {
-        if (!options.pipeline.index_of(stage)) {
-            return broken_rule("AF-ORCH-041",
-                               "pipeline `" + options.pipeline.name + "` has no stage `" + stage + "` to iterate at",
-                               "name one of its stages");
-        }
+        if (!options.pipeline.index_of(stage)) { return unknown_stage(options.pipeline, stage, "to iterate at"); }
     }
     if (options.exit_after && !options.pipeline.index_of(*options.exit_after)) {
-        return broken_rule("AF-ORCH-041", "pipeline `" + options.pipeline.name + "` has no stage `" + *options.exit_after + "`",
-                           "name one of its stages");
+        return unknown_stage(options.pipeline, *options.exit_after);
     }
     AF_TRY(const TaskBase base, base_for(options));
     json::object configuration = options.configuration;

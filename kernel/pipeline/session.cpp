@@ -11,6 +11,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "pipeline/artifact_files.hpp"
 #include "task/folded_journal.hpp"
 
 namespace agentforge::kernel {
@@ -170,18 +171,28 @@ Result<void> TaskSession::write_artifacts(const std::function<bool(const std::fi
     }
     for (std::size_t index = 0; index < state_.stages.size(); ++index) {
         const StageState& stage = state_.stages[index];
-        if (stage.artifact.empty() || !wanted(paths_.root / stage.artifact)) { continue; }
-        AF_TRY(auto data, artifact(stage.name));
-        if (!data) { continue; }
-        StageArtifact envelope;
-        envelope.stage_name = stage.name;
-        envelope.artifact_type = state_.pipeline.stages[index].contract;
-        envelope.created_at = state_.created_at;
-        envelope.data = std::move(*data);
-        envelope.metadata = {{"task_id", state_.task_id}};
-        const std::filesystem::path file = paths_.root / stage.artifact;
-        AF_CHECK(make_directories(file.parent_path()));
-        AF_CHECK(save_artifact(file, envelope.to_json()));
+        if (stage.artifact.empty()) { continue; }
+        const auto save = [&](const std::string& name, std::optional<json::object> data) -> Result<void> {
+            if (!data) { return {}; }
+            StageArtifact envelope;
+            envelope.stage_name = stage.name;
+            envelope.artifact_type = state_.pipeline.stages[index].contract;
+            envelope.created_at = state_.created_at;
+            envelope.data = std::move(*data);
+            envelope.metadata = {{"task_id", state_.task_id}};
+            const std::filesystem::path file = paths_.root / name;
+            AF_CHECK(make_directories(file.parent_path()));
+            return save_artifact(file, envelope.to_json());
+        };
+        if (wanted(paths_.root / stage.artifact)) {
+            AF_TRY(auto data, artifact(stage.name));
+            AF_CHECK(save(stage.artifact, std::move(data)));
+        }
+        for (const auto& [name, hash] : version_files(state_, stage)) {
+            if (!wanted(paths_.root / name)) { continue; }
+            AF_TRY(auto data, artifact_in(hash, name));
+            AF_CHECK(save(name, std::move(data)));
+        }
     }
     return {};
 }

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <ostream>
 
 #include "base/text.hpp"
@@ -219,7 +221,17 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
     }
     if (const auto at = text.find(" excludes ");
         dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr && at != std::string::npos) {
-        return "`" + text.substr(0, at) + "` and `" + text.substr(at + 10) + "` cannot be used together";
+        const auto shown = [&](const std::string& option) {
+            return option.starts_with('-') ? "`" + option + "`" : shown_name(command, option);
+        };
+        return shown(text.substr(0, at)) + " and " + shown(text.substr(at + 10)) + " cannot be used together";
+    }
+    if (const auto is = rest.find(" = "); dynamic_cast<const CLI::ConversionError*>(&problem) != nullptr && is != std::string::npos) {
+        const std::string value = rest.substr(is + 3);
+        char* end = nullptr;
+        const bool is_number = std::isfinite(std::strtod(value.c_str(), &end)) && end != value.c_str() && *end == '\0';
+        return shown_name(command, rest.substr(0, is)) + (is_number ? " takes a whole number, not `" : " takes a number, not `") +
+               value + "`";
     }
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("1 required ") &&
         rest.ends_with(" missing")) {
@@ -280,8 +292,9 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const s
         error.remedy = "give it a value, or leave it out (an unset shell variable gives no value); " + error.remedy;
     }
     const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&problem);
-    if (extras != nullptr || dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
-        // An unknown option is reported before a missing argument, which may be its consequence.
+    if (extras != nullptr || dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr ||
+        dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr) {
+        // An unknown option is reported before a missing or excluded argument, which may be its consequence.
         if (const std::string word = unknown_option(command, words); !word.empty()) {
             const std::string option = word.substr(0, word.find('='));
             error.message = "`" + name + "` has no option `" + printable(option, 80) + "`";

@@ -160,11 +160,7 @@ Result<void> check_given(const PipelineTemplate& pipeline, const std::vector<Imp
 
 Result<std::size_t> known_stage(const PipelineTemplate& pipeline, const std::string& name, std::string_view what) {
     if (const auto index = pipeline.index_of(name)) { return *index; }
-    std::vector<std::string> stages;
-    for (const StageTemplate& stage : pipeline.stages) { stages.push_back(stage.name); }
-    const std::string near = nearest(name, stages);
-    return Error{"AF-ORCH-041", "pipeline `" + pipeline.name + "` has no stage `" + ellipsis(name, 80) + "` " + std::string(what),
-                 "", near.empty() ? "Name one of its stages" : "Did you mean `" + near + "`?", ErrorKind::not_found};
+    return unknown_stage(pipeline, name, what);
 }
 
 /// Checks that each remaining stage has its inputs, whatever conditions hold.

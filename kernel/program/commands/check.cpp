@@ -28,8 +28,16 @@ struct CheckArguments {
     bool update_baseline = false;
 };
 
+bool is_below_any(const std::string& file, const std::vector<std::string>& paths) {
+    return paths.empty() || std::ranges::any_of(paths, [&](const std::string& path) {
+               return path == "." || file == path || file.starts_with(path + "/");
+           });
+}
+
 /// Converts the user's paths, relative to the current folder, to paths relative to the repository's root.
-Result<std::vector<std::string>> from_root(const Program& program, const fs::path& root, const std::vector<std::string>& given) {
+/// With `known`, also takes paths that are gone but have entries there.
+Result<std::vector<std::string>> from_root(const Program& program, const fs::path& root, const std::vector<std::string>& given,
+                                           const std::vector<NamedViolation>& known) {
     std::vector<std::string> paths;
     std::error_code failure;
     const fs::path whole = fs::weakly_canonical(root, failure);
@@ -40,7 +48,9 @@ Result<std::vector<std::string>> from_root(const Program& program, const fs::pat
             return Error{"AF-CLI-142", "`" + printable(each, 200) + "` is not inside the repository", whole.string(),
                          "Name files and folders of the repository", ErrorKind::invalid};
         }
-        if (!fs::exists(there, failure)) {
+        const bool is_known = std::ranges::any_of(
+            known, [&](const NamedViolation& each) { return is_below_any(each.violation.file, {inside}); });
+        if (!is_known && !fs::exists(there, failure)) {
             return Error{"AF-CLI-142", "there is no file or folder `" + printable(each, 200) + "`", there.string(),
                          "Name files and folders of the repository; without arguments, `check` checks all of it",
                          ErrorKind::not_found};
@@ -48,12 +58,6 @@ Result<std::vector<std::string>> from_root(const Program& program, const fs::pat
         paths.push_back(inside);
     }
     return paths;
-}
-
-bool is_below_any(const std::string& file, const std::vector<std::string>& paths) {
-    return paths.empty() || std::ranges::any_of(paths, [&](const std::string& path) {
-               return path == "." || file == path || file.starts_with(path + "/");
-           });
 }
 
 /// Updates the baseline with the new results. Keeps entries outside the given paths.
@@ -132,15 +136,15 @@ int run_check(Program& program, const CheckArguments& arguments) {
     if (!opened.ok()) { return program.fail(opened.error()); }
     const Project& project = **opened;
     CheckRequest request;
-    auto paths = from_root(program, project.place().root, arguments.paths);
-    if (!paths.ok()) { return program.fail(paths.error()); }
-    request.paths = std::move(*paths);
     request.changed = arguments.changed || !arguments.since.empty();
     request.since = arguments.since;
     auto baseline = read_baseline(baseline_file(project.place()));
     const bool is_replaced = arguments.update_baseline && arguments.paths.empty() && !request.changed;
     if (!baseline.ok() && !is_replaced) { return program.fail(baseline.error()); }
     if (baseline.ok()) { request.baseline = std::move(*baseline); }
+    auto paths = from_root(program, project.place().root, arguments.paths, request.baseline);
+    if (!paths.ok()) { return program.fail(paths.error()); }
+    request.paths = std::move(*paths);
     request.records = read_records(records_folder(project.place()));
     const auto result =
         check_conformance(project.task_workspace_options(), (*opened)->processes(), request, Stop{program.cancel, std::nullopt});

@@ -279,6 +279,9 @@ private:
         auto outcome = outcome_of(store_, task);
         if (outcome.ok() && *outcome) {
             job.outcome = std::move(**outcome);
+            // Paused by what a person must see to: a dependency, a limit.
+            const bool needs_person = WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::person_needed);
+            if (job.outcome.word == "paused" && needs_person) { job.outcome.word = "waits"; }
         } else {
             job.outcome = {outcome.ok() ? "" : task,
                            outcome.ok() ? "not started" : "failed",
@@ -355,7 +358,7 @@ ExitCode exit_code_of(const RunTotals& totals, bool cancelled) {
     std::size_t all = 0;
     for (const auto& [word, count] : totals.words) { all += count; }
     if (all == fine) { return ExitCode::done; }
-    return all == fine + totals.of("asks") ? ExitCode::person_needed : ExitCode::failed;
+    return all == fine + totals.of("asks") + totals.of("waits") ? ExitCode::person_needed : ExitCode::failed;
 }
 
 json::object run_json(const std::string& name, const std::vector<Job>& jobs, const RunTotals& totals, ExitCode code) {
@@ -397,7 +400,8 @@ void print_run(Program& program, const RunArguments& arguments, const std::vecto
     if (totals.of("asks") > 0) {
         program.out << "  answer the questions: " << program.with_place("agentforge escalations list") << "\n";
     }
-    const bool more = totals.of("not started") + totals.of("paused") + totals.of("interrupted") + totals.of("asks") > 0;
+    const bool more =
+        totals.of("not started") + totals.of("paused") + totals.of("interrupted") + totals.of("asks") + totals.of("waits") > 0;
     if (more && arguments.file != "-") {
         program.out << "  continue with the others: " << program.with_place("agentforge run") << " "
                     << printable(arguments.file, 200) << "\n";

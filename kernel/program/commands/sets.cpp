@@ -745,9 +745,8 @@ private:
 
 int finish(Program& program, const Result<int>& code) { return code.ok() ? *code : program.fail(code.error()); }
 
-Error unfit(std::string why) {
-    return Error{"AF-SET-002", std::move(why), "--repos",
-                 "agentforge start --repos NAME,NAME \"…\"; `agentforge repo list` lists them", ErrorKind::invalid};
+Error unfit(std::string why, std::string place, std::string remedy) {
+    return Error{"AF-SET-002", std::move(why), std::move(place), std::move(remedy), ErrorKind::invalid};
 }
 
 Result<std::vector<SetPart>> parts_named(const Program& program, const std::string& list) {
@@ -756,13 +755,19 @@ Result<std::vector<SetPart>> parts_named(const Program& program, const std::stri
     for (std::string name; std::getline(words, name, ',');) {
         name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
         name.erase(name.find_last_not_of(' ') + 1);
+        if (name.empty() || list.ends_with(',')) {
+            return unfit("`" + printable(list, 120) + "` has an empty name", "--repos", "write NAME,NAME, with one comma between");
+        }
         AF_TRY(const KnownRepository known, find_known_repository(program, name));
         if (std::ranges::find(parts, known.path, &SetPart::path) != parts.end()) {
-            return unfit("repository `" + name + "` is named twice");
+            return unfit("repository `" + name + "` is named twice", "--repos", "name each repository once");
         }
         parts.push_back({known.name, known.path, {}, "", "", ""});
     }
-    if (parts.size() < 2) { return unfit("a set is of two repositories or more"); }
+    if (parts.size() < 2) {
+        return unfit("a set is of two repositories or more", "--repos",
+                     "name them all: --repos NAME,NAME (`agentforge repo list` lists them); for one, use --repo NAME");
+    }
     return parts;
 }
 
@@ -774,7 +779,7 @@ Result<void> check_fits_set(const StartArguments& arguments) {
                                                       {arguments.iterate, "--iterate"},
                                                       {!arguments.iterate_at.empty(), "--iterate-at"},
                                                       {!arguments.approve.empty(), "--approve"},
-                                                      {!arguments.exit_after.empty(), "--exit-after"},
+                                                      {!arguments.exit_after.empty(), arguments.exit_flag},
                                                       {!arguments.compare_to.empty(), "--compare-to"},
                                                       {arguments.include_uncommitted, "--include-uncommitted"},
                                                       {!arguments.entry.tests.empty(), "--from-tests"},
@@ -783,7 +788,10 @@ Result<void> check_fits_set(const StartArguments& arguments) {
                                                       {!arguments.entry.skip_to.empty(), "--skip-to"},
                                                       {!arguments.entry.without.empty(), "--without"}};
     for (const auto& [given, flag] : unfitting) {
-        if (given) { return unfit(std::string(flag) + " is for one task, and --repos begins one in each repository"); }
+        if (given) {
+            return unfit(std::string(flag) + " is for one task, and --repos begins one in each repository", flag,
+                         std::string("leave out ") + flag + ", or start a task in each repository with --repo NAME");
+        }
     }
     return {};
 }

@@ -80,17 +80,8 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
 }
 
 Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::string> named) {
-    std::vector<std::string> stages;
-    std::string known;
-    for (const StageTemplate& stage : pipeline.stages) {
-        stages.push_back(stage.name);
-        known += (known.empty() ? "" : ", ") + stage.name;
-    }
     for (const std::string& name : named) {
-        if (pipeline.index_of(name)) { continue; }
-        const std::string near = nearest(name, stages);
-        return Error{"AF-ORCH-041", "pipeline `" + pipeline.name + "` has no stage `" + printable(name, 80) + "`", "",
-                     (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known, ErrorKind::not_found};
+        if (!pipeline.index_of(name)) { return unknown_stage(pipeline, name); }
     }
     return {};
 }
@@ -532,7 +523,13 @@ void add_task_options(const Command& command, Program& program, const std::share
     const Option exit_after =
         *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")
              ->type_name("STAGE");
-    add_option(*command, "--through", arguments->exit_after, "The same as --exit-after")
+    add_option_function(
+        *command, "--through",
+        [arguments](const std::string& stage) {
+            arguments->exit_after = stage;
+            arguments->exit_flag = "--through";
+        },
+        "The same as --exit-after")
         ->type_name("STAGE")
         ->excludes(exit_after);
     add_option(*command, "--compare-to", arguments->compare_to,

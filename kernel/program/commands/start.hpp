@@ -26,6 +26,7 @@ struct StartArguments {
     std::string request;
     std::string pipeline;
     std::string exit_after;
+    const char* exit_flag = "--exit-after";  ///< The flag that gave it, for errors.
     EntryArguments entry;
     std::string compare_to;
     std::string repos;     ///< `A,B`: one request over several repositories (sets.hpp); empty: this one's.

@@ -139,6 +139,16 @@ class TestCheck(CheckTest):
         self.assertIn("textkit/store.py", files)
         self.assertNotIn("textkit/more.py", files)
 
+    def test_a_baseline_forgets_a_file_that_is_gone(self):
+        self.make_project()
+        self.write("textkit/more.py", STORE)
+        self.assert_code(self.run_program("check", "--update-baseline"), 0)
+        (self.repository / "textkit/more.py").unlink()
+        self.assert_code(self.run_program("check", "--update-baseline", "textkit/more.py"), 0)
+        files = {each["file"] for each in yaml.safe_load((self.repository / ".agentforge" / "conformance_baseline.yaml").read_text())["violations"]}
+        self.assertEqual(files, {"textkit/store.py"})
+        self.assert_error(self.run_program("check", "--update-baseline", "textkit/more.py"), "AF-CLI-142", "no file or folder")
+
     def test_changed_looks_only_at_what_the_branch_and_the_checkout_changed(self):
         self.make_project()
         self.assertEqual(self.check("--changed", code=0)["violations"], [])

@@ -62,7 +62,7 @@ class TestTaskDependency(DependencyTest):
         transcript.write_text(yaml.safe_dump(self.depending(tasks=[{"task_id": other, "required_stage": "spec"}]), allow_unicode=True, sort_keys=False), encoding="utf-8")
         requests = self.folder / "requests.txt"
         requests.write_text(json.dumps({"request": REQUEST, "transcript": str(transcript)}) + "\n", encoding="utf-8")
-        self.assertIn("1 paused", self.run_program("run", requests).out)
+        self.assertIn("1 waits", self.assert_code(self.run_program("run", requests), 22).out)
         self.assert_code(self.run_program("approve", *arguments, other), 0)
         self.assert_code(self.run_program("run", requests), 0)
         waiting = next(task for task in self.tasks() if task != other)

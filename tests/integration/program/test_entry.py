@@ -164,7 +164,7 @@ class TestSkipTo(EntryTest):
     def test_a_stage_that_lacks_what_it_builds_on_is_refused(self):
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "red"), "AF-EXT-006", "specification", "--from-spec")
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "green"), "AF-EXT-006", "not an entry point")
-        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "gren"), "AF-ORCH-041", "green")
+        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "gren"), "AF-ORCH-041", "did you mean `green`", "its stages are analyze, red, green")
         self.assertEqual(self.tasks(), [])
 
     def test_an_end_before_the_beginning_is_refused(self):
@@ -382,11 +382,9 @@ class TestFromTask(EntryTest):
 
     def test_tests_that_a_task_provides_are_not_written_again(self):
         """Each is traced as its task traced it, whatever its file says."""
-        self.template("mytest", ["analyze", "red"], {"requires_external": {"specification": {"contract": "specification"}},
-                                                     "continuation": {"prompt": "More", "next_pipeline": "implement", "provides": ["specification", "test_suite"]}})
         transcript = only(short_transcript(), "analyze", "red")
         self.assertNotIn("REQ-", str(entry(transcript, "red", 1)["tool_calls"]))
-        self.assert_code(self.run_with(transcript, "start", "--pipeline", "mytest", "--spec", self.spec_file(), REQUEST), 0)
+        self.assert_code(self.run_with(transcript, "test", "--spec", self.spec_file()), 0)
         first = self.task()
         suite = lambda task: yaml.safe_load((self.task_folder(task) / "artifacts/phases/red/test_suite.yaml").read_text(encoding="utf-8"))  # noqa: E731
         rest = only(short_transcript(), "green", "refactor", "deliver")

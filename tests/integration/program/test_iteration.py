@@ -295,7 +295,8 @@ class TestFeedbackFile(IterationTest):
         self.assert_code(self.design("--iterate"), 22)
         for content, words in (("specific_issues:\n  - {location: a, isue: b}\n", (":2:", "did you mean `issue`?")), ("specific_issues:\n  - {issue: b, priority: high}\n", ("`priority`", "should_consider")),
                                ("stage: red\noverall_comments: x\n", ("`stage`", "`spec`")), ("iteration: 4\noverall_comments: x\n", ("version 1 waits",)), ("decision: approve\n", ("`decision`",)),
-                               ("overall_comments: ''\n", ("is empty",)), ("- a\n", ("is not a map",))):
+                               ("overall_comments: ''\n", ("is empty",)), ("- a\n", ("is not a map",)), ("must_address:\n  - {location: requirements..REQ-003, issue: b}\n", (":2:", "`location`", "names no place")),
+                               ("must_address:\n  - {location: \"REQ\\0\", issue: b}\n", ("`location`",))):
             with self.subTest(content):
                 file = self.folder / "wrong.yaml"
                 file.write_text(content, encoding="utf-8")
@@ -303,6 +304,8 @@ class TestFeedbackFile(IterationTest):
         long = self.feedback_file(must_address=["x" * 4100])
         self.assert_error(self.run_program("feedback", self.task(), "--file", long), "AF-ESC-065", "at most 4000")
         self.assert_error(self.run_program("feedback", self.task()), "AF-CLI-162", "--file FILE", exit_code=2)
+        self.assert_error(self.run_program("feedback", self.task(), "--file", long, "--fil"), "AF-CLI-001", "has no option `--fil`", "did you mean `--file`", exit_code=2)
+        self.assert_error(self.run_program("feedback", self.task(), "--file", long, "Shorten it"), "AF-CLI-001", "--file", "COMMENT", "cannot be used together", exit_code=2)
         self.assertEqual(self.status()["waiting_for"], "approval")
 
 
@@ -332,6 +335,19 @@ class TestLifeCycle(IterationTest):
         file.unlink()
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
         self.assertEqual(yaml.safe_load(file.read_text())["requirements"], before["requirements"])
+
+    def test_a_version_that_is_removed_is_written_anew(self):
+        self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised")), 22)
+        self.assert_code(self.run_program("feedback", self.task(), "Say that it is revised"), 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        file = self.file("artifacts/phases/spec/specification_v1.yaml")
+        before = yaml.safe_load(file.read_text(encoding="utf-8"))
+        file.write_text("title: something else\n", encoding="utf-8")
+        self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-051", "specification_v1.yaml", "remove these files")
+        file.unlink()
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
+        after = yaml.safe_load(file.read_text(encoding="utf-8"))
+        self.assertEqual((after["title"], after["requirements"]), (before["title"], before["requirements"]))
 
     def artifact_states(self, *names):
         stages = self.status()["stages"]
@@ -616,6 +632,12 @@ class TestContinue(IterationTest):
         freshness = self.records("task_continued")[0]["freshness"]
         self.assertEqual((freshness["accepted"], freshness["stale"][0]["path"]), ("Only words were changed", "textkit/__init__.py"))
         self.assertIn("Only words were changed", self.run_program("audit", self.task()).out)
+
+    def test_a_reason_for_stale_artifacts_is_kept_although_none_is_stale(self):
+        self.design()
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red", "--accept-stale", "Only words were changed"), 0)
+        freshness = self.records("task_continued")[0]["freshness"]
+        self.assertEqual((freshness["accepted"], freshness["stale"]), ("Only words were changed", []))
 
     def test_what_no_artifact_names_may_change_and_the_work_goes_on_on_it(self):
         self.design()

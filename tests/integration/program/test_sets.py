@@ -452,8 +452,18 @@ class TestSetRefused(SetTest):
     def test_an_unknown_repository_names_the_nearest(self):
         self.assert_error(self.start_set(repos="schema,consumr"), "AF-CONF-073", "consumer")
 
+    def test_an_empty_name(self):
+        for repos in ("schema,,consumer", "schema,consumer,", ",schema,consumer"):
+            with self.subTest(repos):
+                self.assert_error(self.start_set(repos=repos), "AF-SET-002", "empty name", "NAME,NAME")
+
     def test_an_option_for_one_task(self):
-        self.assert_error(self.start_set("--supervised"), "AF-SET-002", "--supervised")
+        self.assert_error(self.start_set("--supervised"), "AF-SET-002", "leave out --supervised")
+
+    def test_an_option_for_one_task_by_the_name_that_was_given(self):
+        for flag in ("--through", "--exit-after"):
+            with self.subTest(flag):
+                self.assert_error(self.start_set(flag, "spec"), "AF-SET-002", f"leave out {flag},")
 
     def refused_unpaid(self, code, *words, settings=()):
         """Without a specification: the first repository would pay for one."""

@@ -44,6 +44,11 @@ class TestWords(Untouched):
     def test_an_unknown_flag_names_the_nearest(self):
         self.assert_error(self.run_program("status", "--jsno"), "AF-CLI-001", "--jsno", "--json", exit_code=2)
 
+    def test_a_number_that_does_not_fit_names_what_does(self):
+        for value, told in (("1e3", "--rework-days takes a whole number, not `1e3`"), ("0", "must be between 1 and 3650"), ("many", "--rework-days cannot be many; it must be between 1 and 3650")):
+            with self.subTest(value):
+                self.assert_error(self.run_program("stats", "--rework-days", value), "AF-CLI-001", told, exit_code=2)
+
     def test_a_missing_argument_is_named(self):
         self.assert_error(self.run_program("start"), "AF-CLI-001", "needs REQUEST", exit_code=2)
 
