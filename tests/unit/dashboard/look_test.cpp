@@ -306,6 +306,24 @@ TEST_F(Look, TellsWhatWaitsWithTheHashOfWhatIsShown) {
               std::string::npos);  // Text stays text: JSON, shown as text by the page.
 }
 
+TEST_F(Look, SaysEverywhereAtOnceThatAQuestionHasAnAnswerAsAFile) {
+    EscalationStore store(folder_.path() / "one" / ".agentforge");
+    const std::string id = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
+    ASSERT_TRUE(store.record(ApprovalRequest{id, waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}}).ok());
+    ASSERT_EQ(body_of(get("/api/attention")).at("items").as_array().size(), 1U);
+    ASSERT_EQ(body_of(get("/api/tasks")).at("counts").at("waiting"), 1);
+    const auto listener = events_.listen("");
+    (void)listener->take();
+    std::ofstream(store.directory() / (id + ".resolution.yaml")) << "approved: true\n";
+    EXPECT_TRUE(body_of(get("/api/attention")).at("items").as_array().empty());
+    EXPECT_EQ(body_of(get("/api/tasks")).at("counts").at("waiting"), 0);
+    EXPECT_EQ(body_of(get("/api/stats")).at("states").at("waiting"), 0);
+    EXPECT_EQ(body_of(get("/api/tasks/" + waiting_.task_id())).at("status").at("answered"), true);
+    const auto told = listener->take();
+    ASSERT_EQ(told.size(), 1U) << "and to who listens";
+    EXPECT_NE(told[0].data.find("\"process\""), std::string::npos) << told[0].data;
+}
+
 TEST_F(Look, TellsListenersFromWhereTheyWere) {
     HttpResponse stream = get("/api/events");
     ASSERT_TRUE(stream.events);
