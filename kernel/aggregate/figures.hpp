@@ -2,6 +2,7 @@
 // The figures of a task, for `status`, the dashboard's API and its page.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -52,7 +53,9 @@ struct TaskFigures {
     TaskOverview overview;
     Sequence seq = 0;  ///< Sequence number of the last record in these figures.
     std::uint64_t steps = 0;
-    std::string text;                         ///< `task_summary`, JSON in one line. As text it takes a quarter of the memory.
+    /// `task_summary`, JSON in one line, except that `elapsed_seconds` of an open task is not up to date: see `text_at`. As text
+    /// it takes a quarter of the memory.
+    std::string text;
     std::optional<TaskCase> statistics = {};  ///< Its share of the statistics. Empty: its journal cannot be read.
 };
 
@@ -82,8 +85,10 @@ struct TaskCounts {
 [[nodiscard]] TaskFigures with_process(TaskFigures figures, const TaskPaths& paths);
 /// Something that cannot be read, as the API says it.
 [[nodiscard]] json::object problem_json(const Error& error);
-/// `figures.text`, parsed.
-[[nodiscard]] json::object to_json(const TaskFigures& figures);
+/// Returns `task_summary` at this time, JSON in one line. A task has elapsed from its start to its end; an open one, until `now`.
+[[nodiscard]] std::string text_at(const TaskFigures& figures, std::chrono::system_clock::time_point now);
+/// The same, parsed.
+[[nodiscard]] json::object to_json(const TaskFigures& figures, std::chrono::system_clock::time_point now);
 
 /// Returns the progress of the task, from 0 to 1: stages done of those in its pipeline, plus the current stage's share by its
 /// steps.

@@ -415,7 +415,7 @@ json::object cost_of(const FollowedTask& task) {
 Result<HttpResponse> show_report(const DashboardParts& parts, const ApiCall& call) {
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
-    json::object report{{"task", to_json(*figures)}};
+    json::object report{{"task", to_json(*figures, std::chrono::system_clock::now())}};
     std::string task_id;
     AF_CHECK(parts.tasks.with_task(place, [&](const FollowedTask& task) -> Result<void> {
         task_id = task.state().task_id;

@@ -195,8 +195,10 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     if (program.json_output) {
         json::object object = to_json(*state);
         object["total_tokens"] = cost_figures(*state).tokens;  // With those of lost calls, which belong to no step.
-        object["figures"] = seen->followed ? json::value(to_json(figures_of(*seen->followed, shown_name(program, place.root))))
-                                           : json::value(nullptr);
+        object["figures"] = nullptr;
+        if (seen->followed) {
+            object["figures"] = to_json(figures_of(*seen->followed, shown_name(program, place.root)), SystemClock().now());
+        }
         object.erase("pipeline_template");
         const std::vector<std::string> changed = changed_artifact_files(store.paths(*id), *state);
         object["changed_artifacts"] = json::array(changed.begin(), changed.end());

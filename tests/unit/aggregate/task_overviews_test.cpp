@@ -60,7 +60,7 @@ TEST_F(Overviews, ATaskWhoseQuestionHasAnAnswerWaitsForNobodyAndCanBeResumed) {
     const auto changes = aggregator.refresh_processes();
     ASSERT_EQ(changes.size(), 1U);
     EXPECT_EQ(changes[0].state, "paused");
-    EXPECT_TRUE(to_json(*aggregator.tasks().at(0)).at("status").at("answered").as_bool());
+    EXPECT_TRUE(to_json(*aggregator.tasks().at(0), {}).at("status").at("answered").as_bool());
 }
 
 /// A task whose question has a file with these lines as its answer.

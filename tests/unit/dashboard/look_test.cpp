@@ -247,10 +247,10 @@ TEST_F(Look, NoPathLeavesTheTasksArtifacts) {
 }
 
 TEST_F(Look, AnswersWhatIsUnchangedWithoutItsBody) {
-    const HttpResponse first = get("/api/tasks");
+    const HttpResponse first = get(task());
     const std::string tag = first.header("ETag");
     ASSERT_FALSE(tag.empty());
-    HttpRequest again = request("GET", "/api/tasks");
+    HttpRequest again = request("GET", task());
     again.headers["if-none-match"] = tag;
     const HttpResponse second = dashboard_.answer(again);
     EXPECT_EQ(second.status, 304);
