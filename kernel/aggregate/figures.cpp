@@ -29,7 +29,9 @@ bool is_done(const StageState& stage) { return stage.status == StageStatus::comp
 
 /// Returns the number of stages up to and including the task's last one.
 std::size_t stage_count(const TaskState& state) {
-    const std::string& exit = state.exit_after ? *state.exit_after : state.pipeline.exit_stage;
+    std::string exit = state.exit_after.value_or(state.pipeline.exit_stage);
+    if (!state.user_exit.empty()) { exit = state.user_exit; }
+    if (!state.exit_stage.empty()) { exit = state.exit_stage; }
     const auto found = std::ranges::find(state.stages, exit, &StageState::name);
     return found == state.stages.end() ? state.stages.size() : static_cast<std::size_t>(found - state.stages.begin()) + 1;
 }

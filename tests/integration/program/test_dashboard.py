@@ -235,6 +235,8 @@ class TestDashboard(DashboardTest):
         wait_until(lambda: client.json(f"/api/tasks/{task}")["status"]["state"] == "completed", "the task's end")
         self.wait_for_process_of(task)
         self.assertEqual(self.records("approval_decided")[0]["decision"], "exit")
+        pipeline = client.json(f"/api/tasks/{task}")["pipeline"]
+        self.assertEqual((pipeline["exit_stage"], pipeline["progress"]), ("spec", 1))
 
     def test_a_stage_that_is_no_exit_point_offers_no_exit(self):
         pipelines = self.repository / ".agentforge" / "pipelines"

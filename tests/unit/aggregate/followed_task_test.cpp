@@ -167,6 +167,25 @@ TEST_F(Followed, FiguresOfAnArtifactThatWasSentBackHaveItsRoundsAndDecisions) {
                                                                                      {"feedback", "Name the separator"}}}}}));
 }
 
+TEST_F(Followed, FiguresEndWithTheStageThatAPersonEndedTheTaskWith) {
+    KeptJournal journal("waiting_for_approval");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    ASSERT_EQ(to_json(figures_of(task, "textkit"), now_).at("pipeline").at("exit_stage"), "deliver");
+    records::ApprovalDecided decided{};
+    decided.approval_id = task.state().approval->id;
+    decided.approved = true;
+    decided.artifact_hash = task.state().approval->artifact_hash;
+    decided.stage = "spec";
+    decided.decision = "exit";
+    decided.decided_by = "user";
+    journal.add(decided, task.state().steps);
+    ASSERT_TRUE(task.refresh().ok());
+    const json::object told = to_json(figures_of(task, "textkit"), now_).at("pipeline").as_object();
+    EXPECT_EQ(told.at("exit_stage"), "spec");
+    EXPECT_EQ(told.at("stages").as_array().back().at("name"), "spec");
+}
+
 TEST_F(Followed, FiguresCountTheConformanceChecksOfTheNewestGateThatMadeThem) {
     KeptJournal journal("killed_in_green");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
