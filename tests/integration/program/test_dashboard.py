@@ -145,6 +145,11 @@ class TestDashboard(DashboardTest):
         client = self.begin("--port", "0")
         place = f"/api/tasks/{self.task()}"
         self.assertEqual(client.json(place)["problem"]["code"], "AF-JRNL-002")
+        stats = self.assert_code(self.run_program("stats", "--json"), 1).json
+        told = client.json("/api/stats")
+        for sums in (stats, told):
+            self.assertEqual((sums["tasks"], sums["unreadable_tasks"], [problem["code"] for problem in sums["problems"]]), (0, 1, ["AF-JRNL-002"]))
+        self.assertEqual((told["problems"], told["states"]), (stats["problems"], {"waiting": 0}))
         for part in ("/steps", "/steps/2", "/phases/green", "/cost", "/report"):
             status, _, text = client.ask("GET", place + part)
             self.assertEqual((status, json.loads(text)["code"]), (500, "AF-JRNL-002"), part)

@@ -222,6 +222,9 @@ TEST_F(Look, CountsATaskWhoseJournalCannotBeReadByItself) {
     const json::object told = body_of(get("/api/stats"));
     EXPECT_EQ(told.at("tasks"), 1);
     EXPECT_EQ(told.at("unreadable_tasks"), 1);
+    ASSERT_EQ(told.at("problems").as_array().size(), 1U);
+    EXPECT_NE(told.at("problems").at(0).at("where").as_string().find(waiting_.task_id()), std::string::npos);
+    EXPECT_EQ(told.at("states"), (json::object{{"waiting", 0}, {"completed", 1}})) << "the same tasks as in the sums";
     EXPECT_EQ(told.at("audit_trail_completeness"), 0.5);
 }
 
