@@ -145,6 +145,9 @@ class TestDashboard(DashboardTest):
         client = self.begin("--port", "0")
         place = f"/api/tasks/{self.task()}"
         self.assertEqual(client.json(place)["problem"]["code"], "AF-JRNL-002")
+        listed = self.assert_code(self.run_program("status", "--json"), 0)
+        self.assertEqual(listed.json["tasks"][0]["problem"]["code"], "AF-JRNL-002")
+        self.assertEqual(listed.err.count("AF-JRNL-002"), 1, listed.err)
         stats = self.assert_code(self.run_program("stats", "--json"), 1).json
         told = client.json("/api/stats")
         for sums in (stats, told):
