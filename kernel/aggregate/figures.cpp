@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "base/yaml.hpp"
 
 namespace agentforge::kernel {
 
@@ -202,10 +204,28 @@ CostFigures cost_figures(const TaskState& state) {
                      .calls = spend.calls,
                      .calls_lost = spend.lost,
                      .usd = static_cast<double>(spend.cost_microusd) * micro,
-                     .known = spend.cost_known(),
-                     .in_words = cost_in_words(spend, state.ledger.unpriced_models())};
+                     .known = spend.cost_known()};
     if (!cost.known && spend.cost_microusd == 0) { cost.usd = std::nullopt; }
     return cost;
+}
+
+bool answered_from_transcript(const TaskPaths& paths) {
+    // Searches the text first: most tasks are not replays, and parsing the whole file takes longer than the rest of a command for
+    // one task.
+    const auto text = read_file(paths.task());
+    if (!text.ok() || text->find("backend: \"replay\"") == std::string::npos) { return false; }
+    const auto task = parse_yaml(*text, paths.task().string());
+    if (!task.ok() || !task->value.is_object()) { return false; }
+    const auto part = [](const json::object& object, std::string_view key) {
+        const json::value* value = object.if_contains(key);
+        return value != nullptr && value->is_object() ? value->get_object() : json::object();
+    };
+    return text_of(part(part(task->value.get_object(), "configuration"), "llm"), "backend") == "replay";
+}
+
+std::string cost_of_task(const TaskPaths& paths, const Spend& spend, const std::vector<std::string>& unpriced_models) {
+    if (answered_from_transcript(paths)) { return "nothing, the answers came from a transcript"; }
+    return cost_in_words(spend, unpriced_models);
 }
 
 double stage_progress(const TaskState& state) {

@@ -40,13 +40,17 @@ struct CostFigures {
     std::uint64_t calls_lost = 0;
     std::optional<double> usd;  ///< Empty if no price is known.
     bool known = false;         ///< True if each call had a price.
-    std::string in_words;
 };
 
 [[nodiscard]] StageFigures figures_of(const TaskState& state, const StageState& stage);
 /// Returns the stages in order, up to the task's last one.
 [[nodiscard]] std::vector<StageFigures> stages_to_the_end(const TaskState& state);
 [[nodiscard]] CostFigures cost_figures(const TaskState& state);
+/// True if the task was started with the replay backend.
+[[nodiscard]] bool answered_from_transcript(const TaskPaths& paths);
+/// Returns what a task cost: nothing if its answers came from a transcript, otherwise as cost_in_words.
+[[nodiscard]] std::string cost_of_task(const TaskPaths& paths, const Spend& spend,
+                                       const std::vector<std::string>& unpriced_models);
 
 struct TaskFigures {
     std::string repo;

@@ -189,6 +189,9 @@ class TestDashboard(DashboardTest):
             self.assert_same_where_open(entry, shown)
             self.assert_same_stages(task, self.run_program("status", task).out, shown, client)
             cost = client.json(f"/api/tasks/{task}/cost")
+            self.assertIn(f"\n  cost {cost['in_words']}\n", self.run_program("status", task).out)
+            self.assertTrue(cost["from_transcript"])
+            self.assertIn(f"\n  cost    {cost['in_words']}\n", self.run_program("cost", task).out)
             metrics = self.run_program("metrics", task, "--json").json
             self.assertEqual((cost["tokens_used"], cost["estimated_cost_usd"], metrics["tokens"]), (shown["cost"]["tokens_used"], shown["cost"]["estimated_cost_usd"], shown["cost"]["tokens_used"]))
 
