@@ -565,6 +565,28 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
         self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
 
+    def test_a_head_that_breaks_the_rules_of_http_is_answered_with_a_problem_document(self):
+        """The first line, names and values of headers; a head that is cut off, or never ends."""
+        ends = f"\r\nHost: {self.client.host}\r\nCookie: {self.client.cookie}\r\n".encode()
+        ok = b"GET /api/stats HTTP/1.1" + ends
+        for sent, code in ((b"hello\r\n\r\n", 400), (b"\r\n\r\n", 400), (b"\x16\x03\x01\x02\r\n\r\n", 400), (b"GET /\r\n\r\n", 400), (b"GET  /api/stats HTTP/1.1" + ends + b"\r\n", 400),
+                           (b"GET\t/api/stats\tHTTP/1.1" + ends + b"\r\n", 400), (b"G" * 40 + b" / HTTP/1.1" + ends + b"\r\n", 400), (b"G\x01T / HTTP/1.1" + ends + b"\r\n", 400),
+                           (b"GET /api/\0 HTTP/1.1" + ends + b"\r\n", 400), (b"GET /api/\xff HTTP/1.1" + ends + b"\r\n", 400), (b"GET / HTTP/1.10" + ends + b"\r\n", 505), (b"GET / HTTP/1.11111111" + ends + b"\r\n", 505),
+                           (ok + b"X : 1\r\n\r\n", 400), (ok + b"X y: 1\r\n\r\n", 400), (ok + b"X: \0\r\n\r\n", 400), (ok + b"X: a\rY: b\r\n\r\n", 400), (ok + b"X: 1\r\n more: 2\r\n\r\n", 400),
+                           (b"GET /api/st", 400), (ok, 400), (ok + b"X: 1", 400)):
+            with self.subTest(sent[:40]):
+                connection = self.raw(sent)
+                connection.shutdown(socket.SHUT_WR)
+                self.assert_is_a_problem(self.read_all(connection), code)
+        self.assert_is_a_problem(self.read_all(self.raw(b"GET /api/st")), 408)
+        self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
+
+    def assert_is_a_problem(self, answer, code):
+        head, _, body = answer.partition(b"\r\n\r\n")
+        self.assertEqual(int(head.split()[1]), code, answer[:300])
+        self.assertIn(b"application/problem+json", head)
+        self.assertEqual(json.loads(body)["code"], "AF-DASH-040")
+
     def test_requests_that_come_together_are_answered_one_after_the_other(self):
         cookie = f"Cookie: {self.client.cookie}"
         one = self.head("GET", "/api/stats", cookie)
