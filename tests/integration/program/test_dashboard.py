@@ -663,7 +663,7 @@ class TestDashboardUnderAttack(DashboardTest):
             length = struct.unpack(">H", self.receive(connection, 2))[0]
         return head[0] & 15, self.receive(connection, length)
 
-    def test_a_web_socket_is_for_the_page_alone_and_takes_no_large_frame(self):
+    def test_a_web_socket_is_for_the_page_alone_and_takes_no_frame_that_is_large_unmasked_or_unfinished(self):
         for origin in ("http://evil.example", "null", None):
             self.assertIn(b" 403 ", self.upgrade(origin)[1] + b" ", origin)
         connection, answer = self.upgrade(f"http://{self.client.host}")
@@ -678,13 +678,15 @@ class TestDashboardUnderAttack(DashboardTest):
             if code == 8:
                 break
         self.assertIn(struct.unpack(">H", data[:2])[0], (1002, 1009))
-        for sent, expected in ((b"\x89\x01a", 1002), (b"\x81\x81\0\0\0\0a", 1003), (b"\x83\x80\0\0\0\0", 1002), (b"\xc9\x80\0\0\0\0", 1002),
+        unfinished = ((b"\x81", 1002), (b"\x81\x85abcd12", 1002))
+        for sent, expected in (*unfinished, (b"\x81\x05hello" + bytes(100), 1002), (b"\x89\x01a", 1002), (b"\x81\x81\0\0\0\0a", 1003), (b"\x83\x80\0\0\0\0", 1002), (b"\xc9\x80\0\0\0\0", 1002),
                                (b"\x89\xfe\x00\x7e" + bytes(4 + 126), 1002), (b"\x80\x80\0\0\0\0", 1002)):
             connection, _ = self.upgrade(f"http://{self.client.host}")
             self.frame(connection)
             connection.sendall(sent)
             code, data = self.frame(connection)
             self.assertEqual((code, struct.unpack(">H", data[:2])[0]), (8, expected), sent)
+            self.assertEqual(connection.recv(1), b"", "it is closed in order, not reset")
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
 
 
