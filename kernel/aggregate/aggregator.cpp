@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "base/ids.hpp"
@@ -220,28 +221,11 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
     Lock lock(mutex_);
     std::vector<TaskChange> changes;
     std::vector<Key> differ;
-    // An answer is a new file, so one look at the folder of a repository tells which of its tasks can have one.
-    for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
-        struct stat folder {};
-        const EscalationStore store(agentforge_of(repositories_[repository]));
-        const bool found = ::lstat(store.directory().c_str(), &folder) == 0;
-        const std::int64_t changed = found ? folder.st_mtim.tv_sec * ns_per_second + folder.st_mtim.tv_nsec : 0;
-        Answers& answers = answers_[repository];
-        answers.changed = answers.folder_changed_ns != changed;
-        if (answers.changed) { answers = {changed, store.answered(), true}; }
-    }
     for (const auto& [key, known] : tasks_) {
-        if (!known.figures) { continue; }
-        const TaskOverview& task = known.figures->overview;
-        const Answers& answers = answers_[key.first];
-        // A file that exists may be rewritten in place.
-        const bool may_be_answered =
-            !task.summary.waiting_for.empty() && (answers.changed || answers.files.contains(task.waiting_id));
-        if (!may_run(*known.figures) && !may_be_answered) { continue; }  // Most tasks have ended: no path is built for them.
+        // Most tasks have ended: no path is built for them.
+        if (!known.figures || !may_run(*known.figures)) { continue; }
         const TaskPaths paths{folder_of(key)};
-        const bool process = may_run(*known.figures) && TaskLock::holder(paths).has_value() != task.running;
-        TaskOverview now = may_be_answered ? task : TaskOverview();
-        if (process || look_for_answer(paths, now)) { differ.push_back(key); }
+        if (TaskLock::holder(paths).has_value() != known.figures->overview.running) { differ.push_back(key); }
     }
     for (const Key& key : differ) {
         look(lock, key, changes);  // What the process wrote before it ended comes first.
@@ -252,7 +236,51 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
         ++version_;
         changes.push_back(change_of(key, known, "process"));
     }
+    find_answers(changes);
     return changes;
+}
+
+std::vector<TaskChange> Aggregator::refresh_answers() {
+    const std::lock_guard lock(mutex_);
+    std::vector<TaskChange> changes;
+    find_answers(changes);
+    return changes;
+}
+
+/// An answer is a new file, so one look at the folder of a repository tells which of its tasks can have one.
+void Aggregator::look_for_answer_files() {
+    constexpr std::int64_t clock_tick_ns =
+        20'000'000;  // A file that comes within the same tick leaves the folder's time as it is.
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
+        struct stat folder {};
+        const EscalationStore store(agentforge_of(repositories_[repository]));
+        const bool found = ::lstat(store.directory().c_str(), &folder) == 0;
+        const std::int64_t changed = found ? folder.st_mtim.tv_sec * ns_per_second + folder.st_mtim.tv_nsec : 0;
+        Answers& answers = answers_[repository];
+        answers.changed = answers.folder_changed_ns != changed;
+        if (!answers.changed) { continue; }
+        const bool settled = changed + clock_tick_ns < now.tv_sec * ns_per_second + now.tv_nsec;
+        answers = {settled ? changed : -1, store.answered(), true};
+    }
+}
+
+void Aggregator::find_answers(std::vector<TaskChange>& changes) {
+    look_for_answer_files();
+    for (auto& [key, known] : tasks_) {
+        if (!known.figures || known.figures->overview.summary.waiting_for.empty()) { continue; }
+        const TaskOverview& task = known.figures->overview;
+        const Answers& answers = answers_[key.first];
+        // A file that exists may be rewritten in place.
+        if (!answers.changed && !answers.files.contains(task.waiting_id)) { continue; }
+        const TaskPaths paths{folder_of(key)};
+        TaskOverview now = task;
+        if (!look_for_answer(paths, now)) { continue; }
+        known.figures = std::make_shared<const TaskFigures>(with_process(*known.figures, paths));
+        ++version_;
+        changes.push_back(change_of(key, known, "process"));
+    }
 }
 
 void Aggregator::look(Lock& lock, const Key& key, std::vector<TaskChange>& changes) {

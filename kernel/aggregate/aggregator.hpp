@@ -69,8 +69,12 @@ public:
     std::vector<TaskChange> refresh();
     /// Reads one task. Adds a task that is not known yet. Cost: what its journal grew by.
     std::vector<TaskChange> refresh(std::size_t repository, const std::string& task_id);
-    /// Checks whether the tasks in progress still have a process: a process may end without writing a record.
+    /// Checks whether the tasks in progress still have a process: a process may end without writing a record. Includes
+    /// `refresh_answers`.
     std::vector<TaskChange> refresh_processes();
+    /// Checks which waiting tasks have an answer as a file, as EscalationStore::pending does. Never waits for a `refresh` that
+    /// reads a long journal. Cost: a stat call for each repository, and for each waiting task that may have an answer.
+    std::vector<TaskChange> refresh_answers();
 
     using Figures = std::shared_ptr<const TaskFigures>;
     /// Ordered by last activity, newest first.
@@ -118,6 +122,8 @@ private:
     void tell_repositories(std::vector<TaskChange>& changes);
     void forget_ended(const Key& key, Known& known);
     void project(const Key& key, Known& known, std::optional<Error> problem);
+    void find_answers(std::vector<TaskChange>& changes);
+    void look_for_answer_files();
     [[nodiscard]] std::vector<std::string> names_in(std::size_t repository);
     [[nodiscard]] std::filesystem::path folder_of(const Key& key) const;
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "base/yaml.hpp"
 
 namespace agentforge::kernel {
 
@@ -13,18 +15,25 @@ namespace {
 
 constexpr double micro = 1e-6;
 
-std::uint64_t seconds_between(const std::string& from, const std::string& to) {
+std::uint64_t seconds_between(const std::string& from, std::chrono::system_clock::time_point end) {
     const auto begin = parse_time(from);
-    const auto end = parse_time(to);
-    if (!begin.ok() || !end.ok() || *end < *begin) { return 0; }
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(*end - *begin).count());
+    if (!begin.ok() || end < *begin) { return 0; }
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(end - *begin).count());
+}
+
+/// From its start to its end, or to its last record if it has not ended.
+std::uint64_t elapsed_by_its_records(const TaskState& state) {
+    const auto end = parse_time(state.completed_at.empty() ? state.updated_at : state.completed_at);
+    return end.ok() ? seconds_between(state.created_at, *end) : 0;
 }
 
 bool is_done(const StageState& stage) { return stage.status == StageStatus::completed || stage.status == StageStatus::skipped; }
 
 /// Returns the number of stages up to and including the task's last one.
 std::size_t stage_count(const TaskState& state) {
-    const std::string& exit = state.exit_after ? *state.exit_after : state.pipeline.exit_stage;
+    std::string exit = state.exit_after.value_or(state.pipeline.exit_stage);
+    if (!state.user_exit.empty()) { exit = state.user_exit; }
+    if (!state.exit_stage.empty()) { exit = state.exit_stage; }
     const auto found = std::ranges::find(state.stages, exit, &StageState::name);
     return found == state.stages.end() ? state.stages.size() : static_cast<std::size_t>(found - state.stages.begin()) + 1;
 }
@@ -35,7 +44,7 @@ json::object timing_of(const TaskState& state) {
     json::object timing{{"started_at", state.created_at},
                         {"last_activity", state.updated_at},
                         {"completed_at", text_or_null(state.completed_at)},
-                        {"elapsed_seconds", seconds_between(state.created_at, state.updated_at)},
+                        {"elapsed_seconds", elapsed_by_its_records(state)},
                         {"working_seconds", worked},
                         {"estimated_remaining_seconds", nullptr}};
     constexpr double enough_to_tell = 0.1;
@@ -195,10 +204,28 @@ CostFigures cost_figures(const TaskState& state) {
                      .calls = spend.calls,
                      .calls_lost = spend.lost,
                      .usd = static_cast<double>(spend.cost_microusd) * micro,
-                     .known = spend.cost_known(),
-                     .in_words = cost_in_words(spend, state.ledger.unpriced_models())};
+                     .known = spend.cost_known()};
     if (!cost.known && spend.cost_microusd == 0) { cost.usd = std::nullopt; }
     return cost;
+}
+
+bool answered_from_transcript(const TaskPaths& paths) {
+    // Searches the text first: most tasks are not replays, and parsing the whole file takes longer than the rest of a command for
+    // one task.
+    const auto text = read_file(paths.task());
+    if (!text.ok() || text->find("backend: \"replay\"") == std::string::npos) { return false; }
+    const auto task = parse_yaml(*text, paths.task().string());
+    if (!task.ok() || !task->value.is_object()) { return false; }
+    const auto part = [](const json::object& object, std::string_view key) {
+        const json::value* value = object.if_contains(key);
+        return value != nullptr && value->is_object() ? value->get_object() : json::object();
+    };
+    return text_of(part(part(task->value.get_object(), "configuration"), "llm"), "backend") == "replay";
+}
+
+std::string cost_of_task(const TaskPaths& paths, const Spend& spend, const std::vector<std::string>& unpriced_models) {
+    if (answered_from_transcript(paths)) { return "nothing, the answers came from a transcript"; }
+    return cost_in_words(spend, unpriced_models);
 }
 
 double stage_progress(const TaskState& state) {
@@ -362,12 +389,25 @@ TaskFigures with_process(TaskFigures figures, const TaskPaths& paths) {
     figures.overview.running = now.running;
     figures.overview.ended_in = now.ended_in;
     look_for_answer(paths, figures.overview);
-    json::object summary = to_json(figures);
+    json::object summary = json::parse(figures.text).as_object();
     add_process(summary, figures.overview);
     figures.text = to_json_line(summary);
     return figures;
 }
 
-json::object to_json(const TaskFigures& figures) { return json::parse(figures.text).as_object(); }
+std::string text_at(const TaskFigures& figures, std::chrono::system_clock::time_point now) {
+    constexpr std::string_view field = "\"elapsed_seconds\":";  // In a text of the task its quotes would be escaped.
+    std::string text = figures.text;
+    const TaskSummary& task = figures.overview.summary;
+    const std::size_t found = has_ended(task) ? std::string::npos : text.find(field);
+    if (found == std::string::npos) { return text; }
+    const std::size_t begin = std::min(text.find_first_not_of(' ', found + field.size()), text.size());
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", begin), text.size());
+    return text.replace(begin, end - begin, std::to_string(seconds_between(task.created_at, now)));
+}
+
+json::object to_json(const TaskFigures& figures, std::chrono::system_clock::time_point now) {
+    return json::parse(text_at(figures, now)).as_object();
+}
 
 }  // namespace agentforge::kernel

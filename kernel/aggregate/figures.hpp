@@ -2,6 +2,7 @@
 // The figures of a task, for `status`, the dashboard's API and its page.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -39,20 +40,26 @@ struct CostFigures {
     std::uint64_t calls_lost = 0;
     std::optional<double> usd;  ///< Empty if no price is known.
     bool known = false;         ///< True if each call had a price.
-    std::string in_words;
 };
 
 [[nodiscard]] StageFigures figures_of(const TaskState& state, const StageState& stage);
 /// Returns the stages in order, up to the task's last one.
 [[nodiscard]] std::vector<StageFigures> stages_to_the_end(const TaskState& state);
 [[nodiscard]] CostFigures cost_figures(const TaskState& state);
+/// True if the task was started with the replay backend.
+[[nodiscard]] bool answered_from_transcript(const TaskPaths& paths);
+/// Returns what a task cost: nothing if its answers came from a transcript, otherwise as cost_in_words.
+[[nodiscard]] std::string cost_of_task(const TaskPaths& paths, const Spend& spend,
+                                       const std::vector<std::string>& unpriced_models);
 
 struct TaskFigures {
     std::string repo;
     TaskOverview overview;
     Sequence seq = 0;  ///< Sequence number of the last record in these figures.
     std::uint64_t steps = 0;
-    std::string text;                         ///< `task_summary`, JSON in one line. As text it takes a quarter of the memory.
+    /// `task_summary`, JSON in one line, except that `elapsed_seconds` of an open task is not up to date: see `text_at`. As text
+    /// it takes a quarter of the memory.
+    std::string text;
     std::optional<TaskCase> statistics = {};  ///< Its share of the statistics. Empty: its journal cannot be read.
 };
 
@@ -82,8 +89,10 @@ struct TaskCounts {
 [[nodiscard]] TaskFigures with_process(TaskFigures figures, const TaskPaths& paths);
 /// Something that cannot be read, as the API says it.
 [[nodiscard]] json::object problem_json(const Error& error);
-/// `figures.text`, parsed.
-[[nodiscard]] json::object to_json(const TaskFigures& figures);
+/// Returns `task_summary` at this time, JSON in one line. A task has elapsed from its start to its end; an open one, until `now`.
+[[nodiscard]] std::string text_at(const TaskFigures& figures, std::chrono::system_clock::time_point now);
+/// The same, parsed.
+[[nodiscard]] json::object to_json(const TaskFigures& figures, std::chrono::system_clock::time_point now);
 
 /// Returns the progress of the task, from 0 to 1: stages done of those in its pipeline, plus the current stage's share by its
 /// steps.

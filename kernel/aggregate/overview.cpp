@@ -134,7 +134,8 @@ json::object to_json(const TaskOverview& overview) {
                       {"current_stage", task.current_stage},
                       {"created_at", task.created_at},
                       {"updated_at", task.updated_at},
-                      {"waiting_for", task.waiting_for}};
+                      {"waiting_for", task.waiting_for},
+                      {"problem", overview.problem ? json::value(problem_json(*overview.problem)) : json::value(nullptr)}};
     if (has_ended(task)) { return told; }
     told["running"] = overview.running;
     if (!overview.ended_in.empty()) { told["ended_in"] = overview.ended_in; }

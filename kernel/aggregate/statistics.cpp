@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "aggregate/figures.hpp"
 #include "aggregate/followed_task.hpp"
 #include "base/clock.hpp"
 #include "base/json_fields.hpp"
@@ -158,10 +159,13 @@ json::object to_json(const TaskStatistics& statistics, system_clock::time_point 
     told["since"] = statistics.since ? json::value(format_time(*statistics.since)) : json::value(nullptr);
     told["tasks_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.tasks) / statistics.weeks(now);
     told["completed_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.completed) / statistics.weeks(now);
-    told["audit_trail_completeness"] = value_or_null(share(sums.tasks, sums.tasks + statistics.unreadable));
+    told["audit_trail_completeness"] = value_or_null(share(sums.tasks, sums.tasks + statistics.unreadable.size()));
     told["repositories"] = statistics.repositories;
     told["repositories_with_open_tasks"] = statistics.active;
-    told["unreadable_tasks"] = statistics.unreadable;
+    told["unreadable_tasks"] = statistics.unreadable.size();
+    json::array problems;
+    for (const Error& problem : statistics.unreadable) { problems.push_back(problem_json(problem)); }
+    told["problems"] = std::move(problems);
     told["repositories_left_out"] = statistics.left_out;
     told["by_pipeline"] = groups_json(statistics.by_pipeline, statistics.has_rework);
     told["by_model"] = groups_json(statistics.by_model, statistics.has_rework);

@@ -96,10 +96,10 @@ struct TaskStatistics {
     Sums all;
     Groups by_pipeline;
     Groups by_model;
-    std::size_t repositories = 0;  ///< Repositories examined.
-    std::size_t active = 0;        ///< Repositories with a task that has not ended.
-    std::size_t unreadable = 0;    ///< Tasks whose journals cannot be read.
-    std::size_t left_out = 0;      ///< Repositories that cannot be examined.
+    std::size_t repositories = 0;   ///< Repositories examined.
+    std::size_t active = 0;         ///< Repositories with a task that has not ended.
+    std::vector<Error> unreadable;  ///< One for each task whose journal cannot be read. Such a task counts nowhere else.
+    std::size_t left_out = 0;       ///< Repositories that cannot be examined.
 
     [[nodiscard]] bool includes(std::string_view created_at) const;
     /// `rework`: for a delivered commit. Not called without `has_rework`.

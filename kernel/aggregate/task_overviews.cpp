@@ -15,8 +15,10 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
     listing.tasks.reserve(found.tasks.size());
     for (TaskSummary& summary : found.tasks) {
         TaskOverview overview;
-        if (has_ended(summary) && summary.from_journal) {
+        const auto damage = found.damaged.find(summary.task_id);
+        if (has_ended(summary) && (summary.from_journal || damage != found.damaged.end())) {
             overview.summary = std::move(summary);
+            if (damage != found.damaged.end()) { overview.problem = damage->second; }
             followed_.erase(overview.summary.task_id);
         } else {
             const TaskPaths paths = store_.paths(summary.task_id);
@@ -34,7 +36,7 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
 
 TaskOverview TaskOverviews::look_into(const TaskOverview& listed) {
     const std::string& id = listed.summary.task_id;
-    if (has_ended(listed.summary) && listed.summary.from_journal) { return listed; }
+    if (has_ended(listed.summary) && (listed.summary.from_journal || listed.problem)) { return listed; }
     auto overview = look_at(id);
     if (overview.ok()) {
         overview->began = listed.began;

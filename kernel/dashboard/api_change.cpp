@@ -2,12 +2,15 @@
 // The operations of a person: start, pause, resume, abort, fork, answer, approve, reject, request changes. Each runs the command
 // of that name.
 #include <algorithm>
+#include <chrono>
 
+#include "base/clock.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "dashboard/dashboard.hpp"
 #include "dashboard/problem.hpp"
 #include "escalation/question.hpp"
+#include "escalation/store.hpp"
 
 namespace agentforge::kernel {
 
@@ -48,6 +51,20 @@ bool flag_of(const json::object& body, std::string_view key) {
     return value != nullptr && value->is_bool() && value->get_bool();
 }
 
+Error has_ended_already(const std::string& status) {
+    return {"AF-DASH-022", "The task has ended", status, "start another, or go on from one of its steps", ErrorKind::conflict};
+}
+
+/// Returns the hash of what the client was shown, or its beginning.
+Result<std::string> required_hash(const json::object& body) {
+    constexpr std::size_t fewest_digits = 6;
+    constexpr std::size_t most_digits = 64;
+    AF_TRY(std::string hash, required(body, "hash"));
+    const bool is_hash = hash.size() >= fewest_digits && hash.size() <= most_digits &&
+                         hash.find_first_not_of("0123456789abcdef") == std::string::npos;
+    return is_hash ? Result<std::string>(std::move(hash)) : wrong_field("`hash` must be 6 to 64 lower-case hexadecimal digits");
+}
+
 /// Runs the commands of one task, in its repository.
 class TaskCommands {
 public:
@@ -55,7 +72,7 @@ public:
 
     Result<json::object> run(std::vector<std::string> arguments) const {
         auto answer = parts_.commands.run(parts_.tasks.repository(place_.repository).path, std::move(arguments));
-        (void)parts_.tasks.refresh(place_.repository, place_.task_id);
+        parts_.events.publish(parts_.tasks.refresh(place_.repository, place_.task_id));
         return answer;
     }
     /// Continues the task in a new process, unless one has it already.
@@ -82,10 +99,21 @@ public:
         AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
         const std::string& status = figures->overview.summary.status;
         if (status != "completed" && status != "aborted") { return {}; }
-        return Error{"AF-DASH-022", "The task has ended", figures->overview.summary.status,
-                     "start another, or go on from one of its steps", ErrorKind::conflict};
+        return has_ended_already(status);
     }
-
+    /// Errors: `conflict` AF-DASH-022; AF-DASH-023 the task waits for an answer, so a process would only end again.
+    Result<void> require_resumable() const {
+        parts_.events.publish(parts_.tasks.refresh(place_.repository, place_.task_id));
+        AF_CHECK(require_open());
+        AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
+        const TaskOverview& task = figures->overview;
+        if (!waits_for_person(task) || goes_on_unanswered(task.waiting_id)) { return {}; }
+        return Error{
+            "AF-DASH-023",
+            "The task waits for a person: " + ellipsis(first_line(task.question), 300) +
+                (task.answer_problem.empty() ? "" : "; the answer cannot be used: " + ellipsis(task.answer_problem, 500)),
+            task.waiting_id, "answer it: /api/attention shows it, and the task goes on with the answer", ErrorKind::conflict};
+    }
     /// Errors: `conflict` AF-DASH-062.
     Result<void> require_extendable() const {
         AF_TRY(const Aggregator::Figures figures, parts_.tasks.figures(place_));
@@ -98,6 +126,15 @@ public:
     }
 
 private:
+    /// True if a process writes the question again, as its file is missing, or does what it says for its deadline.
+    [[nodiscard]] bool goes_on_unanswered(const std::string& id) const {
+        const EscalationStore store(Aggregator::agentforge_of(parts_.tasks.repository(place_.repository)));
+        const auto by = store.answer_by(id);
+        if (!by.ok()) { return by.error().kind == ErrorKind::not_found; }
+        const auto deadline = parse_time(by->deadline);
+        return deadline.ok() && *deadline <= std::chrono::system_clock::now();
+    }
+
     const DashboardParts& parts_;
     const Aggregator::Place& place_;
 };
@@ -122,7 +159,7 @@ Result<HttpResponse> start(const DashboardParts& parts, const ApiCall& call) {
     }
     arguments.emplace_back("-");
     AF_TRY(const json::object answer, parts.commands.run(found->path, std::move(arguments), request));
-    (void)parts.tasks.refresh();
+    parts.events.publish(parts.tasks.refresh());
     HttpResponse response = json_response({{"task_id", text_of(answer, "task_id")}, {"repo", found->name}}, 201);
     response.headers.emplace_back("Location", "/api/tasks/" + text_of(answer, "task_id"));
     return response;
@@ -141,7 +178,7 @@ Result<HttpResponse> pause(const TaskCommands& task, const ApiCall& call) {
 
 Result<HttpResponse> resume(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"guidance"}));
-    AF_CHECK(task.require_open());
+    AF_CHECK(task.require_resumable());
     AF_TRY(const json::object answer, task.resume(text_of(call.body, "guidance")));
     return json_response({{"task_id", task.task_id()}, {"detached", true}}, 202);
 }
@@ -178,6 +215,12 @@ Result<HttpResponse> abort(const TaskCommands& task, const ApiCall& call) {
         arguments.push_back(with_value("--reason", reason));
     }
     AF_TRY(const json::object answer, task.run(std::move(arguments)));
+    const std::string outcome = text_of(answer, "outcome");
+    if (outcome == "already_asked") {
+        return Error{"AF-DASH-024", "Another request has already asked to abort the task", task.task_id(),
+                     "wait until its process has ended", ErrorKind::conflict};
+    }
+    if (outcome == "finished") { return has_ended_already("aborted"); }
     return json_response(answer);
 }
 
@@ -209,7 +252,7 @@ Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const
         return wrong_field("who approves has no `feedback`");
     }
     AF_TRY(const std::string id, required(call.body, "id"));
-    AF_TRY(const std::string hash, required(call.body, "hash"));
+    AF_TRY(const std::string hash, required_hash(call.body));
     if (const auto kind = kind_in_task(id, task.task_id()); !kind || kind == QuestionKind::escalation) {
         return Error{"AF-DASH-017", "The task has no approval or action with this id", ellipsis(sanitize_utf8(id), 200),
                      "/api/attention lists what waits", ErrorKind::not_found};
@@ -245,7 +288,7 @@ Result<HttpResponse> extend(const TaskCommands& task, const ApiCall& call) {
         return json_response({{"task_id", task.task_id()}, {"detached", true}}, 202);
     }
     AF_TRY(const std::string id, required(call.body, "id"));
-    AF_TRY(const std::string hash, required(call.body, "hash"));
+    AF_TRY(const std::string hash, required_hash(call.body));
     AF_TRY(const std::string stage, required(call.body, "stage"));
     if (kind_in_task(id, task.task_id()) != QuestionKind::approval) {
         return Error{"AF-DASH-017", "The task has no approval or action with this id", ellipsis(sanitize_utf8(id), 200),

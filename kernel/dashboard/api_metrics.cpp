@@ -78,7 +78,7 @@ void add_task(Gauges& gauges, const TaskFigures& task) {
     gauges.tasks.add({{"repo", task.repo}, {"pipeline", task.overview.summary.pipeline}, {"state", condition_of(task.overview)}},
                      1);
     gauges.waiting.add(of_repo, waits_for_person(task.overview) ? 1 : 0);
-    const json::object told = to_json(task);
+    const json::object told = to_json(task, std::chrono::system_clock::now());
     const json::object& cost = told.at("cost").as_object();
     gauges.tokens.add({{"repo", task.repo}, {"type", "input"}}, number_at(cost, "input_tokens"));
     gauges.tokens.add({{"repo", task.repo}, {"type", "output"}}, number_at(cost, "output_tokens"));

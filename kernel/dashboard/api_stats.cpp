@@ -81,12 +81,10 @@ Result<HttpResponse> show_stats(const DashboardParts& parts, KeptRework& kept, c
     for (const Aggregator::Figures& task : parts.tasks.tasks()) {
         const auto place = repositories.find(task->repo);
         if (place == repositories.end() || !found.includes(task->overview.summary.created_at)) { continue; }
+        if (const auto& problem = task->overview.problem) { found.unreadable.push_back(*problem); }
+        if (!task->statistics) { continue; }  // Its journal cannot be read, or it never began.
         Counted& repository = place->second;
         states.take(task->overview);
-        if (!task->statistics) {
-            found.unreadable += 1;
-            continue;
-        }
         found.add(*task->statistics,
                   [&](const TaskCase& delivered) { return kept.find(repository.root, repository.head, delivered); });
         repository.active = repository.active || !task->statistics->ended;

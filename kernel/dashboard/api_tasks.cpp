@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations that read tasks: the list, one task, and the items that wait for a person.
 #include <algorithm>
+#include <chrono>
 
 #include "aggregate/set_figures.hpp"
 #include "base/json_fields.hpp"
@@ -70,10 +71,13 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     const std::string rest = response.body.substr(1);
     std::size_t size = rest.size();
     for (std::size_t index = first; index < last; ++index) { size += found[index]->text.size() + 2; }
+    const auto now = std::chrono::system_clock::now();
     std::string& body = response.body;  // The figures are text already, so thousands of them are copied only once.
     body = "{\"tasks\": [";
     body.reserve(body.size() + size + 3);
-    for (std::size_t index = first; index < last; ++index) { body.append(index == first ? "" : ", ").append(found[index]->text); }
+    for (std::size_t index = first; index < last; ++index) {
+        body.append(index == first ? "" : ", ").append(text_at(*found[index], now));
+    }
     body.append("], ").append(rest);
     return response;
 }
@@ -165,7 +169,7 @@ Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call)
     });
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
     if (!read.ok() && !figures->overview.problem && figures->overview.began) { return read.error(); }
-    json::object told = to_json(*figures);
+    json::object told = to_json(*figures, std::chrono::system_clock::now());
     if (told["current_action"].is_object()) { told["current_action"].as_object()["target"] = target; }
     told["dependencies"] = dependencies_json(parts, figures->repo, state, dependencies);
     told["files"] = files_of(parts.tasks.repository(place.repository).path, state);
@@ -213,7 +217,7 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
             const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(Error{});
             // The task has ended and no longer waits.
             if (!figures.ok() || available_actions((*figures)->overview).empty()) { continue; }
-            json::object task = to_json(**figures);
+            json::object task = to_json(**figures, std::chrono::system_clock::now());
             const bool approval = item.kind == QuestionKind::approval && task["current_stage"].is_object();
             json::object told{{"id", item.id},
                               {"kind", to_string(item.kind)},

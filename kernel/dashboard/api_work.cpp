@@ -400,7 +400,8 @@ json::object cost_of(const FollowedTask& task) {
             {"tokens_used", cost.tokens},
             {"estimated_cost_usd", cost.usd ? json::value(*cost.usd) : json::value(nullptr)},
             {"cost_known", cost.known},
-            {"in_words", cost.in_words},
+            {"in_words", cost_of_task(task.paths(), state.ledger.total(), state.ledger.unpriced_models())},
+            {"from_transcript", answered_from_transcript(task.paths())},
             {"by_phase", groups(state.ledger.by(&LedgerEntry::stage))},
             {"by_agent", groups(state.ledger.by(&LedgerEntry::agent))},
             {"by_model", groups(state.ledger.by(&LedgerEntry::model))},
@@ -415,7 +416,7 @@ json::object cost_of(const FollowedTask& task) {
 Result<HttpResponse> show_report(const DashboardParts& parts, const ApiCall& call) {
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
-    json::object report{{"task", to_json(*figures)}};
+    json::object report{{"task", to_json(*figures, std::chrono::system_clock::now())}};
     std::string task_id;
     AF_CHECK(parts.tasks.with_task(place, [&](const FollowedTask& task) -> Result<void> {
         task_id = task.state().task_id;

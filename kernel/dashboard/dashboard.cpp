@@ -217,6 +217,7 @@ Result<HttpResponse> Dashboard::dispatch(const HttpRequest& request) {
         allowed += (allowed.empty() ? "" : ", ") + (route.method == "GET" ? "GET, HEAD" : route.method);
         if (route.method != request.method) { continue; }
         AF_CHECK(check_query(route, request));
+        parts_.events.publish(parts_.tasks.refresh_answers());  // So that all addresses say the same of an answer by file.
         ApiCall call{request, std::move(*places), {}};
         if (route.method == "POST") { AF_TRY(call.body, body_of(request)); }
         return route.handle(call);

@@ -2,6 +2,7 @@
 #include "pipeline/controller.hpp"
 
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/template_checks.hpp"
 #include "pipeline/artifact_files.hpp"
@@ -146,14 +147,35 @@ Result<PipelineResult> PipelineController::resume(std::string_view task_id, std:
     return TaskRun(setup_, std::move(session), guidance).drive();
 }
 
+namespace {
+
+constexpr std::string_view abort_command = "agentforge abort";  ///< What the lock says of a process that aborts the task.
+
+/// Asks the process that runs the task. It checks for the request at every host call.
+Result<AbortOutcome> ask_to_abort(const TaskStore& store, std::string_view task_id, std::string_view reason) {
+    const TaskPaths paths = store.paths(task_id);
+    const auto holder = TaskLock::holder(paths);
+    const auto state = store.load_state(task_id);
+    const bool is_aborting = (holder && holder->command == abort_command) ||
+                             (state.ok() && text_of(*state, "status") == to_string(TaskStatus::aborted));
+    if (is_aborting) { return AbortOutcome::already_asked; }
+    const auto asked = request_abort(paths, reason);
+    if (!asked.ok() && asked.error().kind == ErrorKind::conflict) { return AbortOutcome::already_asked; }
+    AF_CHECK(asked);
+    return AbortOutcome::asked_to_stop;
+}
+
+}  // namespace
+
 Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::string_view reason) {
-    auto session = TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor);
-    if (!session.ok()) {
-        if (session.error().code != "AF-TASK-003") { return session.error(); }
-        // Another process runs the task. It checks for this file at every host call.
-        AF_CHECK(request_abort(setup_.store.paths(task_id), reason));
-        return AbortOutcome::asked_to_stop;
-    }
+    const auto open = [&] {
+        return TaskSession::open(setup_.store, task_id, setup_.services.clock, abort_command, setup_.services.redactor);
+    };
+    const auto is_held = [](const auto& session) { return !session.ok() && session.error().code == "AF-TASK-003"; };
+    auto session = open();
+    if (is_held(session) && !TaskLock::holder(setup_.store.paths(task_id))) { session = open(); }  // It has just ended.
+    if (is_held(session)) { return ask_to_abort(setup_.store, task_id, reason); }
+    if (!session.ok()) { return session.error(); }
     const TaskStatus status = (*session)->state().status;
     if (status == TaskStatus::completed) {
         return broken_rule("AF-ORCH-042",

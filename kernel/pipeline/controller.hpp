@@ -153,7 +153,8 @@ constexpr std::size_t max_request_bytes = 256UL * 1024;
 /// Checks that the guidance can be passed to the model of a resumed task. Errors: AF-ORCH-048 empty, too long, or not text.
 [[nodiscard]] Result<void> check_guidance(std::string_view guidance);
 
-enum class AbortOutcome { aborted, asked_to_stop, finished };
+/// `already_asked`: another command asked before, or is aborting the task now. `finished`: the task had been aborted before.
+enum class AbortOutcome { aborted, asked_to_stop, already_asked, finished };
 
 class PipelineController {
 public:
@@ -171,8 +172,8 @@ public:
     /// commit. Errors (nothing was recorded): AF-ORCH-050 the task cannot be continued; those of extension_of,
     /// check_artifacts_again and check_freshness.
     [[nodiscard]] Result<PipelineResult> continue_ended(std::string_view task_id, const ContinueOptions& options);
-    /// Ends a task for good. If another process runs the task, asks it to stop. If the task was aborted before, removes what that
-    /// left. Errors: AF-ORCH-042 it has completed.
+    /// Ends a task for good. If another process runs the task, asks it to stop; the first such request
+    /// counts. If the task was aborted before, removes what that left. Errors: AF-ORCH-042 it has completed.
     [[nodiscard]] Result<AbortOutcome> abort(std::string_view task_id, std::string_view reason);
     /// Rebases the change of a completed task onto the newest commit of the branch that it began on: merges it, measures it there
     /// by the deliver gate and the commit hooks, commits it, and moves the task's branch to that commit. If any of this fails,

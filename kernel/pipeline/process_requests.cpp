@@ -29,7 +29,7 @@ void remove_file(const std::filesystem::path& file) {
 }  // namespace
 
 Result<void> request_abort(const TaskPaths& paths, std::string_view reason) {
-    return write_file_atomic(abort_request_file(paths), std::string(reason) + "\n", Durability::synced);
+    return create_file_exclusive(abort_request_file(paths), std::string(reason) + "\n", Durability::synced);
 }
 
 bool abort_requested(const TaskPaths& paths) { return is_there(abort_request_file(paths)); }

@@ -12,7 +12,7 @@
 
 namespace agentforge::kernel {
 
-/// Write, find and remove a request to end the task. Errors: `io`.
+/// Write, find and remove a request to end the task. Errors: `conflict` there is one; `io`.
 [[nodiscard]] Result<void> request_abort(const TaskPaths& paths, std::string_view reason);
 [[nodiscard]] bool abort_requested(const TaskPaths& paths);
 void remove_abort_request(const TaskPaths& paths);

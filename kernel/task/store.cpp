@@ -19,6 +19,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "journal/tail.hpp"
 #include "records/records.hpp"
 #include "task/listing_cache.hpp"
 #include "task/state.hpp"
@@ -544,11 +545,31 @@ struct ListedTask {
     std::optional<Error> problem = {};  ///< Why the journal could not be read.
 };
 
+/// The journal of an ended task stays as it is, and its projection is written after it. If the journal was written to later,
+/// verifies every record, and touches the projection of an intact one, so that the next listing need not do it again.
+std::optional<Error> damage_of_ended(const TaskPaths& place) {
+    struct stat journal {};
+    struct stat state {};
+    if (::lstat(place.journal().c_str(), &journal) != 0 || ::lstat(place.state().c_str(), &state) != 0) { return std::nullopt; }
+    const auto is_later = [](const timespec& one, const timespec& other) {
+        return one.tv_sec != other.tv_sec ? one.tv_sec > other.tv_sec : one.tv_nsec > other.tv_nsec;
+    };
+    if (!is_later(journal.st_mtim, state.st_mtim)) { return std::nullopt; }
+    const auto read = JournalTail(place.journal()).read([](const Record&, JournalOffset) -> Result<void> { return {}; });
+    if (!read.ok()) { return read.error(); }
+    (void)::utimensat(AT_FDCWD, place.state().c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+    return std::nullopt;
+}
+
 /// Reads the projection, or the journal if that has later records: a process that ended between the two writes leaves them so.
 Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
     auto projected = read_summary(place.state());
     const bool own = projected.ok() && projected->summary.task_id == name;
-    if (own && Journal::ends_with(place.journal(), projected->hash)) { return ListedTask{std::move(projected->summary)}; }
+    if (own && Journal::ends_with(place.journal(), projected->hash)) {
+        auto damage = has_ended(projected->summary) ? damage_of_ended(place) : std::nullopt;
+        projected->summary.from_journal = !damage;
+        return ListedTask{std::move(projected->summary), std::move(damage)};
+    }
     std::error_code none;
     std::optional<Error> problem;
     // The process that runs the task is about to write the projection. If no process holds the task, it is written here.
@@ -616,7 +637,10 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
             listing.problems.push_back(std::move(found).error());
             continue;
         }
-        if (found->problem) { listing.problems.push_back(std::move(*found->problem)); }
+        if (found->problem) {
+            listing.problems.push_back(*found->problem);
+            listing.damaged.emplace(name, std::move(*found->problem));
+        }
         tasks.push_back(std::move(found->summary));
         // If the task continued meanwhile, it is unknown which state of the journal was read.
         if (stamp && tasks.back().from_journal && stamp_of(folder.get(), name) == stamp) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,6 +84,8 @@ struct AnyRecord;
 struct TaskListing {
     std::vector<TaskSummary> tasks;  ///< Latest first.
     std::vector<Error> problems;     ///< One for each folder that could not be read. None is dropped silently.
+    /// Those of `problems` that belong to a listed task: why its journal cannot be read, by the task's id.
+    std::map<std::string, Error> damaged;
 };
 
 /// Observes the records that are written to the journals of a store's tasks, in order. Called by the thread that records. Must
@@ -129,8 +132,9 @@ public:
     [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text) const;
     /// Errors: `not_found` AF-TASK-002, `corrupt` AF-TASK-004 (then fold the journal).
     [[nodiscard]] Result<json::object> load_state(std::string_view task_id) const;
-    /// Lists tasks, filtered by status if given. From 32 tasks on, caches what it read in `tasks/.listing`; an entry is ignored
-    /// if the task's journal has changed since. Lists 10,000 tasks in less than 100 ms.
+    /// Lists tasks, filtered by status if given. Compares the end of each journal with `state.yaml`. Verifies the whole journal
+    /// of an ended task only if it was written to after that. From 32 tasks on, caches what it read in `tasks/.listing`; an entry
+    /// is ignored if the task's journal has changed since. Lists 10,000 tasks in less than 100 ms.
     [[nodiscard]] Result<TaskListing> list(const std::optional<std::string>& status = {}, std::size_t limit = 0) const;
     /// Expands an unambiguous prefix or suffix to a whole id. Errors: `not_found`, `conflict` naming the candidates.
     [[nodiscard]] Result<std::string> resolve(std::string_view abbreviation) const;

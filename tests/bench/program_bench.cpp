@@ -134,9 +134,9 @@ void make_tasks(const std::filesystem::path& tasks, int count) {
         char id[64];
         std::snprintf(id, sizeof id, "task-20260102-add-a-slugify-function-%08x", static_cast<unsigned>(index));
         finished.task_id = id;
+        write_text(tasks / id / "actions.yaml", "actions:\n- {\"seq\": 1, \"hash\": \"" + finished.hash + "\"}\n");
         write_text(tasks / id / "state.yaml", to_json_pretty(to_json(finished)));
         write_text(tasks / id / "task.yaml", to_json_pretty(json::object{{"task_id", id}}));
-        write_text(tasks / id / "actions.yaml", "actions:\n- {\"seq\": 1, \"hash\": \"" + finished.hash + "\"}\n");
     }
 }
 

@@ -202,6 +202,32 @@ const scenarios = {
     }
   },
 
+  async narrow_tables() {
+    await begin({ viewport: { width: 360, height: 740 } });
+    // A word whose letters stand in more than one line.
+    const broken = () => page.evaluate(() => {
+      const found = [];
+      for (const cell of document.querySelectorAll("main .table th, main .table td")) {
+        const text = cell.firstChild;
+        if (!text || text.nodeType !== Node.TEXT_NODE) continue;
+        for (const word of text.data.matchAll(/\w+/g)) {
+          const range = document.createRange();
+          range.setStart(text, word.index);
+          range.setEnd(text, word.index + word[0].length);
+          if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) found.push(word[0]);
+        }
+      }
+      return found;
+    });
+    await page.getByText("Statistics", { exact: true }).click();
+    const table = page.getByRole("region", { name: "Statistics by model" });
+    await table.waitFor();
+    assert.deepEqual(await broken(), []);
+    assert.ok(await table.evaluate((element) => element.scrollWidth > element.clientWidth), "it scrolls instead");
+    await go("task/" + world.delivered + "/cost", "By phase");
+    assert.deepEqual(await broken(), []);
+  },
+
   async keyboard() {
     await begin();
     await page.mouse.move(0, 0);
@@ -284,6 +310,21 @@ const scenarios = {
     const end = page.getByRole("button", { name: "Abort task" }).or(page.getByRole("button", { name: "Refuse", exact: true })).first();
     await end.click({ timeout: 60000 });
     await page.getByText("✗ aborted").waitFor({ timeout: 60000 });
+  },
+
+  async without_words() {
+    await begin();
+    await go("task/" + world.approving, "spec: specification (v1) is ready for your approval");
+    let sent = 0;
+    page.on("request", (request) => { sent += request.method() === "POST" ? 1 : 0; });
+    for (const words of ["", "  \n"]) {
+      await page.locator(".card textarea").fill(words);
+      await page.getByRole("button", { name: "Request changes" }).click();
+      await page.getByText("Say what to change, then request it.").waitFor();
+      await page.evaluate(() => document.getElementById("notice").replaceChildren());
+    }
+    assert.equal(sent, 0, "nothing is sent");
+    assert.ok((await main()).includes("is ready for your approval"));
   },
 
   async control() {

@@ -148,6 +148,9 @@ class TestViews(unittest.TestCase):
     def test_fits_a_telephone_and_a_large_screen(self):
         self.look("sizes")
 
+    def test_no_word_is_broken_in_a_table_on_a_telephone(self):
+        self.look("narrow_tables")
+
     def test_first_paint_and_size(self):
         self.look("paint")
 
@@ -202,6 +205,11 @@ class TestPage(PageTest):
         self.drive("refuse", approving=self.task())
         self.wait_for_process_of(self.task())
         self.assertEqual([record["decision"] for record in self.records("approval_decided")], ["reject"])
+
+    def test_changes_are_not_requested_without_words(self):
+        self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
+        self.drive("without_words", approving=self.task())
+        self.assertEqual(self.records("approval_decided"), [])
 
     def test_the_tasks_and_pipelines_of_one_repository_are_chosen(self):
         second = self.make_repository("second")

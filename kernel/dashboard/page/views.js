@@ -104,6 +104,7 @@ export async function tasks(app, query) {
       known.repositories.map((each) => h("option", { value: each.name, selected: each.name === filter.repo }, each.name))),
     h("span", { class: "quiet small", role: "status" }, list.total + (list.total === 1 ? " task" : " tasks")));
   const counted = [["in_progress", "running"], ["waiting", sums.states.waiting === 1 ? "waits for you" : "wait for you"], ["completed", "completed"]].map(([state, words]) => (sums.states[state] || 0) + " " + words);
+  if (sums.unreadable_tasks > 0) counted.push(sums.unreadable_tasks + " cannot be read");
   return ["Tasks", h("div", { class: "row" }, h("h1", {}, "Tasks"), h("span", { class: "spring" }), sums.tasks > 0 && h("span", { class: "quiet small" }, [...counted, number(sums.steps) + " steps", number(sums.tokens_used) + " tokens", sums.tokens_used > 0 && money(sums)].filter(Boolean).join(" · "))), search, h("p", {}),
     troubles([...list.problems, ...sets.problems]),
     waits.items.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", { class: "wait" }, h("h2", {}, "Needs attention"), h("ul", { class: "plain" }, waits.items.map((item) => h("li", {}, h("div", { class: "row" }, h("span", {}, h("span", { "aria-hidden": "true" }, "⚠ "), entry("task/" + item.key, item.request)), h("span", { class: "spring" }), h("span", { class: "quiet small" }, item.repo + " · " + since(item.created_at))), h("div", { class: "small" }, item.kind === "approval" ? "Approval of " + item.phase : item.question))))),

@@ -41,14 +41,15 @@ private:
 constexpr std::size_t most_head_bytes = 64UL << 10U;
 constexpr std::size_t most_line_bytes = 8000;  // The limit of the parser that reads after this check.
 constexpr std::size_t most_name_bytes = 256;
+constexpr std::size_t most_method_bytes = 32;
 constexpr std::size_t most_lines = 100;
 
 UnreadableHead too_large(const char* what) {
     return {431, Error{"AF-DASH-041", std::string("The request's head is too large: ") + what, "",
                        "send a shorter address and fewer, shorter headers", ErrorKind::invalid}};
 }
-UnreadableHead broken(const char* what, const char* where, const char* remedy) {
-    return {400, Error{"AF-DASH-040", what, where, remedy, ErrorKind::invalid}};
+UnreadableHead broken(const char* what, const char* where, const char* remedy, int status = 400) {
+    return {status, Error{"AF-DASH-040", what, where, remedy, ErrorKind::invalid}};
 }
 
 std::string_view without_blanks(std::string_view text) {
@@ -62,13 +63,42 @@ bool is_named(std::string_view name, std::string_view wanted) {
            });
 }
 
+/// True for a `token` of RFC 9110: a method, or the name of a header.
+bool is_token(std::string_view text) {
+    constexpr std::string_view letters = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    return !text.empty() && text.find_first_not_of(letters) == std::string_view::npos;
+}
+
+/// The first line: method, address and version, each after one space.
+std::optional<UnreadableHead> unreadable_request_line(std::string_view line) {
+    const auto first = line.find(' ');
+    const auto last = line.rfind(' ');
+    const char* const remedy = "send `GET /path HTTP/1.1`";
+    if (first == std::string_view::npos || first == last) {
+        return broken("The request's first line is not a method, an address and a version", "", remedy);
+    }
+    if (!is_token(line.substr(0, first)) || first > most_method_bytes) {
+        return broken("The request's first line does not begin with a method", "", remedy);
+    }
+    const std::string_view address = line.substr(first + 1, last - first - 1);
+    const bool is_plain = std::ranges::all_of(address, [](char letter) { return letter > ' ' && letter < 0x7f; });
+    if (address.empty() || !is_plain) { return broken("The request's address cannot be read", "", "encode it as RFC 3986 says"); }
+    const std::string_view version = line.substr(last + 1);
+    if (version == "HTTP/1.1" || version == "HTTP/1.0") { return std::nullopt; }
+    return broken("The request is not of HTTP/1.1", "", "speak HTTP/1.1", 505);
+}
+
 std::optional<UnreadableHead> unreadable_header(std::string_view line) {
     const auto colon = line.find(':');
-    if (colon == std::string_view::npos || colon == 0) {
+    const std::string_view name = line.substr(0, colon);
+    if (colon == std::string_view::npos || !is_token(name)) {
         return broken("A line of the request's head is not a header", "", "send `Name: value`");
     }
-    const std::string_view name = line.substr(0, colon);
     if (name.size() > most_name_bytes) { return too_large("a header's name"); }
+    const auto is_control = [](unsigned char letter) { return (letter < ' ' && letter != '\t') || letter == 0x7f; };
+    if (std::ranges::any_of(line, is_control)) {
+        return broken("A header holds a control character", "", "send text in one line");
+    }
     if (!is_named(name, "content-length")) { return std::nullopt; }
     const std::string_view length = without_blanks(line.substr(colon + 1));
     const bool is_number =
@@ -89,17 +119,13 @@ std::optional<UnreadableHead> unreadable_head(std::string_view head) {
         if (line.ends_with('\r')) { line.remove_suffix(1); }
         if (line.empty() && lines > 0) { return std::nullopt; }
         if (line.size() > most_line_bytes) { return too_large(lines == 0 ? "its address" : "a header"); }
-        // It was cut off.
-        if (end == std::string_view::npos) {
-            return head.size() > most_head_bytes ? std::optional(too_large("all of it")) : std::nullopt;
-        }
-        if (lines > 0) {
-            if (auto wrong = unreadable_header(line)) { return wrong; }
-        }
+        if (end == std::string_view::npos) { break; }
+        if (auto wrong = lines == 0 ? unreadable_request_line(line) : unreadable_header(line)) { return wrong; }
         if (++lines > most_lines) { return too_large("too many headers"); }
         begin = end + 1;
     }
-    return head.size() > most_head_bytes ? std::optional(too_large("all of it")) : std::nullopt;
+    if (head.size() > most_head_bytes) { return too_large("all of it"); }
+    return broken("The request's head is cut off", "", "send all of it, and an empty line");
 }
 
 BoundedSocketImpl::BoundedSocketImpl(poco_socket_t descriptor, const SocketLimits& limits)
@@ -127,18 +153,25 @@ bool BoundedSocketImpl::poll(const Poco::Timespan& timeout, int mode) {
 bool BoundedSocketImpl::take_head() {
     if (refused_) { return false; }
     std::array<char, 4096> part{};
-    while (received_.find("\n\r\n") == std::string::npos && received_.find("\n\n") == std::string::npos &&
-           received_.size() <= most_head_bytes) {
-        const int count = receive_in_time(part.data(), static_cast<int>(part.size()), 0);
-        if (count <= 0) { break; }  // Reads what has arrived, and no more.
-        received_.append(part.data(), static_cast<std::size_t>(count));
+    try {
+        while (received_.find("\n\r\n") == std::string::npos && received_.find("\n\n") == std::string::npos &&
+               received_.size() <= most_head_bytes) {
+            const int count = receive_in_time(part.data(), static_cast<int>(part.size()), 0);
+            if (count <= 0) { break; }  // Reads what has arrived, and no more.
+            received_.append(part.data(), static_cast<std::size_t>(count));
+        }
+    } catch (const Poco::TimeoutException&) {
+        if (received_.empty()) { throw; }
+        refuse(broken("The request's head came too late", "", "send all of it at once", 408));
+        return false;
     }
     has_head_ = true;
+    if (received_.empty()) { return false; }
     if (const auto wrong = unreadable_head(received_)) {
         refuse(*wrong);
         return false;
     }
-    return !received_.empty();
+    return true;
 }
 
 void BoundedSocketImpl::refuse(const UnreadableHead& head) {

@@ -27,8 +27,9 @@ struct SocketLimits {
     std::shared_ptr<Refusal> refusal;  ///< Set before the first connection is accepted.
 };
 
-/// Why the head of a request is refused: a line or the whole head is too long, there are too many lines, or the length of the
-/// body is not a number. Otherwise two parsers might disagree on where the request ends.
+/// Why the head of a request is refused: its first line is not method, address and version; a line is not a header, or holds a
+/// control character; a line or the whole head is too long, or there are too many lines; the length of the body is not a number;
+/// or the empty line at its end is missing. The parser behind it would refuse without a reason, or see another request.
 struct UnreadableHead {
     int status = 400;
     Error problem;
@@ -37,8 +38,8 @@ struct UnreadableHead {
 
 /// A connection. All bytes of a request must arrive within the request time, counted from the first byte received after
 /// `begin_request`. The client must take the answer within the answer time, counted from the first byte sent. The head of each
-/// request is checked before the parser sees it. A head that cannot be read is answered with a problem document, and nothing more
-/// is read from the connection.
+/// request is checked before the parser sees it. A head that cannot be read, or comes too late, is answered with a problem
+/// document, and nothing more is read from the connection.
 class BoundedSocketImpl final : public Poco::Net::StreamSocketImpl {
 public:
     BoundedSocketImpl(poco_socket_t descriptor, const SocketLimits& limits);

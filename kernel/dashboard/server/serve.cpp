@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include <Poco/Exception.h>
@@ -35,6 +36,7 @@ namespace Net = Poco::Net;
 
 constexpr int ping_after_ms = 20'000;
 constexpr int most_frame_bytes = 4096;
+constexpr std::chrono::milliseconds most_frame_time{1000};
 
 Poco::Timespan span(std::chrono::milliseconds time) { return {static_cast<Poco::Timespan::TimeDiff>(time.count() * 1000)}; }
 
@@ -212,7 +214,15 @@ private:
         if (socket != nullptr) { socket->end_requests(); }
         Net::WebSocket& web_socket = *opened;
         web_socket.setMaxPayloadSize(most_frame_bytes);
-        web_socket.setReceiveTimeout(Poco::Timespan(5, 0));
+        web_socket.setReceiveTimeout(span(most_frame_time));
+        speak(web_socket, events);
+        if (socket != nullptr) {
+            socket->drain();
+        }  // Otherwise unread bytes would reset the connection before the close is read.
+    }
+
+    /// Returns once the connection is closed by a frame that says why.
+    static void speak(Net::WebSocket& web_socket, EventSource& events) {
         try {
             for (;;) {
                 const bool something = wait_for(events.descriptor(), web_socket.impl()->sockfd(), ping_after_ms);
@@ -234,7 +244,7 @@ private:
             const bool large = problem.code() == Net::WebSocket::WS_ERR_PAYLOAD_TOO_BIG;
             web_socket.shutdown(large ? Net::WebSocket::WS_PAYLOAD_TOO_BIG : Net::WebSocket::WS_PROTOCOL_ERROR,
                                 large ? "frame too large" : "protocol error");
-        }
+        } catch (const Poco::TimeoutException&) { web_socket.shutdown(Net::WebSocket::WS_PROTOCOL_ERROR, "unfinished frame"); }
     }
 
     static void send_event(Net::WebSocket& web_socket, const EventSource::Event& event) {
@@ -250,16 +260,44 @@ private:
         return key.size() == length && key.ends_with("==") && key.find_first_not_of(letters) == length - 2;
     }
 
+    /// Returns the size of the masked frame that begins with these bytes, or nothing if they do not tell yet.
+    static std::optional<std::size_t> size_of_frame(const unsigned char* begin, std::size_t count) {
+        constexpr std::size_t mask_bytes = 4;
+        constexpr unsigned two_more_bytes = 126;
+        constexpr unsigned eight_more_bytes = 127;
+        if (count < 2) { return std::nullopt; }
+        const unsigned length = begin[1] & 0x7fU;
+        if (length < two_more_bytes) { return 2 + mask_bytes + length; }
+        if (length == eight_more_bytes) { return std::numeric_limits<std::size_t>::max(); }  // No frame of a client needs them.
+        return count < 4 ? std::nullopt : std::optional(4 + mask_bytes + begin[2] * std::size_t{256} + begin[3]);
+    }
+
+    /// Waits until all bytes of a frame have arrived, or the client has left. Returns the code to close the connection with if
+    /// the frame is not masked, too large, or not complete in time, however slowly its bytes arrive.
+    static std::optional<Poco::UInt16> wait_for_frame(int socket) {
+        constexpr unsigned mask = 0x80;
+        constexpr std::chrono::milliseconds between_looks{20};
+        const auto until = std::chrono::steady_clock::now() + most_frame_time;
+        std::array<unsigned char, most_frame_bytes + 8> bytes{};
+        for (;;) {
+            const ssize_t arrived = ::recv(socket, bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
+            if (arrived <= 0) { return std::nullopt; }
+            const auto count = static_cast<std::size_t>(arrived);
+            if (count > 1 && (bytes[1] & mask) == 0) { return Net::WebSocket::WS_PROTOCOL_ERROR; }
+            const auto size = size_of_frame(bytes.data(), count);
+            if (size && *size > bytes.size()) { return Net::WebSocket::WS_PAYLOAD_TOO_BIG; }
+            if (size && *size <= count) { return std::nullopt; }
+            if (std::chrono::steady_clock::now() >= until) { return Net::WebSocket::WS_PROTOCOL_ERROR; }
+            ::poll(nullptr, 0, static_cast<int>(between_looks.count()));  // The socket stays readable all the time.
+        }
+    }
+
     /// Reads a frame. A client may only ping, answer a ping, or close. Returns the code to close the connection with for anything
     /// else.
     static std::optional<Poco::UInt16> receive(Net::WebSocket& web_socket) {
         constexpr int most_control_bytes = 125;
-        constexpr int mask = 0x80;
         constexpr int final_frame = static_cast<int>(Net::WebSocket::FRAME_FLAG_FIN);
-        std::array<unsigned char, 2> head{};
-        const bool seen = ::recv(web_socket.impl()->sockfd(), head.data(), head.size(), MSG_PEEK | MSG_DONTWAIT) ==
-                          static_cast<ssize_t>(head.size());
-        if (seen && (head[1] & mask) == 0) { return Net::WebSocket::WS_PROTOCOL_ERROR; }
+        if (const auto refused = wait_for_frame(web_socket.impl()->sockfd())) { return refused; }
         std::array<char, most_frame_bytes> buffer{};
         int flags = 0;
         const int count = web_socket.receiveFrame(buffer.data(), static_cast<int>(buffer.size()), flags);

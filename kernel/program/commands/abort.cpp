@@ -16,10 +16,26 @@ std::string_view word(AbortOutcome outcome) {
             return "aborted";
         case AbortOutcome::asked_to_stop:
             return "asked_to_stop";
+        case AbortOutcome::already_asked:
+            return "already_asked";
         case AbortOutcome::finished:
             return "finished";  // The task had ended before. Its leftovers are removed now.
     }
     return "unknown";
+}
+
+std::string_view in_words(AbortOutcome outcome) {
+    switch (outcome) {
+        case AbortOutcome::aborted:
+            return "Aborted";
+        case AbortOutcome::asked_to_stop:
+            return "Asked the running process to abort";
+        case AbortOutcome::already_asked:
+            return "Another command has already asked to abort";
+        case AbortOutcome::finished:
+            return "Already aborted; removed its leftovers";
+    }
+    return "Unknown";
 }
 
 int run_abort(Program& program, Project& project, const std::string& id, const std::string& reason) {
@@ -36,16 +52,14 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
     const auto done = project.controller().abort(id, reason);
     if (!done.ok()) { return program.fail(done.error()); }
     if (program.json_output) {
+        const bool stops_later = *done == AbortOutcome::asked_to_stop || *done == AbortOutcome::already_asked;
         program.print_json({{"task_id", id},
-                            {"aborted", *done != AbortOutcome::asked_to_stop},
-                            {"asked_to_stop", *done == AbortOutcome::asked_to_stop},
+                            {"aborted", !stops_later},
+                            {"asked_to_stop", stops_later},
                             {"outcome", word(*done)},
                             {"reason", reason}});
     } else {
-        program.out << (*done == AbortOutcome::asked_to_stop ? "Asked the running process to abort: "
-                        : *done == AbortOutcome::finished    ? "Already aborted; removed its leftovers: "
-                                                             : "Aborted: ")
-                    << id << "\n";
+        program.out << in_words(*done) << ": " << id << "\n";
     }
     return 0;
 }

@@ -3,8 +3,8 @@
 
 #include <ostream>
 
+#include "aggregate/figures.hpp"
 #include "base/clock.hpp"
-#include "base/files.hpp"
 #include "cost/limits.hpp"
 #include "cost/prices.hpp"
 #include "pipeline/budget.hpp"
@@ -84,7 +84,7 @@ int show_cost(Program& program, const std::string& task) {
     const GateTime& gates = state->gate_figures.time;
     const Spend total = ledger.total();
     const TaskLimits limits = TaskLimits::from_json(part(state->costing, "limits"));
-    const bool from_transcript = answered_from_transcript(store, *id);
+    const bool from_transcript = answered_from_transcript(store.paths(*id));
     const bool died = state->status == TaskStatus::running && !TaskLock::holder(store.paths(*id));
     const json::value* prices = state->costing.if_contains("prices");
     if (program.json_output) {
@@ -108,7 +108,7 @@ int show_cost(Program& program, const std::string& task) {
         return 0;
     }
     program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
-                << "  cost    " << printable(cost_in_words(total, ledger.unpriced_models()), 1000) << "\n"
+                << "  cost    " << printable(cost_of_task(store.paths(*id), total, ledger.unpriced_models()), 1000) << "\n"
                 << "  calls   " << total.calls + total.lost;
     if (total.lost > 0) {
         program.out << ", " << total.lost << " of them without a recorded answer (counted as the most that they can have used)";
@@ -123,8 +123,8 @@ int show_cost(Program& program, const std::string& task) {
         human_duration(std::chrono::milliseconds(state->wall_ms())), state->steps);
     if (gates.total.count() > 0) { program.out << "  gates   " << in_words(gates) << "\n"; }
     if (from_transcript) {
-        program.out
-            << "\n  The answers came from a transcript: this run cost nothing, and the figures are those of the recorded calls.\n";
+        program.out << "\n  The figures are those of the recorded calls. They cost: "
+                    << printable(cost_in_words(total, ledger.unpriced_models()), 1000) << "\n";
     }
     if (died) {
         program.out
@@ -159,24 +159,6 @@ int show_cost(Program& program, const std::string& task) {
 }
 
 }  // namespace
-
-bool answered_from_transcript(const TaskStore& store, const std::string& task_id) {
-    // Searches the text first: most tasks are not replays, and parsing the whole file takes longer than the rest of a command for
-    // one task.
-    const auto text = read_file(store.paths(task_id).task());
-    if (!text.ok() || text->find("backend: \"replay\"") == std::string::npos) { return false; }
-    const auto task = store.load(task_id);
-    if (!task.ok()) { return false; }
-    const json::object& llm = part(part(*task, "configuration"), "llm");
-    const json::value* backend = llm.if_contains("backend");
-    return backend != nullptr && backend->is_string() && backend->get_string() == "replay";
-}
-
-std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend,
-                         const std::vector<std::string>& unpriced_models) {
-    if (answered_from_transcript(store, task_id)) { return "nothing, the answers came from a transcript"; }
-    return printable(cost_in_words(spend, unpriced_models), 500);
-}
 
 json::object spend_json(const Spend& spend) {
     json::object out = to_json(spend);

@@ -49,11 +49,11 @@ Result<void> add_repository(Program& program, const std::filesystem::path& root,
     };
     bool active = false;
     for (const TaskSummary& summary : listing.tasks) {
-        if (!found.figures.includes(summary.created_at)) { continue; }
+        if (!found.figures.includes(summary.created_at) || store.never_began(summary.task_id)) { continue; }
         const auto task = case_of(store.paths(summary.task_id), summary.task_id);
         if (!task.ok()) {
             tell(program, task.error(), found);
-            found.figures.unreadable += 1;
+            found.figures.unreadable.push_back(task.error());
             continue;
         }
         found.figures.add(*task, rework_in);
@@ -127,8 +127,9 @@ void show(std::ostream& out, const TaskStatistics& found, const StatsArguments& 
                      rework.gone, rework.lines, arguments.rework_days, rework.merged, rework.commits));
     line("a week", fmt::format("{:.1f}", static_cast<double>(sums.completed) / found.weeks(now)),
          fmt::format("completed tasks; {:.1f} were started", static_cast<double>(sums.tasks) / found.weeks(now)));
-    line("audit trail", percent(sums.tasks, sums.tasks + found.unreadable),
-         fmt::format("{} of {} journals are intact, record by record", sums.tasks, sums.tasks + found.unreadable));
+    const std::size_t journals = sums.tasks + found.unreadable.size();
+    line("audit trail", percent(sums.tasks, journals),
+         fmt::format("{} of {} journals are intact, record by record", sums.tasks, journals));
     if (arguments.all) {
         line("repositories", std::to_string(found.active), fmt::format("of {} have an active task", found.repositories));
     }
@@ -172,7 +173,7 @@ int run_stats(Program& program, const StatsArguments& arguments) {
     } else {
         show(program.out, found.figures, arguments, now);
     }
-    return found.figures.unreadable + found.figures.left_out == 0 ? 0 : static_cast<int>(ExitCode::failed);
+    return found.figures.unreadable.empty() && found.figures.left_out == 0 ? 0 : static_cast<int>(ExitCode::failed);
 }
 
 }  // namespace

@@ -195,8 +195,10 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     if (program.json_output) {
         json::object object = to_json(*state);
         object["total_tokens"] = cost_figures(*state).tokens;  // With those of lost calls, which belong to no step.
-        object["figures"] = seen->followed ? json::value(to_json(figures_of(*seen->followed, shown_name(program, place.root))))
-                                           : json::value(nullptr);
+        object["figures"] = nullptr;
+        if (seen->followed) {
+            object["figures"] = to_json(figures_of(*seen->followed, shown_name(program, place.root)), SystemClock().now());
+        }
         object.erase("pipeline_template");
         const std::vector<std::string> changed = changed_artifact_files(store.paths(*id), *state);
         object["changed_artifacts"] = json::array(changed.begin(), changed.end());
@@ -206,12 +208,14 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     std::vector<BoxPart> detail;
     if (detailed) { detail = detail_of(store, *state, seen->records); }
     const Spend spend = state->ledger.total();
+    const std::string cost = spend.calls + spend.lost == 0
+                                 ? ""
+                                 : printable(cost_of_task(store.paths(*id), spend, state->ledger.unpriced_models()), 500);
     TaskOverview overview = overview_of(*state, seen->followed ? seen->followed->activity() : LastActivity(), store.paths(*id));
     if (shows_boxes(program)) {
         if (arguments.detail) { detail.insert(detail.begin(), gates_part(*state)); }
-        const std::string cost =
-            spend.calls + spend.lost > 0 ? "cost: " + cost_of_task(store, *id, spend, state->ledger.unpriced_models()) : "";
-        box = [&program, state, overview = std::move(overview), cost, detail = std::move(detail)](std::ostream& terminal) {
+        box = [&program, state, overview = std::move(overview), cost = cost.empty() ? "" : "cost: " + cost,
+               detail = std::move(detail)](std::ostream& terminal) {
             auto parts = box_of_task(program, *state, overview, cost, look_of(program), SystemClock().now());
             parts.insert(parts.end(), detail.begin(), detail.end());
             print_box(program, terminal, parts);
@@ -236,9 +240,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
             out << "             " << printable(line, 300) << "\n";
         }
     }
-    if (spend.calls + spend.lost > 0) {
-        out << "\n  cost " << cost_of_task(store, *id, spend, state->ledger.unpriced_models()) << "\n";
-    }
+    if (!cost.empty()) { out << "\n  cost " << cost << "\n"; }
     if (!state->gates.empty()) { out << "\n"; }
     for (const auto& [name, gate] : state->gates) {
         out << fmt::format("  gate {:<12} {} {}\n", name, gate.passed ? "passed" : "FAILED", printable(gate.summary, 200));

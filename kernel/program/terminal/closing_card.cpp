@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "aggregate/figures.hpp"
 #include "aggregate/overview.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
@@ -106,7 +107,7 @@ void tell_cost(Program& program, Project& project, const PipelineResult& result,
     // Of all processes that worked on the task, as its calls and tokens are.
     const std::chrono::milliseconds worked = state ? std::chrono::milliseconds(state->wall_ms()) : result.duration;
     tell_field(program, "cost",
-               cost_of_task(project.tasks(), result.task_id, result.spend, result.unpriced_models) + "  (" +
+               printable(cost_of_task(project.tasks().paths(result.task_id), result.spend, result.unpriced_models), 500) + "  (" +
                    counted(calls, "call") + ", " + std::to_string(result.spend.tokens()) + " tokens, " + human_duration(worked) +
                    ")");
 }

@@ -17,11 +17,6 @@ void name_unknown_variables(Program& program, const Settings& settings);
 int tell(Program& program, Project& project, const PipelineResult& result, const json::object& more = {});
 /// Opens the project, resolves the task (whole id or unambiguous part) and runs `action` on it.
 int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action);
-/// Whether the task was started with the replay backend.
-[[nodiscard]] bool answered_from_transcript(const TaskStore& store, const std::string& task_id);
-/// What a task cost, in words; a cost that is not known is said to be unknown, with the models whose price is missing.
-[[nodiscard]] std::string cost_of_task(const TaskStore& store, const std::string& task_id, const Spend& spend,
-                                       const std::vector<std::string>& unpriced_models);
 /// Calls, tokens and cost of a sum, for `--json`: `cost_microusd` is the known part, `cost_known` whether that is all.
 [[nodiscard]] json::object spend_json(const Spend& spend);
 /// The same; where no task is named, the only one that `fits` (task_or_only).

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <sstream>
 
 #include "aggregate/aggregator.hpp"
@@ -49,7 +50,12 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
                            const TaskListOptions& options) {
     TaskOverviews& overviews = overviews_of(seen, root);
     AF_TRY(const TaskOverviews::Listing all, overviews.list());
-    for (const Error& problem : all.problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    std::set<std::string> told;  // Each problem is told once.
+    const auto tell = [&](const Error& problem) {
+        const std::string text = printable_lines(problem.to_string());
+        if (told.insert(text).second) { program.err << "agentforge: " << text << "\n"; }
+    };
+    for (const Error& problem : all.problems) { tell(problem); }
     Listing found{
         .root = root, .name = std::move(name), .counts = all.counts, .total = all.tasks.size(), .shown = {}, .wanted = 0};
     for (const TaskOverview& task : all.tasks) {
@@ -58,8 +64,8 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
         if (options.limit != 0 && found.shown.size() == options.limit) { continue; }
         found.shown.push_back(overviews.look_into(task));
         if (const auto& problem = found.shown.back().problem) {
-            program.err << "agentforge: " << printable_lines(problem->to_string())
-                        << "\nThe status of this task is from state.yaml.\n";
+            tell(*problem);
+            program.err << "The status of task " << short_id(task.summary.task_id) << " is from state.yaml.\n";
         }
     }
     return found;

@@ -145,6 +145,14 @@ class TestDashboard(DashboardTest):
         client = self.begin("--port", "0")
         place = f"/api/tasks/{self.task()}"
         self.assertEqual(client.json(place)["problem"]["code"], "AF-JRNL-002")
+        listed = self.assert_code(self.run_program("status", "--json"), 0)
+        self.assertEqual(listed.json["tasks"][0]["problem"]["code"], "AF-JRNL-002")
+        self.assertEqual(listed.err.count("AF-JRNL-002"), 1, listed.err)
+        stats = self.assert_code(self.run_program("stats", "--json"), 1).json
+        told = client.json("/api/stats")
+        for sums in (stats, told):
+            self.assertEqual((sums["tasks"], sums["unreadable_tasks"], [problem["code"] for problem in sums["problems"]]), (0, 1, ["AF-JRNL-002"]))
+        self.assertEqual((told["problems"], told["states"]), (stats["problems"], {"waiting": 0}))
         for part in ("/steps", "/steps/2", "/phases/green", "/cost", "/report"):
             status, _, text = client.ask("GET", place + part)
             self.assertEqual((status, json.loads(text)["code"]), (500, "AF-JRNL-002"), part)
@@ -171,6 +179,9 @@ class TestDashboard(DashboardTest):
         for task, entry in listed.items():
             shown = client.json(f"/api/tasks/{task}")
             told = self.run_program("status", task, "--json").json
+            if not shown["timing"]["completed_at"]:     # Until now, and these were not asked at once.
+                elapsed = [figures["timing"].pop("elapsed_seconds") for figures in (told["figures"], api[task])]
+                self.assertLess(abs(elapsed[0] - elapsed[1]), 30)
             self.assertEqual(told["figures"], api[task])
             if shown["delivery"]["commit"]:
                 self.assert_diff_is_described(shown, client)
@@ -178,6 +189,9 @@ class TestDashboard(DashboardTest):
             self.assert_same_where_open(entry, shown)
             self.assert_same_stages(task, self.run_program("status", task).out, shown, client)
             cost = client.json(f"/api/tasks/{task}/cost")
+            self.assertIn(f"\n  cost {cost['in_words']}\n", self.run_program("status", task).out)
+            self.assertTrue(cost["from_transcript"])
+            self.assertIn(f"\n  cost    {cost['in_words']}\n", self.run_program("cost", task).out)
             metrics = self.run_program("metrics", task, "--json").json
             self.assertEqual((cost["tokens_used"], cost["estimated_cost_usd"], metrics["tokens"]), (shown["cost"]["tokens_used"], shown["cost"]["estimated_cost_usd"], shown["cost"]["tokens_used"]))
 
@@ -232,6 +246,8 @@ class TestDashboard(DashboardTest):
         wait_until(lambda: client.json(f"/api/tasks/{task}")["status"]["state"] == "completed", "the task's end")
         self.wait_for_process_of(task)
         self.assertEqual(self.records("approval_decided")[0]["decision"], "exit")
+        pipeline = client.json(f"/api/tasks/{task}")["pipeline"]
+        self.assertEqual((pipeline["exit_stage"], pipeline["progress"]), ("spec", 1))
 
     def test_a_stage_that_is_no_exit_point_offers_no_exit(self):
         pipelines = self.repository / ".agentforge" / "pipelines"
@@ -549,6 +565,28 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
         self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
 
+    def test_a_head_that_breaks_the_rules_of_http_is_answered_with_a_problem_document(self):
+        """The first line, names and values of headers; a head that is cut off, or never ends."""
+        ends = f"\r\nHost: {self.client.host}\r\nCookie: {self.client.cookie}\r\n".encode()
+        ok = b"GET /api/stats HTTP/1.1" + ends
+        for sent, code in ((b"hello\r\n\r\n", 400), (b"\r\n\r\n", 400), (b"\x16\x03\x01\x02\r\n\r\n", 400), (b"GET /\r\n\r\n", 400), (b"GET  /api/stats HTTP/1.1" + ends + b"\r\n", 400),
+                           (b"GET\t/api/stats\tHTTP/1.1" + ends + b"\r\n", 400), (b"G" * 40 + b" / HTTP/1.1" + ends + b"\r\n", 400), (b"G\x01T / HTTP/1.1" + ends + b"\r\n", 400),
+                           (b"GET /api/\0 HTTP/1.1" + ends + b"\r\n", 400), (b"GET /api/\xff HTTP/1.1" + ends + b"\r\n", 400), (b"GET / HTTP/1.10" + ends + b"\r\n", 505), (b"GET / HTTP/1.11111111" + ends + b"\r\n", 505),
+                           (ok + b"X : 1\r\n\r\n", 400), (ok + b"X y: 1\r\n\r\n", 400), (ok + b"X: \0\r\n\r\n", 400), (ok + b"X: a\rY: b\r\n\r\n", 400), (ok + b"X: 1\r\n more: 2\r\n\r\n", 400),
+                           (b"GET /api/st", 400), (ok, 400), (ok + b"X: 1", 400)):
+            with self.subTest(sent[:40]):
+                connection = self.raw(sent)
+                connection.shutdown(socket.SHUT_WR)
+                self.assert_is_a_problem(self.read_all(connection), code)
+        self.assert_is_a_problem(self.read_all(self.raw(b"GET /api/st")), 408)
+        self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
+
+    def assert_is_a_problem(self, answer, code):
+        head, _, body = answer.partition(b"\r\n\r\n")
+        self.assertEqual(int(head.split()[1]), code, answer[:300])
+        self.assertIn(b"application/problem+json", head)
+        self.assertEqual(json.loads(body)["code"], "AF-DASH-040")
+
     def test_requests_that_come_together_are_answered_one_after_the_other(self):
         cookie = f"Cookie: {self.client.cookie}"
         one = self.head("GET", "/api/stats", cookie)
@@ -625,7 +663,7 @@ class TestDashboardUnderAttack(DashboardTest):
             length = struct.unpack(">H", self.receive(connection, 2))[0]
         return head[0] & 15, self.receive(connection, length)
 
-    def test_a_web_socket_is_for_the_page_alone_and_takes_no_large_frame(self):
+    def test_a_web_socket_is_for_the_page_alone_and_takes_no_frame_that_is_large_unmasked_or_unfinished(self):
         for origin in ("http://evil.example", "null", None):
             self.assertIn(b" 403 ", self.upgrade(origin)[1] + b" ", origin)
         connection, answer = self.upgrade(f"http://{self.client.host}")
@@ -640,13 +678,15 @@ class TestDashboardUnderAttack(DashboardTest):
             if code == 8:
                 break
         self.assertIn(struct.unpack(">H", data[:2])[0], (1002, 1009))
-        for sent, expected in ((b"\x89\x01a", 1002), (b"\x81\x81\0\0\0\0a", 1003), (b"\x83\x80\0\0\0\0", 1002), (b"\xc9\x80\0\0\0\0", 1002),
+        unfinished = ((b"\x81", 1002), (b"\x81\x85abcd12", 1002))
+        for sent, expected in (*unfinished, (b"\x81\x05hello" + bytes(100), 1002), (b"\x89\x01a", 1002), (b"\x81\x81\0\0\0\0a", 1003), (b"\x83\x80\0\0\0\0", 1002), (b"\xc9\x80\0\0\0\0", 1002),
                                (b"\x89\xfe\x00\x7e" + bytes(4 + 126), 1002), (b"\x80\x80\0\0\0\0", 1002)):
             connection, _ = self.upgrade(f"http://{self.client.host}")
             self.frame(connection)
             connection.sendall(sent)
             code, data = self.frame(connection)
             self.assertEqual((code, struct.unpack(">H", data[:2])[0]), (8, expected), sent)
+            self.assertEqual(connection.recv(1), b"", "it is closed in order, not reset")
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
 
 

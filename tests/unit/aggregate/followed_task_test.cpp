@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "aggregate/figures.hpp"
+#include "base/clock.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {
@@ -12,6 +13,7 @@ namespace {
 class Followed : public ::testing::Test {
 protected:
     TemporaryDirectory folder_{"followed"};
+    std::chrono::system_clock::time_point now_;
 };
 
 TEST_F(Followed, TaskSaysAfterEachRecordWhatAFoldOfAllSays) {
@@ -97,7 +99,7 @@ TEST_F(Followed, FiguresAreThoseOfTheStateInTheNamesOfTheSpecification) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
-    const json::object told = to_json(figures_of(task, "textkit"));
+    const json::object told = to_json(figures_of(task, "textkit"), now_);
     EXPECT_EQ(told.at("task_id"), json::value(task.state().task_id));
     EXPECT_EQ(told.at("repo"), "textkit");
     EXPECT_EQ(told.at("status").at("state"), "awaiting_approval");
@@ -112,11 +114,31 @@ TEST_F(Followed, FiguresAreThoseOfTheStateInTheNamesOfTheSpecification) {
     EXPECT_LT(progress, 0.6);
 }
 
+TEST_F(Followed, FiguresCountTheTimeOfAnOpenTaskUntilNow) {
+    KeptJournal journal("waiting_for_approval");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    const auto later = *parse_time(task.state().created_at) + std::chrono::hours(30);
+    EXPECT_EQ(to_json(figures_of(task, "textkit"), later).at("timing").at("elapsed_seconds"), 30 * 3600);
+    EXPECT_EQ(to_json(with_process(figures_of(task, "textkit"), task.paths()), later).at("timing").at("elapsed_seconds"),
+              30 * 3600);
+}
+
+TEST_F(Followed, FiguresCountTheTimeOfAnEndedTaskUntilItsEnd) {
+    KeptJournal journal("delivered_and_rebased");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    const auto took = *parse_time(task.state().completed_at) - *parse_time(task.state().created_at);
+    const auto later = *parse_time(task.state().created_at) + std::chrono::hours(30);
+    EXPECT_EQ(to_json(figures_of(task, "textkit"), later).at("timing").at("elapsed_seconds"),
+              std::chrono::duration_cast<std::chrono::seconds>(took).count());
+}
+
 TEST_F(Followed, FiguresOfAnArtifactThatWasSentBackHaveItsRoundsAndDecisions) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
-    json::object told = to_json(figures_of(task, "textkit"));
+    json::object told = to_json(figures_of(task, "textkit"), now_);
     EXPECT_EQ(told.at("goal_type"), "implement");
     EXPECT_EQ(told.at("current_stage").at("artifact"), "specification");
     EXPECT_EQ(told.at("current_stage").at("version"), 1);
@@ -131,7 +153,7 @@ TEST_F(Followed, FiguresOfAnArtifactThatWasSentBackHaveItsRoundsAndDecisions) {
     decided.decided_by = "user";
     journal.add(decided, task.state().steps);
     ASSERT_TRUE(task.refresh().ok());
-    told = to_json(figures_of(task, "textkit"));
+    told = to_json(figures_of(task, "textkit"), now_);
     EXPECT_EQ(told.at("current_stage").at("status"), "iterating");
     EXPECT_EQ(told.at("current_stage").at("iteration"), 2);
     EXPECT_TRUE(told.at("current_stage").at("version").is_null());
@@ -145,11 +167,30 @@ TEST_F(Followed, FiguresOfAnArtifactThatWasSentBackHaveItsRoundsAndDecisions) {
                                                                                      {"feedback", "Name the separator"}}}}}));
 }
 
+TEST_F(Followed, FiguresEndWithTheStageThatAPersonEndedTheTaskWith) {
+    KeptJournal journal("waiting_for_approval");
+    FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
+    ASSERT_TRUE(task.refresh().ok());
+    ASSERT_EQ(to_json(figures_of(task, "textkit"), now_).at("pipeline").at("exit_stage"), "deliver");
+    records::ApprovalDecided decided{};
+    decided.approval_id = task.state().approval->id;
+    decided.approved = true;
+    decided.artifact_hash = task.state().approval->artifact_hash;
+    decided.stage = "spec";
+    decided.decision = "exit";
+    decided.decided_by = "user";
+    journal.add(decided, task.state().steps);
+    ASSERT_TRUE(task.refresh().ok());
+    const json::object told = to_json(figures_of(task, "textkit"), now_).at("pipeline").as_object();
+    EXPECT_EQ(told.at("exit_stage"), "spec");
+    EXPECT_EQ(told.at("stages").as_array().back().at("name"), "spec");
+}
+
 TEST_F(Followed, FiguresCountTheConformanceChecksOfTheNewestGateThatMadeThem) {
     KeptJournal journal("killed_in_green");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
-    json::object health = to_json(figures_of(task, "textkit")).at("health").as_object();
+    json::object health = to_json(figures_of(task, "textkit"), now_).at("health").as_object();
     EXPECT_EQ(health.at("conformance"), true);
     EXPECT_TRUE(health.at("conformance_total").is_null()) << "the record is of an older version";
     records::Gate gate{};
@@ -163,7 +204,7 @@ TEST_F(Followed, FiguresCountTheConformanceChecksOfTheNewestGateThatMadeThem) {
     gate.checks_passed = 10;
     journal.add(gate, task.state().steps);
     ASSERT_TRUE(task.refresh().ok());
-    health = to_json(figures_of(task, "textkit")).at("health").as_object();
+    health = to_json(figures_of(task, "textkit"), now_).at("health").as_object();
     EXPECT_EQ(health.at("conformance"), false);
     EXPECT_EQ(health.at("conformance_passing"), 10);
     EXPECT_EQ(health.at("conformance_total"), 12);
@@ -174,7 +215,7 @@ TEST_F(Followed, TaskKnowsWhatItsNewestStepIsAbout) {
     KeptJournal journal("killed_in_green");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
-    EXPECT_EQ(to_json(figures_of(task, "textkit")).at("current_action").at("target"), "textkit/slug_words.py");
+    EXPECT_EQ(to_json(figures_of(task, "textkit"), now_).at("current_action").at("target"), "textkit/slug_words.py");
     auto step = records::as<records::Step>(task.steps(task.step_count(), 1)->front());
     ASSERT_TRUE(step);
     step->changes.reset();
@@ -183,14 +224,14 @@ TEST_F(Followed, TaskKnowsWhatItsNewestStepIsAbout) {
     step->action = reads;
     journal.add(*step, task.step_count() + 1);
     ASSERT_TRUE(task.refresh().ok());
-    EXPECT_EQ(to_json(figures_of(task, "textkit")).at("current_action").at("target"), "textkit/slug.py");
+    EXPECT_EQ(to_json(figures_of(task, "textkit"), now_).at("current_action").at("target"), "textkit/slug.py");
 }
 
 TEST_F(Followed, FiguresOfADeliveredTaskNameItsCommitAndAllOfItsWay) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
-    const json::object told = to_json(figures_of(task, "textkit"));
+    const json::object told = to_json(figures_of(task, "textkit"), now_);
     EXPECT_EQ(told.at("status").at("state"), "completed");
     EXPECT_EQ(told.at("status").at("overall_progress"), 1.0);
     EXPECT_EQ(told.at("delivery").at("commit"), json::value(task.state().commit));

@@ -60,7 +60,7 @@ TEST_F(Overviews, ATaskWhoseQuestionHasAnAnswerWaitsForNobodyAndCanBeResumed) {
     const auto changes = aggregator.refresh_processes();
     ASSERT_EQ(changes.size(), 1U);
     EXPECT_EQ(changes[0].state, "paused");
-    EXPECT_TRUE(to_json(*aggregator.tasks().at(0)).at("status").at("answered").as_bool());
+    EXPECT_TRUE(to_json(*aggregator.tasks().at(0), {}).at("status").at("answered").as_bool());
 }
 
 /// A task whose question has a file with these lines as its answer.
@@ -134,6 +134,53 @@ TEST_F(Overviews, AJournalThatDoesNotVerifyIsAProblemOfItsTask) {
     ASSERT_TRUE(task_seen.problem.has_value());
     EXPECT_EQ(task_seen.problem->code, "AF-JRNL-002");
     EXPECT_EQ(task_seen.summary.task_id, waiting_.task_id());
+}
+
+/// An ended task whose projection was written after its journal, as at its end.
+class OverviewsOfAnEndedTask : public Overviews {
+protected:
+    void SetUp() override {
+        task_ = ended_.begin(agentforge_, ended_.records());
+        ASSERT_TRUE(TaskOverviews(agentforge_).list().ok());  // Writes state.yaml from the journal.
+        write_state_after(std::chrono::hours(1));
+    }
+    void write_state_after(std::chrono::seconds time) {
+        fs::last_write_time(task_ / "state.yaml", fs::last_write_time(task_ / "actions.yaml") + time);
+    }
+    void damage() {
+        const fs::path journal = task_ / "actions.yaml";
+        std::fstream(journal, std::ios::in | std::ios::out).seekp(static_cast<std::streamoff>(fs::file_size(journal) / 2)) << '~';
+    }
+    TaskOverview seen() {
+        TaskOverviews overviews(agentforge_);
+        const auto listing = overviews.list();
+        EXPECT_TRUE(listing.ok());
+        return overviews.look_into(listing->tasks.at(0));
+    }
+    fs::path task_;
+};
+
+TEST_F(OverviewsOfAnEndedTask, HaveItsDamagedJournalAsAProblem) {
+    damage();
+    write_state_after(std::chrono::seconds(-1));
+    const TaskOverview found = seen();
+    ASSERT_TRUE(found.problem.has_value());
+    EXPECT_EQ(found.problem->code, "AF-JRNL-002");
+    EXPECT_EQ(to_json(found).at("problem").at("code"), "AF-JRNL-002");
+    EXPECT_EQ(condition_of(found), "completed");
+}
+
+TEST_F(OverviewsOfAnEndedTask, VerifyAnIntactJournalThatWasTouchedOnce) {
+    write_state_after(std::chrono::seconds(-1));
+    EXPECT_FALSE(seen().problem.has_value());
+    EXPECT_GT(fs::last_write_time(task_ / "state.yaml"), fs::last_write_time(task_ / "actions.yaml"));
+    EXPECT_TRUE(to_json(seen()).at("problem").is_null());
+}
+
+TEST_F(OverviewsOfAnEndedTask, ReadNoJournalThatStayedAsItWas) {
+    damage();
+    write_state_after(std::chrono::hours(1));  // As if its blocks had changed on the disk.
+    EXPECT_FALSE(seen().problem.has_value()) << "`stats` and `status TASK` read all of it";
 }
 
 TEST(Condition, ATaskThatAProcessHasAndThatHasNotBegunAStageIsInProgress) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "escalation/store.hpp"
 #include "unit/dashboard/dashboard_of.hpp"
 
 namespace agentforge::kernel::testing {
@@ -138,6 +139,63 @@ TEST_F(Change, ExtendsOnlyWhatHasStagesToGoOnWith) {
         << "it goes on after what it shows";
     EXPECT_EQ(code_of(post(task("/extend"), {{"stge", "red"}})), "400 AF-DASH-013");
     EXPECT_TRUE(commands_.ran.empty());
+}
+
+/// The question of the task that waits has its file, as after a run of a stage.
+class ChangeOfATaskThatWaits : public Change {
+protected:
+    void ask(const AnswerBy& by = {}) {
+        ASSERT_TRUE(
+            store_.record(ApprovalRequest{approval(), waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}}, by).ok());
+    }
+    EscalationStore store_{folder_.path() / "one" / ".agentforge"};
+};
+
+TEST_F(ChangeOfATaskThatWaits, IsNotAResumeThatWouldOnlyWaitAgain) {
+    ask();
+    const HttpResponse refused = post(task("/resume"), {});
+    EXPECT_EQ(code_of(refused), "409 AF-DASH-023");
+    EXPECT_NE(refused.body.find("approval of spec"), std::string::npos) << refused.body;
+    EXPECT_NE(refused.body.find(approval()), std::string::npos) << refused.body;
+    EXPECT_TRUE(commands_.ran.empty());
+}
+
+TEST_F(ChangeOfATaskThatWaits, IsAResumeOnceThereIsAnAnswer) {
+    ask();
+    std::ofstream(store_.directory() / (approval() + ".resolution.yaml")) << "approved: true\n";
+    EXPECT_EQ(post(task("/resume"), {}).status, 202);
+}
+
+TEST_F(ChangeOfATaskThatWaits, IsAResumeAfterTheDeadlineOfTheAnswer) {
+    ask({"2026-01-02T03:04:05.000Z", "abort", ""});
+    EXPECT_EQ(post(task("/resume"), {}).status, 202);
+}
+
+TEST_F(ChangeOfATaskThatWaits, IsAResumeThatWritesALostQuestionAgain) { EXPECT_EQ(post(task("/resume"), {}).status, 202); }
+
+TEST_F(Change, AnAbortAfterAnotherSaysThatItWasNotFirst) {
+    commands_.answers.emplace_back(json::object{{"aborted", false}, {"outcome", "already_asked"}});
+    EXPECT_EQ(code_of(post(task("/abort"), {})), "409 AF-DASH-024");
+    commands_.answers.emplace_back(json::object{{"aborted", true}, {"outcome", "finished"}});
+    EXPECT_EQ(code_of(post(task("/abort"), {})), "409 AF-DASH-022");
+}
+
+TEST_F(Change, RefusesAHashThatIsNone) {
+    for (const char* hash : {"abcde", "ABCDEF", "no hash", "abcdef\n"}) {
+        EXPECT_EQ(code_of(post(task("/approve"), {{"id", approval()}, {"hash", hash}})), "400 AF-DASH-013") << hash;
+    }
+    EXPECT_EQ(code_of(post(task("/reject"), {{"id", approval()}, {"hash", std::string(65, 'a')}})), "400 AF-DASH-013");
+    EXPECT_TRUE(commands_.ran.empty());
+}
+
+TEST_F(Change, TellsListenersOfARecordThatACommandWrote) {
+    const auto listener = events_.listen("");
+    (void)listener->take();
+    waiting_.add(records::TaskAborted{"no longer wanted"}, 0);
+    (void)post(task("/abort"), {});
+    const auto told = listener->take();
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_NE(told[0].data.find("task_aborted"), std::string::npos) << told[0].data;
 }
 
 TEST_F(Change, ATaskThatHasEndedIsNotResumed) {

@@ -222,6 +222,9 @@ TEST_F(Look, CountsATaskWhoseJournalCannotBeReadByItself) {
     const json::object told = body_of(get("/api/stats"));
     EXPECT_EQ(told.at("tasks"), 1);
     EXPECT_EQ(told.at("unreadable_tasks"), 1);
+    ASSERT_EQ(told.at("problems").as_array().size(), 1U);
+    EXPECT_NE(told.at("problems").at(0).at("where").as_string().find(waiting_.task_id()), std::string::npos);
+    EXPECT_EQ(told.at("states"), (json::object{{"waiting", 0}, {"completed", 1}})) << "the same tasks as in the sums";
     EXPECT_EQ(told.at("audit_trail_completeness"), 0.5);
 }
 
@@ -247,10 +250,10 @@ TEST_F(Look, NoPathLeavesTheTasksArtifacts) {
 }
 
 TEST_F(Look, AnswersWhatIsUnchangedWithoutItsBody) {
-    const HttpResponse first = get("/api/tasks");
+    const HttpResponse first = get(task());
     const std::string tag = first.header("ETag");
     ASSERT_FALSE(tag.empty());
-    HttpRequest again = request("GET", "/api/tasks");
+    HttpRequest again = request("GET", task());
     again.headers["if-none-match"] = tag;
     const HttpResponse second = dashboard_.answer(again);
     EXPECT_EQ(second.status, 304);
@@ -304,6 +307,24 @@ TEST_F(Look, TellsWhatWaitsWithTheHashOfWhatIsShown) {
     EXPECT_EQ(item.at("available_actions"), (json::array{"approve", "revise", "exit", "reject", "abort"}));
     EXPECT_NE(item.at("shown").as_string().find("<script>"),
               std::string::npos);  // Text stays text: JSON, shown as text by the page.
+}
+
+TEST_F(Look, SaysEverywhereAtOnceThatAQuestionHasAnAnswerAsAFile) {
+    EscalationStore store(folder_.path() / "one" / ".agentforge");
+    const std::string id = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
+    ASSERT_TRUE(store.record(ApprovalRequest{id, waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}}).ok());
+    ASSERT_EQ(body_of(get("/api/attention")).at("items").as_array().size(), 1U);
+    ASSERT_EQ(body_of(get("/api/tasks")).at("counts").at("waiting"), 1);
+    const auto listener = events_.listen("");
+    (void)listener->take();
+    std::ofstream(store.directory() / (id + ".resolution.yaml")) << "approved: true\n";
+    EXPECT_TRUE(body_of(get("/api/attention")).at("items").as_array().empty());
+    EXPECT_EQ(body_of(get("/api/tasks")).at("counts").at("waiting"), 0);
+    EXPECT_EQ(body_of(get("/api/stats")).at("states").at("waiting"), 0);
+    EXPECT_EQ(body_of(get("/api/tasks/" + waiting_.task_id())).at("status").at("answered"), true);
+    const auto told = listener->take();
+    ASSERT_EQ(told.size(), 1U) << "and to who listens";
+    EXPECT_NE(told[0].data.find("\"process\""), std::string::npos) << told[0].data;
 }
 
 TEST_F(Look, TellsListenersFromWhereTheyWere) {

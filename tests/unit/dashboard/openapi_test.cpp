@@ -143,6 +143,7 @@ TEST_F(OpenApi, DescribesWhatEachChangeTakes) {
             if (const std::size_t at = asked.find(place); at != std::string::npos) { asked.replace(at, place.size(), value); }
         }
         if (body.contains("id")) { body["id"] = "APR-" + waiting_.task_id() + "-spec-1"; }
+        if (body.contains("hash")) { body["hash"] = "abcdef0123"; }
         if (body.contains("repo")) { body["repo"] = "one"; }
         const HttpResponse answer = post(asked, body);
         const bool not_now = asked.ends_with("/extend");  // The kept task continues after the artifact that it shows.

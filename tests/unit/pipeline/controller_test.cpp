@@ -172,6 +172,27 @@ TEST_F(TestPipelineController, abort_terminates_running_pipeline) {
     EXPECT_EQ(bench.controller().abort(result.task_id, "again").value(), AbortOutcome::finished);
 }
 
+TEST_F(TestPipelineController, the_second_abort_of_a_running_pipeline_says_that_another_asked_before) {
+    bench.stage("a", [&](StageContext& context) {
+        const std::string task = context.input().task_id;
+        EXPECT_EQ(bench.controller().abort(task, "the first").value(), AbortOutcome::asked_to_stop);
+        EXPECT_EQ(bench.controller().abort(task, "the second").value(), AbortOutcome::already_asked);
+        return note();
+    });
+    EXPECT_EQ(bench.start(Bench::with({"a"})).status, TaskStatus::aborted);
+}
+
+TEST_F(TestPipelineController, an_abort_while_another_one_ends_the_task_asks_nobody) {
+    passing({"a"});
+    StartOptions options = Bench::with({"a", "b"});
+    options.approve_stages = {"a"};
+    const auto waiting = bench.start(options);
+    const auto lock = TaskLock::acquire(bench.store.paths(waiting.task_id), "agentforge abort", "");
+    ASSERT_TRUE(lock.ok()) << lock.error().to_string();
+    EXPECT_EQ(bench.controller().abort(waiting.task_id, "again").value(), AbortOutcome::already_asked);
+    EXPECT_FALSE(std::filesystem::exists(bench.store.paths(waiting.task_id).root / "abort.request"));
+}
+
 TEST_F(TestPipelineController, an_abort_that_was_killed_is_finished_by_the_next) {
     bench.stage("a", [](StageContext&) {
         return StageResult::failed(Error{"MY-001", "it cannot be done", "", "", ErrorKind::invalid});

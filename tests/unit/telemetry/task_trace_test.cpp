@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <regex>
 #include <set>
+#include <sstream>
 
+#include "base/files.hpp"
+#include "telemetry/metrics.hpp"
 #include "telemetry/trace_ids.hpp"
 
 namespace agentforge::kernel::telemetry {
@@ -121,6 +125,69 @@ TEST(TaskTrace, AnotherProcessThatGoesOnGivesTheSameSpans) {
         ASSERT_EQ(parts.size(), whole.size()) << handover;
         for (const auto& [id, span] : parts) { ASSERT_TRUE(whole.contains(id)) << span.name << " after record " << handover; }
     }
+}
+
+/// What a task can export: the trace of a delivered one, and what comes of records that it does not have.
+Trace every_export() {
+    Trace trace = trace_of(delivered);
+    TaskTrace process(names_of);
+    const auto take = [&](records::Body body) {
+        Additions additions = process.take(trace.state, nullptr, {{}, std::move(body)});
+        trace.spans.insert(trace.spans.end(), additions.spans.begin(), additions.spans.end());
+        trace.measurements.insert(trace.measurements.end(), additions.measurements.begin(), additions.measurements.end());
+    };
+    take(records::AttemptFailed{});
+    records::CallLost lost{};
+    lost.usage = {{"model", "of-the-answer"}, {"estimated", true}, {"cost_microusd", 1}};
+    take(lost);
+    take(records::CycleStarted{});
+    take(records::EscalationRaised{});
+    records::StageStarted started{};
+    started.stage = "red";
+    take(started);
+    take(records::ArtifactRejected{});
+    take(started);
+    return trace;
+}
+
+using Names = std::set<std::string>;
+
+/// The attributes of each row of a table of docs/telemetry.md, by the row's first word. `column`: counted from 0.
+std::map<std::string, Names> attributes_in_page(const std::string& heading, std::size_t column) {
+    std::map<std::string, Names> rows;
+    std::istringstream page(read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/docs/telemetry.md").value());
+    std::string section;
+    for (std::string line; std::getline(page, line);) {
+        if (line.starts_with("## ")) { section = line.substr(3); }
+        if (section != heading || !line.starts_with("| `")) { continue; }
+        std::vector<std::string> columns;
+        std::istringstream cells(line.substr(1));
+        for (std::string cell; std::getline(cells, cell, '|');) { columns.push_back(cell); }
+        const std::string first = columns.at(0).substr(2, columns.at(0).find_first_of(" `", 2) - 2);
+        const std::regex name("`([a-z_]+\\.[a-z_.]+)`");
+        const std::string& cell = columns.at(column);
+        Names& names = rows[first];
+        for (std::sregex_iterator at(cell.begin(), cell.end(), name), end; at != end; ++at) { names.insert((*at)[1]); }
+    }
+    return rows;
+}
+
+TEST(TaskTrace, ThePageHasTheAttributesOfEachSpanAndNoOthers) {
+    std::map<std::string, Names> exported;
+    for (const Span& span : every_export().spans) {
+        Names& names = exported[span.name.substr(0, span.name.find(' '))];
+        for (const auto& [name, value] : span.attributes) { names.emplace(name); }
+    }
+    EXPECT_EQ(attributes_in_page("Traces", 2), exported);
+}
+
+TEST(TaskTrace, ThePageHasTheAttributesOfEachMetricAndNoOthers) {
+    std::map<std::string, Names> exported;
+    for (const Measurement& measurement : every_export().measurements) {
+        Names& names = exported[std::string(form_of(measurement.instrument).name)];
+        for (const auto& [name, value] : measurement.attributes) { names.emplace(name); }
+    }
+    EXPECT_EQ(attributes_in_page("Metrics", 3), exported);
 }
 
 TEST(TaskTrace, ATaskThatHasNotEndedHasNoSpanOfItsOwnYet) { EXPECT_EQ(count(trace_of("killed_in_green"), "task"), 0U); }
