@@ -31,11 +31,6 @@ bool tells_of_an_error(const Record& record) {
     return std::ranges::find(types, record.type()) != types.end();
 }
 
-std::uint64_t number_in(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_int64() && value->get_int64() > 0 ? static_cast<std::uint64_t>(value->get_int64()) : 0;
-}
-
 std::filesystem::path snapshot_file(const TaskPaths& paths) { return paths.root / ".followed"; }
 
 }  // namespace
@@ -125,15 +120,12 @@ void FollowedTask::take_step(const Record& record) {
     }
     seen_.ranges.back().last = seen_.steps;
     auto& touched = seen_.touched[step->phase];
-    for (const json::value& change : step->changes.value_or(json::array())) {
-        if (!change.is_object()) { continue; }
-        const std::string path = text_of(change.get_object(), "path");
-        if (touched.size() >= most_touched_files && !touched.contains(path)) { continue; }
-        TouchedFile& file = touched[path];
-        file.lines_added += number_in(change.get_object(), "lines_added");
-        file.lines_removed += number_in(change.get_object(), "lines_removed");
-        const json::value* created = change.get_object().if_contains("created");
-        file.created = file.created || (created != nullptr && *created == json::value(true));
+    for (const records::FileChange& change : step->changes.value_or(std::vector<records::FileChange>())) {
+        if (touched.size() >= most_touched_files && !touched.contains(*change.path)) { continue; }
+        TouchedFile& file = touched[*change.path];
+        file.lines_added += *change.lines_added;
+        file.lines_removed += *change.lines_removed;
+        file.created = file.created || *change.created;
         file.last_modified = time_of(record);
     }
 }

@@ -137,7 +137,7 @@ public:
         for (const Change& change : changes) { paths.push_back(change.path); }
         AF_TRY(const std::string tree, task_workspace_.snapshot(paths));
         AF_CHECK(task_workspace_.keep("seq-" + std::to_string(session_.state().seq + 1), tree));
-        written_.emplace(tree, to_json(changes));
+        written_.emplace(tree, recorded(changes));
         return {};
     }
 
@@ -287,7 +287,7 @@ private:
     unsigned runs_ = 0;
     std::atomic<bool> abandoned_{false};
     std::optional<Error> fatal_;
-    std::optional<std::pair<std::string, json::array>> written_;  ///< Tree and changes of the current call.
+    std::optional<std::pair<std::string, std::vector<records::FileChange>>> written_;  ///< Tree and changes of the current call.
 };
 
 // ---------------------------------------------------------------------------------- durable workspace --

@@ -163,7 +163,7 @@ private:
     void made_progress();
     void count_effort(const std::string& gate, const GateState& measured, const std::string& failing, std::uint64_t failures);
     void take_delivery();
-    [[nodiscard]] Result<void> count_call(const std::string& stage, const json::object& usage, bool lost);
+    [[nodiscard]] Result<void> count_call(const std::string& stage, const records::CallUsage& usage, bool lost);
     void begin_visit();
     void remember(const records::Step& step, std::uint64_t number);
     void undo_stage(std::size_t index, std::size_t because_of);

@@ -51,9 +51,7 @@ Result<void> Fold::on(const records::Step& step) {
     stage.output_tokens += *step.output_tokens;
     state_.steps = number;
     if (!state_.answer_counted) {
-        if (const auto usage = records::usage_of_old_step(step)) {
-            state_.ledger.add(step.phase, role(), CallUsage::from_json(*usage));
-        }
+        if (const auto usage = records::usage_of_old_step(step)) { state_.ledger.add(step.phase, role(), *usage); }
     }
     state_.answer_counted = false;
     state_.died_running = false;
@@ -64,9 +62,7 @@ Result<void> Fold::on(const records::Step& step) {
 
 void Fold::remember(const records::Step& step, std::uint64_t number) {
     Resumption& resumption = state_.resumption;
-    const json::value* estimated = step.section_tokens->if_contains("total");
-    const TokenEstimate tokens{*step.input_tokens,
-                               estimated != nullptr && estimated->is_number() ? estimated->to_number<std::uint64_t>() : 0};
+    const TokenEstimate tokens{*step.input_tokens, records::estimated_tokens(step)};
     if (RunState* const run = run_of(step.phase, *step.visit, *step.run)) {
         run->steps.push_back(*step.record_blob);
         run->answers.clear();
@@ -109,18 +105,16 @@ Result<void> Fold::on(const records::AttemptFailed& failed) {
 
 Result<void> Fold::on(const records::CallLost& lost) { return count_call(lost.phase, lost.usage, true); }
 
-Result<void> Fold::count_call(const std::string& stage, const json::object& usage, bool lost) {
-    for (const char* key :
-         {"input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens", "cost_microusd"}) {
-        const json::value* value = usage.if_contains(key);
-        const bool needed = key == std::string_view("input_tokens") || key == std::string_view("output_tokens");
-        if (value == nullptr && !needed) { continue; }
-        if (value == nullptr || !value->is_int64() || value->get_int64() < 0 ||
-            static_cast<std::uint64_t>(value->get_int64()) > most_counted) {
-            return refuse(std::string("the call's usage has no number `") + key + "`");
-        }
+Result<void> Fold::count_call(const std::string& stage, const records::CallUsage& usage, bool lost) {
+    const std::pair<const char*, std::uint64_t> counts[] = {{"input_tokens", usage.input_tokens},
+                                                            {"output_tokens", usage.output_tokens},
+                                                            {"cached_input_tokens", *usage.cached_input_tokens},
+                                                            {"cache_write_input_tokens", *usage.cache_write_input_tokens},
+                                                            {"cost_microusd", usage.cost_microusd.value_or(0)}};
+    for (const auto& [key, count] : counts) {
+        if (count > most_counted) { return refuse(std::string("`") + key + "` is no number that a call can have used"); }
     }
-    state_.ledger.add(stage, role(), CallUsage::from_json(usage), lost);
+    state_.ledger.add(stage, role(), usage, lost);
     state_.answer_counted = state_.answer_counted || !lost;
     state_.died_running = false;
     return {};
@@ -291,7 +285,7 @@ Result<void> Fold::on(const records::Rebased& rebased) {
     if (!rebased.gate_passed) { return refuse("the deliver gate did not pass on the rebased tree"); }
     state_.commit = rebased.commit;
     take_delivery();
-    if (state_.delivery.drift) { state_.delivery.drift = *rebased.drift; }
+    state_.delivery.drift.reset();
     return {};
 }
 

@@ -187,7 +187,7 @@ struct DeliveryFacts {
     std::optional<std::string> patch_sha256;
     std::optional<bool> signed_;
     std::optional<std::string> commit_hooks;
-    std::optional<json::value> drift;  ///< Of the delivery. Null once a rebase has ended it.
+    std::optional<records::BaseDrift> drift;  ///< Of the delivery, until a rebase ends it.
     std::optional<std::string> remote;
     std::optional<std::string> pr_url;
     std::optional<std::string> published_by;
@@ -428,8 +428,8 @@ struct TaskState {
 
     // Input for the next entry into the current stage.
     std::optional<std::string> feedback;
-    json::array feedback_issues;   ///< The places that the feedback names, in the form of `approval_decided`.
-    json::array feedback_answers;  ///< What became of them in the accepted artifact.
+    std::vector<records::FeedbackIssue> feedback_issues;  ///< The places that the feedback names.
+    std::vector<records::IssueAnswer> feedback_answers;   ///< What became of them in the accepted artifact.
     std::string resolution_blob;
     std::string previous_artifact_blob;
     std::vector<std::string> previous_errors;
@@ -452,7 +452,7 @@ struct TaskState {
 
     // Usage and cost.
     Ledger ledger;
-    json::object costing;         ///< Limits and prices in force, as in the latest record `costing`.
+    records::CostingInForce costing;
     bool answer_counted = false;  ///< The ledger already includes the answer to the current step.
     bool died_running = false;    ///< The previous process ended while the task ran. A model call may have been under way.
 

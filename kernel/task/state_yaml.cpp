@@ -329,9 +329,9 @@ ExternalInput external_from(Fields& fields) {
     return input;
 }
 
-/// The `drift` of a rebase stands before its report, unless the delivery had one.
+/// A rebase ends the delivery's `drift`; the null stands before its report.
 json::object delivery_to_json(const DeliveryFacts& delivery) {
-    if (!delivery.replaces || delivery.drift) { return records::to_fields(delivery); }
+    if (!delivery.replaces) { return records::to_fields(delivery); }
     DeliveryFacts before = delivery;
     before.report.reset();
     json::object result = records::to_fields(before);
@@ -348,6 +348,20 @@ std::optional<T> part_from(Fields& fields, std::string_view key) {
     T part = reader.read<T>();
     fields.take_over(reader);
     return part;
+}
+
+/// An absent list is empty.
+template <class T>
+std::vector<T> list_from(Fields& fields, std::string_view key) {
+    std::vector<T> list;
+    if (!fields.has(key)) { return list; }
+    for (const json::value& item : fields.array(key)) {
+        static const json::object empty;
+        records::Reader reader(item.is_object() ? item.get_object() : empty);
+        list.push_back(reader.read<T>());
+        fields.take_over(reader);
+    }
+    return list;
 }
 
 }  // namespace
@@ -389,7 +403,7 @@ json::object to_json_without_template(const TaskState& state) {
                         {"steps", state.steps},
                         {"total_tokens", tokens},
                         {"spend", state.ledger.to_json()},
-                        {"costing", state.costing},
+                        {"costing", records::to_fields(state.costing)},
                         {"answer_counted", state.answer_counted},
                         {"died_running", state.died_running},
                         {"progress", name_in(progress_names, state.progress)},
@@ -428,8 +442,8 @@ json::object to_json_without_template(const TaskState& state) {
     if (!state.user_exit.empty()) { result["user_exit"] = state.user_exit; }
     if (!state.exit_type.empty()) { result["exit_type"] = state.exit_type; }
     if (state.continuations != 0) { result["continuations"] = state.continuations; }
-    if (!state.feedback_issues.empty()) { result["feedback_issues"] = state.feedback_issues; }
-    if (!state.feedback_answers.empty()) { result["feedback_answers"] = state.feedback_answers; }
+    if (!state.feedback_issues.empty()) { records::write_field(result, "feedback_issues", state.feedback_issues); }
+    if (!state.feedback_answers.empty()) { records::write_field(result, "feedback_answers", state.feedback_answers); }
     if (const auto& next = state.pipeline.continuation; !next.next_pipeline.empty()) {
         result["continuation"] = {{"can_extend", state.status == TaskStatus::completed && state.delivery.empty()},
                                   {"available_pipelines", json::array{next.next_pipeline}},
@@ -510,8 +524,8 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.user_exit = fields.text_or("user_exit", "");
     state.exit_type = fields.text_or("exit_type", "");
     state.continuations = static_cast<unsigned>(fields.number_or("continuations", 0));
-    if (value.contains("feedback_issues")) { state.feedback_issues = fields.array("feedback_issues"); }
-    if (value.contains("feedback_answers")) { state.feedback_answers = fields.array("feedback_answers"); }
+    state.feedback_issues = list_from<records::FeedbackIssue>(fields, "feedback_issues");
+    state.feedback_answers = list_from<records::IssueAnswer>(fields, "feedback_answers");
     const auto approve = fields.texts("approve_stages");
     state.approve_stages = {approve.begin(), approve.end()};
     state.base_commit = fields.text("base_commit");
@@ -543,7 +557,8 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         auto ledger = spend.is_array() ? Ledger::from_json(spend.get_array()) : std::nullopt;
         if (!ledger) { return broken("its spending is not a list of maps"); }
         state.ledger = std::move(*ledger);
-        state.costing = fields.object("costing");
+        fields.object("costing");
+        state.costing = part_from<records::CostingInForce>(fields, "costing").value_or(records::CostingInForce());
         state.answer_counted = fields.boolean("answer_counted");
         state.died_running = fields.boolean("died_running");
     }

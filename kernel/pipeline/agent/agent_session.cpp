@@ -46,14 +46,6 @@ std::vector<std::string> paths_of(const std::vector<Change>& changes) {
     }
     return paths;
 }
-
-/// Lists the files that an agentic command changed; its action does not name them.
-json::array told_files(const std::vector<Change>& changes) {
-    json::array files;
-    for (const std::string& path : paths_of(changes)) { files.emplace_back(path); }
-    return files;
-}
-
 /// Returns the top-level entries of the workspace that the role may write, for confinement: Landlock knows folders, not globs.
 /// Writes that a pattern forbids inside them are found afterwards, by comparing the trees.
 std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::string& root) {
@@ -310,7 +302,7 @@ public:
                                                .run_step = step,
                                                .frame_hash = request.frame_hash,
                                                .context_hash = request.context_hash,
-                                               .usage = usage_of(completion, model_, services_.prices).to_json(),
+                                               .usage = usage_of(completion, model_, services_.prices),
                                                .answer = answer},
                                &who_);
     }
@@ -339,7 +331,7 @@ public:
                                       .message = error.message,
                                       .where = error.where};
         // The model may have begun; its work must be paid for.
-        if (may_have_cost(error)) { failed.usage = asked_.to_json(); }
+        if (may_have_cost(error)) { failed.usage = asked_; }
         attempts_recorded_ = true;
         return session_.record(failed, &who_);
     }
@@ -446,12 +438,12 @@ public:
         if (const std::string target = records::target_in(record.arguments); !target.empty()) { action.target = target; }
         records::ActionResult result{record.success ? "success" : "failure", record.summary};
         if (!record.error.empty()) { result.error = record.error; }
-        json::object call{{"model", record.completion.model},
-                          {"prompt_tokens", record.completion.usage.input_tokens},
-                          {"completion_tokens", record.completion.usage.output_tokens}};
-        if (const CallUsage usage = usage_of(record.completion, model_, services_.prices);
-            usage.cost_microusd && usage.input_tokens + usage.output_tokens > 0) {
-            call["cost_microusd"] = *usage.cost_microusd;
+        records::ModelCall call{.model = record.completion.model,
+                                .prompt_tokens = record.completion.usage.input_tokens,
+                                .completion_tokens = record.completion.usage.output_tokens};
+        if (const records::CallUsage usage = usage_of(record.completion, model_, services_.prices);
+            usage.input_tokens + usage.output_tokens > 0) {
+            call.cost_microusd = usage.cost_microusd;
         }
         records::Step taken{.phase = session_.state().stage().name,
                             .visit = visit_,
@@ -467,11 +459,11 @@ public:
                             .system_blob = system_blob,
                             .record_blob = record_blob,
                             .tree = record.tree};
-        if (!record.changes.empty()) { taken.changes = to_json(record.changes); }
+        if (!record.changes.empty()) { taken.changes = recorded(record.changes); }
         if (!patch_file.empty()) { taken.patch = patch_file; }
-        json::array files;
-        if (services_.agentic && services_.agentic(agent_)) { files = told_files(record.changes); }
-        if (!files.empty()) { taken.files = std::move(files); }
+        // The action of an agentic command does not name the files that it changed.
+        const bool agentic = services_.agentic && services_.agentic(agent_);
+        if (agentic && !record.changes.empty()) { taken.files = paths_of(record.changes); }
         AF_CHECK(session_.record(taken, &who_));
         AF_TRY(const bool shown, show_failed(session_, task_workspace_));
         tree_ = shown ? session_.state().tree : record.tree;
@@ -721,16 +713,14 @@ private:
     [[nodiscard]] Stop stop() const { return Stop{&services_.cancel, std::nullopt}; }
 
     Result<void> lose(unsigned step, const NextCall& call, const CompletionRequest& request, std::string_view reason) {
-        return session_.record(
-            records::CallLost{
-                .phase = session_.state().stage().name,
-                .visit = visit_,
-                .run = number_,
-                .run_step = step,
-                .reason = std::string(reason),
-                .usage =
-                    usage_of(call, answering_model(session_.state(), agent_.role, model_), request, services_.prices).to_json()},
-            &who_);
+        return session_.record(records::CallLost{.phase = session_.state().stage().name,
+                                                 .visit = visit_,
+                                                 .run = number_,
+                                                 .run_step = step,
+                                                 .reason = std::string(reason),
+                                                 .usage = usage_of(call, answering_model(session_.state(), agent_.role, model_),
+                                                                   request, services_.prices)},
+                               &who_);
     }
 
     /// Returns the journal's state of this run, or null before its first record.
@@ -816,7 +806,7 @@ private:
     RecordAgent who_;
     std::string model_;  ///< The configured name. The answer may name another.
     bool offline_ = false;
-    CallUsage asked_;                 ///< The most that the current call may use.
+    records::CallUsage asked_{};      ///< The most that the current call may use.
     bool attempts_recorded_ = false;  ///< Whether that call's attempts have records.
     std::unique_ptr<RoleWorkspace> workspace_;
     std::map<std::string, json::object, std::less<>> artifacts_;  ///< In the form that a stage receives.
