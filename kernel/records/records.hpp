@@ -7,7 +7,7 @@
 // and `stage` name the stage that the record is about.
 //
 // A new type of record is a struct here and a name in `Body`. If it changes nothing in the state of its task, it says
-// `only_tells`. Otherwise task/fold.hpp must handle it, and does not compile until it does. Code that writes a record and leaves
+// `only_tells`. Otherwise task/fold.cpp must handle it, and does not compile until it does. Code that writes a record and leaves
 // out a member without a default does not compile either.
 //
 // A member is JSON only if its keys are not ours to list; its comment says whose they are. All other maps and lists are structs.

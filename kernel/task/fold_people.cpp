@@ -15,6 +15,7 @@ constexpr std::string_view passed_deadline = "deadline";
 
 // ------------------------------------------------------------------------------------------------------- escalations --
 
+template <>
 Result<void> Fold::on(const records::StageEscalated& escalated) {
     AF_CHECK(require_running_stage(escalated.stage));
     const auto cause = escalation_cause(escalated.cause);
@@ -42,6 +43,7 @@ Result<void> Fold::on(const records::StageEscalated& escalated) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::EscalationRaised& raised) {
     AF_CHECK(require_running_stage(raised.stage));
     if (state_.progress != StageProgress::asking || !state_.escalation) { return refuse("there is no question to raise"); }
@@ -53,6 +55,7 @@ Result<void> Fold::on(const records::EscalationRaised& raised) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::EscalationResolved& resolved) {
     AF_CHECK(require_alive());
     const std::string& id = resolved.escalation_id;
@@ -80,6 +83,7 @@ Result<void> Fold::on(const records::EscalationResolved& resolved) {
 
 // --------------------------------------------------------------------------------------------------------- approvals --
 
+template <>
 Result<void> Fold::on(const records::ApprovalRequested& requested) {
     AF_CHECK(require_running_stage(requested.stage));
     if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to approve"); }
@@ -98,6 +102,7 @@ Result<void> Fold::on(const records::ApprovalRequested& requested) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::ApprovalDecided& decided) {
     const std::string& id = decided.approval_id;
     if (state_.progress != StageProgress::approving || !state_.approval || state_.approval->id != id) {
@@ -171,6 +176,7 @@ void Fold::go_back_to(std::size_t index, const std::string& why) {
 // ----------------------------------------------------------------------------------------------------------- actions --
 
 /// Proposed by a stage at work, or by a reviewer of its artifact.
+template <>
 Result<void> Fold::on(const records::ActionProposed& proposed) {
     AF_CHECK(require_running());
     if (!state_.interactive) { return refuse("the task is not interactive"); }
@@ -184,6 +190,7 @@ Result<void> Fold::on(const records::ActionProposed& proposed) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::ActionAsked& asked) {
     AF_CHECK(require_alive());
     AF_CHECK(require_current_stage(asked.stage));
@@ -198,6 +205,7 @@ Result<void> Fold::on(const records::ActionAsked& asked) {
 }
 
 /// The run carries out the decision; it finds it by the hash.
+template <>
 Result<void> Fold::on(const records::ActionDecided& decided) {
     AF_CHECK(require_alive());
     const std::string& id = decided.approval_id;

@@ -32,6 +32,7 @@ consteval bool is_kept() {
 
 // ------------------------------------------------------------------------------------------------------------- steps --
 
+template <>
 Result<void> Fold::on(const records::Step& step) {
     AF_CHECK(require_running());
     const auto index = state_.pipeline.index_of(step.phase);
@@ -82,6 +83,7 @@ RunState* Fold::run_of(const std::string& stage, unsigned visit, unsigned run) {
 }
 
 /// Usage is counted with the answer, not with the step. A crash between the two loses nothing and counts nothing twice.
+template <>
 Result<void> Fold::on(const records::Answer& answer) {
     if (answer.usage) { AF_CHECK(count_call(answer.phase, *answer.usage, false)); }
     std::int64_t& halves = state_.resumption.failed_attempts_halves;
@@ -93,6 +95,7 @@ Result<void> Fold::on(const records::Answer& answer) {
 }
 
 /// An attempt that was refused before the model began has no usage.
+template <>
 Result<void> Fold::on(const records::AttemptFailed& failed) {
     if (failed.usage) { AF_CHECK(count_call(failed.phase, *failed.usage, true)); }
     state_.resumption.failed_attempts_halves += 2;
@@ -103,7 +106,10 @@ Result<void> Fold::on(const records::AttemptFailed& failed) {
     return {};
 }
 
-Result<void> Fold::on(const records::CallLost& lost) { return count_call(lost.phase, lost.usage, true); }
+template <>
+Result<void> Fold::on(const records::CallLost& lost) {
+    return count_call(lost.phase, lost.usage, true);
+}
 
 Result<void> Fold::count_call(const std::string& stage, const records::CallUsage& usage, bool lost) {
     const std::pair<const char*, std::uint64_t> counts[] = {{"input_tokens", usage.input_tokens},
@@ -120,16 +126,19 @@ Result<void> Fold::count_call(const std::string& stage, const records::CallUsage
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::ServerTool& tool) {
     state_.resumption.pinned_tools[*tool.tool] = *tool.tool_hash;
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::Costing& costing) {
     state_.costing = costing.in_force;
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::Plugins& plugins) {
     state_.resumption.plugins = *plugins.in_use;
     return {};
@@ -137,6 +146,7 @@ Result<void> Fold::on(const records::Plugins& plugins) {
 
 // -------------------------------------------------------------------------------------------------------- host calls --
 
+template <>
 Result<void> Fold::on(const records::CallStarted& started) {
     if (*started.stage != state_.stage().name || *started.visit != state_.stage().visits) { return {}; }
     state_.resumption.calls[*started.call] = {
@@ -149,6 +159,7 @@ Result<void> Fold::on(const records::CallStarted& started) {
 }
 
 /// The writes of a stage are recorded with the call that made them: both or neither.
+template <>
 Result<void> Fold::on(const records::CallFinished& finished) {
     if (finished.tree && !finished.tree->empty()) {
         AF_CHECK(require_running());
@@ -164,6 +175,7 @@ Result<void> Fold::on(const records::CallFinished& finished) {
 
 // ------------------------------------------------------------------------------------------------------ measurements --
 
+template <>
 Result<void> Fold::on(const records::Gate& gate) {
     AF_CHECK(require_running());
     GateState measured{gate.tree, gate.passed, *gate.partial, gate.summary, envelope_.seq.value_or(state_.seq + 1)};
@@ -202,6 +214,7 @@ void Fold::count_effort(const std::string& gate, const GateState& measured, cons
     }
 }
 
+template <>
 Result<void> Fold::on(const records::Snapshot& snapshot) {
     AF_CHECK(require_running());
     AF_CHECK(require_writer());
@@ -210,6 +223,7 @@ Result<void> Fold::on(const records::Snapshot& snapshot) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::HeldOut& held_out) {
     AF_CHECK(require_running());
     if (held_out.red_tree != state_.red_tree) { return refuse("the tests that are held out are not of this task's red_tree"); }
@@ -226,6 +240,7 @@ Result<void> Fold::on(const records::HeldOut& held_out) {
 
 // ---------------------------------------------------------------------------------------------------------- delivery --
 
+template <>
 Result<void> Fold::on(const records::Delivered& delivered) {
     AF_CHECK(require_executing(delivered.stage));
     if (delivered.patch_file && !delivered.patch_file->empty()) { AF_CHECK(require_own_file(*delivered.patch_file)); }
@@ -237,6 +252,7 @@ Result<void> Fold::on(const records::Delivered& delivered) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::DeliveryPrepared& prepared) {
     AF_CHECK(require_executing(prepared.stage));
     if (state_.set_file.empty()) { return refuse("the task is not part of a set"); }
@@ -253,6 +269,7 @@ Result<void> Fold::require_deliver_gate(const std::string& tree) const {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::DependenciesMet& met) {
     AF_CHECK(require_running());
     if (met.stage != state_.stage().name) { return refuse("stage `" + met.stage + "` is not the one that begins"); }
@@ -267,6 +284,7 @@ void Fold::take_delivery() {
 }
 
 /// The delivered branch was pushed.
+template <>
 Result<void> Fold::on(const records::Published& published) {
     AF_CHECK(require_executing(published.stage));
     if (state_.commit.empty()) { return refuse("nothing was delivered"); }
@@ -275,6 +293,7 @@ Result<void> Fold::on(const records::Published& published) {
 }
 
 /// The delivered change was put on a newer base after the task's end.
+template <>
 Result<void> Fold::on(const records::Rebased& rebased) {
     if (state_.status != TaskStatus::completed || state_.commit.empty()) {
         return refuse("only a commit that was delivered can be rebased");
