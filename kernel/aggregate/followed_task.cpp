@@ -97,15 +97,9 @@ Result<void> FollowedTask::take(const Record& record, JournalOffset at) {
     take_decision(record);
     if (tells_of_an_error(record)) { ++seen_.recent_errors; }
     if (record.type() == records::StageCompleted::type) { seen_.recent_errors = 0; }
-    seen_.asked.take(record);
     if (const auto gate = records::as<records::Gate>(record)) {
         seen_.gates[gate->gate] = at;
         take_checks();
-        if (!*gate->partial) {
-            GateRuns& runs = seen_.gate_runs[gate->gate];
-            runs.all += 1;
-            runs.passed += gate->passed ? 1 : 0;
-        }
     }
     if (record.type() == records::Step::type) { take_step(record); }
     return {};
@@ -134,29 +128,6 @@ const std::map<std::string, TouchedFile>& FollowedTask::touched(const std::strin
     static const std::map<std::string, TouchedFile> none;
     const auto found = seen_.touched.find(stage);
     return found == seen_.touched.end() ? none : found->second;
-}
-
-void AskedOfPeople::take(const Record& record) {
-    const std::string at = records::envelope_in(record).timestamp.value_or("");
-    const auto close = [&](const std::string& id) {
-        const auto found = open.find(id);
-        if (found == open.end()) { return; }
-        const auto begin = parse_time(found->second);
-        const auto end = parse_time(at);
-        if (begin.ok() && end.ok() && *end > *begin) {
-            waited_ms += static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(*end - *begin).count());
-        }
-        open.erase(found);
-    };
-    if (const auto raised = records::as<records::EscalationRaised>(record)) {
-        open[raised->escalation_id] = at;
-        question = true;
-    }
-    if (const auto requested = records::as<records::ApprovalRequested>(record)) { open[requested->approval_id] = at; }
-    if (const auto proposed = records::as<records::ActionAsked>(record)) { open[proposed->approval_id] = at; }
-    if (const auto decided = records::as<records::EscalationResolved>(record)) { close(decided->escalation_id); }
-    if (const auto decided = records::as<records::ApprovalDecided>(record)) { close(decided->approval_id); }
-    if (const auto decided = records::as<records::ActionDecided>(record)) { close(decided->approval_id); }
 }
 
 void FollowedTask::take_decision(const Record& record) {

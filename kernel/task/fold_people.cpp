@@ -51,6 +51,8 @@ Result<void> Fold::on(const records::EscalationRaised& raised) {
     state_.stage().escalations += 1;
     state_.progress = StageProgress::escalated;
     state_.status = TaskStatus::paused;
+    state_.people_figures.asked(raised.escalation_id, time_);
+    state_.people_figures.escalated = true;
     state_.resumption.deadline = {raised.escalation_id, raised.deadline.value_or(""), raised.at_deadline.value_or("")};
     return {};
 }
@@ -62,6 +64,7 @@ Result<void> Fold::on(const records::EscalationResolved& resolved) {
     if (state_.progress != StageProgress::escalated || !state_.escalation || state_.escalation->id != id) {
         return refuse("escalation `" + id + "` is not open");
     }
+    state_.people_figures.decided(id, time_);
     if (resolved.abort) {
         end(TaskStatus::aborted);
         state_.error = "aborted after escalation " + id;
@@ -98,6 +101,7 @@ Result<void> Fold::on(const records::ApprovalRequested& requested) {
     state_.approval = OpenApproval{requested.approval_id, requested.artifact_hash};
     state_.progress = StageProgress::approving;
     state_.status = TaskStatus::awaiting_approval;
+    state_.people_figures.asked(requested.approval_id, time_);
     state_.resumption.deadline = {requested.approval_id, requested.deadline.value_or(""), requested.at_deadline.value_or("")};
     return {};
 }
@@ -127,6 +131,7 @@ Result<void> Fold::on(const records::ApprovalDecided& decided) {
 
 Result<void> Fold::take_decision(const records::ApprovalDecided& decided, const std::string& word) {
     if (decided.extension) { AF_CHECK(extend(*decided.extension)); }
+    state_.people_figures.decided(decided.approval_id, time_);
     StageState& stage = state_.stage();
     if (!stage.history.empty()) {
         stage.history.back().decision = word;
@@ -199,6 +204,7 @@ Result<void> Fold::on(const records::ActionAsked& asked) {
     }
     if (asked.action_hash != state_.action->hash) { return refuse("approval is asked for another action"); }
     state_.action->id = asked.approval_id;
+    state_.people_figures.asked(asked.approval_id, time_);
     state_.actions_asked += 1;
     state_.status = TaskStatus::awaiting_approval;
     return {};
@@ -219,6 +225,7 @@ Result<void> Fold::on(const records::ActionDecided& decided) {
     }
     if (decision == "edited" && !decided.edited) { return refuse("it does not say what the action was changed to"); }
     state_.action.reset();
+    state_.people_figures.decided(id, time_);
     state_.status = TaskStatus::running;
     state_.resumption.decisions[decided.action_hash] = {decision, *decided.feedback, decided.edited};
     return {};

@@ -25,6 +25,7 @@
 #include "journal/journal.hpp"
 #include "records/records.hpp"
 #include "task/gate_figures.hpp"
+#include "task/people_figures.hpp"
 
 namespace agentforge::kernel {
 
@@ -460,7 +461,9 @@ struct TaskState {
     std::string hash;
 
     Resumption resumption;
-    GateFigures gate_figures;  ///< Stored only in the journal, as `resumption`.
+    // Stored only in the journal, as `resumption`.
+    GateFigures gate_figures;
+    PeopleFigures people_figures;
 
     bool operator==(const TaskState&) const = default;
     [[nodiscard]] const StageTemplate& stage_template() const { return pipeline.stages.at(stage_index); }
@@ -544,7 +547,7 @@ struct DeliveryBase {
 /// Errors: those of `Journal::read` and `fold`.
 [[nodiscard]] Result<TaskState> fold_journal(const std::filesystem::path& journal);
 
-/// The projection `state.yaml`. from_json(to_json(s)) is s without its resumption and gate figures.
+/// The projection `state.yaml`. from_json(to_json(s)) is s without its resumption and figures.
 [[nodiscard]] json::object to_json(const TaskState& state);
 /// The same without `pipeline_template`, the last field. That field never changes during a task and makes up most of the bytes.
 [[nodiscard]] json::object to_json_without_template(const TaskState& state);
