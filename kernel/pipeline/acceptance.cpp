@@ -17,6 +17,7 @@
 #include "pipeline/set_parts.hpp"
 #include "pipeline/tests/changed_tests.hpp"
 #include "pipeline/tests/hand_back.hpp"
+#include "task/exit_gate.hpp"
 #include "task/task_set.hpp"
 
 namespace agentforge::kernel {

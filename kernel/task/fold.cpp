@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "task/exit_gate.hpp"
 #include "task/folded_journal.hpp"
 
 namespace agentforge::kernel {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "config/gate_names.hpp"
+#include "task/exit_gate.hpp"
 #include "task/fold.hpp"
 
 namespace agentforge::kernel {

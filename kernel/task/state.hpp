@@ -517,15 +517,6 @@ struct DeliveryBase {
 /// Returns the number of the current stage's artifact among those shown to a person. 1 before the first.
 [[nodiscard]] unsigned artifact_version(const StageState& stage);
 [[nodiscard]] ArtifactState artifact_state(const TaskState& state, std::size_t index);
-/// Returns why a gate was not measured, whole, on a tree. Empty if it was.
-[[nodiscard]] std::string unmeasured_gate(const TaskState& state, std::string_view gate, const std::string& tree);
-/// Returns why a gate did not pass, whole, on a tree. Empty if it did. `inputs`: what gates are measured with now
-/// (TaskWorkspace::gate_inputs). Null: accepts any inputs.
-[[nodiscard]] std::string unmet_gate(const TaskState& state, std::string_view gate, const std::string& tree,
-                                     const std::string* inputs = nullptr);
-/// Returns why the exit gate of the current stage does not let it end on the recorded tree. Empty if the gate allows it, or if
-/// the stage has none.
-[[nodiscard]] std::string unmet_exit_gate(const TaskState& state, const std::string* inputs = nullptr);
 /// Returns why the current stage is skipped, or empty: a word of its `skip_if` that holds, a later entry stage, or the user's
 /// wish.
 [[nodiscard]] std::string skip_reason(const TaskState& state);

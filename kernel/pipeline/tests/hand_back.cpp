@@ -15,6 +15,7 @@
 #include "gates/engine/rules.hpp"
 #include "gates/test_quality/test_quality.hpp"
 #include "pipeline/measure.hpp"
+#include "task/exit_gate.hpp"
 
 namespace agentforge::kernel {
 
