@@ -4,6 +4,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "pipeline/artifact_files.hpp"
+#include "pipeline/measure.hpp"
 #include "pipeline/process_requests.hpp"
 #include "pipeline/task_run.hpp"
 
