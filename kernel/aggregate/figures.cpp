@@ -372,7 +372,7 @@ TaskFigures figures_from(const Source& task, TaskOverview overview, const std::s
 TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
     TaskFigures figures = figures_from({task.state(), task.activity(), task.decisions(), task.recent_errors()},
                                        overview_of(task.state(), task.activity(), task.paths()), repo);
-    figures.statistics = case_of(task);
+    figures.statistics = case_of(task.state());
     return figures;
 }
 

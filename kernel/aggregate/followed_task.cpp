@@ -31,11 +31,6 @@ bool tells_of_an_error(const Record& record) {
     return std::ranges::find(types, record.type()) != types.end();
 }
 
-std::uint64_t number_in(const json::object& object, std::string_view key) {
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_int64() && value->get_int64() > 0 ? static_cast<std::uint64_t>(value->get_int64()) : 0;
-}
-
 std::filesystem::path snapshot_file(const TaskPaths& paths) { return paths.root / ".followed"; }
 
 }  // namespace
@@ -102,15 +97,9 @@ Result<void> FollowedTask::take(const Record& record, JournalOffset at) {
     take_decision(record);
     if (tells_of_an_error(record)) { ++seen_.recent_errors; }
     if (record.type() == records::StageCompleted::type) { seen_.recent_errors = 0; }
-    seen_.asked.take(record);
     if (const auto gate = records::as<records::Gate>(record)) {
         seen_.gates[gate->gate] = at;
         take_checks();
-        if (!*gate->partial) {
-            GateRuns& runs = seen_.gate_runs[gate->gate];
-            runs.all += 1;
-            runs.passed += gate->passed ? 1 : 0;
-        }
     }
     if (record.type() == records::Step::type) { take_step(record); }
     return {};
@@ -125,15 +114,12 @@ void FollowedTask::take_step(const Record& record) {
     }
     seen_.ranges.back().last = seen_.steps;
     auto& touched = seen_.touched[step->phase];
-    for (const json::value& change : step->changes.value_or(json::array())) {
-        if (!change.is_object()) { continue; }
-        const std::string path = text_of(change.get_object(), "path");
-        if (touched.size() >= most_touched_files && !touched.contains(path)) { continue; }
-        TouchedFile& file = touched[path];
-        file.lines_added += number_in(change.get_object(), "lines_added");
-        file.lines_removed += number_in(change.get_object(), "lines_removed");
-        const json::value* created = change.get_object().if_contains("created");
-        file.created = file.created || (created != nullptr && *created == json::value(true));
+    for (const records::FileChange& change : step->changes.value_or(std::vector<records::FileChange>())) {
+        if (touched.size() >= most_touched_files && !touched.contains(*change.path)) { continue; }
+        TouchedFile& file = touched[*change.path];
+        file.lines_added += *change.lines_added;
+        file.lines_removed += *change.lines_removed;
+        file.created = file.created || *change.created;
         file.last_modified = time_of(record);
     }
 }
@@ -142,29 +128,6 @@ const std::map<std::string, TouchedFile>& FollowedTask::touched(const std::strin
     static const std::map<std::string, TouchedFile> none;
     const auto found = seen_.touched.find(stage);
     return found == seen_.touched.end() ? none : found->second;
-}
-
-void AskedOfPeople::take(const Record& record) {
-    const std::string at = records::envelope_in(record).timestamp.value_or("");
-    const auto close = [&](const std::string& id) {
-        const auto found = open.find(id);
-        if (found == open.end()) { return; }
-        const auto begin = parse_time(found->second);
-        const auto end = parse_time(at);
-        if (begin.ok() && end.ok() && *end > *begin) {
-            waited_ms += static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(*end - *begin).count());
-        }
-        open.erase(found);
-    };
-    if (const auto raised = records::as<records::EscalationRaised>(record)) {
-        open[raised->escalation_id] = at;
-        question = true;
-    }
-    if (const auto requested = records::as<records::ApprovalRequested>(record)) { open[requested->approval_id] = at; }
-    if (const auto proposed = records::as<records::ActionAsked>(record)) { open[proposed->approval_id] = at; }
-    if (const auto decided = records::as<records::EscalationResolved>(record)) { close(decided->escalation_id); }
-    if (const auto decided = records::as<records::ApprovalDecided>(record)) { close(decided->approval_id); }
-    if (const auto decided = records::as<records::ActionDecided>(record)) { close(decided->approval_id); }
 }
 
 void FollowedTask::take_decision(const Record& record) {

@@ -45,22 +45,6 @@ struct CheckPoint {
     std::optional<std::uint64_t> checks_passed = {};
 };
 
-/// Runs of one gate on a stage's complete work.
-struct GateRuns {
-    std::uint64_t all = 0;
-    std::uint64_t passed = 0;
-};
-
-/// What the task asked of people.
-struct AskedOfPeople {
-    std::map<std::string, std::string> open;  ///< When each open request was made, by its id.
-    std::uint64_t waited_ms = 0;              ///< From each request to its decision.
-    bool question = false;                    ///< The task asked a question.
-
-    /// Takes the next record of the journal.
-    void take(const Record& record);
-};
-
 /// A file that the steps of a stage have changed. If the stage was entered again, it may have undone the change.
 struct TouchedFile {
     std::uint64_t lines_added = 0;
@@ -107,9 +91,6 @@ public:
     /// Returns the gate results as they were before the step after `number` began. Returns nothing if no gate had run, or if the
     /// result is no longer kept (the newest 256 changes are).
     [[nodiscard]] std::optional<CheckPoint> checks_after(std::uint64_t number) const;
-    /// By the gate's name.
-    [[nodiscard]] const std::map<std::string, GateRuns>& gate_runs() const noexcept { return seen_.gate_runs; }
-    [[nodiscard]] const AskedOfPeople& asked() const noexcept { return seen_.asked; }
     /// In order.
     [[nodiscard]] const std::vector<StepRange>& ranges() const noexcept { return seen_.ranges; }
     [[nodiscard]] std::size_t step_count() const noexcept { return seen_.steps; }
@@ -148,8 +129,6 @@ private:
         std::vector<IterationDecision> decisions;
         std::vector<UsagePoint> usage;
         std::vector<CheckPoint> checks;  ///< One for each change of the results.
-        std::map<std::string, GateRuns> gate_runs;
-        AskedOfPeople asked;
         std::uint64_t usage_every = 1;
         bool named = false;  ///< True once the journal is known to be this task's.
         std::uint64_t recent_errors = 0;

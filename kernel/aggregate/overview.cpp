@@ -27,9 +27,7 @@ void LastActivity::take(const Record& record) {
     if (const auto step = records::as<records::Step>(record)) {
         action = *step->action->type;
         target = step->action->target.value_or("");
-        if (step->changes && !step->changes->empty() && step->changes->front().is_object()) {
-            target = text_of(step->changes->front().get_object(), "path");
-        }
+        if (step->changes && !step->changes->empty()) { target = *step->changes->front().path; }
         at = records::envelope_in(record).timestamp.value_or("");
         succeeded = *step->result->status == "success";
     } else if (const auto gate = records::as<records::Gate>(record)) {
@@ -37,8 +35,8 @@ void LastActivity::take(const Record& record) {
             tests = *gate->tests;
             tests_passed = gate->tests_passed.value_or(0);
         }
-        if (gate->conformance && gate->conformance->is_bool()) {
-            conformance = gate->conformance->get_bool();
+        if (gate->conformance) {
+            conformance = gate->conformance;
             checks = gate->checks;
             checks_passed = gate->checks_passed;
         }

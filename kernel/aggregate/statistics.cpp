@@ -5,7 +5,6 @@
 #include <set>
 
 #include "aggregate/figures.hpp"
-#include "aggregate/followed_task.hpp"
 #include "base/clock.hpp"
 #include "base/json_fields.hpp"
 
@@ -21,8 +20,7 @@ std::string main_model(const Ledger& ledger) {
 
 }  // namespace
 
-TaskCase case_of(const FollowedTask& task) {
-    const TaskState& state = task.state();
+TaskCase case_of(const TaskState& state) {
     TaskCase found{.task_id = state.task_id,
                    .pipeline = state.pipeline.name,
                    .model = main_model(state.ledger),
@@ -32,24 +30,18 @@ TaskCase case_of(const FollowedTask& task) {
                    .delivered = state.status == TaskStatus::completed && (!state.commit.empty() || !state.delivery.empty()),
                    .completed = state.status == TaskStatus::completed,
                    .ended = is_terminal(state.status),
-                   .escalated = task.asked().question,
+                   .escalated = state.people_figures.escalated,
                    .steps = state.steps,
-                   .people_ms = task.asked().waited_ms,
+                   .people_ms = state.people_figures.waited_ms,
                    .spend = state.ledger.total()};
     std::set<std::string> judging;
     for (const StageTemplate& stage : state.pipeline.stages) { judging.insert(closing_gate(stage)); }
-    for (const auto& [gate, runs] : task.gate_runs()) {
+    for (const auto& [gate, runs] : state.gate_figures.runs) {
         if (!judging.contains(gate)) { continue; }
         found.gates += runs.all;
         found.gates_passed += runs.passed;
     }
     return found;
-}
-
-Result<TaskCase> case_of(const TaskPaths& paths, const std::string& task_id) {
-    FollowedTask task(paths, task_id);
-    AF_CHECK(task.refresh([](const Record&) {}));  // From the first record on, not from a snapshot.
-    return case_of(task);
 }
 
 void Statistics::add(const TaskCase& task) {

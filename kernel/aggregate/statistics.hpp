@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures over many tasks, computed from their journals.
+// Figures over many tasks, computed from their states.
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,9 @@
 
 #include "cost/ledger.hpp"
 #include "git/rework.hpp"
-#include "task/store.hpp"
+#include "task/state.hpp"
 
 namespace agentforge::kernel {
-
-class FollowedTask;
 
 /// One task's share of the figures.
 struct TaskCase {
@@ -39,10 +37,7 @@ struct TaskCase {
     Spend spend;
 };
 
-[[nodiscard]] TaskCase case_of(const FollowedTask& task);
-/// Reads the task's whole journal once, and verifies each record. A task that never began has no figures. Errors: those of
-/// JournalTail and of the fold.
-[[nodiscard]] Result<TaskCase> case_of(const TaskPaths& paths, const std::string& task_id);
+[[nodiscard]] TaskCase case_of(const TaskState& state);
 
 /// Sums over tasks.
 struct Statistics {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cost/prices.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
@@ -23,43 +24,15 @@ std::string text(const json::object& value, std::string_view key) {
 
 }  // namespace
 
-json::object CallUsage::to_json() const {
-    json::object out{{"model", model},
-                     {"input_tokens", input_tokens},
-                     {"cached_input_tokens", cached_input_tokens},
-                     {"cache_write_input_tokens", cache_write_input_tokens},
-                     {"output_tokens", output_tokens}};
-    if (cost_microusd) {
-        out["cost_microusd"] = *cost_microusd;
-        out["cost_from"] = by_backend ? "backend" : "prices";
-    }
-    out["estimated"] = estimated;
-    return out;
-}
-
-CallUsage CallUsage::from_json(const json::object& value) {
-    CallUsage usage;
-    usage.model = text(value, "model");
-    usage.input_tokens = number(value, "input_tokens");
-    usage.cached_input_tokens = number(value, "cached_input_tokens");
-    usage.cache_write_input_tokens = number(value, "cache_write_input_tokens");
-    usage.output_tokens = number(value, "output_tokens");
-    if (value.contains("cost_microusd")) { usage.cost_microusd = number(value, "cost_microusd"); }
-    usage.by_backend = text(value, "cost_from") == "backend";
-    const json::value* estimated = value.if_contains("estimated");
-    usage.estimated = estimated != nullptr && estimated->is_bool() && estimated->get_bool();
-    return usage;
-}
-
-void Spend::add(const CallUsage& call, bool lost_call) {
+void Spend::add(const records::CallUsage& call, bool lost_call) {
     (lost_call ? lost : calls) += 1;
     input_tokens += call.input_tokens;
-    cached_input_tokens += call.cached_input_tokens;
-    cache_write_input_tokens += call.cache_write_input_tokens;
+    cached_input_tokens += *call.cached_input_tokens;
+    cache_write_input_tokens += *call.cache_write_input_tokens;
     output_tokens += call.output_tokens;
     cost_microusd += call.cost_microusd.value_or(0);
     unpriced += call.cost_microusd ? 0 : 1;
-    estimated += call.estimated ? 1 : 0;
+    estimated += *call.estimated ? 1 : 0;
     if (lost_call) { return; }  // Its maximum usage says nothing about the next call.
     dearest_microusd = std::max(dearest_microusd, call.cost_microusd.value_or(0));
     largest_input = std::max(largest_input, call.input_tokens);
@@ -85,11 +58,11 @@ std::uint64_t Spend::input_token_equivalents() const noexcept {
     return (20 * (input_tokens - read - written) + 2 * read + 25 * written + 10) / 20;
 }
 
-void Ledger::add(std::string_view stage, std::string_view agent, const CallUsage& call, bool lost_call) {
+void Ledger::add(std::string_view stage, std::string_view agent, const records::CallUsage& call, bool lost_call) {
     auto entry = std::ranges::find_if(
-        entries_, [&](const LedgerEntry& one) { return one.stage == stage && one.agent == agent && one.model == call.model; });
+        entries_, [&](const LedgerEntry& one) { return one.stage == stage && one.agent == agent && one.model == *call.model; });
     if (entry == entries_.end()) {
-        entries_.push_back({std::string(stage), std::string(agent), call.model, {}});
+        entries_.push_back({std::string(stage), std::string(agent), *call.model, {}});
         entry = std::prev(entries_.end());
     }
     entry->spend.add(call, lost_call);

@@ -12,23 +12,9 @@
 
 namespace agentforge::kernel {
 
-/// One call, as in the `usage` of the records `answer` and `call_lost`: {model, input_tokens, cached_input_tokens,
-/// cache_write_input_tokens, output_tokens, cost_microusd?, cost_from?, estimated}. `cost_from` is `backend` if the backend
-/// reported the cost, `prices` if it comes from the table. Without a cost both are absent.
-struct CallUsage {
-    std::string model;
-    std::uint64_t input_tokens = 0;
-    std::uint64_t cached_input_tokens = 0;       ///< Part of the input, read from the server's cache.
-    std::uint64_t cache_write_input_tokens = 0;  ///< Part of the input, written to the cache at a separate price.
-    std::uint64_t output_tokens = 0;
-    std::optional<std::uint64_t> cost_microusd;  ///< Empty: unknown, which is not zero.
-    bool by_backend = false;
-    bool estimated = false;  ///< The tokens are our count.
-    [[nodiscard]] json::object to_json() const;
-    /// Missing fields are zero or unknown.
-    [[nodiscard]] static CallUsage from_json(const json::object& value);
-    bool operator==(const CallUsage&) const = default;
-};
+namespace records {
+struct CallUsage;
+}
 
 /// Sums over calls.
 struct Spend {
@@ -44,7 +30,7 @@ struct Spend {
     std::uint64_t dearest_microusd = 0;  ///< Cost of the most expensive call.
     std::uint64_t largest_input = 0;     ///< Input tokens of the call with the most.
 
-    void add(const CallUsage& call, bool lost_call);
+    void add(const records::CallUsage& call, bool lost_call);
     void add(const Spend& other);
     [[nodiscard]] std::uint64_t tokens() const noexcept { return input_tokens + output_tokens; }
     /// Returns the cost of the input in uncached tokens: one read from the cache counts 0.1, one written to it 1.25. Excludes
@@ -64,7 +50,7 @@ struct LedgerEntry {
 
 class Ledger {
 public:
-    void add(std::string_view stage, std::string_view agent, const CallUsage& call, bool lost_call = false);
+    void add(std::string_view stage, std::string_view agent, const records::CallUsage& call, bool lost_call = false);
     [[nodiscard]] const std::vector<LedgerEntry>& entries() const noexcept {
         return entries_;
     }  ///< In the order of their first call.

@@ -8,6 +8,7 @@
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "cost/prices.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
@@ -16,32 +17,24 @@ namespace {
 constexpr std::uint64_t million = 1'000'000;
 constexpr std::uint64_t second = 1'000;
 
-constexpr std::pair<const char*, std::optional<std::uint64_t> Limits::*> fields[] = {
-    {"max_cost_microusd", &Limits::cost_microusd},
-    {"max_tokens", &Limits::tokens},
-    {"max_steps", &Limits::steps},
-    {"max_wall_time_ms", &Limits::wall_ms}};
+constexpr std::optional<std::uint64_t> Limits::*fields[] = {&Limits::cost_microusd, &Limits::tokens, &Limits::steps,
+                                                            &Limits::wall_ms};
 
-json::object one_to_json(const Limits& limits) {
-    json::object out;
-    for (const auto& [name, field] : fields) {
-        if (const auto& value = limits.*field) { out[name] = *value; }
-    }
-    return out;
+template <class Recorded>
+void write(const Limits& limits, Recorded& recorded) {
+    recorded.max_cost_microusd = limits.cost_microusd;
+    recorded.max_tokens = limits.tokens;
+    recorded.max_steps = limits.steps;
+    recorded.max_wall_time_ms = limits.wall_ms;
 }
 
-Limits one_from_json(const json::object& value) {
-    Limits limits;
-    for (const auto& [name, field] : fields) {
-        const json::value* found = value.if_contains(name);
-        if (found != nullptr && found->is_number()) { limits.*field = found->to_number<std::uint64_t>(); }
-    }
-    return limits;
+Limits read(const auto& recorded) {
+    return {recorded.max_cost_microusd, recorded.max_tokens, recorded.max_steps, recorded.max_wall_time_ms};
 }
 
 Limits over(const Limits& upper, const Limits& lower) {
     Limits limits = upper;
-    for (const auto& [name, field] : fields) {
+    for (const auto field : fields) {
         if (!(limits.*field)) { limits.*field = lower.*field; }
     }
     return limits;
@@ -153,23 +146,22 @@ bool TaskLimits::limits_cost() const noexcept {
            std::ranges::any_of(stages, [](const auto& stage) { return stage.second.cost_microusd.has_value(); });
 }
 
-json::object TaskLimits::to_json() const {
-    json::object out = one_to_json(task);
-    json::object inner;
+records::LimitsInForce TaskLimits::to_record() const {
+    records::LimitsInForce recorded;
+    write(task, recorded);
     for (const auto& [name, limits] : stages) {
-        if (limits.any()) { inner[name] = one_to_json(limits); }
+        if (!limits.any()) { continue; }
+        if (!recorded.stages) { recorded.stages.emplace(); }
+        write(limits, (*recorded.stages)[name]);
     }
-    if (!inner.empty()) { out["stages"] = std::move(inner); }
-    return out;
+    return recorded;
 }
 
-TaskLimits TaskLimits::from_json(const json::object& value) {
+TaskLimits TaskLimits::from_record(const records::LimitsInForce& recorded) {
     TaskLimits limits;
-    limits.task = one_from_json(value);
-    if (const json::value* stages = value.if_contains("stages"); stages != nullptr && stages->is_object()) {
-        for (const auto& [name, stage] : stages->get_object()) {
-            if (stage.is_object()) { limits.stages[std::string(name)] = one_from_json(stage.get_object()); }
-        }
+    limits.task = read(recorded);
+    if (recorded.stages) {
+        for (const auto& [name, stage] : *recorded.stages) { limits.stages[name] = read(stage); }
     }
     return limits;
 }

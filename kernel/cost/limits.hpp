@@ -22,6 +22,10 @@
 
 namespace agentforge::kernel {
 
+namespace records {
+struct LimitsInForce;
+}
+
 /// Empty: no limit.
 struct Limits {
     std::optional<std::uint64_t> cost_microusd = {};
@@ -38,9 +42,9 @@ struct TaskLimits {
     [[nodiscard]] bool any() const noexcept { return task.any() || !stages.empty(); }
     /// True if there is any limit on money.
     [[nodiscard]] bool limits_cost() const noexcept;
-    /// In the form of a record: money in micro-USD, time in milliseconds. Reads back to the same.
-    [[nodiscard]] json::object to_json() const;
-    [[nodiscard]] static TaskLimits from_json(const json::object& value);
+    /// Returns the limits as they are recorded. Reads back to the same.
+    [[nodiscard]] records::LimitsInForce to_record() const;
+    [[nodiscard]] static TaskLimits from_record(const records::LimitsInForce& recorded);
     bool operator==(const TaskLimits&) const = default;
 };
 

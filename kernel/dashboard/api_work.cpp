@@ -42,8 +42,8 @@ std::optional<json::value> kept(const FollowedTask& task, const records::Kept& v
 json::object step_line(const FollowedTask& task, const Record& record) {
     const auto step = records::as<records::Step>(record);
     json::array files;
-    for (const json::value& change : step->changes.value_or(json::array())) {
-        if (change.is_object()) { files.emplace_back(text_of(change.get_object(), "path")); }
+    for (const records::FileChange& change : step->changes.value_or(std::vector<records::FileChange>())) {
+        files.emplace_back(*change.path);
     }
     return {{"step", records::envelope_in(record).step.value_or(0)},
             {"phase", step->phase},
@@ -274,7 +274,7 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
     told["action"] = {{"type", *step->action->type},
                       {"target", target},
                       {"parameters", arguments.ok() ? *arguments : json::value(json::object())}};
-    told["llm_call"] = *step->llm_call;
+    told["llm_call"] = records::to_fields(*step->llm_call);
     json::object sections = *step->section_tokens;
     json::array truncated = list_of(sections, "truncated");
     sections.erase("truncated");
@@ -395,7 +395,7 @@ json::object cost_of(const FollowedTask& task) {
                           {"tokens_used", point.tokens},
                           {"estimated_cost_usd", static_cast<double>(point.cost_microusd) * micro}});
     }
-    const json::value* limits = state.costing.if_contains("limits");
+    const auto& limits = state.costing.limits;
     return {{"task_id", state.task_id},
             {"tokens_used", cost.tokens},
             {"estimated_cost_usd", cost.usd ? json::value(*cost.usd) : json::value(nullptr)},
@@ -406,7 +406,7 @@ json::object cost_of(const FollowedTask& task) {
             {"by_agent", groups(state.ledger.by(&LedgerEntry::agent))},
             {"by_model", groups(state.ledger.by(&LedgerEntry::model))},
             {"over_time", std::move(points)},
-            {"limits", limits != nullptr ? *limits : json::value(nullptr)}};
+            {"limits", limits ? json::value(records::to_fields(*limits)) : json::value(nullptr)}};
 }
 
 // --------------------------------------------------------------------------------------------------------- report --

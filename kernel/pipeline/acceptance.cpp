@@ -17,6 +17,7 @@
 #include "pipeline/set_parts.hpp"
 #include "pipeline/tests/changed_tests.hpp"
 #include "pipeline/tests/hand_back.hpp"
+#include "task/exit_gate.hpp"
 #include "task/task_set.hpp"
 
 namespace agentforge::kernel {
@@ -66,7 +67,7 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     RuleContext rules;
     rules.artifacts = &artifacts;
     AF_TRY(std::vector<std::string> errors, faults_of(contract, artifact, rules));
-    AF_TRY(const json::array answers, answers_of(artifact));
+    AF_TRY(const auto answers, answers_of(artifact));
     // Tells the agent once. What the agent still leaves unanswered goes to the person.
     if (errors.empty() && task_.state().stage().heals == 0 && stage.max_heals > 0) {
         for (const std::string& left : unanswered(answers)) {
@@ -202,13 +203,14 @@ Result<std::string> Acceptance::save(const std::string& given, const Contract& c
     return file.lexically_relative(task_.session->paths().root).string();
 }
 
-Result<json::array> Acceptance::answers_of(const json::object& artifact) const {
+Result<std::vector<records::IssueAnswer>> Acceptance::answers_of(const json::object& artifact) const {
     const TaskState& state = task_.state();
-    if (state.feedback_issues.empty() || state.stage().history.empty()) { return json::array(); }
+    std::vector<records::IssueAnswer> none;
+    if (state.feedback_issues.empty() || state.stage().history.empty()) { return none; }
     AF_TRY(json::value before, task_.session->get(state.stage().history.back().artifact_hash));
     AF_TRY(const std::string own, task_.session->put(artifact));  // In its recorded form, with the same secrets hidden.
     AF_TRY(const json::value after, task_.session->get(own));
-    if (!before.is_object() || !after.is_object()) { return json::array(); }
+    if (!before.is_object() || !after.is_object()) { return none; }
     return answers_to(state.feedback_issues, before.get_object(), after.get_object());
 }
 

@@ -17,8 +17,7 @@ std::uint64_t told(const json::object& diagnostics, std::string_view key) {
 }
 
 TaskLimits recorded_limits(const TaskState& state) {
-    const json::value* limits = state.costing.if_contains("limits");
-    return limits != nullptr && limits->is_object() ? TaskLimits::from_json(limits->get_object()) : TaskLimits{};
+    return state.costing.limits ? TaskLimits::from_record(*state.costing.limits) : TaskLimits{};
 }
 
 }  // namespace
@@ -27,17 +26,15 @@ TaskLimits limits_in_force(const TaskState& state, const TaskServices& services)
     return laid_over(services.limits, recorded_limits(state));
 }
 
-json::object costing_in_force(const TaskState& state, const TaskServices& services) {
-    json::object in_force;
-    if (json::object limits = limits_in_force(state, services).to_json(); !limits.empty()) {
-        in_force["limits"] = std::move(limits);
-    }
+records::CostingInForce costing_in_force(const TaskState& state, const TaskServices& services) {
+    records::CostingInForce in_force;
+    const records::LimitsInForce limits = limits_in_force(state, services).to_record();
+    if (limits != records::LimitsInForce()) { in_force.limits = limits; }
     if (services.prices != nullptr) {
-        json::array prices;
+        in_force.prices.emplace();
         for (const PriceSource& source : services.prices->sources()) {
-            prices.push_back(json::object{{"as_of", source.as_of}, {"sha256", source.sha256}});
+            in_force.prices->push_back({.as_of = source.as_of, .sha256 = source.sha256});
         }
-        in_force["prices"] = std::move(prices);
     }
     return in_force;
 }
@@ -89,22 +86,28 @@ NextCall at_most(const TaskState& state, const TaskServices& services, const std
     return call;
 }
 
-CallUsage usage_of(const Completion& completion, const std::string& model, const PriceTable* prices) {
-    CallUsage usage;
-    usage.model = completion.model.empty() ? model : completion.model;
-    usage.input_tokens = completion.usage.input_tokens;
-    usage.cached_input_tokens = completion.usage.cached_input_tokens;
-    usage.cache_write_input_tokens = told(completion.diagnostics, "cache_write_input_tokens");
-    usage.output_tokens = completion.usage.output_tokens;
-    usage.estimated = completion.usage.estimated;
-    usage.cost_microusd = completion.usage.cost_microusd;
-    usage.by_backend = usage.cost_microusd.has_value();
-    if (usage.by_backend || prices == nullptr) { return usage; }
-    const ModelPrice* price = prices->find(usage.model);
+records::CallUsage usage_of(const Completion& completion, const std::string& model, const PriceTable* prices) {
+    const std::string answering = completion.model.empty() ? model : completion.model;
+    records::CallUsage usage{
+        .model = answering,
+        .input_tokens = completion.usage.input_tokens,
+        .cached_input_tokens = completion.usage.cached_input_tokens,
+        .cache_write_input_tokens = told(completion.diagnostics, "cache_write_input_tokens"),
+        .output_tokens = completion.usage.output_tokens,
+        .cost_microusd = completion.usage.cost_microusd,
+        .estimated = completion.usage.estimated,
+    };
+    if (usage.cost_microusd) {
+        usage.cost_from = records::cost_from_backend;
+        return usage;
+    }
+    if (prices == nullptr) { return usage; }
+    const ModelPrice* price = prices->find(answering);
     if (price == nullptr && !model.empty()) { price = prices->find(model); }
     if (price != nullptr) {
-        usage.cost_microusd = price->of({usage.input_tokens, usage.cached_input_tokens, usage.cache_write_input_tokens,
+        usage.cost_microusd = price->of({usage.input_tokens, *usage.cached_input_tokens, *usage.cache_write_input_tokens,
                                          usage.output_tokens, told(completion.diagnostics, "reasoning_tokens")});
+        usage.cost_from = records::cost_from_prices;
     }
     return usage;
 }
@@ -120,15 +123,20 @@ std::string answering_model(const TaskState& state, std::string_view role, const
     return !own.empty() ? own : !like.empty() ? like : configured;
 }
 
-CallUsage usage_of(const NextCall& call, const std::string& answering, const CompletionRequest& request,
-                   const PriceTable* prices) {
-    CallUsage usage;
-    usage.model = answering;
-    usage.output_tokens = std::min(request.max_output_tokens, call.tokens);
-    usage.input_tokens = call.tokens - usage.output_tokens;
-    usage.estimated = true;
+records::CallUsage usage_of(const NextCall& call, const std::string& answering, const CompletionRequest& request,
+                            const PriceTable* prices) {
+    const std::uint64_t output = std::min(request.max_output_tokens, call.tokens);
+    records::CallUsage usage{.model = answering,
+                             .input_tokens = call.tokens - output,
+                             .cached_input_tokens = 0,
+                             .cache_write_input_tokens = 0,
+                             .output_tokens = output,
+                             .estimated = true};
     const bool priced = prices != nullptr && (prices->find(call.model) != nullptr || prices->find(answering) != nullptr);
-    if (priced || call.cost_microusd > 0) { usage.cost_microusd = call.cost_microusd; }
+    if (priced || call.cost_microusd > 0) {
+        usage.cost_microusd = call.cost_microusd;
+        usage.cost_from = records::cost_from_prices;
+    }
     return usage;
 }
 

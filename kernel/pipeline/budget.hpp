@@ -17,8 +17,8 @@ namespace agentforge::kernel {
 /// Returns the limits in force for a task: the current settings', and where these set none, the task's earlier ones. A limit
 /// given once with `--set` stays with its task until another is given.
 [[nodiscard]] TaskLimits limits_in_force(const TaskState& state, const TaskServices& services);
-/// Returns the body of the record `costing`: {limits, prices: [{as_of, sha256}]}. Empty if nothing is limited or priced.
-[[nodiscard]] json::object costing_in_force(const TaskState& state, const TaskServices& services);
+/// Returns the limits and prices in force, as they are recorded.
+[[nodiscard]] records::CostingInForce costing_in_force(const TaskState& state, const TaskServices& services);
 
 /// Returns the usage of each stage up to the one where the task ends. The time since its last record counts as running time.
 [[nodiscard]] Standing standing_of(const TaskState& state, std::chrono::system_clock::time_point now);
@@ -36,10 +36,10 @@ namespace agentforge::kernel {
 /// Returns what an answer used. The cost is the backend's own figure, else from the price table, else unknown. The model is the
 /// one that answered, or the configured one if the backend does not say. Token kinds that only the diagnostics report
 /// (`cache_write_input_tokens`, `reasoning_tokens`) are priced as such.
-[[nodiscard]] CallUsage usage_of(const Completion& completion, const std::string& model, const PriceTable* prices);
+[[nodiscard]] records::CallUsage usage_of(const Completion& completion, const std::string& model, const PriceTable* prices);
 /// The same for a call that may have been made but has no answer.
-[[nodiscard]] CallUsage usage_of(const NextCall& call, const std::string& answering, const CompletionRequest& request,
-                                 const PriceTable* prices);
+[[nodiscard]] records::CallUsage usage_of(const NextCall& call, const std::string& answering, const CompletionRequest& request,
+                                          const PriceTable* prices);
 
 /// True if a call that failed with this error may have cost money: false if it was refused before the model began.
 [[nodiscard]] bool may_have_cost(const Error& error);

@@ -62,6 +62,18 @@ json::array to_json(const std::vector<Change>& changes) {
     for (const Change& change : changes) { array.emplace_back(to_json(change)); }
     return array;
 }
+std::vector<records::FileChange> recorded(const std::vector<Change>& changes) {
+    std::vector<records::FileChange> list;
+    for (const Change& change : changes) {
+        list.push_back({.path = change.path,
+                        .before_sha256 = change.before_sha256,
+                        .after_sha256 = change.after_sha256,
+                        .lines_added = change.lines_added,
+                        .lines_removed = change.lines_removed,
+                        .created = change.created});
+    }
+    return list;
+}
 std::vector<Change> changes_from_json(const json::array& value) {
     std::vector<Change> changes;
     for (const json::value& item : value) { changes.push_back(change_from_json(item.as_object())); }

@@ -16,6 +16,8 @@ namespace agentforge::kernel {
 [[nodiscard]] json::object to_json(const Change& change);
 [[nodiscard]] Change change_from_json(const json::object& value);
 [[nodiscard]] json::array to_json(const std::vector<Change>& changes);
+/// Returns the changes as they are recorded.
+[[nodiscard]] std::vector<records::FileChange> recorded(const std::vector<Change>& changes);
 [[nodiscard]] std::vector<Change> changes_from_json(const json::array& value);
 [[nodiscard]] json::object to_json(const EscalationRequest& request);
 [[nodiscard]] EscalationRequest escalation_from_json(const json::object& value);

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "config/template_checks.hpp"
 #include "pipeline/artifact_files.hpp"
+#include "pipeline/measure.hpp"
 #include "pipeline/process_requests.hpp"
 #include "pipeline/task_run.hpp"
 

@@ -88,7 +88,9 @@ Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, st
         gate.tests_passed =
             static_cast<std::uint64_t>(std::ranges::count(report.tests, TestStatus::passed, &TestOutcome::status));
     }
-    if (const json::value* conformance = report.facts.if_contains("conformance_passing")) { gate.conformance = *conformance; }
+    if (const json::value* passing = report.facts.if_contains("conformance_passing"); passing != nullptr && passing->is_bool()) {
+        gate.conformance = passing->get_bool();
+    }
     if (report.facts.contains("checks_total")) {
         gate.checks = static_cast<std::uint64_t>(number_of(report.facts, "checks_total"));
         gate.checks_passed = static_cast<std::uint64_t>(number_of(report.facts, "checks_passing"));

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host of a running stage. Each call with an effect is durable: journaled with its place (stage, visit, call index) and the
-// hash of its input. After a crash `execute` runs again, and finished calls are answered from the journal.
+// The host of a running stage. Each call with an effect is durable (durable_calls.hpp): journaled with its place (stage, visit,
+// call index) and the hash of its input. After a crash `execute` runs again, and finished calls are answered from the journal.
 #pragma once
 
-#include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 
 #include <agentforge/stage.hpp>
 
-#include "pipeline/agent/agent_session.hpp"
+#include "pipeline/durable_calls.hpp"
+#include "pipeline/durable_workspace.hpp"
 
 namespace agentforge::kernel {
 
@@ -58,10 +57,8 @@ public:
     [[nodiscard]] Result<json::value> parse_yaml(std::string_view text) override;
 
 private:
-    class Calls;
-    class DurableWorkspace;
     StageHost();
-    std::unique_ptr<Calls> calls_;
+    std::unique_ptr<DurableCalls> calls_;
     std::unique_ptr<DurableWorkspace> workspace_;
     std::optional<EscalationRequest> asked_;
 };

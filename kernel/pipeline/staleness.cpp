@@ -124,15 +124,15 @@ Result<Staleness> measure_staleness(const Repository& repository,
     return result;
 }
 
-json::array to_json(const std::vector<StaleFile>& files) {
-    json::array list;
+std::vector<records::StaleFile> recorded(const std::vector<StaleFile>& files) {
+    std::vector<records::StaleFile> list;
     for (const StaleFile& file : files) {
-        json::array commits;
-        for (const CommitLine& commit : file.commits) { commits.emplace_back(commit.id + " " + sanitize_utf8(commit.subject)); }
-        list.push_back(json::object{{"path", sanitize_utf8(file.path)},
-                                    {"change", std::string(1, file.change)},
-                                    {"named_by", json::array(file.named_by.begin(), file.named_by.end())},
-                                    {"commits", std::move(commits)}});
+        std::vector<std::string> commits;
+        for (const CommitLine& commit : file.commits) { commits.push_back(commit.id + " " + sanitize_utf8(commit.subject)); }
+        list.push_back({.path = sanitize_utf8(file.path),
+                        .change = std::string(1, file.change),
+                        .named_by = file.named_by,
+                        .commits = std::move(commits)});
     }
     return list;
 }

@@ -15,6 +15,7 @@
 
 #include "git/history.hpp"
 #include "git/repository.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
@@ -51,8 +52,8 @@ using Folders = std::set<std::string, std::less<>>;
                                                   const std::map<std::string, json::object, std::less<>>& artifacts,
                                                   const std::string& base, const std::string& head, bool checkout = false);
 
-/// In the form of the record: `path`, `change`, `named_by`, `commits` (`id subject`).
-[[nodiscard]] json::array to_json(const std::vector<StaleFile>& files);
+/// Returns the files as they are recorded.
+[[nodiscard]] std::vector<records::StaleFile> recorded(const std::vector<StaleFile>& files);
 /// Returns lines such as "src/a.py (in specification): 1f2e3d4c Rename the parser, and 2 more".
 [[nodiscard]] std::vector<std::string> describe(const std::vector<StaleFile>& files);
 

@@ -105,7 +105,7 @@ Result<void> TaskRun::begin_or_resume() {
 /// Records the limits and prices in force, as part of the task's history.
 Result<void> TaskRun::settle_costing() {
     if (is_terminal(task_.state().status)) { return {}; }
-    json::object in_force = costing_in_force(task_.state(), task_.services);
+    records::CostingInForce in_force = costing_in_force(task_.state(), task_.services);
     if (in_force == task_.state().costing) { return {}; }
     return task_.session->record(records::Costing{std::move(in_force)});
 }

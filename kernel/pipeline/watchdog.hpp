@@ -9,7 +9,6 @@
 
 #include <agentforge/stage.hpp>
 
-#include "pipeline/agent/agent_session.hpp"
 #include "pipeline/open_task.hpp"
 #include "pipeline/stage_host.hpp"
 

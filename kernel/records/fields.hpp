@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -124,6 +125,15 @@ private:
         }
     }
     template <Described T>
+    void field(std::string_view key, std::map<std::string, T>& out) {
+        const json::value* value = object_->if_contains(key);
+        if (value == nullptr || !value->is_object()) { return miss(key, "a map of maps"); }
+        for (const auto& [name, item] : value->get_object()) {
+            if (!item.is_object()) { return miss(key, "a map of maps"); }
+            out.emplace(name, part<T>(item.get_object()));
+        }
+    }
+    template <Described T>
     T part(const json::object& object) {
         Reader inner(object);
         T out = inner.read<T>();
@@ -154,6 +164,12 @@ void write_field(json::object& out, std::string_view key, const std::vector<T>& 
     json::array list;
     for (const T& each : value) { list.emplace_back(to_fields(each)); }
     out[key] = std::move(list);
+}
+template <Described T>
+void write_field(json::object& out, std::string_view key, const std::map<std::string, T>& value) {
+    json::object map;
+    for (const auto& [name, each] : value) { map[name] = to_fields(each); }
+    out[key] = std::move(map);
 }
 template <class T>
 void write_field(json::object& out, std::string_view key, const std::optional<T>& value) {

@@ -127,13 +127,22 @@ std::string decision_of(const ApprovalDecided& decided) {
     return decided.feedback->empty() ? "reject" : "revise";
 }
 
-std::optional<json::object> usage_of_old_step(const Step& step) {
+std::optional<CallUsage> usage_of_old_step(const Step& step) {
     if (*step.input_tokens == 0 && *step.output_tokens == 0) { return std::nullopt; }
-    json::object usage = *step.llm_call;
-    usage["input_tokens"] = *step.input_tokens;
-    usage["output_tokens"] = *step.output_tokens;
-    if (usage.contains("cost_microusd")) { usage["cost_from"] = "backend"; }
+    CallUsage usage{.model = step.llm_call->model,
+                    .input_tokens = *step.input_tokens,
+                    .cached_input_tokens = 0,
+                    .cache_write_input_tokens = 0,
+                    .output_tokens = *step.output_tokens,
+                    .cost_microusd = step.llm_call->cost_microusd,
+                    .estimated = false};
+    if (usage.cost_microusd) { usage.cost_from = cost_from_backend; }
     return usage;
+}
+
+std::uint64_t estimated_tokens(const Step& step) {
+    const json::value* total = step.section_tokens->if_contains("total");
+    return total != nullptr && total->is_number() ? total->to_number<std::uint64_t>() : 0;
 }
 
 std::string_view type_of(const Body& body) noexcept {

@@ -7,11 +7,14 @@
 // and `stage` name the stage that the record is about.
 //
 // A new type of record is a struct here and a name in `Body`. If it changes nothing in the state of its task, it says
-// `only_tells`. Otherwise task/fold.hpp must handle it, and does not compile until it does. Code that writes a record and leaves
+// `only_tells`. Otherwise task/fold.cpp must handle it, and does not compile until it does. Code that writes a record and leaves
 // out a member without a default does not compile either.
+//
+// A member is JSON only if its keys are not ours to list; its comment says whose they are. All other maps and lists are structs.
 #pragma once
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -63,14 +66,83 @@ struct PlanStep {
 };
 BOOST_DESCRIBE_STRUCT(PlanStep, (), (number, of, title, attempt))
 
+inline constexpr std::string_view cost_from_backend = "backend";  ///< `cost_from`: the backend reported the cost.
+inline constexpr std::string_view cost_from_prices = "prices";    ///< `cost_from`: it comes from the table of prices.
+
+/// The usage of one model call.
+struct CallUsage {
+    Added<std::string> model;  ///< Empty: the backend named none.
+    std::uint64_t input_tokens;
+    Added<std::uint64_t> cached_input_tokens;       ///< Part of the input, read from the server's cache.
+    Added<std::uint64_t> cache_write_input_tokens;  ///< Part of the input, written to the cache at a separate price.
+    std::uint64_t output_tokens;
+    std::optional<std::uint64_t> cost_microusd = {};  ///< Absent: unknown, which is not zero.
+    std::optional<std::string> cost_from = {};        ///< `backend`, which reported the cost, or `prices`, our table.
+    Added<bool> estimated;                            ///< The tokens are our count.
+    bool operator==(const CallUsage&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CallUsage, (),
+                      (model, input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, cost_microusd,
+                       cost_from, estimated))
+
+/// The model call of a step, in short.
+struct ModelCall {
+    Added<std::string> model;
+    Added<std::uint64_t> prompt_tokens;
+    Added<std::uint64_t> completion_tokens;
+    std::optional<std::uint64_t> cost_microusd = {};  ///< Absent: unknown.
+};
+BOOST_DESCRIBE_STRUCT(ModelCall, (), (model, prompt_tokens, completion_tokens, cost_microusd))
+
+/// A change of a file in the workspace.
+struct FileChange {
+    Added<std::string> path;
+    Added<std::string> before_sha256;  ///< Empty: the file did not exist, or a program changed it.
+    Added<std::string> after_sha256;   ///< Empty: the file no longer exists, or a program changed it.
+    Added<std::uint64_t> lines_added;
+    Added<std::uint64_t> lines_removed;
+    Added<bool> created;
+};
+BOOST_DESCRIBE_STRUCT(FileChange, (), (path, before_sha256, after_sha256, lines_added, lines_removed, created))
+
+/// A place in an artifact that a person wants changed.
+struct FeedbackIssue {
+    std::optional<std::string> location = {};  ///< A place in the artifact, such as `requirements.REQ-003`.
+    std::string issue;
+    std::optional<std::string> suggestion = {};
+    Added<std::string> priority;  ///< `must_address` or `should_consider`.
+    bool operator==(const FeedbackIssue&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(FeedbackIssue, (), (location, issue, suggestion, priority))
+
+/// What became of an issue that had to be addressed, by comparing the two versions of the artifact.
+struct IssueAnswer {
+    Added<std::string> location;
+    Added<std::string> issue;
+    Added<std::string> result;  ///< `changed`, `unchanged` or `unmeasured`.
+    bool operator==(const IssueAnswer&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(IssueAnswer, (), (location, issue, result))
+
+/// A test that is claimed to be wrong, as it was measured.
+struct MeasuredTest {
+    Added<std::string> id;
+    Added<std::string> file;
+    Added<std::uint64_t> line;  ///< 0: unknown.
+    Added<std::string> status;
+    Added<std::string> message;
+    bool operator==(const MeasuredTest&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(MeasuredTest, (), (id, file, line, status, message))
+
 /// The evidence for handing an earlier stage's work back to it.
 struct HandBackEvidence {
     Added<std::string> to;           ///< `tests` or `specification`: what is wrong. Older journals have `red` or `spec`.
     std::vector<std::string> tests;  ///< Ids of the tests that are claimed to be wrong.
     std::string requirement;
     Added<std::string> criterion;
-    Added<std::string> reason;                ///< In the agent's words.
-    Added<json::array> measured;              ///< The kernel's measurement of these tests.
+    Added<std::string> reason;  ///< In the agent's words.
+    Added<std::vector<MeasuredTest>> measured;
     Added<std::vector<std::string>> changed;  ///< Files of the implementation.
     Added<std::string> red_tree;
     Added<std::string> work_tree;
@@ -82,16 +154,25 @@ BOOST_DESCRIBE_STRUCT(HandBackEvidence, (),
 
 /// More stages for a task. Its template from now on, in which the existing stages are unchanged.
 struct Extension {
-    json::object pipeline;      ///< The whole template.
+    json::object pipeline;      ///< The whole template, as written. A stage's `config` has the keys of its plugin.
     std::string exit_stage;     ///< Where the task ends from now on.
     std::string next_pipeline;  ///< The template of the new stages. The task's own if it had ended early.
 };
 BOOST_DESCRIBE_STRUCT(Extension, (), (pipeline, exit_stage, next_pipeline))
 
+/// A file that the task's artifacts name and that has changed since.
+struct StaleFile {
+    Added<std::string> path;
+    Added<std::string> change;                 ///< The letter of git: `M`, `A`, `D`, …
+    Added<std::vector<std::string>> named_by;  ///< The artifacts that name it.
+    Added<std::vector<std::string>> commits;   ///< The commits that changed it, newest first: id and subject.
+};
+BOOST_DESCRIBE_STRUCT(StaleFile, (), (path, change, named_by, commits))
+
 /// The result of checking the task's artifacts before more work is built on them.
 struct Freshness {
-    std::string head;      ///< The commit with which the task's base was compared.
-    json::array stale;     ///< Files named by the artifacts and changed since: `path`, `change`, `named_by` (stages), `commits`.
+    std::string head;  ///< The commit with which the task's base was compared.
+    std::vector<StaleFile> stale;
     std::string accepted;  ///< Why a person accepts them anyway. Empty: nothing is stale.
 };
 BOOST_DESCRIBE_STRUCT(Freshness, (), (head, stale, accepted))
@@ -128,6 +209,55 @@ struct ExternalMet {
 };
 BOOST_DESCRIBE_STRUCT(ExternalMet, (), (repo, artifact, version, tag, commit, path))
 
+/// How far the user's branch has moved since the task began.
+struct BaseDrift {
+    Added<std::string> branch;  ///< The branch that the task began on. Empty: HEAD was detached, or the branch is gone.
+    Added<std::string> head;
+    Added<std::uint64_t> commits;  ///< Number of new commits.
+    Added<bool> rewritten;         ///< The task's base is no longer part of the branch.
+    Added<std::vector<std::string>> changed_by_both;
+    Added<std::vector<std::string>> conflicts;
+    bool operator==(const BaseDrift&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(BaseDrift, (), (branch, head, commits, rewritten, changed_by_both, conflicts))
+
+/// Limits of a stage.
+struct StageLimits {
+    std::optional<std::uint64_t> max_cost_microusd = {};
+    std::optional<std::uint64_t> max_tokens = {};
+    std::optional<std::uint64_t> max_steps = {};
+    std::optional<std::uint64_t> max_wall_time_ms = {};
+    bool operator==(const StageLimits&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(StageLimits, (), (max_cost_microusd, max_tokens, max_steps, max_wall_time_ms))
+
+/// Limits of a task and of its stages.
+struct LimitsInForce {
+    std::optional<std::uint64_t> max_cost_microusd = {};
+    std::optional<std::uint64_t> max_tokens = {};
+    std::optional<std::uint64_t> max_steps = {};
+    std::optional<std::uint64_t> max_wall_time_ms = {};
+    std::optional<std::map<std::string, StageLimits>> stages = {};  ///< By the stage's name.
+    bool operator==(const LimitsInForce&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(LimitsInForce, (), (max_cost_microusd, max_tokens, max_steps, max_wall_time_ms, stages))
+
+/// A table of prices.
+struct PriceList {
+    Added<std::string> as_of;  ///< Its date.
+    Added<std::string> sha256;
+    bool operator==(const PriceList&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(PriceList, (), (as_of, sha256))
+
+/// Limits and prices.
+struct CostingInForce {
+    std::optional<LimitsInForce> limits = {};           ///< Absent: nothing is limited.
+    std::optional<std::vector<PriceList>> prices = {};  ///< Absent: the task has no prices.
+    bool operator==(const CostingInForce&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CostingInForce, (), (limits, prices))
+
 // ------------------------------------------------------------------------------------------------------------ task --
 
 /// The first record: the request.
@@ -136,7 +266,7 @@ struct TaskCreated {
     std::string task_id;
     std::string request;
     std::string goal_type;
-    json::object pipeline;  ///< The whole template.
+    json::object pipeline;  ///< The whole template, as written. A stage's `config` has the keys of its plugin.
     std::string base_commit;
     std::string base_tree;
     Added<std::string> base_branch;  ///< Empty: HEAD was detached.
@@ -298,8 +428,7 @@ struct ArtifactAccepted {
     Added<bool> asks;                               ///< A person must look at it.
     Added<std::vector<std::string>> acts_later;     ///< Changed files that act later, with their content, if not approved yet.
     Added<std::vector<std::string>> changed_tests;  ///< Tests changed as outdated, old and new lines, if not approved yet.
-    Added<json::array> answers;  ///< The changes that a person asked for, compared with the previous version: `location`,
-                                 ///< `issue`, `result` (`changed`, `unchanged`, `unmeasured`).
+    Added<std::vector<IssueAnswer>> answers;        ///< The changes that a person asked for.
     Added<std::uint64_t> duration_ms;
 };
 BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (),
@@ -391,9 +520,9 @@ struct ApprovalDecided {
     Added<std::string> artifact_blob;
     Added<std::string> decided_by;
     Added<std::string> decision;  ///< `approve`, `revise`, `reject`, `exit` or `extend`. Absent: see `approved`, `feedback`.
-    Added<json::array> issues;    ///< For `revise`: `location`, `issue`, `suggestion`, `priority`.
-    std::optional<Extension> extension = {};  ///< For `extend`.
-    std::optional<Freshness> freshness = {};  ///< For `extend`.
+    Added<std::vector<FeedbackIssue>> issues;  ///< For `revise`.
+    std::optional<Extension> extension = {};   ///< For `extend`.
+    std::optional<Freshness> freshness = {};   ///< For `extend`.
 };
 BOOST_DESCRIBE_STRUCT(ApprovalDecided, (),
                       (stage, approval_id, approved, artifact_hash, feedback, artifact_blob, decided_by, decision, issues,
@@ -472,25 +601,26 @@ struct Step {
     Added<unsigned> run_step;
     Added<ActionTaken> action;
     Added<ActionResult> result;
-    Added<json::object> llm_call;  ///< model, prompt_tokens, completion_tokens and, if known, cost_microusd.
+    Added<ModelCall> llm_call;
     Added<std::uint64_t> input_tokens;
     Added<std::uint64_t> output_tokens;
-    Added<json::object> section_tokens;  ///< Estimated tokens of each section of the context, and their `total`.
+    Added<json::object> section_tokens;  ///< Estimated tokens of the context, by its sections' names, and their `total`.
     Added<std::string> context_blob;     ///< The exact context that the model saw.
     Added<std::string> system_blob;
     Added<std::string> record_blob;  ///< The whole step. A resumed run continues from it.
     Added<std::string> tree;         ///< The workspace after the step.
-    std::optional<json::array> changes = {};
-    std::optional<std::string> patch = {};  ///< A file below the task's folder.
-    std::optional<json::array> files = {};
+    std::optional<std::vector<FileChange>> changes = {};
+    std::optional<std::string> patch = {};               ///< A file below the task's folder.
+    std::optional<std::vector<std::string>> files = {};  ///< Paths changed by a command that works agentically.
 };
 BOOST_DESCRIBE_STRUCT(Step, (),
                       (phase, visit, run, run_step, action, result, llm_call, input_tokens, output_tokens, section_tokens,
                        context_blob, system_blob, record_blob, tree, changes, patch, files))
 
-/// Returns the usage of a step's call, in the form of `answer`, for a journal of an older version whose answers lack it. Empty:
-/// the step called no model.
-[[nodiscard]] std::optional<json::object> usage_of_old_step(const Step& step);
+/// Returns the usage of a step's call, for a journal of an older version whose answers lack it. Empty: the step called no model.
+[[nodiscard]] std::optional<CallUsage> usage_of_old_step(const Step& step);
+/// Returns the estimated tokens of a step's whole context. 0: unknown.
+[[nodiscard]] std::uint64_t estimated_tokens(const Step& step);
 
 /// A model answered. The step that uses the answer follows.
 struct Answer {
@@ -501,7 +631,7 @@ struct Answer {
     Added<unsigned> run_step;
     Added<std::string> frame_hash;
     Added<std::string> context_hash;
-    std::optional<json::object> usage = {};  ///< A CallUsage (cost/ledger.hpp).
+    std::optional<CallUsage> usage = {};
     Added<Kept> answer;
 };
 BOOST_DESCRIBE_STRUCT(Answer, (), (phase, visit, run, run_step, frame_hash, context_hash, usage, answer))
@@ -514,7 +644,7 @@ struct CallLost {
     Added<unsigned> run;
     Added<unsigned> run_step;
     Added<std::string> reason;
-    json::object usage;  ///< A CallUsage (cost/ledger.hpp).
+    CallUsage usage;
 };
 BOOST_DESCRIBE_STRUCT(CallLost, (), (phase, visit, run, run_step, reason, usage))
 
@@ -529,7 +659,7 @@ struct AttemptFailed {
     Added<std::string> code;
     Added<std::string> message;
     Added<std::string> where;
-    std::optional<json::object> usage = {};  ///< A CallUsage, if the model may have begun.
+    std::optional<CallUsage> usage = {};  ///< If the model may have begun.
 };
 BOOST_DESCRIBE_STRUCT(AttemptFailed, (), (phase, visit, run, run_step, attempt, code, message, where, usage))
 
@@ -577,7 +707,7 @@ struct CallFinished {
     Added<std::string> outcome;            ///< `ok` or `error`.
     Added<Kept> result;                    ///< The answer, or the error.
     std::optional<std::string> tree = {};  ///< The workspace, if the stage wrote.
-    std::optional<json::array> changes = {};
+    std::optional<std::vector<FileChange>> changes = {};
 };
 BOOST_DESCRIBE_STRUCT(CallFinished, (), (stage, visit, call, name, input_hash, outcome, result, tree, changes))
 
@@ -599,10 +729,10 @@ struct Gate {
     std::optional<std::string> inputs = {};                ///< A hash of the settings and rules used.
     std::optional<std::vector<CommandRun>> commands = {};  ///< The commands that ran.
     Added<Kept> report;
-    std::optional<json::value> confinement = {};  ///< The confinement of the commands.
+    std::optional<json::value> confinement = {};  ///< The commands' confinement, in the sandbox's own words.
     std::optional<std::uint64_t> tests = {};
     std::optional<std::uint64_t> tests_passed = {};
-    std::optional<json::value> conformance = {};
+    std::optional<bool> conformance = {};      ///< True: no conformance check blocks.
     std::optional<std::uint64_t> checks = {};  ///< The conformance checks that it made.
     std::optional<std::uint64_t> checks_passed = {};
 };
@@ -651,8 +781,8 @@ struct Delivered {
     std::optional<std::string> patch_file = {};  ///< Path below the task's folder.
     std::optional<std::string> patch_sha256 = {};
     std::optional<bool> signed_ = {};
-    Added<std::string> commit_hooks;        ///< Which hooks ran, or why none did.
-    std::optional<json::value> drift = {};  ///< How far the base has moved.
+    Added<std::string> commit_hooks;  ///< Which hooks ran, or why none did.
+    std::optional<BaseDrift> drift = {};
 };
 BOOST_DESCRIBE_STRUCT(Delivered, (),
                       (stage, deliverable_type, tree, workspace_tree, base_commit, base_tree, branch, commit, patch_file,
@@ -695,7 +825,7 @@ struct Rebased {
     Added<std::string> summary;
     Added<std::string> commit_hooks;
     Added<bool> signed_;
-    Added<json::value> drift;
+    Added<json::value> drift;  ///< Always null: the rebase has ended the drift of the delivery.
     Added<Kept> report;
 };
 BOOST_DESCRIBE_STRUCT(Rebased, (),
@@ -707,7 +837,7 @@ BOOST_DESCRIBE_STRUCT(Rebased, (),
 /// Limits and prices in force from now on.
 struct Costing {
     static constexpr std::string_view type = "costing";
-    json::object in_force;
+    CostingInForce in_force;
 };
 BOOST_DESCRIBE_STRUCT(Costing, (), (in_force))
 

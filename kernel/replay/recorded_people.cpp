@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/recorded_people.hpp"
 
+#include "pipeline/people/iteration.hpp"
+
 namespace agentforge::kernel {
 
 namespace {
@@ -52,8 +54,7 @@ private:
         if (decision.decision == "extend") { decision.decision = "approve"; }
         // Journals of older versions have remarks on approvals.
         if (!decision.approved()) { decision.feedback = *recorded->decided.feedback; }
-        AF_TRY(decision.issues, issues_from(*recorded->decided.issues,
-                                            [](const std::string& pointer) { return "the journal's record" + pointer; }));
+        decision.issues = issues_of(*recorded->decided.issues);
         decision.artifact_hash = request.artifact_hash;
         decision.decided_by = *recorded->decided.decided_by;
         return store_.decide_artifact(request.id, decision);

@@ -5,43 +5,88 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "task/exit_gate.hpp"
 #include "task/folded_journal.hpp"
 
 namespace agentforge::kernel {
 
-Result<records::AnyRecord> Fold::apply() {
-    AF_TRY(records::AnyRecord read, records::read_record(record_));
-    envelope_ = read.envelope;
-    const Sequence seq = envelope_.seq.value_or(state_.seq + 1);
-    if (state_.seq != 0 && seq != state_.seq + 1) {
-        return refuse("record " + std::to_string(seq) + " follows record " + std::to_string(state_.seq));
-    }
-    if (state_.task_id.empty() && !std::holds_alternative<records::TaskCreated>(read.body)) {
-        return refuse("`" + envelope_.type + "` comes before `task_created`");
-    }
-    const bool over = state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted;
-    const bool goes_on = state_.status == TaskStatus::completed && std::holds_alternative<records::TaskContinued>(read.body);
-    const bool may_follow = goes_on || std::holds_alternative<records::Rebased>(read.body) ||
-                            std::holds_alternative<records::Note>(read.body) ||
-                            std::holds_alternative<records::Recovered>(read.body);
-    if (over && !may_follow) { return refuse_ended(); }
-    AF_CHECK(require_transition());
-    time_ = envelope_.timestamp.value_or(state_.updated_at);
-    const bool nothing_ran =
-        std::holds_alternative<records::TaskResumed>(read.body) || std::holds_alternative<records::Recovered>(read.body) ||
-        std::holds_alternative<records::Costing>(read.body) || std::holds_alternative<records::Forked>(read.body);
-    const std::uint64_t ran = nothing_ran ? 0 : time_since_last();
-    const std::size_t stage = state_.stage_index;
-    AF_CHECK(std::visit([this](const auto& body) { return on(body); }, read.body));
-    if (ran != 0 && stage < state_.stages.size()) { state_.stages[stage].wall_ms += ran; }
-    state_.seq = seq;
-    state_.hash = envelope_.hash.value_or("");
-    state_.updated_at = time_;
-    return read;
-}
+// Stages and their artifacts (fold_stages.cpp).
+template <>
+Result<void> Fold::on(const records::StageStarted&);
+template <>
+Result<void> Fold::on(const records::StageFailed&);
+template <>
+Result<void> Fold::on(const records::StageSkipped&);
+template <>
+Result<void> Fold::on(const records::StageCompleted&);
+template <>
+Result<void> Fold::on(const records::ArtifactAccepted&);
+template <>
+Result<void> Fold::on(const records::ArtifactRejected&);
+template <>
+Result<void> Fold::on(const records::ReviewFinished&);
+template <>
+Result<void> Fold::on(const records::CycleRequested&);
+template <>
+Result<void> Fold::on(const records::CycleStarted&);
+
+// People (fold_people.cpp).
+template <>
+Result<void> Fold::on(const records::StageEscalated&);
+template <>
+Result<void> Fold::on(const records::EscalationRaised&);
+template <>
+Result<void> Fold::on(const records::EscalationResolved&);
+template <>
+Result<void> Fold::on(const records::ApprovalRequested&);
+template <>
+Result<void> Fold::on(const records::ApprovalDecided&);
+template <>
+Result<void> Fold::on(const records::ActionProposed&);
+template <>
+Result<void> Fold::on(const records::ActionAsked&);
+template <>
+Result<void> Fold::on(const records::ActionDecided&);
+
+// Work: steps, calls, measurements, delivery, cost (fold_work.cpp).
+template <>
+Result<void> Fold::on(const records::Step&);
+template <>
+Result<void> Fold::on(const records::Answer&);
+template <>
+Result<void> Fold::on(const records::CallLost&);
+template <>
+Result<void> Fold::on(const records::AttemptFailed&);
+template <>
+Result<void> Fold::on(const records::ServerTool&);
+template <>
+Result<void> Fold::on(const records::CallStarted&);
+template <>
+Result<void> Fold::on(const records::CallFinished&);
+template <>
+Result<void> Fold::on(const records::Gate&);
+template <>
+Result<void> Fold::on(const records::Snapshot&);
+template <>
+Result<void> Fold::on(const records::HeldOut&);
+template <>
+Result<void> Fold::on(const records::Delivered&);
+template <>
+Result<void> Fold::on(const records::DeliveryPrepared&);
+template <>
+Result<void> Fold::on(const records::Published&);
+template <>
+Result<void> Fold::on(const records::Rebased&);
+template <>
+Result<void> Fold::on(const records::Costing&);
+template <>
+Result<void> Fold::on(const records::Plugins&);
+template <>
+Result<void> Fold::on(const records::DependenciesMet&);
 
 // ---------------------------------------------------------------------------------------------------------- the task --
 
+template <>
 Result<void> Fold::on(const records::TaskCreated& created) {
     if (!state_.task_id.empty()) { return refuse("the task is created twice"); }
     TaskState fresh;
@@ -95,6 +140,7 @@ Result<void> Fold::take_entry(TaskState& fresh, const records::TaskCreated& crea
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::ExternalArtifactImported& imported) {
     if (state_.status != TaskStatus::pending) { return refuse("the task was started before"); }
     if (!state_.imports_due.contains(imported.validation.contract)) {
@@ -118,23 +164,7 @@ Result<void> Fold::on(const records::ExternalArtifactImported& imported) {
     return {};
 }
 
-Result<void> Fold::on(const records::Forked& forked) {
-    AF_CHECK(require_running());
-    if (forked.parent != state_.task_id || forked.task_id == state_.task_id) {
-        return refuse("it forks `" + forked.parent + "`, and the records before are of `" + state_.task_id + "`");
-    }
-    if (forked.from_step != state_.steps) {
-        return refuse("it forks after step " + std::to_string(forked.from_step) + ", and the records before end at step " +
-                      std::to_string(state_.steps));
-    }
-    state_.task_id = forked.task_id;
-    state_.created_at = time_;
-    state_.set_file.clear();  // The set already has this part. The fork delivers by itself.
-    state_.prepared.reset();
-    state_.died_running = false;
-    return on(records::TaskPaused{"forked from " + forked.parent + " after step " + std::to_string(forked.from_step)});
-}
-
+template <>
 Result<void> Fold::on(const records::TaskStarted& started) {
     if (!state_.imports_due.empty()) { return refuse("its `" + *state_.imports_due.begin() + "` was not imported"); }
     state_.status = TaskStatus::running;
@@ -142,6 +172,7 @@ Result<void> Fold::on(const records::TaskStarted& started) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::TaskResumed& resumed) {
     if (!state_.imports_due.empty()) { return refuse("its `" + *state_.imports_due.begin() + "` was not imported"); }
     if (state_.status == TaskStatus::failed && state_.progress != StageProgress::not_started) {
@@ -178,6 +209,7 @@ void Fold::forget_guidance() {
     if (state_.resumption.guidance_heard) { state_.resumption.guidance.clear(); }
 }
 
+template <>
 Result<void> Fold::on(const records::TaskPaused& paused) {
     if (state_.status == TaskStatus::running || state_.status == TaskStatus::pending) { state_.status = TaskStatus::paused; }
     // An abandoned call may still be under way, as after a process died.
@@ -189,12 +221,32 @@ Result<void> Fold::on(const records::TaskPaused& paused) {
     return {};
 }
 
+template <>
+Result<void> Fold::on(const records::Forked& forked) {
+    AF_CHECK(require_running());
+    if (forked.parent != state_.task_id || forked.task_id == state_.task_id) {
+        return refuse("it forks `" + forked.parent + "`, and the records before are of `" + state_.task_id + "`");
+    }
+    if (forked.from_step != state_.steps) {
+        return refuse("it forks after step " + std::to_string(forked.from_step) + ", and the records before end at step " +
+                      std::to_string(state_.steps));
+    }
+    state_.task_id = forked.task_id;
+    state_.created_at = time_;
+    state_.set_file.clear();  // The set already has this part. The fork delivers by itself.
+    state_.prepared.reset();
+    state_.died_running = false;
+    return on(records::TaskPaused{"forked from " + forked.parent + " after step " + std::to_string(forked.from_step)});
+}
+
+template <>
 Result<void> Fold::on(const records::TaskAborted& aborted) {
     end(TaskStatus::aborted);
     state_.error = aborted.reason;
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::TaskFailed& failed) {
     end(TaskStatus::failed);
     state_.error_code = failed.code;
@@ -202,6 +254,7 @@ Result<void> Fold::on(const records::TaskFailed& failed) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::TaskCompleted& completed) {
     AF_CHECK(require_running());
     const std::string& stage = completed.exit_stage;
@@ -216,6 +269,7 @@ Result<void> Fold::on(const records::TaskCompleted& completed) {
 }
 
 /// Nothing runs yet: the process that wrote the record, or a later one, resumes the task.
+template <>
 Result<void> Fold::on(const records::TaskContinued& continued) {
     if (!state_.delivery.empty() || !state_.commit.empty()) { return refuse("the task has delivered its change"); }
     if (continued.revise == continued.extension.has_value()) {
@@ -383,6 +437,39 @@ Error Fold::refuse(const std::string& why) const {
 }
 
 Error Fold::refuse_ended() const { return refuse("the task has ended (" + std::string(to_string(state_.status)) + ")"); }
+
+// ------------------------------------------------------------------------------------------------------- any record --
+
+Result<records::AnyRecord> Fold::apply() {
+    AF_TRY(records::AnyRecord read, records::read_record(record_));
+    envelope_ = read.envelope;
+    const Sequence seq = envelope_.seq.value_or(state_.seq + 1);
+    if (state_.seq != 0 && seq != state_.seq + 1) {
+        return refuse("record " + std::to_string(seq) + " follows record " + std::to_string(state_.seq));
+    }
+    if (state_.task_id.empty() && !std::holds_alternative<records::TaskCreated>(read.body)) {
+        return refuse("`" + envelope_.type + "` comes before `task_created`");
+    }
+    const bool over = state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted;
+    const bool goes_on = state_.status == TaskStatus::completed && std::holds_alternative<records::TaskContinued>(read.body);
+    const bool may_follow = goes_on || std::holds_alternative<records::Rebased>(read.body) ||
+                            std::holds_alternative<records::Note>(read.body) ||
+                            std::holds_alternative<records::Recovered>(read.body);
+    if (over && !may_follow) { return refuse_ended(); }
+    AF_CHECK(require_transition());
+    time_ = envelope_.timestamp.value_or(state_.updated_at);
+    const bool nothing_ran =
+        std::holds_alternative<records::TaskResumed>(read.body) || std::holds_alternative<records::Recovered>(read.body) ||
+        std::holds_alternative<records::Costing>(read.body) || std::holds_alternative<records::Forked>(read.body);
+    const std::uint64_t ran = nothing_ran ? 0 : time_since_last();
+    const std::size_t stage = state_.stage_index;
+    AF_CHECK(std::visit([this](const auto& body) { return on(body); }, read.body));
+    if (ran != 0 && stage < state_.stages.size()) { state_.stages[stage].wall_ms += ran; }
+    state_.seq = seq;
+    state_.hash = envelope_.hash.value_or("");
+    state_.updated_at = time_;
+    return read;
+}
 
 Result<void> fold(TaskState& state, const json::object& record) {
     AF_CHECK(fold_and_read(state, record));

@@ -15,6 +15,7 @@ constexpr std::string_view passed_deadline = "deadline";
 
 // ------------------------------------------------------------------------------------------------------- escalations --
 
+template <>
 Result<void> Fold::on(const records::StageEscalated& escalated) {
     AF_CHECK(require_running_stage(escalated.stage));
     const auto cause = escalation_cause(escalated.cause);
@@ -42,6 +43,7 @@ Result<void> Fold::on(const records::StageEscalated& escalated) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::EscalationRaised& raised) {
     AF_CHECK(require_running_stage(raised.stage));
     if (state_.progress != StageProgress::asking || !state_.escalation) { return refuse("there is no question to raise"); }
@@ -49,16 +51,20 @@ Result<void> Fold::on(const records::EscalationRaised& raised) {
     state_.stage().escalations += 1;
     state_.progress = StageProgress::escalated;
     state_.status = TaskStatus::paused;
+    state_.people_figures.asked(raised.escalation_id, time_);
+    state_.people_figures.escalated = true;
     state_.resumption.deadline = {raised.escalation_id, raised.deadline.value_or(""), raised.at_deadline.value_or("")};
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::EscalationResolved& resolved) {
     AF_CHECK(require_alive());
     const std::string& id = resolved.escalation_id;
     if (state_.progress != StageProgress::escalated || !state_.escalation || state_.escalation->id != id) {
         return refuse("escalation `" + id + "` is not open");
     }
+    state_.people_figures.decided(id, time_);
     if (resolved.abort) {
         end(TaskStatus::aborted);
         state_.error = "aborted after escalation " + id;
@@ -80,6 +86,7 @@ Result<void> Fold::on(const records::EscalationResolved& resolved) {
 
 // --------------------------------------------------------------------------------------------------------- approvals --
 
+template <>
 Result<void> Fold::on(const records::ApprovalRequested& requested) {
     AF_CHECK(require_running_stage(requested.stage));
     if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to approve"); }
@@ -94,10 +101,12 @@ Result<void> Fold::on(const records::ApprovalRequested& requested) {
     state_.approval = OpenApproval{requested.approval_id, requested.artifact_hash};
     state_.progress = StageProgress::approving;
     state_.status = TaskStatus::awaiting_approval;
+    state_.people_figures.asked(requested.approval_id, time_);
     state_.resumption.deadline = {requested.approval_id, requested.deadline.value_or(""), requested.at_deadline.value_or("")};
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::ApprovalDecided& decided) {
     const std::string& id = decided.approval_id;
     if (state_.progress != StageProgress::approving || !state_.approval || state_.approval->id != id) {
@@ -122,6 +131,7 @@ Result<void> Fold::on(const records::ApprovalDecided& decided) {
 
 Result<void> Fold::take_decision(const records::ApprovalDecided& decided, const std::string& word) {
     if (decided.extension) { AF_CHECK(extend(*decided.extension)); }
+    state_.people_figures.decided(decided.approval_id, time_);
     StageState& stage = state_.stage();
     if (!stage.history.empty()) {
         stage.history.back().decision = word;
@@ -171,6 +181,7 @@ void Fold::go_back_to(std::size_t index, const std::string& why) {
 // ----------------------------------------------------------------------------------------------------------- actions --
 
 /// Proposed by a stage at work, or by a reviewer of its artifact.
+template <>
 Result<void> Fold::on(const records::ActionProposed& proposed) {
     AF_CHECK(require_running());
     if (!state_.interactive) { return refuse("the task is not interactive"); }
@@ -184,6 +195,7 @@ Result<void> Fold::on(const records::ActionProposed& proposed) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::ActionAsked& asked) {
     AF_CHECK(require_alive());
     AF_CHECK(require_current_stage(asked.stage));
@@ -192,12 +204,14 @@ Result<void> Fold::on(const records::ActionAsked& asked) {
     }
     if (asked.action_hash != state_.action->hash) { return refuse("approval is asked for another action"); }
     state_.action->id = asked.approval_id;
+    state_.people_figures.asked(asked.approval_id, time_);
     state_.actions_asked += 1;
     state_.status = TaskStatus::awaiting_approval;
     return {};
 }
 
 /// The run carries out the decision; it finds it by the hash.
+template <>
 Result<void> Fold::on(const records::ActionDecided& decided) {
     AF_CHECK(require_alive());
     const std::string& id = decided.approval_id;
@@ -211,6 +225,7 @@ Result<void> Fold::on(const records::ActionDecided& decided) {
     }
     if (decision == "edited" && !decided.edited) { return refuse("it does not say what the action was changed to"); }
     state_.action.reset();
+    state_.people_figures.decided(id, time_);
     state_.status = TaskStatus::running;
     state_.resumption.decisions[decided.action_hash] = {decision, *decided.feedback, decided.edited};
     return {};

@@ -9,6 +9,7 @@
 
 namespace agentforge::kernel {
 
+template <>
 Result<void> Fold::on(const records::StageStarted& started) {
     AF_CHECK(require_running_stage(started.stage));
     if (state_.progress != StageProgress::not_started && state_.progress != StageProgress::failed) {
@@ -34,6 +35,7 @@ Result<void> Fold::on(const records::StageStarted& started) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::StageFailed& failed) {
     AF_CHECK(require_executing(failed.stage));
     StageState& stage = state_.stage();
@@ -48,6 +50,7 @@ Result<void> Fold::on(const records::StageFailed& failed) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::StageSkipped& skipped) {
     AF_CHECK(require_running_stage(skipped.stage));
     if (adopts_tests(state_) && state_.progress == StageProgress::accepted) {
@@ -68,6 +71,7 @@ Result<void> Fold::on(const records::StageSkipped& skipped) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::StageCompleted& completed) {
     AF_CHECK(require_running_stage(completed.stage));
     if (state_.progress != StageProgress::accepted) { return refuse("its artifact was not accepted"); }
@@ -82,6 +86,7 @@ Result<void> Fold::on(const records::StageCompleted& completed) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     AF_CHECK(require_executing(accepted.stage));
     AF_CHECK(require_exit_gate());
@@ -114,6 +119,7 @@ Result<void> Fold::require_own_file(const std::string& path) const {
     return inside ? Result<void>() : refuse("`" + ellipsis(sanitize_utf8(path), 100) + "` is not a file below the task's folder");
 }
 
+template <>
 Result<void> Fold::on(const records::ArtifactRejected& rejected) {
     AF_CHECK(require_executing(rejected.stage));
     StageState& stage = state_.stage();
@@ -128,6 +134,7 @@ Result<void> Fold::on(const records::ArtifactRejected& rejected) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::ReviewFinished& review) {
     AF_CHECK(require_running_stage(review.stage));
     if (!review.review->empty()) { AF_CHECK(require_own_file(*review.review)); }
@@ -153,6 +160,7 @@ Result<void> Fold::on(const records::ReviewFinished& review) {
 
 // ------------------------------------------------------------------------------------------------------------ cycles --
 
+template <>
 Result<void> Fold::on(const records::CycleRequested& requested) {
     AF_CHECK(require_executing(requested.stage));
     const auto index = state_.pipeline.index_of(requested.to);
@@ -171,6 +179,7 @@ Result<void> Fold::on(const records::CycleRequested& requested) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::CycleStarted&) {
     AF_CHECK(require_running());
     if (state_.progress != StageProgress::cycling) { return refuse("no stage asked for a cycle"); }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "config/gate_names.hpp"
+#include "task/exit_gate.hpp"
 #include "task/fold.hpp"
 
 namespace agentforge::kernel {
@@ -32,6 +33,7 @@ consteval bool is_kept() {
 
 // ------------------------------------------------------------------------------------------------------------- steps --
 
+template <>
 Result<void> Fold::on(const records::Step& step) {
     AF_CHECK(require_running());
     const auto index = state_.pipeline.index_of(step.phase);
@@ -51,9 +53,7 @@ Result<void> Fold::on(const records::Step& step) {
     stage.output_tokens += *step.output_tokens;
     state_.steps = number;
     if (!state_.answer_counted) {
-        if (const auto usage = records::usage_of_old_step(step)) {
-            state_.ledger.add(step.phase, role(), CallUsage::from_json(*usage));
-        }
+        if (const auto usage = records::usage_of_old_step(step)) { state_.ledger.add(step.phase, role(), *usage); }
     }
     state_.answer_counted = false;
     state_.died_running = false;
@@ -64,9 +64,7 @@ Result<void> Fold::on(const records::Step& step) {
 
 void Fold::remember(const records::Step& step, std::uint64_t number) {
     Resumption& resumption = state_.resumption;
-    const json::value* estimated = step.section_tokens->if_contains("total");
-    const TokenEstimate tokens{*step.input_tokens,
-                               estimated != nullptr && estimated->is_number() ? estimated->to_number<std::uint64_t>() : 0};
+    const TokenEstimate tokens{*step.input_tokens, records::estimated_tokens(step)};
     if (RunState* const run = run_of(step.phase, *step.visit, *step.run)) {
         run->steps.push_back(*step.record_blob);
         run->answers.clear();
@@ -86,6 +84,7 @@ RunState* Fold::run_of(const std::string& stage, unsigned visit, unsigned run) {
 }
 
 /// Usage is counted with the answer, not with the step. A crash between the two loses nothing and counts nothing twice.
+template <>
 Result<void> Fold::on(const records::Answer& answer) {
     if (answer.usage) { AF_CHECK(count_call(answer.phase, *answer.usage, false)); }
     std::int64_t& halves = state_.resumption.failed_attempts_halves;
@@ -97,6 +96,7 @@ Result<void> Fold::on(const records::Answer& answer) {
 }
 
 /// An attempt that was refused before the model began has no usage.
+template <>
 Result<void> Fold::on(const records::AttemptFailed& failed) {
     if (failed.usage) { AF_CHECK(count_call(failed.phase, *failed.usage, true)); }
     state_.resumption.failed_attempts_halves += 2;
@@ -107,35 +107,39 @@ Result<void> Fold::on(const records::AttemptFailed& failed) {
     return {};
 }
 
-Result<void> Fold::on(const records::CallLost& lost) { return count_call(lost.phase, lost.usage, true); }
+template <>
+Result<void> Fold::on(const records::CallLost& lost) {
+    return count_call(lost.phase, lost.usage, true);
+}
 
-Result<void> Fold::count_call(const std::string& stage, const json::object& usage, bool lost) {
-    for (const char* key :
-         {"input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens", "cost_microusd"}) {
-        const json::value* value = usage.if_contains(key);
-        const bool needed = key == std::string_view("input_tokens") || key == std::string_view("output_tokens");
-        if (value == nullptr && !needed) { continue; }
-        if (value == nullptr || !value->is_int64() || value->get_int64() < 0 ||
-            static_cast<std::uint64_t>(value->get_int64()) > most_counted) {
-            return refuse(std::string("the call's usage has no number `") + key + "`");
-        }
+Result<void> Fold::count_call(const std::string& stage, const records::CallUsage& usage, bool lost) {
+    const std::pair<const char*, std::uint64_t> counts[] = {{"input_tokens", usage.input_tokens},
+                                                            {"output_tokens", usage.output_tokens},
+                                                            {"cached_input_tokens", *usage.cached_input_tokens},
+                                                            {"cache_write_input_tokens", *usage.cache_write_input_tokens},
+                                                            {"cost_microusd", usage.cost_microusd.value_or(0)}};
+    for (const auto& [key, count] : counts) {
+        if (count > most_counted) { return refuse(std::string("`") + key + "` is no number that a call can have used"); }
     }
-    state_.ledger.add(stage, role(), CallUsage::from_json(usage), lost);
+    state_.ledger.add(stage, role(), usage, lost);
     state_.answer_counted = state_.answer_counted || !lost;
     state_.died_running = false;
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::ServerTool& tool) {
     state_.resumption.pinned_tools[*tool.tool] = *tool.tool_hash;
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::Costing& costing) {
     state_.costing = costing.in_force;
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::Plugins& plugins) {
     state_.resumption.plugins = *plugins.in_use;
     return {};
@@ -143,6 +147,7 @@ Result<void> Fold::on(const records::Plugins& plugins) {
 
 // -------------------------------------------------------------------------------------------------------- host calls --
 
+template <>
 Result<void> Fold::on(const records::CallStarted& started) {
     if (*started.stage != state_.stage().name || *started.visit != state_.stage().visits) { return {}; }
     state_.resumption.calls[*started.call] = {
@@ -155,6 +160,7 @@ Result<void> Fold::on(const records::CallStarted& started) {
 }
 
 /// The writes of a stage are recorded with the call that made them: both or neither.
+template <>
 Result<void> Fold::on(const records::CallFinished& finished) {
     if (finished.tree && !finished.tree->empty()) {
         AF_CHECK(require_running());
@@ -170,6 +176,7 @@ Result<void> Fold::on(const records::CallFinished& finished) {
 
 // ------------------------------------------------------------------------------------------------------ measurements --
 
+template <>
 Result<void> Fold::on(const records::Gate& gate) {
     AF_CHECK(require_running());
     GateState measured{gate.tree, gate.passed, *gate.partial, gate.summary, envelope_.seq.value_or(state_.seq + 1)};
@@ -208,6 +215,7 @@ void Fold::count_effort(const std::string& gate, const GateState& measured, cons
     }
 }
 
+template <>
 Result<void> Fold::on(const records::Snapshot& snapshot) {
     AF_CHECK(require_running());
     AF_CHECK(require_writer());
@@ -216,6 +224,7 @@ Result<void> Fold::on(const records::Snapshot& snapshot) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::HeldOut& held_out) {
     AF_CHECK(require_running());
     if (held_out.red_tree != state_.red_tree) { return refuse("the tests that are held out are not of this task's red_tree"); }
@@ -232,6 +241,7 @@ Result<void> Fold::on(const records::HeldOut& held_out) {
 
 // ---------------------------------------------------------------------------------------------------------- delivery --
 
+template <>
 Result<void> Fold::on(const records::Delivered& delivered) {
     AF_CHECK(require_executing(delivered.stage));
     if (delivered.patch_file && !delivered.patch_file->empty()) { AF_CHECK(require_own_file(*delivered.patch_file)); }
@@ -243,6 +253,7 @@ Result<void> Fold::on(const records::Delivered& delivered) {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::DeliveryPrepared& prepared) {
     AF_CHECK(require_executing(prepared.stage));
     if (state_.set_file.empty()) { return refuse("the task is not part of a set"); }
@@ -259,6 +270,7 @@ Result<void> Fold::require_deliver_gate(const std::string& tree) const {
     return {};
 }
 
+template <>
 Result<void> Fold::on(const records::DependenciesMet& met) {
     AF_CHECK(require_running());
     if (met.stage != state_.stage().name) { return refuse("stage `" + met.stage + "` is not the one that begins"); }
@@ -273,6 +285,7 @@ void Fold::take_delivery() {
 }
 
 /// The delivered branch was pushed.
+template <>
 Result<void> Fold::on(const records::Published& published) {
     AF_CHECK(require_executing(published.stage));
     if (state_.commit.empty()) { return refuse("nothing was delivered"); }
@@ -281,6 +294,7 @@ Result<void> Fold::on(const records::Published& published) {
 }
 
 /// The delivered change was put on a newer base after the task's end.
+template <>
 Result<void> Fold::on(const records::Rebased& rebased) {
     if (state_.status != TaskStatus::completed || state_.commit.empty()) {
         return refuse("only a commit that was delivered can be rebased");
@@ -291,7 +305,7 @@ Result<void> Fold::on(const records::Rebased& rebased) {
     if (!rebased.gate_passed) { return refuse("the deliver gate did not pass on the rebased tree"); }
     state_.commit = rebased.commit;
     take_delivery();
-    if (state_.delivery.drift) { state_.delivery.drift = *rebased.drift; }
+    state_.delivery.drift.reset();
     return {};
 }
 

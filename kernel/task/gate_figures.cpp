@@ -56,6 +56,11 @@ void GateFigures::add(const records::Gate& gate) {
     if (gate.commands) {
         for (const records::CommandRun& run : *gate.commands) { time.add(run); }
     }
+    if (!*gate.partial) {
+        GateRuns& of_gate = runs[gate.gate];
+        of_gate.all += 1;
+        of_gate.passed += gate.passed ? 1 : 0;
+    }
     if (!gate.tests) { return; }
     if (gate.gate == gate_name::baseline) {
         tests_before = gate.tests;

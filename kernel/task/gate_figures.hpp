@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands show of all gates of a task: how many tests there are, and where the time went. Folded record by record.
+// What commands show of all gates of a task: how many tests there are, where the time went, and how often each gate passed.
+// Folded record by record.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,11 +44,19 @@ struct GateTime {
 [[nodiscard]] std::string in_words(const GateTime& time);
 [[nodiscard]] json::object to_json(const GateTime& time);
 
+/// Runs of one gate on a stage's complete work.
+struct GateRuns {
+    std::uint64_t all = 0;
+    std::uint64_t passed = 0;
+    bool operator==(const GateRuns&) const = default;
+};
+
 struct GateFigures {
     std::optional<std::uint64_t> tests_before;  ///< Number of tests in the newest baseline.
     std::optional<std::uint64_t> tests;         ///< Number of tests in the newest whole measurement of another gate.
     std::uint64_t tests_passed = 0;             ///< Those of `tests` that passed.
     GateTime time;
+    std::map<std::string, GateRuns> runs;  ///< By the gate's name.
 
     void add(const records::Gate& gate);
     bool operator==(const GateFigures&) const = default;

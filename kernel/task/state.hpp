@@ -25,6 +25,7 @@
 #include "journal/journal.hpp"
 #include "records/records.hpp"
 #include "task/gate_figures.hpp"
+#include "task/people_figures.hpp"
 
 namespace agentforge::kernel {
 
@@ -187,7 +188,7 @@ struct DeliveryFacts {
     std::optional<std::string> patch_sha256;
     std::optional<bool> signed_;
     std::optional<std::string> commit_hooks;
-    std::optional<json::value> drift;  ///< Of the delivery. Null once a rebase has ended it.
+    std::optional<records::BaseDrift> drift;  ///< Of the delivery, until a rebase ends it.
     std::optional<std::string> remote;
     std::optional<std::string> pr_url;
     std::optional<std::string> published_by;
@@ -428,8 +429,8 @@ struct TaskState {
 
     // Input for the next entry into the current stage.
     std::optional<std::string> feedback;
-    json::array feedback_issues;   ///< The places that the feedback names, in the form of `approval_decided`.
-    json::array feedback_answers;  ///< What became of them in the accepted artifact.
+    std::vector<records::FeedbackIssue> feedback_issues;  ///< The places that the feedback names.
+    std::vector<records::IssueAnswer> feedback_answers;   ///< What became of them in the accepted artifact.
     std::string resolution_blob;
     std::string previous_artifact_blob;
     std::vector<std::string> previous_errors;
@@ -452,7 +453,7 @@ struct TaskState {
 
     // Usage and cost.
     Ledger ledger;
-    json::object costing;         ///< Limits and prices in force, as in the latest record `costing`.
+    records::CostingInForce costing;
     bool answer_counted = false;  ///< The ledger already includes the answer to the current step.
     bool died_running = false;    ///< The previous process ended while the task ran. A model call may have been under way.
 
@@ -460,7 +461,9 @@ struct TaskState {
     std::string hash;
 
     Resumption resumption;
-    GateFigures gate_figures;  ///< Stored only in the journal, as `resumption`.
+    // Stored only in the journal, as `resumption`.
+    GateFigures gate_figures;
+    PeopleFigures people_figures;
 
     bool operator==(const TaskState&) const = default;
     [[nodiscard]] const StageTemplate& stage_template() const { return pipeline.stages.at(stage_index); }
@@ -514,15 +517,6 @@ struct DeliveryBase {
 /// Returns the number of the current stage's artifact among those shown to a person. 1 before the first.
 [[nodiscard]] unsigned artifact_version(const StageState& stage);
 [[nodiscard]] ArtifactState artifact_state(const TaskState& state, std::size_t index);
-/// Returns why a gate was not measured, whole, on a tree. Empty if it was.
-[[nodiscard]] std::string unmeasured_gate(const TaskState& state, std::string_view gate, const std::string& tree);
-/// Returns why a gate did not pass, whole, on a tree. Empty if it did. `inputs`: what gates are measured with now
-/// (TaskWorkspace::gate_inputs). Null: accepts any inputs.
-[[nodiscard]] std::string unmet_gate(const TaskState& state, std::string_view gate, const std::string& tree,
-                                     const std::string* inputs = nullptr);
-/// Returns why the exit gate of the current stage does not let it end on the recorded tree. Empty if the gate allows it, or if
-/// the stage has none.
-[[nodiscard]] std::string unmet_exit_gate(const TaskState& state, const std::string* inputs = nullptr);
 /// Returns why the current stage is skipped, or empty: a word of its `skip_if` that holds, a later entry stage, or the user's
 /// wish.
 [[nodiscard]] std::string skip_reason(const TaskState& state);
@@ -544,7 +538,7 @@ struct DeliveryBase {
 /// Errors: those of `Journal::read` and `fold`.
 [[nodiscard]] Result<TaskState> fold_journal(const std::filesystem::path& journal);
 
-/// The projection `state.yaml`. from_json(to_json(s)) is s without its resumption and gate figures.
+/// The projection `state.yaml`. from_json(to_json(s)) is s without its resumption and figures.
 [[nodiscard]] json::object to_json(const TaskState& state);
 /// The same without `pipeline_template`, the last field. That field never changes during a task and makes up most of the bytes.
 [[nodiscard]] json::object to_json_without_template(const TaskState& state);

@@ -1,114 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // state.yaml: a task's state for people and for tools that read it.
+#include "task/stage_yaml.hpp"
 #include "task/state.hpp"
-
+#include "task/state_fields.hpp"
 #include "task/state_names.hpp"
 
 namespace agentforge::kernel {
 
 namespace {
-
-/// Reads the fields of a map. The first that is missing or has another type is the error.
-class Fields {
-public:
-    explicit Fields(const json::object& object) : object_(object) {}
-
-    std::string text(std::string_view key) {
-        const json::value* value = object_.if_contains(key);
-        if (value == nullptr || !value->is_string()) {
-            miss(key, "a text");
-            return {};
-        }
-        return std::string(value->get_string());
-    }
-    std::string text_or(std::string_view key, std::string_view fallback) {
-        const json::value* value = object_.if_contains(key);
-        if (value == nullptr || value->is_null()) { return std::string(fallback); }
-        return text(key);
-    }
-    std::uint64_t number(std::string_view key) {
-        const json::value* value = object_.if_contains(key);
-        if (value != nullptr && value->is_uint64()) { return value->get_uint64(); }
-        if (value != nullptr && value->is_int64() && value->get_int64() >= 0) {
-            return static_cast<std::uint64_t>(value->get_int64());
-        }
-        miss(key, "a whole number that is not negative");
-        return 0;
-    }
-    std::uint64_t number_or(std::string_view key, std::uint64_t fallback) {
-        return object_.contains(key) ? number(key) : fallback;
-    }
-    [[nodiscard]] bool has(std::string_view key) const { return object_.contains(key); }
-    template <class Names>
-    auto one_of(std::string_view key, const Names& names, typename Names::value_type::first_type otherwise) {
-        const auto found = value_in(names, text(key));
-        if (!found) { miss(key, "one of the known words"); }
-        return found.value_or(otherwise);
-    }
-    bool boolean(std::string_view key) {
-        const json::value* value = object_.if_contains(key);
-        if (value == nullptr || !value->is_bool()) {
-            miss(key, "true or false");
-            return false;
-        }
-        return value->get_bool();
-    }
-    std::vector<std::string> texts(std::string_view key) {
-        std::vector<std::string> result;
-        const json::value* value = object_.if_contains(key);
-        if (value == nullptr || !value->is_array()) {
-            miss(key, "a list of texts");
-            return result;
-        }
-        for (const json::value& item : value->get_array()) {
-            if (!item.is_string()) {
-                miss(key, "a list of texts");
-                return result;
-            }
-            result.emplace_back(item.get_string());
-        }
-        return result;
-    }
-    const json::array& array(std::string_view key) {
-        static const json::array empty;
-        const json::value* value = object_.if_contains(key);
-        if (value == nullptr || !value->is_array()) {
-            miss(key, "a list");
-            return empty;
-        }
-        return value->get_array();
-    }
-    const json::object& object(std::string_view key) {
-        static const json::object empty;
-        const json::value* value = object_.if_contains(key);
-        if (value == nullptr || !value->is_object()) {
-            miss(key, "a map");
-            return empty;
-        }
-        return value->get_object();
-    }
-
-    /// Takes over the error of a map inside this one.
-    void take_over(const auto& inner) {
-        if (problem_.empty()) { problem_ = inner.problem(); }
-    }
-    [[nodiscard]] bool complete() const noexcept { return problem_.empty(); }
-    [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
-
-private:
-    void miss(std::string_view key, std::string_view wanted) {
-        if (problem_.empty()) { problem_ = "field `" + std::string(key) + "` must be " + std::string(wanted); }
-    }
-
-    const json::object& object_;
-    std::string problem_;
-};
-
-json::array to_array(const auto& texts) {
-    json::array array;
-    for (const auto& text : texts) { array.emplace_back(text); }
-    return array;
-}
 
 void set_optional(json::object& object, std::string_view key, const std::optional<std::string>& value) {
     if (value) {
@@ -118,166 +17,6 @@ void set_optional(json::object& object, std::string_view key, const std::optiona
     }
 }
 
-json::object to_object(const auto& counts) {
-    json::object result;
-    for (const auto& [name, count] : counts) { result[name] = count; }
-    return result;
-}
-
-json::object effort_to_json(const Effort& effort) {
-    return {{"same_refusals", to_object(effort.same_refusals)},
-            {"fewest", to_object(effort.fewest)},
-            {"refusals", effort.refusals},
-            {"edits", effort.edits},
-            {"last_tree", effort.last_tree},
-            {"steps_before", effort.steps_before}};
-}
-
-Effort effort_from_json(Fields& fields) {
-    Effort effort;
-    Fields refusals(fields.object("same_refusals"));
-    for (const auto& [failing, times] : fields.object("same_refusals")) {
-        effort.same_refusals[std::string(failing)] = static_cast<unsigned>(refusals.number(failing));
-    }
-    Fields fewest(fields.object("fewest"));
-    for (const auto& [gate, failures] : fields.object("fewest")) { effort.fewest[std::string(gate)] = fewest.number(gate); }
-    effort.refusals = static_cast<unsigned>(fields.number("refusals"));
-    effort.edits = static_cast<unsigned>(fields.number("edits"));
-    effort.last_tree = fields.text("last_tree");
-    effort.steps_before = fields.number("steps_before");
-    fields.take_over(refusals);
-    fields.take_over(fewest);
-    return effort;
-}
-
-json::array history_to_json(const StageState& stage) {
-    json::array history;
-    for (const ShownVersion& shown : stage.history) {
-        history.push_back(json::object{{"version", shown.version},
-                                       {"artifact_hash", shown.artifact_hash},
-                                       {"presented_at", shown.presented_at},
-                                       {"decision", shown.decision},
-                                       {"decided_at", shown.decided_at},
-                                       {"decided_by", shown.decided_by}});
-    }
-    return history;
-}
-
-std::vector<ShownVersion> history_from_json(Fields& fields) {
-    std::vector<ShownVersion> history;
-    for (const json::value& entry : fields.array("history")) {
-        static const json::object empty;
-        Fields inner(entry.is_object() ? entry.get_object() : empty);
-        ShownVersion shown;
-        shown.version = static_cast<unsigned>(inner.number("version"));
-        shown.artifact_hash = inner.text("artifact_hash");
-        shown.presented_at = inner.text("presented_at");
-        shown.decision = inner.text("decision");
-        shown.decided_at = inner.text("decided_at");
-        shown.decided_by = inner.text("decided_by");
-        fields.take_over(inner);
-        history.push_back(std::move(shown));
-    }
-    return history;
-}
-
-/// Adds the fields that describe a stage's iterations.
-void add_iteration(json::object& entry, const TaskState& state, std::size_t index) {
-    const StageState& stage = state.stages[index];
-    const bool current = index == state.stage_index && !is_terminal(state.status);
-    if (const ArtifactState artifact = artifact_state(state, index); artifact != ArtifactState::none) {
-        entry["artifact_state"] = to_string(artifact);
-    }
-    if (!stage.superseded_by.empty()) { entry["superseded_by"] = stage.superseded_by; }
-    if (stage.history.empty()) { return; }
-    json::object iteration{{"current", artifact_version(stage)},
-                           {"max", state.pipeline.stages[index].max_iterations},
-                           {"history", history_to_json(stage)}};
-    iteration["awaiting"] = current && state.approval ? json::value("user_decision") : json::value(nullptr);
-    entry["iteration"] = std::move(iteration);
-}
-
-json::object stage_to_json(const StageState& stage) {
-    json::object result{{"status", to_string(stage.status)},
-                        {"visits", stage.visits},
-                        {"attempts", stage.attempts},
-                        {"heals", stage.heals},
-                        {"reviews", stage.reviews},
-                        {"iterations", stage.iterations},
-                        {"versions", stage.versions},
-                        {"cycles", stage.cycles},
-                        {"escalations", stage.escalations},
-                        {"artifact", stage.artifact},
-                        {"artifact_hash", stage.artifact_hash},
-                        {"approved_hash", stage.approved_hash},
-                        {"asks", stage.asks},
-                        {"effort", effort_to_json(stage.effort)},
-                        {"conditions", to_array(stage.conditions)},
-                        {"error", stage.error},
-                        {"skip_reason", stage.skip_reason},
-                        {"steps", stage.steps},
-                        {"input_tokens", stage.input_tokens},
-                        {"output_tokens", stage.output_tokens},
-                        {"duration_ms", stage.duration_ms},
-                        {"wall_ms", stage.wall_ms},
-                        {"started_at", stage.started_at},
-                        {"completed_at", stage.completed_at}};
-    if (stage.cycles_before > 0) { result["cycles_before"] = stage.cycles_before; }
-    if (stage.retries > 0) { result["retries"] = stage.retries; }
-    if (stage.plan_step) { result["plan_step"] = records::to_fields(*stage.plan_step); }
-    return result;
-}
-
-StageState stage_from_json(const std::string& name, Fields& fields) {
-    StageState stage;
-    stage.name = name;
-    stage.status = fields.one_of("status", stage_status_names, StageStatus::pending);
-    stage.visits = static_cast<unsigned>(fields.number("visits"));
-    stage.attempts = static_cast<unsigned>(fields.number("attempts"));
-    stage.heals = static_cast<unsigned>(fields.number("heals"));
-    stage.reviews = static_cast<unsigned>(fields.number("reviews"));
-    stage.iterations = static_cast<unsigned>(fields.number("iterations"));
-    stage.versions = static_cast<unsigned>(fields.number("versions"));
-    stage.cycles = static_cast<unsigned>(fields.number("cycles"));
-    stage.cycles_before = static_cast<unsigned>(fields.number_or("cycles_before", 0));  // If there were any.
-    stage.retries = static_cast<unsigned>(fields.number_or("retries", 0));
-    if (fields.has("plan_step")) {
-        Fields step(fields.object("plan_step"));
-        stage.plan_step =
-            records::PlanStep{static_cast<unsigned>(step.number("number")), static_cast<unsigned>(step.number("of")),
-                              step.text("title"), static_cast<unsigned>(step.number_or("attempt", 1))};
-        fields.take_over(step);
-    }
-    stage.escalations = static_cast<unsigned>(fields.number("escalations"));
-    stage.artifact = fields.text("artifact");
-    stage.artifact_hash = fields.text("artifact_hash");
-    stage.approved_hash = fields.text("approved_hash");
-    if (fields.has("effort")) {  // Older versions had none.
-        Fields effort(fields.object("effort"));
-        stage.effort = effort_from_json(effort);
-        fields.take_over(effort);
-    }
-    const auto conditions = fields.texts("conditions");
-    stage.conditions = {conditions.begin(), conditions.end()};
-    stage.asks = fields.has("asks") && fields.boolean("asks");
-    stage.error = fields.text("error");
-    stage.skip_reason = fields.text("skip_reason");
-    stage.steps = fields.number("steps");
-    stage.input_tokens = fields.number("input_tokens");
-    stage.output_tokens = fields.number("output_tokens");
-    stage.duration_ms = fields.number("duration_ms");
-    stage.wall_ms = fields.number_or("wall_ms", 0);
-    stage.started_at = fields.text("started_at");
-    stage.completed_at = fields.text("completed_at");
-    stage.superseded_by = fields.text_or("superseded_by", "");
-    if (fields.has("iteration")) {
-        Fields iteration(fields.object("iteration"));
-        stage.history = history_from_json(iteration);
-        fields.take_over(iteration);
-    }
-    return stage;
-}
-
 json::object held_out_to_json(const HeldOutTests& held) {
     json::object failures;
     for (const auto& [file, count] : held.failures) { failures[file] = count; }
@@ -285,7 +24,7 @@ json::object held_out_to_json(const HeldOutTests& held) {
             {"failures", std::move(failures)}, {"reason", held.reason},         {"hidden", held.hidden}};
 }
 
-HeldOutTests held_out_from(Fields& fields) {
+HeldOutTests held_out_from(StateFields& fields) {
     HeldOutTests held;
     held.red_tree = fields.text("red_tree");
     held.files = fields.texts("files");
@@ -293,7 +32,7 @@ HeldOutTests held_out_from(Fields& fields) {
     held.reason = fields.text("reason");
     held.hidden = fields.boolean("hidden");
     const json::object& failures = fields.object("failures");
-    Fields counts(failures);
+    StateFields counts(failures);
     for (const auto& [file, count] : failures) { held.failures[std::string(file)] = static_cast<unsigned>(counts.number(file)); }
     return held;
 }
@@ -314,7 +53,7 @@ json::object external_to_json(const std::map<std::string, ExternalInput, std::le
     return result;
 }
 
-ExternalInput external_from(Fields& fields) {
+ExternalInput external_from(StateFields& fields) {
     ExternalInput input;
     input.name = fields.text("name");
     input.source = fields.text("source");
@@ -329,9 +68,9 @@ ExternalInput external_from(Fields& fields) {
     return input;
 }
 
-/// The `drift` of a rebase stands before its report, unless the delivery had one.
+/// A rebase ends the delivery's `drift`; the null stands before its report.
 json::object delivery_to_json(const DeliveryFacts& delivery) {
-    if (!delivery.replaces || delivery.drift) { return records::to_fields(delivery); }
+    if (!delivery.replaces) { return records::to_fields(delivery); }
     DeliveryFacts before = delivery;
     before.report.reset();
     json::object result = records::to_fields(before);
@@ -342,7 +81,7 @@ json::object delivery_to_json(const DeliveryFacts& delivery) {
 
 /// An empty map is none, as is an absent one of an older version.
 template <class T>
-std::optional<T> part_from(Fields& fields, std::string_view key) {
+std::optional<T> part_from(StateFields& fields, std::string_view key) {
     if (!fields.has(key) || fields.object(key).empty()) { return std::nullopt; }
     records::Reader reader(fields.object(key));
     T part = reader.read<T>();
@@ -350,14 +89,26 @@ std::optional<T> part_from(Fields& fields, std::string_view key) {
     return part;
 }
 
+/// An absent list is empty.
+template <class T>
+std::vector<T> list_from(StateFields& fields, std::string_view key) {
+    std::vector<T> list;
+    if (!fields.has(key)) { return list; }
+    for (const json::value& item : fields.array(key)) {
+        static const json::object empty;
+        records::Reader reader(item.is_object() ? item.get_object() : empty);
+        list.push_back(reader.read<T>());
+        fields.take_over(reader);
+    }
+    return list;
+}
+
 }  // namespace
 
 json::object to_json_without_template(const TaskState& state) {
     json::object stages;
     for (std::size_t index = 0; index < state.stages.size(); ++index) {
-        json::object entry = stage_to_json(state.stages[index]);
-        add_iteration(entry, state, index);
-        stages[state.stages[index].name] = std::move(entry);
+        stages[state.stages[index].name] = stage_to_json(state, index);
     }
     json::object gates;
     for (const auto& [name, gate] : state.gates) {
@@ -389,7 +140,7 @@ json::object to_json_without_template(const TaskState& state) {
                         {"steps", state.steps},
                         {"total_tokens", tokens},
                         {"spend", state.ledger.to_json()},
-                        {"costing", state.costing},
+                        {"costing", records::to_fields(state.costing)},
                         {"answer_counted", state.answer_counted},
                         {"died_running", state.died_running},
                         {"progress", name_in(progress_names, state.progress)},
@@ -428,8 +179,8 @@ json::object to_json_without_template(const TaskState& state) {
     if (!state.user_exit.empty()) { result["user_exit"] = state.user_exit; }
     if (!state.exit_type.empty()) { result["exit_type"] = state.exit_type; }
     if (state.continuations != 0) { result["continuations"] = state.continuations; }
-    if (!state.feedback_issues.empty()) { result["feedback_issues"] = state.feedback_issues; }
-    if (!state.feedback_answers.empty()) { result["feedback_answers"] = state.feedback_answers; }
+    if (!state.feedback_issues.empty()) { records::write_field(result, "feedback_issues", state.feedback_issues); }
+    if (!state.feedback_answers.empty()) { records::write_field(result, "feedback_answers", state.feedback_answers); }
     if (const auto& next = state.pipeline.continuation; !next.next_pipeline.empty()) {
         result["continuation"] = {{"can_extend", state.status == TaskStatus::completed && state.delivery.empty()},
                                   {"available_pipelines", json::array{next.next_pipeline}},
@@ -475,7 +226,7 @@ json::object to_json(const TaskState& state) {
 }
 
 Result<TaskState> task_state_from_json(const json::object& value) {
-    Fields fields(value);
+    StateFields fields(value);
     const auto broken = [](const std::string& problem) {
         return Error{"AF-TASK-004", "state.yaml does not hold a task's state: " + problem, "state.yaml",
                      "nothing is lost: the next command that opens the task computes it again from actions.yaml",
@@ -510,8 +261,8 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.user_exit = fields.text_or("user_exit", "");
     state.exit_type = fields.text_or("exit_type", "");
     state.continuations = static_cast<unsigned>(fields.number_or("continuations", 0));
-    if (value.contains("feedback_issues")) { state.feedback_issues = fields.array("feedback_issues"); }
-    if (value.contains("feedback_answers")) { state.feedback_answers = fields.array("feedback_answers"); }
+    state.feedback_issues = list_from<records::FeedbackIssue>(fields, "feedback_issues");
+    state.feedback_answers = list_from<records::IssueAnswer>(fields, "feedback_answers");
     const auto approve = fields.texts("approve_stages");
     state.approve_stages = {approve.begin(), approve.end()};
     state.base_commit = fields.text("base_commit");
@@ -525,7 +276,7 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     state.red_tree = fields.text("red_tree");
     state.before_red = fields.text("before_red");
     if (value.contains("held_out")) {
-        Fields held(fields.object("held_out"));
+        StateFields held(fields.object("held_out"));
         state.held_out = held_out_from(held);
         if (!held.complete()) { return broken(held.problem()); }
     }
@@ -543,7 +294,8 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         auto ledger = spend.is_array() ? Ledger::from_json(spend.get_array()) : std::nullopt;
         if (!ledger) { return broken("its spending is not a list of maps"); }
         state.ledger = std::move(*ledger);
-        state.costing = fields.object("costing");
+        fields.object("costing");
+        state.costing = part_from<records::CostingInForce>(fields, "costing").value_or(records::CostingInForce());
         state.answer_counted = fields.boolean("answer_counted");
         state.died_running = fields.boolean("died_running");
     }
@@ -565,7 +317,7 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     if (!pipeline.empty()) { AF_TRY(state.pipeline, PipelineTemplate::from_json(pipeline)); }
     for (const auto& [name, entry] : stages) {
         if (!entry.is_object()) { return broken("a stage is not a map"); }
-        Fields stage_fields(entry.get_object());
+        StateFields stage_fields(entry.get_object());
         state.stages.push_back(stage_from_json(std::string(name), stage_fields));
         if (!stage_fields.complete()) { return broken("stage " + std::string(name) + ": " + stage_fields.problem()); }
     }
@@ -584,14 +336,14 @@ Result<TaskState> task_state_from_json(const json::object& value) {
     const json::object none;
     for (const auto& [contract, entry] : value.contains("external_inputs") ? fields.object("external_inputs") : none) {
         if (!entry.is_object()) { return broken("an external input is not a map"); }
-        Fields input_fields(entry.get_object());
+        StateFields input_fields(entry.get_object());
         state.external_inputs.emplace(contract, external_from(input_fields));
         if (!input_fields.complete()) { return broken("external_inputs: " + input_fields.problem()); }
     }
     if (!fields.complete()) { return broken(fields.problem()); }
     for (const auto& [name, entry] : gates) {
         if (!entry.is_object()) { return broken("a gate is not a map"); }
-        Fields gate_fields(entry.get_object());
+        StateFields gate_fields(entry.get_object());
         GateState gate;
         gate.tree = gate_fields.text("tree");
         gate.passed = gate_fields.boolean("passed");
@@ -602,7 +354,7 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         state.gates.emplace(name, std::move(gate));
     }
     if (const json::value* open = value.if_contains("escalation"); open != nullptr && open->is_object()) {
-        Fields open_fields(open->get_object());
+        StateFields open_fields(open->get_object());
         OpenEscalation escalation;
         escalation.id = open_fields.text("id");
         escalation.cause = open_fields.one_of("cause", cause_names, EscalationCause::stage);
@@ -615,20 +367,20 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         state.escalation = std::move(escalation);
     }
     if (value.contains("hand_back")) {
-        Fields open_fields(fields.object("hand_back"));
+        StateFields open_fields(fields.object("hand_back"));
         state.hand_back = HandBack{open_fields.text("from"),         open_fields.text("to"),        open_fields.texts("tests"),
                                    open_fields.text("requirement"),  open_fields.text("base_tree"), open_fields.text("work_tree"),
                                    open_fields.text("artifact_blob")};
         if (!open_fields.complete()) { return broken("hand_back: " + open_fields.problem()); }
     }
     if (const json::value* open = value.if_contains("approval"); open != nullptr && open->is_object()) {
-        Fields open_fields(open->get_object());
+        StateFields open_fields(open->get_object());
         OpenApproval approval{open_fields.text("id"), open_fields.text("artifact_hash")};
         if (!open_fields.complete()) { return broken("approval: " + open_fields.problem()); }
         state.approval = std::move(approval);
     }
     if (const json::value* open = value.if_contains("action"); open != nullptr && open->is_object()) {
-        Fields open_fields(open->get_object());
+        StateFields open_fields(open->get_object());
         OpenAction action{open_fields.text("id"), open_fields.text("hash"), open_fields.text("blob"), open_fields.text("tool")};
         if (!open_fields.complete()) { return broken("action: " + open_fields.problem()); }
         state.action = std::move(action);

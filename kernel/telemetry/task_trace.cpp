@@ -124,12 +124,12 @@ void TaskTrace::end_task(const Turn& turn, const std::string& error_type, const 
 // ------------------------------------------------------------------------------------------------------------ steps --
 
 void TaskTrace::on(const Turn& turn, const records::Answer& answer) {
-    add_model_call(turn, answer.usage ? CallUsage::from_json(*answer.usage) : CallUsage(), answer.phase, "");
+    add_model_call(turn, answer.usage.value_or(records::CallUsage{}), answer.phase, "");
     answered_at_ = turn.at;
 }
 
 void TaskTrace::on(const Turn& turn, const records::CallLost& lost) {
-    add_model_call(turn, CallUsage::from_json(lost.usage), lost.phase, std::string(records::CallLost::type));
+    add_model_call(turn, lost.usage, lost.phase, std::string(records::CallLost::type));
 }
 
 void TaskTrace::on(const Turn& turn, const records::AttemptFailed& failed) {
@@ -138,15 +138,15 @@ void TaskTrace::on(const Turn& turn, const records::AttemptFailed& failed) {
         {Instrument::model_retries, 1, {{"agentforge.stage", failed.phase}, {"error.type", *failed.code}}});
 }
 
-void TaskTrace::add_model_call(const Turn& turn, const CallUsage& usage, const std::string& stage,
+void TaskTrace::add_model_call(const Turn& turn, const records::CallUsage& usage, const std::string& stage,
                                const std::string& error_type) {
     const std::string role = turn.envelope.agent ? *turn.envelope.agent->role : std::string();
     const ModelNames names = names_of_(role);
-    const std::string model = names.model.empty() ? usage.model : names.model;
+    const std::string model = names.model.empty() ? *usage.model : names.model;
     Attributes common{{"gen_ai.operation.name", "chat"},
                       {"gen_ai.provider.name", names.provider},
                       {"gen_ai.request.model", model},
-                      {"gen_ai.response.model", usage.model}};
+                      {"gen_ai.response.model", *usage.model}};
     Span span;
     span.trace_id = trace_id_of(turn.state.task_id);
     const std::uint64_t step = turn.state.steps + 1;
@@ -163,9 +163,9 @@ void TaskTrace::add_model_call(const Turn& turn, const CallUsage& usage, const s
                             {"gen_ai.conversation.id", turn.state.task_id},
                             {"gen_ai.agent.name", role},
                             {"agentforge.stage", stage},
-                            {"agentforge.usage.cached_input_tokens", usage.cached_input_tokens},
+                            {"agentforge.usage.cached_input_tokens", *usage.cached_input_tokens},
                             {"agentforge.retries", retries_}});
-    if (usage.estimated) { span.attributes.emplace("agentforge.usage.estimated", true); }
+    if (*usage.estimated) { span.attributes.emplace("agentforge.usage.estimated", true); }
     span.error_type = error_type;
     retries_ = 0;
 
@@ -182,7 +182,7 @@ void TaskTrace::add_model_call(const Turn& turn, const CallUsage& usage, const s
     if (usage.cost_microusd) {
         measurements.push_back({Instrument::cost,
                                 static_cast<double>(*usage.cost_microusd) / 1e6,
-                                {{"agentforge.stage", stage}, {"gen_ai.response.model", usage.model}}});
+                                {{"agentforge.stage", stage}, {"gen_ai.response.model", *usage.model}}});
     }
     turn.additions.spans.push_back(std::move(span));
 }

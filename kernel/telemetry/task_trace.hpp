@@ -78,7 +78,8 @@ private:
 
     void end_visit(const Turn& turn, const std::string& error_type, const std::string& error_message);
     void end_task(const Turn& turn, const std::string& outcome, const std::string& error_message);
-    void add_model_call(const Turn& turn, const CallUsage& usage, const std::string& stage, const std::string& error_type);
+    void add_model_call(const Turn& turn, const records::CallUsage& usage, const std::string& stage,
+                        const std::string& error_type);
     [[nodiscard]] std::string visit_span(const TaskState& state) const;
 
     NamesOf names_of_;

@@ -72,7 +72,7 @@ public:
                           .run_step = steps_,
                           .action = records::ActionTaken{"read_file", arguments},
                           .result = records::ActionResult{"success", "read 1 line of notes/" + std::to_string(steps_) + ".txt"},
-                          .llm_call = json::object{{"model", "scripted"}, {"prompt_tokens", 2000}, {"completion_tokens", 40}},
+                          .llm_call = records::ModelCall{.model = "scripted", .prompt_tokens = 2000, .completion_tokens = 40},
                           .input_tokens = 2000,
                           .output_tokens = 40,
                           .section_tokens = json::object{{"total", 2000}},

@@ -178,6 +178,16 @@ std::vector<ToolSpec> shipped_tools_of(const TaskServices& services, const Agent
     return specs;
 }
 
+Result<std::optional<std::string>> pin_tool(OpenRun& run, const std::string& name, const ListedTool& tool) {
+    const auto& pinned = run.state().resumption.pinned_tools;
+    if (const auto found = pinned.find(name); found != pinned.end()) {
+        return found->second == tool.hash ? std::optional<std::string>() : std::optional(found->second);
+    }
+    AF_TRY(const std::string blob, run.session.put(tool.as_listed));
+    AF_CHECK(run.session.record(records::ServerTool{name, run.stage_name(), tool.hash, blob}, &run.who));
+    return std::optional<std::string>();
+}
+
 Result<void> check_tool_is_declared(const PluginRegistry& plugins, const ServerSet* servers, const std::string& tool) {
     if (plugins.has(PluginKind::tool, tool)) { return {}; }
     const std::string prefix(prefix_of(tool));

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "pipeline/services.hpp"
+#include "pipeline/agent/open_run.hpp"
 #include "servers/pool.hpp"
 
 namespace agentforge::kernel {
@@ -23,6 +23,10 @@ namespace agentforge::kernel {
 /// parameters of those that complete.
 [[nodiscard]] std::vector<ToolSpec> shipped_tools_of(const TaskServices& services, const AgentDefinition& agent,
                                                      const json::object& completion_schema);
+
+/// Records the description and schema of a server's tool when the task first sees it. From then on they must not change: returns
+/// the recorded hash if they did. Errors: those of the journal.
+[[nodiscard]] Result<std::optional<std::string>> pin_tool(OpenRun& run, const std::string& name, const ListedTool& tool);
 
 /// Checks that a plugin or server provides the tool, as far as known without starting a server. Errors: AF-PLUG-010, AF-MCP-001 …
 /// 004.

@@ -306,7 +306,7 @@ private:
 
     Result<void> record_with_drift(records::Delivered delivered) {
         AF_TRY(const BaseDrift drift, task_workspace_.drift(state(), tree_));
-        if (drift.moved()) { delivered.drift = to_json(drift); }
+        if (drift.moved()) { delivered.drift = recorded(drift); }
         return session_.record(delivered);
     }
 

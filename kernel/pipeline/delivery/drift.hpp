@@ -10,6 +10,7 @@
 #include <agentforge/json.hpp>
 
 #include "git/repository.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel {
 
@@ -43,6 +44,8 @@ inline constexpr std::string_view uncommitted_title = "Uncommitted changes, take
                                               const std::string& base_commit, const std::string& base_tree,
                                               const std::string& tree);
 
+/// Returns the drift as it is recorded.
+[[nodiscard]] records::BaseDrift recorded(const BaseDrift& drift);
 [[nodiscard]] json::object to_json(const BaseDrift& drift);
 [[nodiscard]] BaseDrift drift_from_json(const json::object& value);
 /// `main has moved on by 3 commits since the task began; both changed src/a.py`

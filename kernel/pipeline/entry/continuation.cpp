@@ -168,7 +168,7 @@ Result<records::Freshness> check_freshness(const Staleness& staleness, const std
                          staleness.head.substr(0, 8) + "):" + lines,
                      "task " + task_id, remedy, ErrorKind::conflict};
     }
-    return records::Freshness{staleness.head, to_json(staleness.files), accepted};
+    return records::Freshness{staleness.head, recorded(staleness.files), accepted};
 }
 
 Result<PipelineResult> PipelineController::continue_ended(std::string_view task_id, const ContinueOptions& options) {

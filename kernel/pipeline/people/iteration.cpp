@@ -14,20 +14,8 @@ constexpr std::string_view result_changed = "changed";
 constexpr std::string_view result_unchanged = "unchanged";
 constexpr std::string_view result_unmeasured = "unmeasured";
 
-std::string said(const json::value& entry, std::string_view key) {
-    const json::object* object = entry.if_object();
-    const json::value* value = object == nullptr ? nullptr : object->if_contains(key);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-std::vector<FeedbackIssue> issues_of(const json::array& recorded) {
-    std::vector<FeedbackIssue> issues;
-    for (const json::value& entry : recorded) {
-        issues.push_back({said(entry, "location"), said(entry, "issue"), said(entry, "suggestion"),
-                          said(entry, "priority") != "should_consider"});
-    }
-    return issues;
-}
+constexpr std::string_view must_address = "must_address";
+constexpr std::string_view should_consider = "should_consider";
 
 const json::value* element_of(const json::array& list, const std::string& name) {
     const bool number =
@@ -75,17 +63,36 @@ const json::value* look(const json::value& in, const std::vector<std::string>& p
     return element == nullptr ? nullptr : look(*element, parts, at + 1, location);
 }
 
-std::vector<std::string> with_result(const json::array& answers, std::string_view result) {
+std::vector<std::string> with_result(const std::vector<records::IssueAnswer>& answers, std::string_view result) {
     std::vector<std::string> lines;
-    for (const json::value& answer : answers) {
-        if (said(answer, "result") == result) {
-            lines.push_back(in_words(FeedbackIssue{said(answer, "location"), said(answer, "issue"), "", true}));
-        }
+    for (const records::IssueAnswer& answer : answers) {
+        if (*answer.result == result) { lines.push_back(in_words(FeedbackIssue{*answer.location, *answer.issue, "", true})); }
     }
     return lines;
 }
 
 }  // namespace
+
+std::vector<records::FeedbackIssue> recorded(const std::vector<FeedbackIssue>& issues) {
+    std::vector<records::FeedbackIssue> list;
+    for (const FeedbackIssue& issue : issues) {
+        records::FeedbackIssue entry{.issue = issue.issue,
+                                     .priority = std::string(issue.must_address ? must_address : should_consider)};
+        if (!issue.location.empty()) { entry.location = issue.location; }
+        if (!issue.suggestion.empty()) { entry.suggestion = issue.suggestion; }
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+std::vector<FeedbackIssue> issues_of(const std::vector<records::FeedbackIssue>& issues) {
+    std::vector<FeedbackIssue> list;
+    for (const records::FeedbackIssue& entry : issues) {
+        list.push_back(
+            {entry.location.value_or(""), entry.issue, entry.suggestion.value_or(""), *entry.priority != should_consider});
+    }
+    return list;
+}
 
 json::object iteration_context(const TaskState& state) {
     const StageState& stage = state.stage();
@@ -130,8 +137,9 @@ const json::value* place_in(const json::object& artifact, std::string_view locat
     return nullptr;
 }
 
-json::array answers_to(const json::array& issues, const json::object& before, const json::object& after) {
-    json::array answers;
+std::vector<records::IssueAnswer> answers_to(const std::vector<records::FeedbackIssue>& issues, const json::object& before,
+                                             const json::object& after) {
+    std::vector<records::IssueAnswer> answers;
     for (const FeedbackIssue& issue : issues_of(issues)) {
         if (!issue.must_address) { continue; }
         const json::value* was = issue.location.empty() ? nullptr : place_in(before, issue.location);
@@ -141,13 +149,17 @@ json::array answers_to(const json::array& issues, const json::object& before, co
         const std::string_view result = was != nullptr || is != nullptr ? (same ? result_unchanged : result_changed)
                                         : before == after               ? result_unchanged
                                                                         : result_unmeasured;
-        answers.push_back(json::object{{"location", issue.location}, {"issue", issue.issue}, {"result", result}});
+        answers.push_back({.location = issue.location, .issue = issue.issue, .result = std::string(result)});
     }
     return answers;
 }
 
-std::vector<std::string> unanswered(const json::array& answers) { return with_result(answers, result_unchanged); }
-std::vector<std::string> unmeasured(const json::array& answers) { return with_result(answers, result_unmeasured); }
+std::vector<std::string> unanswered(const std::vector<records::IssueAnswer>& answers) {
+    return with_result(answers, result_unchanged);
+}
+std::vector<std::string> unmeasured(const std::vector<records::IssueAnswer>& answers) {
+    return with_result(answers, result_unmeasured);
+}
 
 std::vector<std::string> words_before_decision(const TaskState& state) {
     const StageState& stage = state.stage();

@@ -13,6 +13,10 @@
 
 namespace agentforge::kernel {
 
+/// Converts issues to and from the form of their record.
+[[nodiscard]] std::vector<records::FeedbackIssue> recorded(const std::vector<FeedbackIssue>& issues);
+[[nodiscard]] std::vector<FeedbackIssue> issues_of(const std::vector<records::FeedbackIssue>& issues);
+
 /// Returns what the agents of the current stage are told about the feedback: `iteration`, `max_iterations`, `previous_artifact`,
 /// `feedback` (`must_address`, `overall`, `should_consider`), `instruction`. Empty if there is no feedback.
 [[nodiscard]] json::object iteration_context(const TaskState& state);
@@ -22,12 +26,13 @@ namespace agentforge::kernel {
 [[nodiscard]] const json::value* place_in(const json::object& artifact, std::string_view location);
 
 /// Compares each issue that must be addressed in both versions: `changed` and `unchanged`, or `unmeasured` if neither version has
-/// the place. In the form of the record `artifact_accepted`.
-[[nodiscard]] json::array answers_to(const json::array& issues, const json::object& before, const json::object& after);
+/// the place.
+[[nodiscard]] std::vector<records::IssueAnswer> answers_to(const std::vector<records::FeedbackIssue>& issues,
+                                                           const json::object& before, const json::object& after);
 /// Returns "requirements.REQ-003: Missing acceptance criteria" for each unchanged issue.
-[[nodiscard]] std::vector<std::string> unanswered(const json::array& answers);
+[[nodiscard]] std::vector<std::string> unanswered(const std::vector<records::IssueAnswer>& answers);
 /// The same for issues that only a person can judge.
-[[nodiscard]] std::vector<std::string> unmeasured(const json::array& answers);
+[[nodiscard]] std::vector<std::string> unmeasured(const std::vector<records::IssueAnswer>& answers);
 
 /// Returns lines for a person who is asked about an artifact: its version, what the template asks of them, what was not
 /// addressed, where rejecting leads.

@@ -439,7 +439,7 @@ Result<void> People::collect_approval(const OpenQuestion& open, const std::funct
                                      .artifact_blob = task_.state().stage().artifact_hash,
                                      .decided_by = decision->decided_by,
                                      .decision = decision->decision,
-                                     .issues = to_json(decision->issues)};
+                                     .issues = recorded(decision->issues)};
     if (more) {
         decided.extension = std::move(more->extension);
         decided.freshness = std::move(more->freshness);

@@ -15,6 +15,7 @@
 #include "gates/engine/rules.hpp"
 #include "gates/test_quality/test_quality.hpp"
 #include "pipeline/measure.hpp"
+#include "task/exit_gate.hpp"
 
 namespace agentforge::kernel {
 
@@ -222,27 +223,25 @@ Result<void> nothing_else_fails(const GateReport& report, const std::vector<Name
     return {};
 }
 
-json::object told(const Named& test, const GateReport& report) {
+records::MeasuredTest told(const Named& test, const GateReport& report) {
     const TestOutcome& outcome = *test.outcome;
     if (const auto fault = build_fault(report, outcome.file)) {
-        return {{"id", test.id},
-                {"file", outcome.file},
-                {"line", fault->line},
-                {"status", to_string(TestStatus::error)},
-                {"message", fault->message}};
+        return {.id = test.id,
+                .file = outcome.file,
+                .line = fault->line,
+                .status = std::string(to_string(TestStatus::error)),
+                .message = fault->message};
     }
     const std::string message = proves_nothing(test, report) ? "passes. " + why_it_proves_nothing(test, report) : outcome.message;
-    return {{"id", test.id},
-            {"file", outcome.file},
-            {"line", outcome.line},
-            {"status", to_string(outcome.status)},
-            {"message", message}};
+    return {.id = test.id,
+            .file = outcome.file,
+            .line = outcome.line,
+            .status = std::string(to_string(outcome.status)),
+            .message = message};
 }
 
-std::string place_of(const json::object& measured) {
-    const json::value* line = measured.if_contains("line");
-    const bool known = line != nullptr && line->is_number() && line->to_number<std::uint64_t>() > 0;
-    return text_of(measured, "id") + (known ? " (line " + std::to_string(line->to_number<std::uint64_t>()) + ")" : "");
+std::string place_of(const records::MeasuredTest& test) {
+    return *test.id + (*test.line > 0 ? " (line " + std::to_string(*test.line) + ")" : "");
 }
 
 std::string ended(std::string sentence) { return sentence.ends_with('.') ? sentence : sentence + "."; }
@@ -343,7 +342,7 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
     std::vector<Named> named;
     std::vector<std::string> ids;
     std::vector<std::string> of_others;
-    json::array measured;
+    std::vector<records::MeasuredTest> measured;
     for (const std::string& each : texts_of(claim, "tests")) {
         AF_TRY(auto meant, tests_of_red(each, tests));
         std::move(meant.begin(), meant.end(), std::back_inserter(named));
@@ -407,9 +406,8 @@ std::string hand_back_words(const records::HandBackEvidence& evidence) {
     std::string words = ended(*evidence.reason);
     words += " Specified (" + evidence.requirement + "): " + *evidence.criterion + ".";
     words += " Measured on an implementation that passes all other tests:";
-    for (const json::value& each : *evidence.measured) {
-        if (!each.is_object()) { continue; }
-        words += " " + place_of(each.get_object()) + ": " + ellipsis(text_of(each.get_object(), "message"), 500) + ";";
+    for (const records::MeasuredTest& test : *evidence.measured) {
+        words += " " + place_of(test) + ": " + ellipsis(*test.message, 500) + ";";
     }
     words.back() = '.';
     return words;

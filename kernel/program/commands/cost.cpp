@@ -83,13 +83,16 @@ int show_cost(Program& program, const std::string& task) {
     const Ledger& ledger = state->ledger;
     const GateTime& gates = state->gate_figures.time;
     const Spend total = ledger.total();
-    const TaskLimits limits = TaskLimits::from_json(part(state->costing, "limits"));
+    const records::CostingInForce& costing = state->costing;
+    const auto price_lists = costing.prices.value_or(std::vector<records::PriceList>());
+    const TaskLimits limits = costing.limits ? TaskLimits::from_record(*costing.limits) : TaskLimits{};
     const bool from_transcript = answered_from_transcript(store.paths(*id));
     const bool died = state->status == TaskStatus::running && !TaskLock::holder(store.paths(*id));
-    const json::value* prices = state->costing.if_contains("prices");
     if (program.json_output) {
         json::array unpriced;
         for (const std::string& model : ledger.unpriced_models()) { unpriced.emplace_back(model); }
+        json::array prices;
+        for (const records::PriceList& list : price_lists) { prices.push_back(records::to_fields(list)); }
         program.print_json({{"task_id", *id},
                             {"status", to_string(state->status)},
                             {"total", spend_json(total)},
@@ -101,8 +104,8 @@ int show_cost(Program& program, const std::string& task) {
                             {"steps", state->steps},
                             {"wall_time_ms", state->wall_ms()},
                             {"gate_time", to_json(gates)},
-                            {"limits", part(state->costing, "limits")},
-                            {"prices", prices != nullptr ? *prices : json::value(json::array())},
+                            {"limits", costing.limits ? records::to_fields(*costing.limits) : json::object()},
+                            {"prices", std::move(prices)},
                             {"from_transcript", from_transcript},
                             {"call_may_be_missing", died}});
         return 0;
@@ -145,14 +148,9 @@ int show_cost(Program& program, const std::string& task) {
         program.out << "  limits of " << stage.name << ": "
                     << limits_in_words(own->second, ledger.of_stage(stage.name), stage.steps, stage.wall_ms) << "\n";
     }
-    if (prices != nullptr && prices->is_array() && !prices->get_array().empty()) {
+    if (!price_lists.empty()) {
         std::string dates;
-        for (const json::value& one : prices->get_array()) {
-            const json::value* date = one.is_object() ? one.get_object().if_contains("as_of") : nullptr;
-            if (date != nullptr && date->is_string()) {
-                dates += (dates.empty() ? "" : ", your own of ") + std::string(date->get_string());
-            }
-        }
+        for (const records::PriceList& list : price_lists) { dates += (dates.empty() ? "" : ", your own of ") + *list.as_of; }
         program.out << "\n  Prices of " << printable(dates) << ", unless the model's command reported the cost itself.\n";
     }
     return 0;

@@ -150,7 +150,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
                 }
             }
             if (state->approval && state->approval->id == id) {
-                told["answers"] = state->feedback_answers;
+                records::write_field(told, "answers", state->feedback_answers);
                 for (const std::string& words : words_before_decision(*state)) { lines.emplace_back("to know", words); }
             }
         }

@@ -299,9 +299,7 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
 
 std::string listed_files(const records::Step& step) {
     std::string text;
-    for (const json::value& file : step.files.value_or(json::array())) {
-        if (file.is_string()) { text += (text.empty() ? "" : ", ") + std::string(file.get_string()); }
-    }
+    for (const std::string& file : step.files.value_or(std::vector<std::string>())) { text += (text.empty() ? "" : ", ") + file; }
     return text;
 }
 

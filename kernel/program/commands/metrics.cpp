@@ -20,8 +20,7 @@ namespace agentforge::kernel {
 namespace {
 
 TaskLimits limits_of(const TaskState& state) {
-    const json::value* limits = state.costing.if_contains("limits");
-    return limits != nullptr && limits->is_object() ? TaskLimits::from_json(limits->get_object()) : TaskLimits{};
+    return state.costing.limits ? TaskLimits::from_record(*state.costing.limits) : TaskLimits{};
 }
 
 /// Returns the stage's own token limit, or its share of the task's. It may also use what earlier stages leave over.

@@ -17,6 +17,7 @@
 #include "config/template_checks.hpp"
 #include "git/repository.hpp"
 #include "pipeline/agent/agent_tools.hpp"
+#include "pipeline/agent/run_spec.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/compare.hpp"
 #include "program/commands/detach.hpp"

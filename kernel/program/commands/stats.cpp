@@ -13,6 +13,7 @@
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
+#include "task/store.hpp"
 
 namespace agentforge::kernel {
 
@@ -50,14 +51,15 @@ Result<void> add_repository(Program& program, const std::filesystem::path& root,
     bool active = false;
     for (const TaskSummary& summary : listing.tasks) {
         if (!found.figures.includes(summary.created_at) || store.never_began(summary.task_id)) { continue; }
-        const auto task = case_of(store.paths(summary.task_id), summary.task_id);
-        if (!task.ok()) {
-            tell(program, task.error(), found);
-            found.figures.unreadable.push_back(task.error());
+        const auto state = store.state(summary.task_id);
+        if (!state.ok()) {
+            tell(program, state.error(), found);
+            found.figures.unreadable.push_back(state.error());
             continue;
         }
-        found.figures.add(*task, rework_in);
-        active = active || !task->ended;
+        const TaskCase task = case_of(*state);
+        found.figures.add(task, rework_in);
+        active = active || !task.ended;
     }
     found.figures.repositories += 1;
     found.figures.active += active ? 1 : 0;

@@ -108,7 +108,7 @@ public:
                             {"summary", *step.result->summary},
                             {"task_tokens", spend.tokens()}};
         if (spend.cost_known()) { fields["task_cost_microusd"] = spend.cost_microusd; }
-        if (step.files) { fields["files"] = *step.files; }
+        if (step.files) { fields["files"] = json::array(step.files->begin(), step.files->end()); }
         add(records::Step::type, std::move(fields));
     }
     void on(const records::Gate& gate) {

@@ -210,11 +210,10 @@ struct Turns {
     Turn operator()(const records::Answer& answer) const {
         json::object fields{{"run_step", *answer.run_step}};
         if (answer.usage) {
-            const CallUsage usage = CallUsage::from_json(*answer.usage);
-            fields["model"] = usage.model;
-            fields["input_tokens"] = usage.input_tokens;
-            fields["cached_input_tokens"] = usage.cached_input_tokens;
-            fields["output_tokens"] = usage.output_tokens;
+            fields["model"] = *answer.usage->model;
+            fields["input_tokens"] = answer.usage->input_tokens;
+            fields["cached_input_tokens"] = *answer.usage->cached_input_tokens;
+            fields["output_tokens"] = answer.usage->output_tokens;
         }
         return StreamLine{"model_answered", std::move(fields)};
     }

@@ -53,7 +53,7 @@ public:
             view_.tests_ = *gate.tests;
             view_.tests_passed_ = gate.tests_passed.value_or(0);
         }
-        if (gate.conformance) { view_.conformance_ = *gate.conformance == json::value(true); }
+        if (gate.conformance) { view_.conformance_ = *gate.conformance; }
         act("measured: " + gate.gate);
     }
     void on(const TaskState& state, const records::EscalationRaised&) {

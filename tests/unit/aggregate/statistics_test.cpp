@@ -5,6 +5,7 @@
 
 #include "aggregate/followed_task.hpp"
 #include "base/clock.hpp"
+#include "task/store.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {
@@ -14,8 +15,9 @@ class StatisticsOfATask : public ::testing::Test {
 protected:
     Result<TaskCase> kept(const char* name) {
         KeptJournal journal(name);
-        const std::filesystem::path folder = journal.begin(folder_.path() / name, journal.records());
-        return case_of(TaskPaths{folder}, journal.task_id());
+        journal.begin(folder_.path() / name, journal.records());
+        AF_TRY(const TaskState state, TaskStore(folder_.path() / name).state(journal.task_id()));
+        return case_of(state);
     }
     TemporaryDirectory folder_{"statistics"};
 };
@@ -58,7 +60,7 @@ TEST_F(StatisticsOfATask, that_is_followed_are_those_of_its_whole_journal) {
         TaskStatistics other;
         const auto no_rework = [](const TaskCase&) { return std::optional<Rework>(); };
         one.add(*whole, no_rework);
-        other.add(case_of(followed), no_rework);
+        other.add(case_of(followed.state()), no_rework);
         EXPECT_EQ(to_json(one, {}), to_json(other, {})) << name;
         EXPECT_EQ(one.all.tasks.all_steps, followed.state().steps);
     }

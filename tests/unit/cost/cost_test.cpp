@@ -11,6 +11,7 @@
 #include "cost/ledger.hpp"
 #include "cost/limits.hpp"
 #include "cost/prices.hpp"
+#include "records/records.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -183,8 +184,8 @@ TEST(Money, shows_as_many_decimals_as_it_needs_and_never_less_than_was_spent) {
 
 // ---------------------------------------------------------------------------------------- ledger --
 
-CallUsage call(std::string model, std::uint64_t input, std::uint64_t output, std::optional<std::uint64_t> cost) {
-    CallUsage usage;
+records::CallUsage call(std::string model, std::uint64_t input, std::uint64_t output, std::optional<std::uint64_t> cost) {
+    records::CallUsage usage{};
     usage.model = std::move(model);
     usage.input_tokens = input;
     usage.output_tokens = output;
@@ -211,7 +212,7 @@ TEST(LedgerTest, sums_by_stage_agent_and_model) {
 
 TEST(LedgerTest, is_read_back_to_the_same) {
     Ledger ledger;
-    CallUsage known = call("m", 1, 2, 3);
+    records::CallUsage known = call("m", 1, 2, 3);
     known.cached_input_tokens = 1;
     known.cache_write_input_tokens = 1;
     known.estimated = true;
@@ -225,23 +226,13 @@ TEST(LedgerTest, is_read_back_to_the_same) {
 
 TEST(LedgerTest, tokens_read_from_a_cache_count_a_tenth_and_tokens_written_into_it_a_quarter_more) {
     Ledger ledger;
-    CallUsage usage = call("m", 10'000, 500, 0);
+    records::CallUsage usage = call("m", 10'000, 500, 0);
     usage.cached_input_tokens = 7'000;
     usage.cache_write_input_tokens = 2'000;
     ledger.add("a", "b", usage);
     EXPECT_EQ(ledger.total().input_token_equivalents(), 700U + 2'500U + 1'000U);
     ledger.add("a", "b", call("m", 40, 1, 0));
     EXPECT_EQ(ledger.total().input_token_equivalents(), 4'240U);
-}
-
-TEST(LedgerTest, a_call_is_read_back_to_the_same) {
-    CallUsage usage = call("m", 1, 2, 0);
-    usage.cache_write_input_tokens = 1;
-    usage.by_backend = true;
-    EXPECT_EQ(CallUsage::from_json(usage.to_json()), usage);
-    usage.cost_microusd.reset();
-    usage.by_backend = false;
-    EXPECT_EQ(CallUsage::from_json(usage.to_json()), usage);
 }
 
 TEST(LedgerTest, a_cost_of_nothing_is_not_an_unknown_one) {
@@ -286,7 +277,7 @@ TEST(LimitsTest, are_read_from_the_settings) {
     ASSERT_TRUE(limits.ok()) << limits.error().to_string();
     EXPECT_EQ(limits->task, (Limits{2'500'000, 1'000, 10, 5'400'000}));
     EXPECT_EQ(limits->stages.at("green"), (Limits{1'000'000, std::nullopt, std::nullopt, 45'000}));
-    EXPECT_EQ(TaskLimits::from_json(limits->to_json()), *limits);
+    EXPECT_EQ(TaskLimits::from_record(limits->to_record()), *limits);
     EXPECT_TRUE(limits->limits_cost());
 }
 
@@ -294,7 +285,7 @@ TEST(LimitsTest, nothing_said_is_no_limit) {
     const auto limits = read({});
     ASSERT_TRUE(limits.ok());
     EXPECT_FALSE(limits->any());
-    EXPECT_TRUE(limits->to_json().empty());
+    EXPECT_EQ(limits->to_record(), records::LimitsInForce());
 }
 
 TEST(LimitsTest, what_cannot_be_a_limit_is_refused_with_its_place) {

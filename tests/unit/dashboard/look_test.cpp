@@ -5,6 +5,7 @@
 #include "aggregate/statistics.hpp"
 #include "dashboard/page.hpp"
 #include "escalation/store.hpp"
+#include "task/store.hpp"
 #include "unit/dashboard/dashboard_of.hpp"
 
 namespace agentforge::kernel::testing {
@@ -197,10 +198,9 @@ TEST_F(Look, GivesTheStatisticsOfTheCommandOfTheSameName) {
     all.repositories = 2;
     all.active = 1;
     for (const auto& [repository, journal] : {std::pair{"one", &waiting_}, {"two", &ended_}}) {
-        const auto one =
-            case_of(TaskPaths{folder_.path() / repository / ".agentforge" / "tasks" / journal->task_id()}, journal->task_id());
-        ASSERT_TRUE(one.ok()) << one.error().to_string();
-        all.add(*one, [](const TaskCase&) { return std::optional<Rework>(); });  // There is no git here.
+        const auto state = TaskStore(folder_.path() / repository / ".agentforge").state(journal->task_id());
+        ASSERT_TRUE(state.ok()) << state.error().to_string();
+        all.add(case_of(*state), [](const TaskCase&) { return std::optional<Rework>(); });  // There is no git here.
     }
     json::object told = body_of(get("/api/stats"));
     for (const auto& [key, value] : to_json(all, std::chrono::system_clock::now())) {

@@ -65,7 +65,7 @@ TEST(HandBack, evidence_is_what_was_measured_and_specified) {
     EXPECT_EQ(evidence->to, "tests") << "the claim has the older word";
     EXPECT_EQ(evidence->tests, std::vector<std::string>{spaces});
     EXPECT_EQ(evidence->requirement, "REQ-002");
-    EXPECT_EQ((*evidence->measured).at(0).at("message"), "'a-b' != 'a_b'");
+    EXPECT_EQ(*evidence->measured->at(0).message, "'a-b' != 'a_b'");
     EXPECT_THAT(hand_back_words(*evidence), HasSubstr("Specified (REQ-002): 'a b' becomes 'a-b'"));
     EXPECT_THAT(hand_back_words(*evidence), HasSubstr("'a-b' != 'a_b'"));
 }
@@ -175,8 +175,8 @@ TEST(HandBack, a_test_file_that_does_not_build_beside_code_that_does_goes_back_b
     const auto evidence = judged(with(claim(), "tests", json::array{"tests/test_slug.py"}), has_an_error_of_the_compiler());
     ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
     EXPECT_EQ(evidence->tests, (std::vector<std::string>{"tests/test_slug.py::test_lower", "tests/test_slug.py::test_spaces"}));
-    EXPECT_EQ((*evidence->measured).at(0).at("message"), "does not build: cannot borrow `words` as mutable");
-    EXPECT_EQ((*evidence->measured).at(0).at("line"), 9);
+    EXPECT_EQ(*evidence->measured->at(0).message, "does not build: cannot borrow `words` as mutable");
+    EXPECT_EQ(*evidence->measured->at(0).line, 9U);
     GateReport report = has_an_error_of_the_compiler();
     report.violations.push_back({"cargo", "types", "critical", "slug.py", 3, "mismatched types", ""});
     EXPECT_THAT(refusal(with(claim(), "tests", json::array{"tests/test_slug.py"}), report),

@@ -22,10 +22,10 @@ json::object specification(const std::string& third) {
         .as_object();
 }
 
-json::array must(std::initializer_list<const char*> locations) {
+std::vector<records::FeedbackIssue> must(std::initializer_list<const char*> locations) {
     std::vector<FeedbackIssue> issues;
     for (const char* location : locations) { issues.push_back({location, "issue", "", true}); }
-    return to_json(issues);
+    return recorded(issues);
 }
 
 TEST(PlaceInAnArtifact, is_found_by_field_number_and_name) {
@@ -40,7 +40,7 @@ TEST(PlaceInAnArtifact, is_found_by_field_number_and_name) {
 }
 
 TEST(FeedbackAnswers, compare_the_place_in_both_versions) {
-    const json::array answers =
+    const auto answers =
         answers_to(must({"requirements.REQ-001", "requirements.REQ-003", "rate limits"}), specification("x"), specification("y"));
     EXPECT_THAT(unanswered(answers), ElementsAre("requirements.REQ-001: issue"));
     EXPECT_THAT(unmeasured(answers), ElementsAre("rate limits: issue"));
@@ -59,7 +59,7 @@ TEST(FeedbackAnswers, know_that_nothing_at_all_was_changed) {
 }
 
 TEST(FeedbackAnswers, leave_out_what_should_only_be_considered) {
-    EXPECT_THAT(answers_to(to_json({{"title", "issue", "", false}}), specification("x"), specification("x")), IsEmpty());
+    EXPECT_THAT(answers_to(recorded({{"title", "issue", "", false}}), specification("x"), specification("x")), IsEmpty());
 }
 
 /// Makes a task of these templates whose stages up to `at` are done.
@@ -97,7 +97,7 @@ json::object context_for(const Feedback& feedback) {
     TaskState state = done_up_to(pipeline_of("design", {{"spec", "specification"}}), 0);
     state.stages[0].artifact = "artifacts/phases/spec/specification.yaml";
     state.feedback = in_words(feedback);
-    state.feedback_issues = to_json(feedback.issues);
+    state.feedback_issues = recorded(feedback.issues);
     return iteration_context(state).at("feedback").as_object();
 }
 

@@ -143,8 +143,7 @@ TEST(KeptJournals, a_record_that_leads_out_of_the_tasks_folder_is_refused) {
 TEST(KeptJournals, a_usage_that_is_no_number_of_tokens_is_refused) {
     const json::value none[] = {"x", -5, nullptr, 1.5, json::value(std::uint64_t(1) << 63U)};
     for (const json::value& number : none) {
-        EXPECT_NE(refusal_of("answer", "input_tokens", number, "usage").message.find("no number `input_tokens`"),
-                  std::string::npos)
+        EXPECT_NE(refusal_of("answer", "input_tokens", number, "usage").message.find("`input_tokens`"), std::string::npos)
             << number;
     }
     EXPECT_FALSE(refusal_of("step", "input_tokens", std::uint64_t(1) << 63U).message.empty());

@@ -35,7 +35,7 @@ struct Watched {
         tell(records::StageStarted{});
     }
     void step(std::uint64_t number, std::uint64_t tokens, std::uint64_t microusd) {
-        CallUsage usage;
+        records::CallUsage usage{};
         usage.input_tokens = tokens;
         usage.cost_microusd = microusd;
         state.ledger.add("spec", "software_architect", usage);

@@ -258,7 +258,10 @@ TEST_F(LogTest, AnswersAreLoggedWithTheirTokensAndWithoutTheirWords) {
     options_.level = "debug";
     records::Answer answer{};
     answer.answer = records::Kept{json::object{{"text", "long"}}, ""};
-    answer.usage = json::object{{"model", "m"}, {"input_tokens", 10}, {"output_tokens", 2}};
+    answer.usage.emplace();
+    answer.usage->model = "m";
+    answer.usage->input_tokens = 10;
+    answer.usage->output_tokens = 2;
     record(answer);
     EXPECT_EQ(last().at("event"), "model_answered");
     EXPECT_EQ(last().at("input_tokens"), 10);

@@ -142,5 +142,47 @@ TEST(Records, a_field_inside_a_part_is_named) {
     EXPECT_NE(read.error().message.find("`message`"), std::string::npos);
 }
 
+CallUsage usage_read_back(const CallUsage& usage) {
+    json::object body =
+        to_fields(CallLost{.phase = "a", .visit = 1U, .run = 1U, .run_step = 1U, .reason = std::string(), .usage = usage});
+    body["type"] = CallLost::type;
+    return std::get<CallLost>(read_record(body)->body).usage;
+}
+
+TEST(Records, a_calls_usage_is_read_back_to_the_same) {
+    CallUsage usage{};
+    usage.model = "m";
+    usage.cache_write_input_tokens = 1U;
+    usage.cost_microusd = 0;
+    usage.cost_from = cost_from_backend;
+    EXPECT_EQ(usage_read_back(usage), usage);
+    usage.cost_microusd.reset();
+    usage.cost_from.reset();
+    EXPECT_EQ(usage_read_back(usage), usage);
+}
+
+TEST(Records, a_calls_usage_of_an_older_version_has_no_cached_tokens_and_no_cost) {
+    const auto read = read_record(
+        {{"type", "answer"}, {"phase", "a"}, {"usage", {{"input_tokens", 7}, {"output_tokens", 2}, {"prompt_tokens", 7}}}});
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    const CallUsage usage = std::get<Answer>(read->body).usage.value();
+    EXPECT_EQ(usage.input_tokens, 7U);
+    EXPECT_EQ(*usage.cached_input_tokens, 0U);
+    EXPECT_FALSE(usage.cost_microusd);
+}
+
+TEST(Records, a_map_of_parts_is_read_as_it_was_written) {
+    const json::object in_force{{"limits", {{"max_tokens", 5}, {"stages", {{"green", {{"max_steps", 9}}}}}}}};
+    json::object body{{"type", "costing"}, {"in_force", in_force}};
+    const auto read = read_record(body);
+    ASSERT_TRUE(read.ok()) << read.error().to_string();
+    EXPECT_EQ(json::serialize(to_fields(read->body).at("in_force")), json::serialize(in_force));
+    json::object& stages = body["in_force"].as_object()["limits"].as_object()["stages"].as_object();
+    stages["green"] = json::object{{"max_steps", "many"}};
+    EXPECT_NE(read_record(body).error().message.find("`max_steps`"), std::string::npos);
+    stages["green"] = 9;
+    EXPECT_NE(read_record(body).error().message.find("`stages` must be a map of maps"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace agentforge::kernel::records

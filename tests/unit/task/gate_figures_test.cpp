@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 records::Gate gate(const char* name, std::optional<std::uint64_t> tests, std::uint64_t passed, bool partial = false) {
-    records::Gate record;
+    records::Gate record{};
     record.gate = name;
     record.partial = partial;
     record.tests = tests;
@@ -67,6 +67,17 @@ TEST(GateFigures, count_the_tests_of_the_newest_baseline_and_of_the_newest_whole
     EXPECT_EQ(figures.tests_before, 10U);
     EXPECT_EQ(figures.tests, 12U);
     EXPECT_EQ(figures.tests_passed, 11U);
+}
+
+TEST(GateFigures, count_the_runs_of_a_gate_on_whole_trees_only) {
+    GateFigures figures;
+    records::Gate run = gate("green", 12, 11);
+    figures.add(run);
+    run.passed = true;
+    figures.add(run);
+    run.partial = true;
+    figures.add(run);
+    EXPECT_EQ(figures.runs.at("green"), (GateRuns{2, 1}));
 }
 
 }  // namespace

@@ -73,18 +73,29 @@ TaskState full() {
     state.delivery.deliverable_type = "pr";
     state.delivery.tree = state.delivery.workspace_tree = "t1";
     state.delivery.signed_ = false;
-    state.delivery.drift = json::object{{"commits", 2}};
+    state.delivery.drift = records::BaseDrift{.branch = "main",
+                                              .head = "h",
+                                              .commits = 2,
+                                              .rewritten = false,
+                                              .changed_by_both = std::vector<std::string>{"a.py"},
+                                              .conflicts = {}};
     state.delivery.pr_url = "";
     state.prepared = PreparedCommit{"agentforge/x", "c1", "t1", "t1", "none"};
     state.dependencies = MetDependencies{"b3", {{"task-2", "", "deliver", "b", "c"}}, {{"lib", "api", "^1", "v1.2", "c", "p"}}};
     state.steps = 5;
     state.stages[0].wall_ms = 77;
-    CallUsage call;
+    records::CallUsage call{};
     call.model = "m";
     call.input_tokens = 12;
     call.cost_microusd = 34;
     state.ledger.add("zeta", "architect", call);
-    state.costing = {{"limits", {{"max_tokens", 5}}}};
+    records::LimitsInForce limits;
+    limits.max_tokens = 5;
+    limits.stages.emplace()["zeta"].max_steps = 9;
+    state.costing.limits = limits;
+    state.costing.prices.emplace().push_back({.as_of = "2026-01-01", .sha256 = "hash"});
+    state.feedback_issues.push_back({.location = "requirements.REQ-001", .issue = "vague", .priority = "must_address"});
+    state.feedback_answers.push_back({.location = "requirements.REQ-001", .issue = "vague", .result = "unchanged"});
     state.answer_counted = true;
     state.died_running = true;
     state.seq = 9;
@@ -186,7 +197,13 @@ std::string shown_delivery(const TaskState& state) { return json::serialize(to_j
 TEST(TaskDelivery, is_shown_in_the_order_of_its_records) {
     TaskState state = delivering();
     json::object delivered = delivered_record();
-    delivered["drift"] = json::object{{"head", "h"}};
+    const json::object drift{{"branch", "main"},
+                             {"head", "h"},
+                             {"commits", 2},
+                             {"rewritten", false},
+                             {"changed_by_both", json::array{"a.py"}},
+                             {"conflicts", json::array()}};
+    delivered["drift"] = drift;
     ASSERT_TRUE(fold(state, delivered).ok());
     ASSERT_TRUE(fold(state, {{"type", "published"},
                              {"stage", "a"},
@@ -197,7 +214,8 @@ TEST(TaskDelivery, is_shown_in_the_order_of_its_records) {
                     .ok());
     EXPECT_EQ(
         shown_delivery(state),
-        R"({"deliverable_type":"pr","tree":"t0","workspace_tree":"t0","base_commit":"c","base_tree":"t0","branch":"b","commit":"c1","signed":true,"commit_hooks":"none","drift":{"head":"h"},"remote":"origin","pr_url":"","published_by":"git","publish_note":""})");
+        R"({"deliverable_type":"pr","tree":"t0","workspace_tree":"t0","base_commit":"c","base_tree":"t0","branch":"b","commit":"c1","signed":true,"commit_hooks":"none","drift":)" +
+            json::serialize(drift) + R"(,"remote":"origin","pr_url":"","published_by":"git","publish_note":""})");
     EXPECT_EQ(task_state_from_json(to_json(state))->delivery, state.delivery);
 }
 

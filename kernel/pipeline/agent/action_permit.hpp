@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether an interactive task's agent may carry out an action: a person decides.
+#pragma once
+
+#include "agent/runner.hpp"
+#include "pipeline/agent/open_run.hpp"
+
+namespace agentforge::kernel {
+
+/// Returns the decision on the action at this step, or `go` in a task that is not interactive. The decision is found by the hash
+/// of what the person was shown, so it holds for this action at this step only. Errors: AF-ESC-031 nobody has decided yet; the
+/// action was recorded as proposed.
+[[nodiscard]] Result<ActionVerdict> permit_action(OpenRun& run, unsigned step, const ToolCall& action);
+
+}  // namespace agentforge::kernel

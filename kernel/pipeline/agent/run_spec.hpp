@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent is told of its task: goal, criteria, context, limits (RunSpec).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/runner.hpp"
+#include "contracts/contract.hpp"
+#include "pipeline/agent/open_run.hpp"
+
+namespace agentforge::kernel {
+
+/// Returns the specification of a run, without its limits. `agent`: with the tools that it really has. `gate`: its exit gate, or
+/// empty. Errors: those of the artifacts and of the trees.
+[[nodiscard]] Result<RunSpec> run_spec(const OpenRun& open, const AgentDefinition& agent, const AgentRun& run,
+                                       const std::optional<Contract>& contract, const std::string& gate,
+                                       const ArtifactsByName& by_contract);
+
+/// Checks that the system prompt and the tools of the stage's agent and reviewers leave room in the context, before a task that
+/// cannot succeed begins. Does not count tools of servers and of plugins from elsewhere: they are unknown until they run. Errors:
+/// AF-AGENT-013, and those of the agents, contracts and models.
+[[nodiscard]] Result<void> check_prompts_fit(const TaskServices& services, const StageTemplate& stage,
+                                             const std::string& request);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program wrote into the workspace: checked against its role's rights, and undone if they do not allow it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <agentforge/host.hpp>
+
+#include "pipeline/session.hpp"
+#include "pipeline/workspace.hpp"
+#include "tools/workspace.hpp"
+
+namespace agentforge::kernel {
+
+/// Checks everything written since `tree`, by any program. Takes back and records writes that the role may not make. Returns the
+/// allowed ones. `now`: set to the tree after them. Errors: AF-ORCH-026 a forbidden write, AF-SEC-007 a placeholder of a secret;
+/// all writes were undone.
+[[nodiscard]] Result<std::vector<Change>> settle_writes(TaskSession& session, TaskWorkspace& task_workspace,
+                                                        RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree,
+                                                        std::string* now = nullptr);
+
+}  // namespace agentforge::kernel
