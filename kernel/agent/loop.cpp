@@ -162,7 +162,7 @@ private:
         judge_usage(record);
         AF_CHECK(wanted());
         if (record.error.empty()) { AF_CHECK(act(record)); }
-        settle(record);  // Changes by an agentic command count even if its answer does not.
+        record_changes(record);  // Changes by an agentic command count even if its answer does not.
         AF_CHECK(host_.step_finished(record));
         memory_.add(record);
         return {};
@@ -198,7 +198,7 @@ private:
             // command that wrote where the role may not, or left no valid artifact.
             const bool wrote = spec_.agentic && error.code == "AF-ORCH-026";
             if (wrote) { record.tool = "agentic_command"; }
-            if (!wrote && error.code != "AF-LLM-311" && !told_to_model(error)) { return error; }
+            if (!wrote && error.code != "AF-LLM-311" && !is_shown_to_model(error)) { return error; }
             refuse(record, error);
             return {};
         }
@@ -243,7 +243,7 @@ private:
     }
 
     /// Records the files that were written, and has them verified.
-    void settle(StepRecord& record) {
+    void record_changes(StepRecord& record) {
         const std::vector<Change> written = host_.take_changes();
         if (written.empty()) { return; }
         record.changes.insert(record.changes.end(), written.begin(), written.end());
@@ -298,7 +298,7 @@ private:
         ToolResult result =
             actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
         // A model cannot fix this: the run ends. When the task resumes, the action is repeated from the journaled answer.
-        if (result.error && is_the_machines(*result.error)) { return *result.error; }
+        if (result.error && is_machine_failure(*result.error)) { return *result.error; }
         bool cut = false;
         record.success = result.success;
         record.output = shorten_lines(sanitize_utf8(result.output), most_output_bytes, 1, cut);
@@ -316,7 +316,7 @@ private:
         }
         if (record.summary.empty()) { record.summary = ellipsis(first_line(record.output), most_summary_bytes); }
         events_.event(event::ToolCalled{spec_.stage, spec_.agent.role, record.step, record.tool, record.success, record.summary});
-        settle(record);
+        record_changes(record);
         if (record.success) {
             if (auto artifact = host_.accepted_artifact()) {
                 record.completed = true;

@@ -46,27 +46,27 @@ public:
         std::string type;
         std::string at;
     };
-    NewRecords(Sequence told, std::size_t most) : told_(told), most_(most) {}
+    NewRecords(Sequence reported, std::size_t most) : reported_(reported), most_(most) {}
 
     void take(const Record& record) {
-        if (record.seq <= told_) { return; }
+        if (record.seq <= reported_) { return; }
         if (++count_ > most_) { entries_.clear(); }
         entries_.push_back({record.seq, std::string(record.type()), records::envelope_in(record).timestamp.value_or("")});
     }
-    /// Takes the records of a task that was read without a listener. A rewritten journal may end before `told`.
+    /// Takes the records of a task that was read without a listener. A rewritten journal may end before `reported`.
     void take_from(const FollowedTask& task) {
         const Sequence newest = task.state().seq;
-        if (newest == 0 || newest == told_) { return; }
-        const bool all = newest > told_ && newest - told_ <= most_;
-        if (!all) { told_ = newest - 1; }
-        const auto found = task.records(told_, most_);
+        if (newest == 0 || newest == reported_) { return; }
+        const bool all = newest > reported_ && newest - reported_ <= most_;
+        if (!all) { reported_ = newest - 1; }
+        const auto found = task.records(reported_, most_);
         if (!found.ok()) { return; }  // The journal has just changed again: the next look tells.
         for (const Record& record : *found) { take(record); }
     }
     [[nodiscard]] std::vector<Entry>& entries() { return entries_; }
 
 private:
-    Sequence told_;
+    Sequence reported_;
     std::size_t most_;
     std::size_t count_ = 0;
     std::vector<Entry> entries_;
@@ -172,7 +172,7 @@ TaskChange Aggregator::change_of(const Key& key, const Known& known, std::string
     return change;
 }
 
-void Aggregator::tell_repositories(std::vector<TaskChange>& changes) {
+void Aggregator::report_repositories(std::vector<TaskChange>& changes) {
     for (std::size_t number = 0; number < repositories_.size(); ++number) {
         std::string now = repository_problems_.contains(number) ? "unavailable" : "available";
         if (forgotten_.contains(number)) { now = "removed"; }
@@ -189,13 +189,13 @@ std::vector<TaskChange> Aggregator::refresh() {
     for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
         for (const std::string& name : names_in(repository)) { there[{repository, name}] = true; }
     }
-    tell_repositories(changes);
+    report_repositories(changes);
     version_ += std::erase_if(tasks_, [&](const auto& task) {
         if (there.contains(task.first)) { return false; }
         changes.push_back(change_of(task.first, task.second, "removed"));
         return true;
     });
-    for (const auto& [key, unused] : there) { look(lock, key, changes); }
+    for (const auto& [key, unused] : there) { refresh_task(lock, key, changes); }
     if (!loaded_) {
         changes.clear();
         // Returns the heap's free memory to the system: the states of a thousand ended tasks leave small holes.
@@ -211,7 +211,7 @@ std::vector<TaskChange> Aggregator::refresh(std::size_t repository, const std::s
     std::vector<TaskChange> changes;
     const bool known = repository < repositories_.size() && !forgotten_.contains(repository);
     if (known && is_task_id(task_id) && !repository_problems_.contains(repository)) {
-        look(lock, {repository, task_id}, changes);
+        refresh_task(lock, {repository, task_id}, changes);
     }
     return changes;
 }
@@ -228,7 +228,7 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
         if (TaskLock::holder(paths).has_value() != known.figures->overview.running) { differ.push_back(key); }
     }
     for (const Key& key : differ) {
-        look(lock, key, changes);  // What the process wrote before it ended comes first.
+        refresh_task(lock, key, changes);  // What the process wrote before it ended comes first.
         const auto found = tasks_.find(key);
         if (found == tasks_.end() || !found->second.figures) { continue; }
         Known& known = found->second;
@@ -276,14 +276,14 @@ void Aggregator::find_answers(std::vector<TaskChange>& changes) {
         if (!answers.changed && !answers.files.contains(task.waiting_id)) { continue; }
         const TaskPaths paths{folder_of(key)};
         TaskOverview now = task;
-        if (!look_for_answer(paths, now)) { continue; }
+        if (!update_answer(paths, now)) { continue; }
         known.figures = std::make_shared<const TaskFigures>(with_process(*known.figures, paths));
         ++version_;
         changes.push_back(change_of(key, known, "process"));
     }
 }
 
-void Aggregator::look(Lock& lock, const Key& key, std::vector<TaskChange>& changes) {
+void Aggregator::refresh_task(Lock& lock, const Key& key, std::vector<TaskChange>& changes) {
     struct stat status {};
     const TaskPaths paths{folder_of(key)};
     if (::lstat(paths.journal().c_str(), &status) != 0) {
@@ -329,23 +329,23 @@ void Aggregator::look(Lock& lock, const Key& key, std::vector<TaskChange>& chang
 }
 
 /// Reads what the journal grew by. A task that is not followed is read without blocking other callers.
-Result<void> Aggregator::read_from_disk(Lock& lock, const Key& key, Known& known, NewRecords& unheard) const {
+Result<void> Aggregator::read_from_disk(Lock& lock, const Key& key, Known& known, NewRecords& new_records) const {
     if (known.followed) {
-        return known.followed->refresh([&](const Record& record) { unheard.take(record); });
+        return known.followed->refresh([&](const Record& record) { new_records.take(record); });
     }
     auto followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second);
-    const bool tells = loaded_;
+    const bool reports = loaded_;
     lock.unlock();
     auto read = followed->refresh();
-    if (read.ok() && tells) { unheard.take_from(*followed); }
+    if (read.ok() && reports) { new_records.take_from(*followed); }
     lock.lock();
     known.followed = std::move(followed);
     return read;
 }
 
 void Aggregator::follow(Lock& lock, const Key& key, Known& known, std::vector<TaskChange>& changes) {
-    NewRecords unheard(known.told, changes.size() < most_changes ? most_told_at_once : 1);
-    const auto read = read_from_disk(lock, key, known, unheard);
+    NewRecords new_records(known.reported, changes.size() < most_changes ? most_reported_at_once : 1);
+    const auto read = read_from_disk(lock, key, known, new_records);
     ++version_;
     const bool was_unreadable = std::exchange(known.problem, std::nullopt).has_value();
     if (!read.ok()) {
@@ -357,17 +357,17 @@ void Aggregator::follow(Lock& lock, const Key& key, Known& known, std::vector<Ta
         return;
     } else {
         known.figures = std::make_shared<const TaskFigures>(figures_of(*known.followed, repositories_[key.first].name));
-        known.told = known.figures->seq;
+        known.reported = known.figures->seq;
     }
     // A journal that is readable again may have no new record.
-    const bool tells_problem = read.ok() ? was_unreadable && unheard.entries().empty() : !was_unreadable;
-    for (NewRecords::Entry& each : unheard.entries()) {
+    const bool problem_changed = read.ok() ? was_unreadable && new_records.entries().empty() : !was_unreadable;
+    for (NewRecords::Entry& each : new_records.entries()) {
         TaskChange change = change_of(key, known, std::move(each.type));
         change.seq = each.seq;
         change.at = std::move(each.at);
         changes.push_back(std::move(change));
     }
-    if (tells_problem) { changes.push_back(change_of(key, known, "problem")); }
+    if (problem_changed) { changes.push_back(change_of(key, known, "problem")); }
 }
 
 /// What is known of a task whose journal says nothing.
@@ -389,12 +389,12 @@ void Aggregator::project(const Key& key, Known& known, std::optional<Error> prob
 }
 
 void Aggregator::forget_ended(const Key& key, Known& known) {
-    looked_at_.remove(key);
-    if (known.figures && known.followed && has_ended(known.figures->overview.summary)) { looked_at_.push_front(key); }
-    while (looked_at_.size() > most_ended_followed) {
-        const auto oldest = tasks_.find(looked_at_.back());
+    recent_ended_.remove(key);
+    if (known.figures && known.followed && has_ended(known.figures->overview.summary)) { recent_ended_.push_front(key); }
+    while (recent_ended_.size() > most_ended_followed) {
+        const auto oldest = tasks_.find(recent_ended_.back());
         if (oldest != tasks_.end()) { oldest->second.followed.reset(); }
-        looked_at_.pop_back();
+        recent_ended_.pop_back();
     }
 }
 
@@ -460,7 +460,7 @@ Result<Aggregator::Figures> Aggregator::figures(const Place& place) const {
     return *found->second.problem;
 }
 
-Result<void> Aggregator::with_task(const Place& place, const std::function<Result<void>(const FollowedTask& task)>& look_at) {
+Result<void> Aggregator::with_task(const Place& place, const std::function<Result<void>(const FollowedTask& task)>& visit) {
     const std::lock_guard lock(mutex_);
     const Key key{place.repository, place.task_id};
     const auto found = tasks_.find(key);
@@ -472,9 +472,9 @@ Result<void> Aggregator::with_task(const Place& place, const std::function<Resul
         AF_CHECK(known.followed->refresh());
     }
     if (known.followed->state().task_id.empty()) { return known.problem ? Result<void>(*known.problem) : Result<void>(); }
-    auto looked = look_at(*known.followed);
+    auto visited = visit(*known.followed);
     forget_ended(key, known);
-    return looked;
+    return visited;
 }
 
 }  // namespace agentforge::kernel

@@ -63,7 +63,7 @@ public:
     }
 
     /// If a task has more new records than this, or appears with more, they are one change: that of the newest record.
-    static constexpr std::size_t most_told_at_once = 64;
+    static constexpr std::size_t most_reported_at_once = 64;
     /// Reads every task whose journal has changed, and finds new and removed tasks and repositories. The first call reads
     /// everything and returns no change.
     std::vector<TaskChange> refresh();
@@ -95,15 +95,15 @@ public:
     /// Succeeds if any repository has the task. Errors: `not_found` AF-DASH-014.
     [[nodiscard]] Result<void> find_any(std::string_view task) const;
     [[nodiscard]] Result<Figures> figures(const Place& place) const;
-    /// Calls `look` with the task, read up to the end of its journal. `look` must be quick, because it blocks other callers.
+    /// Calls `visit` with the task, read up to the end of its journal. `visit` must be quick, because it blocks other callers.
     /// Errors: those of FollowedTask::refresh.
-    [[nodiscard]] Result<void> with_task(const Place& place, const std::function<Result<void>(const FollowedTask& task)>& look);
+    [[nodiscard]] Result<void> with_task(const Place& place, const std::function<Result<void>(const FollowedTask& task)>& visit);
 
 private:
     struct Known {
         std::unique_ptr<FollowedTask> followed;  ///< Null: it has ended, and nobody looked at it for some time.
-        Figures figures;    ///< From `state.yaml` where the journal cannot be read; null: not from that either.
-        Sequence told = 0;  ///< The last record that `refresh` told of.
+        Figures figures;        ///< From `state.yaml` where the journal cannot be read; null: not from that either.
+        Sequence reported = 0;  ///< The last record that `refresh` told of.
         std::optional<Error> problem;
         /// False while it is read for the first time.
         [[nodiscard]] bool is_read() const { return figures || problem; }
@@ -115,11 +115,11 @@ private:
     using Lock = std::unique_lock<std::mutex>;
     class NewRecords;
 
-    void look(Lock& lock, const Key& key, std::vector<TaskChange>& changes);
+    void refresh_task(Lock& lock, const Key& key, std::vector<TaskChange>& changes);
     void follow(Lock& lock, const Key& key, Known& known, std::vector<TaskChange>& changes);
-    [[nodiscard]] Result<void> read_from_disk(Lock& lock, const Key& key, Known& known, NewRecords& unheard) const;
+    [[nodiscard]] Result<void> read_from_disk(Lock& lock, const Key& key, Known& known, NewRecords& new_records) const;
     [[nodiscard]] TaskChange change_of(const Key& key, const Known& known, std::string type) const;
-    void tell_repositories(std::vector<TaskChange>& changes);
+    void report_repositories(std::vector<TaskChange>& changes);
     void forget_ended(const Key& key, Known& known);
     void project(const Key& key, Known& known, std::optional<Error> problem);
     void find_answers(std::vector<TaskChange>& changes);
@@ -142,7 +142,7 @@ private:
         bool changed = false;  ///< A file was added or removed since the last look.
     };
     std::map<std::size_t, Answers> answers_;
-    std::list<Key> looked_at_;  ///< Ended tasks that are still followed, newest first.
+    std::list<Key> recent_ended_;  ///< Ended tasks that are still followed, newest first.
     std::uint64_t version_ = 1;
     bool loaded_ = false;
 };

@@ -47,8 +47,8 @@ json::object timing_of(const TaskState& state) {
                         {"elapsed_seconds", elapsed_by_its_records(state)},
                         {"working_seconds", worked},
                         {"estimated_remaining_seconds", nullptr}};
-    constexpr double enough_to_tell = 0.1;
-    if (!is_terminal(state.status) && done >= enough_to_tell) {
+    constexpr double enough_to_estimate = 0.1;
+    if (!is_terminal(state.status) && done >= enough_to_estimate) {
         timing["estimated_remaining_seconds"] = static_cast<std::uint64_t>(static_cast<double>(worked) * (1 - done) / done);
     }
     return timing;
@@ -88,7 +88,7 @@ json::object cost_of(const TaskState& state) {
 }
 
 json::object pipeline_of(const TaskState& state) {
-    const std::vector<StageFigures> all = stages_to_the_end(state);
+    const std::vector<StageFigures> all = stages_up_to_last(state);
     json::array stages;
     for (const StageFigures& stage : all) {
         stages.push_back({{"name", stage.name},
@@ -190,7 +190,7 @@ StageFigures figures_of(const TaskState& state, const StageState& stage) {
             .artifact = stage.artifact};
 }
 
-std::vector<StageFigures> stages_to_the_end(const TaskState& state) {
+std::vector<StageFigures> stages_up_to_last(const TaskState& state) {
     std::vector<StageFigures> all;
     for (std::size_t index = 0; index < stage_count(state); ++index) { all.push_back(figures_of(state, state.stages[index])); }
     return all;
@@ -280,9 +280,9 @@ json::object problem_json(const Error& error) {
 }
 
 json::object to_json(const TaskCounts& counts) {
-    json::object told{{"waiting", counts.waiting}};
-    for (const auto& [condition, count] : counts.conditions) { told[condition] = count; }
-    return told;
+    json::object object{{"waiting", counts.waiting}};
+    for (const auto& [condition, count] : counts.conditions) { object[condition] = count; }
+    return object;
 }
 
 std::vector<std::string> available_actions(const TaskOverview& overview) {
@@ -388,7 +388,7 @@ TaskFigures with_process(TaskFigures figures, const TaskPaths& paths) {
     const TaskOverview now = overview_of(figures.overview.summary, paths);
     figures.overview.running = now.running;
     figures.overview.ended_in = now.ended_in;
-    look_for_answer(paths, figures.overview);
+    update_answer(paths, figures.overview);
     json::object summary = json::parse(figures.text).as_object();
     add_process(summary, figures.overview);
     figures.text = to_json_line(summary);

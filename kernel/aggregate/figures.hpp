@@ -44,7 +44,7 @@ struct CostFigures {
 
 [[nodiscard]] StageFigures figures_of(const TaskState& state, const StageState& stage);
 /// Returns the stages in order, up to the task's last one.
-[[nodiscard]] std::vector<StageFigures> stages_to_the_end(const TaskState& state);
+[[nodiscard]] std::vector<StageFigures> stages_up_to_last(const TaskState& state);
 [[nodiscard]] CostFigures cost_figures(const TaskState& state);
 /// True if the task was started with the replay backend.
 [[nodiscard]] bool answered_from_transcript(const TaskPaths& paths);

@@ -25,7 +25,7 @@ constexpr std::size_t most_checks = 256;
 
 std::string time_of(const Record& record) { return records::envelope_in(record).timestamp.value_or(""); }
 
-bool tells_of_an_error(const Record& record) {
+bool is_about_an_error(const Record& record) {
     constexpr std::array<std::string_view, 4> types{records::StageFailed::type, records::ArtifactRejected::type,
                                                     records::AttemptFailed::type, records::CallLost::type};
     return std::ranges::find(types, record.type()) != types.end();
@@ -42,7 +42,7 @@ FollowedTask::FollowedTask(TaskPaths paths, std::string task_id)
       tail_(paths_.journal()),
       index_(paths_.journal()) {}
 
-void FollowedTask::start_anew() {
+void FollowedTask::restart() {
     seen_ = {};
     snapshot_at_ = 0;
     tail_ = JournalTail(paths_.journal());
@@ -77,7 +77,7 @@ Result<void> FollowedTask::refresh(const Seen& seen) {
     };
     auto count = tail_.read(take_each);
     if (!count.ok() && count.error().code == "AF-JRNL-006") {
-        start_anew();
+        restart();
         count = tail_.read(take_each);
     }
     if (!count.ok()) { return count.error(); }
@@ -95,7 +95,7 @@ Result<void> FollowedTask::take(const Record& record, JournalOffset at) {
     if ((record.seq - 1) % records_apart == 0) { seen_.places.push_back(at); }
     seen_.activity.take(record);
     take_decision(record);
-    if (tells_of_an_error(record)) { ++seen_.recent_errors; }
+    if (is_about_an_error(record)) { ++seen_.recent_errors; }
     if (record.type() == records::StageCompleted::type) { seen_.recent_errors = 0; }
     if (const auto gate = records::as<records::Gate>(record)) {
         seen_.gates[gate->gate] = at;

@@ -115,7 +115,7 @@ private:
     void take_step(const Record& record);
     void take_usage(const Record& record);
     void take_checks();
-    void start_anew();
+    void restart();
 
     /// Everything read from the records. Each field goes into the snapshot.
     struct Findings {

@@ -86,10 +86,8 @@ Result<std::vector<KnownRepository>> KnownRepositories::list() const {
     for (std::size_t index = 0; index < entries->get_array().size(); ++index) {
         const std::string at = "/repositories/" + std::to_string(index);
         AF_TRY(KnownRepository repository, read_entry(document, entries->get_array()[index], at));
-        const auto stands_already = [&](const KnownRepository& other) { return same(repository, other); };
-        if (std::ranges::any_of(repositories, stands_already)) {
-            return wrong(document, at, "its name or its path appears twice");
-        }
+        const auto is_listed = [&](const KnownRepository& other) { return same(repository, other); };
+        if (std::ranges::any_of(repositories, is_listed)) { return wrong(document, at, "its name or its path appears twice"); }
         repositories.push_back(std::move(repository));
     }
     return repositories;

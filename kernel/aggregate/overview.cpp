@@ -14,7 +14,7 @@ namespace agentforge::kernel {
 namespace {
 
 /// Finds the process that has the task, or the plugin call in which its last process died.
-TaskOverview look_into(const TaskPaths& paths) {
+TaskOverview process_facts_of(const TaskPaths& paths) {
     TaskOverview overview;
     overview.running = TaskLock::holder(paths).has_value();
     if (!overview.running) { overview.ended_in = last_marked_call(paths.plugin_call()).value_or(""); }
@@ -45,7 +45,7 @@ void LastActivity::take(const Record& record) {
 
 bool waits_for_person(const TaskOverview& task) { return !task.summary.waiting_for.empty() && !task.answered; }
 
-bool look_for_answer(const TaskPaths& paths, TaskOverview& task) {
+bool update_answer(const TaskPaths& paths, TaskOverview& task) {
     const bool answered = std::exchange(task.answered, false);
     const std::string problem = std::exchange(task.answer_problem, "");
     const EscalationStore store(paths.root.parent_path().parent_path());
@@ -92,7 +92,7 @@ std::string words_of(const OpenQuestion& open, const std::string& stage) {
 }  // namespace
 
 TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths) {
-    TaskOverview overview = look_into(paths);
+    TaskOverview overview = process_facts_of(paths);
     overview.activity = std::move(activity);
     overview.summary = summary_of(state);
     overview.can_be_extended = can_be_extended(state);
@@ -101,7 +101,7 @@ TaskOverview overview_of(const TaskState& state, LastActivity activity, const Ta
     overview.set = std::filesystem::path(state.set_file).parent_path().filename().string();
     if (is_terminal(state.status)) { return overview; }
     overview.progress = overall_progress(state);
-    for (const StageFigures& stage : stages_to_the_end(state)) {
+    for (const StageFigures& stage : stages_up_to_last(state)) {
         ++overview.stages;
         overview.stages_done += stage.done ? 1 : 0;
     }
@@ -113,42 +113,42 @@ TaskOverview overview_of(const TaskState& state, LastActivity activity, const Ta
     } else if (!state.pause_reason.empty() && state.status == TaskStatus::paused) {
         overview.question = state.pause_reason;
     }
-    look_for_answer(paths, overview);
+    update_answer(paths, overview);
     return overview;
 }
 
 TaskOverview overview_of(TaskSummary summary, const TaskPaths& paths) {
-    TaskOverview overview = look_into(paths);
+    TaskOverview overview = process_facts_of(paths);
     overview.summary = std::move(summary);
     return overview;
 }
 
 json::object to_json(const TaskOverview& overview) {
     const TaskSummary& task = overview.summary;
-    json::object told{{"task_id", task.task_id},
-                      {"request", task.request},
-                      {"status", task.status},
-                      {"pipeline", task.pipeline},
-                      {"current_stage", task.current_stage},
-                      {"created_at", task.created_at},
-                      {"updated_at", task.updated_at},
-                      {"waiting_for", task.waiting_for},
-                      {"problem", overview.problem ? json::value(problem_json(*overview.problem)) : json::value(nullptr)}};
-    if (has_ended(task)) { return told; }
-    told["running"] = overview.running;
-    if (!overview.ended_in.empty()) { told["ended_in"] = overview.ended_in; }
-    told["waiting_id"] = overview.waiting_id;
-    told["answered"] = overview.answered;
-    if (!overview.answer_problem.empty()) { told["answer_problem"] = overview.answer_problem; }
-    told["stages_done"] = overview.stages_done;
-    told["stages"] = overview.stages;
-    told["progress"] = overview.progress;
-    told["last_action"] = overview.activity.action;
-    told["last_action_at"] = overview.activity.at;
-    told["tests"] = overview.activity.tests;
-    told["tests_passed"] = overview.activity.tests_passed;
-    told["conformance"] = value_or_null(overview.activity.conformance);
-    return told;
+    json::object object{{"task_id", task.task_id},
+                        {"request", task.request},
+                        {"status", task.status},
+                        {"pipeline", task.pipeline},
+                        {"current_stage", task.current_stage},
+                        {"created_at", task.created_at},
+                        {"updated_at", task.updated_at},
+                        {"waiting_for", task.waiting_for},
+                        {"problem", overview.problem ? json::value(problem_json(*overview.problem)) : json::value(nullptr)}};
+    if (has_ended(task)) { return object; }
+    object["running"] = overview.running;
+    if (!overview.ended_in.empty()) { object["ended_in"] = overview.ended_in; }
+    object["waiting_id"] = overview.waiting_id;
+    object["answered"] = overview.answered;
+    if (!overview.answer_problem.empty()) { object["answer_problem"] = overview.answer_problem; }
+    object["stages_done"] = overview.stages_done;
+    object["stages"] = overview.stages;
+    object["progress"] = overview.progress;
+    object["last_action"] = overview.activity.action;
+    object["last_action_at"] = overview.activity.at;
+    object["tests"] = overview.activity.tests;
+    object["tests_passed"] = overview.activity.tests_passed;
+    object["conformance"] = value_or_null(overview.activity.conformance);
+    return object;
 }
 
 }  // namespace agentforge::kernel

@@ -59,7 +59,7 @@ struct TaskOverview {
 [[nodiscard]] bool can_be_extended(const TaskState& state);
 /// Updates `answered` and `answer_problem` from the folder of escalations that belongs to the task's folder. Returns true if one
 /// of them changed.
-bool look_for_answer(const TaskPaths& paths, TaskOverview& task);
+bool update_answer(const TaskPaths& paths, TaskOverview& task);
 /// Returns the overview of a task whose state is known. `paths`, the task's folder, says which process has it.
 [[nodiscard]] TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths);
 /// Returns the overview of a task from its line of the listing.

@@ -107,13 +107,13 @@ json::object sums_json(const Sums& found, bool has_rework) {
 }
 
 json::array groups_json(const Groups& groups, bool has_rework) {
-    json::array told;
+    json::array list;
     for (const auto& [name, sums] : groups) {
         json::object one{{"name", name}};
         for (auto& [key, value] : sums_json(sums, has_rework)) { one[key] = value; }
-        told.push_back(std::move(one));
+        list.push_back(std::move(one));
     }
-    return told;
+    return list;
 }
 
 }  // namespace
@@ -146,22 +146,22 @@ double TaskStatistics::weeks(system_clock::time_point now) const {
 
 json::object to_json(const TaskStatistics& statistics, system_clock::time_point now) {
     const Statistics& sums = statistics.all.tasks;
-    json::object told = sums_json(statistics.all, statistics.has_rework);
-    if (json::object* rework = told["rework"].if_object()) { (*rework)["days"] = statistics.rework_days; }
-    told["since"] = statistics.since ? json::value(format_time(*statistics.since)) : json::value(nullptr);
-    told["tasks_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.tasks) / statistics.weeks(now);
-    told["completed_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.completed) / statistics.weeks(now);
-    told["audit_trail_completeness"] = value_or_null(share(sums.tasks, sums.tasks + statistics.unreadable.size()));
-    told["repositories"] = statistics.repositories;
-    told["repositories_with_open_tasks"] = statistics.active;
-    told["unreadable_tasks"] = statistics.unreadable.size();
+    json::object object = sums_json(statistics.all, statistics.has_rework);
+    if (json::object* rework = object["rework"].if_object()) { (*rework)["days"] = statistics.rework_days; }
+    object["since"] = statistics.since ? json::value(format_time(*statistics.since)) : json::value(nullptr);
+    object["tasks_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.tasks) / statistics.weeks(now);
+    object["completed_per_week"] = sums.tasks == 0 ? 0.0 : static_cast<double>(sums.completed) / statistics.weeks(now);
+    object["audit_trail_completeness"] = value_or_null(share(sums.tasks, sums.tasks + statistics.unreadable.size()));
+    object["repositories"] = statistics.repositories;
+    object["repositories_with_open_tasks"] = statistics.active;
+    object["unreadable_tasks"] = statistics.unreadable.size();
     json::array problems;
     for (const Error& problem : statistics.unreadable) { problems.push_back(problem_json(problem)); }
-    told["problems"] = std::move(problems);
-    told["repositories_left_out"] = statistics.left_out;
-    told["by_pipeline"] = groups_json(statistics.by_pipeline, statistics.has_rework);
-    told["by_model"] = groups_json(statistics.by_model, statistics.has_rework);
-    return told;
+    object["problems"] = std::move(problems);
+    object["repositories_left_out"] = statistics.left_out;
+    object["by_pipeline"] = groups_json(statistics.by_pipeline, statistics.has_rework);
+    object["by_model"] = groups_json(statistics.by_model, statistics.has_rework);
+    return object;
 }
 
 std::optional<system_clock::time_point> parse_since(const std::string& text, system_clock::time_point now) {

@@ -25,8 +25,9 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
             const bool is_behind = !summary.from_journal;
             overview = overview_of(std::move(summary), paths);
             overview.began = overview.summary.status != "pending" || !store_.never_began(overview.summary.task_id);
-            const bool may_be_answered = !overview.summary.waiting_for.empty() && answered.may_be_of(overview.summary.task_id);
-            if (is_behind || may_be_answered) { overview = look_into(overview); }
+            const bool may_be_answered =
+                !overview.summary.waiting_for.empty() && answered.has_any_of_task(overview.summary.task_id);
+            if (is_behind || may_be_answered) { overview = with_journal_facts(overview); }
         }
         listing.counts.take(overview);
         listing.tasks.push_back(std::move(overview));
@@ -34,10 +35,10 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
     return listing;
 }
 
-TaskOverview TaskOverviews::look_into(const TaskOverview& listed) {
+TaskOverview TaskOverviews::with_journal_facts(const TaskOverview& listed) {
     const std::string& id = listed.summary.task_id;
     if (has_ended(listed.summary) && (listed.summary.from_journal || listed.problem)) { return listed; }
-    auto overview = look_at(id);
+    auto overview = read_task(id);
     if (overview.ok()) {
         overview->began = listed.began;
         return std::move(*overview);
@@ -51,7 +52,7 @@ TaskOverview TaskOverviews::look_into(const TaskOverview& listed) {
     return projected;
 }
 
-Result<TaskOverview> TaskOverviews::look_at(const std::string& task_id) {
+Result<TaskOverview> TaskOverviews::read_task(const std::string& task_id) {
     const TaskPaths paths = store_.paths(task_id);
     auto& task = followed_[task_id];
     if (!task) { task = std::make_unique<FollowedTask>(paths, task_id); }

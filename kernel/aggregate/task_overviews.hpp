@@ -14,8 +14,8 @@
 
 namespace agentforge::kernel {
 
-/// `list` takes the store's list, which is compared with the end of each journal. `look_into` and `look_at` read a task from its
-/// journal; the next call reads only what was appended. One thread at a time.
+/// `list` takes the store's list, which is compared with the end of each journal. `with_journal_facts` and `read_task` read a
+/// task from its journal; the next call reads only what was appended. One thread at a time.
 class TaskOverviews {
 public:
     explicit TaskOverviews(const std::filesystem::path& agentforge_directory) : store_(agentforge_directory) {}
@@ -30,9 +30,9 @@ public:
     [[nodiscard]] Result<Listing> list();
     /// Adds the facts from the journal to a listed task. If the journal cannot be read, sets `problem` and takes what
     /// `state.yaml` has. Returns an ended task unchanged.
-    [[nodiscard]] TaskOverview look_into(const TaskOverview& listed);
+    [[nodiscard]] TaskOverview with_journal_facts(const TaskOverview& listed);
     /// Returns one task, ended or not. Errors: those of TaskStore::state.
-    [[nodiscard]] Result<TaskOverview> look_at(const std::string& task_id);
+    [[nodiscard]] Result<TaskOverview> read_task(const std::string& task_id);
 
 private:
     TaskStore store_;

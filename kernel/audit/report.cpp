@@ -73,7 +73,7 @@ DocumentSection verification_of(const AuditVerdict& verdict) {
         {},
         ""};
     for (const AuditFinding& each : verdict.findings) {
-        section.rows.push_back({json::value(each.part), json::value(to_string(each.answer)), json::value(each.told)});
+        section.rows.push_back({json::value(each.part), json::value(to_string(each.answer)), json::value(each.detail)});
     }
     return section;
 }
@@ -188,10 +188,10 @@ DocumentSection decisions_of(const TaskEvidence& evidence) {
     for (const Record& record : evidence.records) {
         const auto typed = records::read_record(record.body);
         if (!typed.ok()) { continue; }  // Then it was not folded either.
-        std::string told = std::visit(Decision{}, typed->body);
-        if (!told.empty()) {
+        std::string text = std::visit(Decision{}, typed->body);
+        if (!text.empty()) {
             section.rows.push_back({json::value(record.seq), time_of(record), json::value(records::stage_of(typed->body)),
-                                    json::value(std::move(told))});
+                                    json::value(std::move(text))});
         }
     }
     return section;
@@ -345,15 +345,15 @@ struct Override {
                    ? ""
                    : "artifacts still count although their files have changed: " + on.freshness.accepted;
     }
-    std::string operator()(const records::TaskStarted& on) const { return told(on.guidance); }
-    std::string operator()(const records::TaskResumed& on) const { return told(on.guidance); }
+    std::string operator()(const records::TaskStarted& on) const { return text_of_guidance(on.guidance); }
+    std::string operator()(const records::TaskResumed& on) const { return text_of_guidance(on.guidance); }
     std::string operator()(const records::HeldOut& on) const {
         return on.shown.empty() ? "" : "tests that were held out are shown from now on: " + joined(on.shown, ", ");
     }
 
 private:
     static std::string hooks(const std::string& ran) { return ran.starts_with("not run") ? "commit hooks " + ran : ""; }
-    static std::string told(const std::optional<std::string>& guidance) {
+    static std::string text_of_guidance(const std::optional<std::string>& guidance) {
         return guidance.value_or("").empty() ? "" : "a person told the model: " + *guidance;
     }
 };
@@ -369,8 +369,8 @@ DocumentSection overrides_of(const TaskEvidence& evidence) {
     for (const Record& record : evidence.records) {
         const auto typed = records::read_record(record.body);
         if (!typed.ok()) { continue; }
-        std::string told = std::visit(Override{record.seq, costed}, typed->body);
-        if (!told.empty()) { section.rows.push_back({json::value(record.seq), time_of(record), json::value(std::move(told))}); }
+        std::string text = std::visit(Override{record.seq, costed}, typed->body);
+        if (!text.empty()) { section.rows.push_back({json::value(record.seq), time_of(record), json::value(std::move(text))}); }
     }
     return section;
 }

@@ -88,13 +88,13 @@ SignatureAnswer check_ssh(const SignatureTools& tools, const GitConfiguration& g
     const auto novalidate = tools.processes.run(
         own_program(tools, {program, "-Y", "check-novalidate", "-n", signature_namespace, "-s", file}, folder, statement), stop);
     answer.good = novalidate.ok() && novalidate->exit_code == 0;
-    answer.told = novalidate.ok() ? first_words(answer.good ? novalidate->out : novalidate->err) : novalidate.error().message;
+    answer.detail = novalidate.ok() ? first_words(answer.good ? novalidate->out : novalidate->err) : novalidate.error().message;
     const std::string allowed = expanded(tools, git.users_text("gpg.ssh.allowedSignersFile"));
     if (!answer.good || allowed.empty()) { return answer; }
     const auto found =
         tools.processes.run(own_program(tools, {program, "-Y", "find-principals", "-s", file, "-f", allowed}, folder, ""), stop);
     if (!found.ok() || found->exit_code != 0) {
-        answer.told += "; " + allowed + " names nobody with that key";
+        answer.detail += "; " + allowed + " names nobody with that key";
         return answer;
     }
     const std::string principal = found->out.substr(0, found->out.find('\n'));
@@ -103,9 +103,9 @@ SignatureAnswer check_ssh(const SignatureTools& tools, const GitConfiguration& g
                     folder, statement),
         stop);
     answer.trusted = verified.ok() && verified->exit_code == 0;
-    answer.told = answer.trusted
-                      ? first_words(verified->out)
-                      : answer.told + "; " + allowed + " does not allow that key to sign for `" + signature_namespace + "`";
+    answer.detail = answer.trusted
+                        ? first_words(verified->out)
+                        : answer.detail + "; " + allowed + " does not allow that key to sign for `" + signature_namespace + "`";
     return answer;
 }
 

@@ -32,7 +32,7 @@ struct SignatureTools {
 struct SignatureAnswer {
     bool good = false;     ///< True if it is a signature of these bytes.
     bool trusted = false;  ///< True if its key is also in the user's own files: gpg's keyring, `gpg.ssh.allowedSignersFile`.
-    std::string told;      ///< Who signed, or what is wrong.
+    std::string detail;    ///< Who signed, or what is wrong.
 };
 [[nodiscard]] SignatureAnswer check_signature(const SignatureTools& tools, const std::string& statement,
                                               const std::string& signature, const Stop& stop);

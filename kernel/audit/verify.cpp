@@ -48,22 +48,22 @@ public:
         if (faults_.size() > most_faults) {
             verdict_.add(name_, AuditAnswer::fails, "and " + std::to_string(faults_.size() - most_faults) + " more");
         }
-        if (faults_.empty() && !told_.empty()) { verdict_.add(name_, AuditAnswer::holds, std::move(told_)); }
+        if (faults_.empty() && !detail_.empty()) { verdict_.add(name_, AuditAnswer::holds, std::move(detail_)); }
         for (std::string& each : unchecked_) { verdict_.add(name_, AuditAnswer::unchecked, std::move(each)); }
     }
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
 
-    void fault(std::string told) { faults_.push_back(std::move(told)); }
-    void unchecked(std::string told) { unchecked_.push_back(std::move(told)); }
-    void whole(std::string told) { told_ = std::move(told); }
+    void fault(std::string detail) { faults_.push_back(std::move(detail)); }
+    void unchecked(std::string detail) { unchecked_.push_back(std::move(detail)); }
+    void whole(std::string detail) { detail_ = std::move(detail); }
 
 private:
     AuditVerdict& verdict_;
     std::string name_;
     std::vector<std::string> faults_;
     std::vector<std::string> unchecked_;
-    std::string told_;
+    std::string detail_;
 };
 
 /// Calls `take` with each value that names a blob: `…_blob`, and the hash of an accepted artifact.
@@ -304,13 +304,13 @@ private:
         Part part(verdict_, "blobs");
         std::set<std::string> missing;
         std::size_t named = 0;
-        const auto look = [&](const std::string& hash) {
+        const auto count_blob = [&](const std::string& hash) {
             ++named;
             if (!blobs_.contains(hash)) { missing.insert(hash); }
         };
         for (const Record& each : records()) {
-            for_each_blob(each.body, look);
-            if (const auto accepted = records::as<records::ArtifactAccepted>(each)) { look(accepted->artifact_hash); }
+            for_each_blob(each.body, count_blob);
+            if (const auto accepted = records::as<records::ArtifactAccepted>(each)) { count_blob(accepted->artifact_hash); }
         }
         for (const std::string& hash : missing) { part.fault("blob " + hash + ", which a record names, is missing"); }
         part.whole("all that " + std::to_string(named) + " places of records name exist");
@@ -667,11 +667,11 @@ public:
                               const std::string& signature, const Stop& stop) {
         const SignatureAnswer answer = check_signature(tools, statement, signature, stop);
         if (!answer.good) {
-            verdict.add("signature", AuditAnswer::fails, "the signature does not verify: " + answer.told);
+            verdict.add("signature", AuditAnswer::fails, "the signature does not verify: " + answer.detail);
         } else {
             verdict.add(
                 "signature", answer.trusted ? AuditAnswer::holds : AuditAnswer::unchecked,
-                answer.told + (answer.trusted ? "" : "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)"));
+                answer.detail + (answer.trusted ? "" : "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)"));
         }
     }
 
@@ -707,7 +707,7 @@ bool AuditVerdict::holds() const noexcept {
 json::object to_json(const AuditVerdict& verdict) {
     json::array findings;
     for (const AuditFinding& each : verdict.findings) {
-        findings.push_back(json::object{{"part", each.part}, {"answer", to_string(each.answer)}, {"told", each.told}});
+        findings.push_back(json::object{{"part", each.part}, {"answer", to_string(each.answer)}, {"told", each.detail}});
     }
     json::array vouchers;
     for (const AuditVoucher& each : verdict.vouchers) { vouchers.push_back(json::object{{"who", each.who}, {"seq", each.seq}}); }

@@ -24,7 +24,7 @@ enum class AuditAnswer : unsigned char {
 struct AuditFinding {
     std::string part;  ///< journal, end, projections, files, blobs, artifacts, patches, trees, commit, statement, signature
     AuditAnswer answer = AuditAnswer::holds;
-    std::string told;
+    std::string detail;
 };
 
 /// Something outside the journal that confirms how far it goes.
@@ -41,8 +41,8 @@ struct AuditVerdict {
     std::vector<AuditVoucher> vouchers;
 
     [[nodiscard]] bool holds() const noexcept;
-    void add(std::string part, AuditAnswer answer, std::string told) {
-        findings.push_back({std::move(part), answer, std::move(told)});
+    void add(std::string part, AuditAnswer answer, std::string detail) {
+        findings.push_back({std::move(part), answer, std::move(detail)});
     }
 };
 [[nodiscard]] json::object to_json(const AuditVerdict& verdict);

@@ -198,7 +198,7 @@ private:
 
 }  // namespace
 
-bool told_to_model(const Error& error) noexcept {
+bool is_shown_to_model(const Error& error) noexcept {
     return error.code == "AF-LLM-101" || error.code == "AF-LLM-102" || error.code == "AF-LLM-105";
 }
 

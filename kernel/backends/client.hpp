@@ -159,7 +159,7 @@ public:
 
 /// True if the model is told of this error and answers again: it answered, but the answer was unusable (AF-LLM-101, AF-LLM-102,
 /// AF-LLM-105).
-[[nodiscard]] bool told_to_model(const Error& error) noexcept;
+[[nodiscard]] bool is_shown_to_model(const Error& error) noexcept;
 
 /// A transcript that the `replay` backend reads (YAML, one entry for each request). Any number of clients may write to it.
 class Recording;
@@ -169,7 +169,7 @@ class Recording;
 [[nodiscard]] Result<void> open_recording(Recording& recording);
 
 /// Wraps a client and appends every answer to the recording, with everything that the journal keeps of it, including unusable
-/// ones (`told_to_model`) and the failed attempts before it.
+/// ones (`is_shown_to_model`) and the failed attempts before it.
 [[nodiscard]] std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner,
                                                          std::shared_ptr<Recording> recording);
 

@@ -234,7 +234,7 @@ public:
                 if (work) { entry["workspace"] = *std::move(work); }
             }
             AF_CHECK(recording_->record(entry, !info().native_tool_calls));
-        } else if (told_to_model(answer.error())) {
+        } else if (is_shown_to_model(answer.error())) {
             AF_CHECK(recording_->record(entry_of(asked, call.failed, answer.error()), !info().native_tool_calls));
         }
         return answer;

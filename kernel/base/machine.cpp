@@ -14,7 +14,7 @@
 
 namespace agentforge::kernel {
 
-bool names_failing_machine(std::string_view output) {
+bool mentions_failing_disk(std::string_view output) {
     static constexpr std::array<std::string_view, 7> words{"No space left on device",
                                                            "Disk quota exceeded",
                                                            "Input/output error",

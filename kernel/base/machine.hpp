@@ -13,11 +13,11 @@ namespace agentforge::kernel {
 
 /// True if the error is the machine's. Such an error pauses the task, wherever it occurred. The failed work is redone when the
 /// task resumes.
-[[nodiscard]] inline bool is_the_machines(const Error& error) noexcept { return error.kind == ErrorKind::io; }
+[[nodiscard]] inline bool is_machine_failure(const Error& error) noexcept { return error.kind == ErrorKind::io; }
 
 /// True if a text contains the system's messages for a full or failing disk. Any program may print them, so this is only a reason
 /// to check the disk.
-[[nodiscard]] bool names_failing_machine(std::string_view output);
+[[nodiscard]] bool mentions_failing_disk(std::string_view output);
 
 /// Writes a megabyte to disk below a directory and removes it. Returns 0 or the errno value; 0 if the directory does not exist. A
 /// disk with fewer than `enough` bytes left counts as full (ENOSPC): the file that filled it may have been removed since.

@@ -60,7 +60,7 @@ std::string_view file_kind(mode_t mode) noexcept {
     return "a device";
 }
 
-std::optional<std::string> what_is_no_plain_file(const fs::path& folder, const fs::path& name) {
+std::optional<std::string> irregular_kind(const fs::path& folder, const fs::path& name) {
     return open_plain(folder, name).instead;
 }
 

@@ -19,8 +19,7 @@ namespace agentforge::kernel {
 /// Describes the object at `name` unless it is a regular file with one name that is reached through folders only: "a symbolic
 /// link", "a file with several names (hard links)", "a folder" … Empty if it is such a file or does not exist. `name` is relative
 /// to `folder`. Follows no link in it.
-[[nodiscard]] std::optional<std::string> what_is_no_plain_file(const std::filesystem::path& folder,
-                                                               const std::filesystem::path& name);
+[[nodiscard]] std::optional<std::string> irregular_kind(const std::filesystem::path& folder, const std::filesystem::path& name);
 
 /// Reads the whole file. Errors: those of `read_file`, and `conflict` AF-BASE-037 if it is not a plain file; nothing is read
 /// then.

@@ -52,7 +52,7 @@ private:
     json::object all_;
 };
 
-void lay_over(StageTemplate& stage, const Orchestration& said) {
+void overlay(StageTemplate& stage, const Orchestration& said) {
     const json::object& own = said.of_part(stage.part);
     const auto limit = [&](std::string_view of_part, std::string_view of_all) {
         const auto number = Orchestration::number_in(own, of_part);
@@ -116,7 +116,7 @@ Result<PipelineTemplate> with_orchestration(PipelineTemplate pipeline, const Set
             shares = "orchestration.token_budget." + part;
         }
     }
-    for (StageTemplate& stage : pipeline.stages) { lay_over(stage, said); }
+    for (StageTemplate& stage : pipeline.stages) { overlay(stage, said); }
     const unsigned sum = std::accumulate(pipeline.stages.begin(), pipeline.stages.end(), 0U,
                                          [](unsigned total, const StageTemplate& stage) { return total + stage.budget_share; });
     if (shares && sum > 100) {

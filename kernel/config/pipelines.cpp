@@ -607,7 +607,7 @@ const json::object* stage_named(const json::array* stages, const json::value& na
 }
 
 /// `contract` and `skip_if` of a stage each have an alias.
-Result<void> settle_aliases(json::object& stage, const std::string& at) {
+Result<void> resolve_aliases(json::object& stage, const std::string& at) {
     constexpr std::pair<std::string_view, std::string_view> aliases[] = {{"skippable_if", "skip_if"},
                                                                          {"output_contract", "contract"}};
     for (const auto& [other, name] : aliases) {
@@ -628,7 +628,7 @@ Result<void> settle_aliases(json::object& stage, const std::string& at) {
 /// about its versions.
 Result<void> take_rest(json::object& stage, const StagePlace& place) {
     json::object rest = place.rest;
-    AF_CHECK(settle_aliases(rest, place.pointer));
+    AF_CHECK(resolve_aliases(rest, place.pointer));
     const json::value* const iterable = stage.if_contains("iterable");
     const bool never_iterates = iterable != nullptr && *iterable == json::value(false);
     for (const auto& [key, value] : rest) {
@@ -685,7 +685,7 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
         has_exit = value.contains("exit");
         for (auto& stage : value.at("stages").as_array()) {
             auto& object = stage.as_object();
-            if (auto named = settle_aliases(object, "/pipeline/stages/" + std::to_string(own.size())); !named.ok()) {
+            if (auto named = resolve_aliases(object, "/pipeline/stages/" + std::to_string(own.size())); !named.ok()) {
                 return placed(named.error());
             }
             auto& said = own.emplace_back();
@@ -710,8 +710,8 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
         auto& stage = pipeline.stages[i];
         const auto found = mapping.find(stage.name);
         if (found == mapping.end()) { continue; }
-        const bool own_words_win = of_project && document.stages[i].document == document.own;
-        const auto may = [&](std::string_view key) { return !own_words_win || !own[i].contains(key); };
+        const bool own_keys_win = of_project && document.stages[i].document == document.own;
+        const auto may = [&](std::string_view key) { return !own_keys_win || !own[i].contains(key); };
         if (found->second.primary && may("agent")) { stage.agent = *found->second.primary; }
         if (found->second.reviewers && may("reviewers")) { stage.reviewers = *found->second.reviewers; }
         if (found->second.blocking && may("review_mode")) { stage.review_blocking = *found->second.blocking; }

@@ -235,13 +235,13 @@ void sort_out_project(const std::vector<Leaf>& built_in, const std::vector<Leaf>
             counts.push_back(std::move(leaf));
             continue;
         }
-        GuardedSetting told{.key = join_key(leaf.segments), .value = leaf.value, .where = leaf.where};
+        GuardedSetting setting{.key = join_key(leaf.segments), .value = leaf.value, .where = leaf.where};
         if (holds != nullptr) {
-            told.holds = holds->value;
-            told.holds_where = holds->where;
+            setting.holds = holds->value;
+            setting.holds_where = holds->where;
         }
         const bool never = leaf.key->project == SettingKey::Project::never;
-        (never ? refused : guarded).push_back(std::move(told));
+        (never ? refused : guarded).push_back(std::move(setting));
         if (trusted && !never) { counts.push_back(std::move(leaf)); }
     }
     project = std::move(counts);

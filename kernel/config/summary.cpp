@@ -43,7 +43,7 @@ const json::value* at_path(const json::object& object, std::string_view path) {
     return value->is_object() ? at_path(value->get_object(), path.substr(dot + 1)) : nullptr;
 }
 
-std::string told(const json::value* value) {
+std::string text_of_value(const json::value* value) {
     if (value == nullptr || value->is_null()) { return {}; }
     if (value->is_string()) { return std::string(view(value->get_string())); }
     if (!value->is_array()) { return json::serialize(*value); }
@@ -62,9 +62,10 @@ std::string filled(std::string_view line, const std::vector<Placeholder>& fields
     bool any = fields.empty();
     for (const Placeholder& field : fields) {
         const std::string list = list_of_path(field.path);
-        const std::string value = list.empty()      ? told(at_path(artifact, field.path))
-                                  : item == nullptr ? std::string()
-                                                    : told(at_path(*item, std::string_view(field.path).substr(list.size() + 3)));
+        const std::string value = list.empty() ? text_of_value(at_path(artifact, field.path))
+                                  : item == nullptr
+                                      ? std::string()
+                                      : text_of_value(at_path(*item, std::string_view(field.path).substr(list.size() + 3)));
         any = any || !value.empty();
         out += std::string(line.substr(from, field.begin - from)) + value;
         from = field.end;

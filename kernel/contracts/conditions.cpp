@@ -50,7 +50,7 @@ struct Holds {
         return value == nullptr || (value->is_array() && value->get_array().empty());
     }
     bool operator()(const SmallChange&) const { return is_small(artifact); }
-    bool operator()(const SaidElsewhere& check) const {
+    bool operator()(const FieldEquals& check) const {
         if (context.artifacts == nullptr) { return false; }
         const auto other = context.artifacts->find(check.contract);
         return other != context.artifacts->end() && text_in(other->second, check.field) == check.is;
@@ -62,7 +62,7 @@ std::optional<Check> check_of(const json::object& map) {
     if (map.size() == 1 && !text_in(map, "empty").empty()) { return EmptyField{text_in(map, "empty")}; }
     const json::value* small = map.if_contains("small_change");
     if (map.size() == 1 && small != nullptr && *small == json::value(true)) { return SmallChange{}; }
-    const SaidElsewhere said{text_in(map, "contract"), text_in(map, "field"), text_in(map, "is")};
+    const FieldEquals said{text_in(map, "contract"), text_in(map, "field"), text_in(map, "is")};
     if (map.size() == 3 && !said.contract.empty() && !said.field.empty() && !said.is.empty()) { return said; }
     return std::nullopt;
 }

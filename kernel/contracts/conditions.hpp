@@ -25,7 +25,7 @@ struct EmptyField {
 /// `{small_change: true}`: the kernel measured at most two files with at most ten changed lines.
 struct SmallChange {};
 /// `{contract: NAME, field: FIELD, is: TEXT}`: another artifact of the task has this value.
-struct SaidElsewhere {
+struct FieldEquals {
     std::string contract;
     std::string field;
     std::string is;
@@ -33,7 +33,7 @@ struct SaidElsewhere {
 
 struct Condition {
     std::string word;
-    std::vector<std::variant<EmptyField, SmallChange, SaidElsewhere>> checks;
+    std::vector<std::variant<EmptyField, SmallChange, FieldEquals>> checks;
 };
 
 /// Errors: `invalid` AF-CONT-013 with file and line.

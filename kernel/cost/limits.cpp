@@ -134,7 +134,7 @@ std::optional<Error> over_limit(const Amount& what, const std::string& who, cons
     return Error{what.code, std::move(message), key, "", ErrorKind::unavailable};
 }
 
-std::string go_on(const Standing& standing, const std::string& key, const std::string& value) {
+std::string resume_command(const Standing& standing, const std::string& key, const std::string& value) {
     return "agentforge resume " + (standing.task_id.empty() ? std::string("TASK") : short_id(standing.task_id)) + " --set " +
            key + "=" + value;
 }
@@ -179,7 +179,7 @@ Result<TaskLimits> read_limits(const json::object& settings, const std::function
     return limits;
 }
 
-TaskLimits laid_over(const TaskLimits& upper, const TaskLimits& lower) {
+TaskLimits overlaid(const TaskLimits& upper, const TaskLimits& lower) {
     TaskLimits limits{over(upper.task, lower.task), lower.stages};
     for (const auto& [name, stage] : upper.stages) { limits.stages[name] = over(stage, limits.stages[name]); }
     return limits;
@@ -220,7 +220,7 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const Standing& sta
             auto error = over_limit(what, who, key, limit, used, next);
             if (error) {
                 error->remedy = "nothing is lost; raise the limit, here or in the settings, and go on: " +
-                                go_on(standing, key, raised(what, limit, needed));
+                                resume_command(standing, key, raised(what, limit, needed));
             }
             return error;
         };
@@ -241,8 +241,8 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const Standing& sta
                     error->message += " (" + std::to_string(part * 100 / *limit) + " % of the task's limit)";
                     const std::uint64_t mine = what.of(stage);
                     error->remedy = "nothing is lost; raise the limit, or give this stage one of its own, and go on: " +
-                                    go_on(standing, task_key, raised(what, *limit, needed)) + "   or   " +
-                                    go_on(standing, stage_key, raised(what, mine, mine + next));
+                                    resume_command(standing, task_key, raised(what, *limit, needed)) + "   or   " +
+                                    resume_command(standing, stage_key, raised(what, mine, mine + next));
                     return error;
                 }
             }

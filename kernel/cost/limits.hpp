@@ -55,7 +55,7 @@ struct TaskLimits {
                                              const std::function<std::string(const std::string& key)>& where);
 
 /// Returns `upper`, completed from `lower`.
-[[nodiscard]] TaskLimits laid_over(const TaskLimits& upper, const TaskLimits& lower);
+[[nodiscard]] TaskLimits overlaid(const TaskLimits& upper, const TaskLimits& lower);
 
 /// The progress and usage of a task's stage.
 struct StageStanding {

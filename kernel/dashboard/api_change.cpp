@@ -83,15 +83,15 @@ public:
     }
     /// Answers with the task's outcome too. The answer stays recorded even if the task cannot continue.
     HttpResponse answered(const std::string& id) const {
-        json::object told{{"task_id", place_.task_id}, {"id", id}, {"answered", true}, {"resumed", true}, {"problem", nullptr}};
+        json::object object{{"task_id", place_.task_id}, {"id", id}, {"answered", true}, {"resumed", true}, {"problem", nullptr}};
         const auto resumed = resume();
         constexpr std::string_view taken = "AF-TASK-003";  // The process that waited for the answer continues with it.
         if (!resumed.ok() && resumed.error().code != taken) {
-            told["resumed"] = false;
-            told["problem"] = {
+            object["resumed"] = false;
+            object["problem"] = {
                 {"code", resumed.error().code}, {"title", resumed.error().message}, {"detail", resumed.error().remedy}};
         }
-        return json_response(told);
+        return json_response(object);
     }
     [[nodiscard]] const std::string& task_id() const { return place_.task_id; }
     /// Errors: `conflict` AF-DASH-022.
@@ -198,12 +198,12 @@ Result<HttpResponse> fork(const DashboardParts& parts, const ApiCall& call) {
                                               "--no-resume", "--json"}));
     const Aggregator::Place forked{place.repository, text_of(made, "task_id")};
     const auto resumed = TaskCommands(parts, forked).resume(text_of(call.body, "feedback"));
-    json::object told{{"task_id", forked.task_id}, {"parent", place.task_id}, {"resumed", resumed.ok()}, {"problem", nullptr}};
+    json::object object{{"task_id", forked.task_id}, {"parent", place.task_id}, {"resumed", resumed.ok()}, {"problem", nullptr}};
     if (!resumed.ok()) {
-        told["problem"] = {
+        object["problem"] = {
             {"code", resumed.error().code}, {"title", resumed.error().message}, {"detail", resumed.error().remedy}};
     }
-    HttpResponse response = json_response(told, 201);
+    HttpResponse response = json_response(object, 201);
     response.headers.emplace_back("Location", "/api/tasks/" + forked.task_id);
     return response;
 }

@@ -78,13 +78,13 @@ void add_task(Gauges& gauges, const TaskFigures& task) {
     gauges.tasks.add({{"repo", task.repo}, {"pipeline", task.overview.summary.pipeline}, {"state", condition_of(task.overview)}},
                      1);
     gauges.waiting.add(of_repo, waits_for_person(task.overview) ? 1 : 0);
-    const json::object told = to_json(task, std::chrono::system_clock::now());
-    const json::object& cost = told.at("cost").as_object();
+    const json::object object = to_json(task, std::chrono::system_clock::now());
+    const json::object& cost = object.at("cost").as_object();
     gauges.tokens.add({{"repo", task.repo}, {"type", "input"}}, number_at(cost, "input_tokens"));
     gauges.tokens.add({{"repo", task.repo}, {"type", "output"}}, number_at(cost, "output_tokens"));
     gauges.calls.add(of_repo, number_at(cost, "calls"));
     gauges.cost.add(of_repo, number_at(cost, "estimated_cost_usd"));
-    for (const json::value& each : told.at("pipeline").at("stages").as_array()) {
+    for (const json::value& each : object.at("pipeline").at("stages").as_array()) {
         const json::object& stage = each.as_object();
         const Labels of_stage{{"repo", task.repo}, {"stage", std::string(stage.at("name").as_string())}};
         gauges.steps.add(of_stage, number_at(stage, "steps"));

@@ -90,11 +90,11 @@ Result<HttpResponse> show_stats(const DashboardParts& parts, KeptRework& kept, c
         repository.active = repository.active || !task->statistics->ended;
     }
     for (const auto& [name, repository] : repositories) { found.active += repository.active ? 1 : 0; }
-    json::object told = to_json(found, now);
-    told["states"] = to_json(states);
-    told["steps"] = found.all.tasks.all_steps;
-    told["tokens_used"] = found.all.tasks.spend.tokens();
-    return json_response(told);
+    json::object object = to_json(found, now);
+    object["states"] = to_json(states);
+    object["steps"] = found.all.tasks.all_steps;
+    object["tokens_used"] = found.all.tasks.spend.tokens();
+    return json_response(object);
 }
 
 }  // namespace

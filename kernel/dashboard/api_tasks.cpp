@@ -118,37 +118,37 @@ json::value dependencies_json(const DashboardParts& parts, const std::string& re
     if (dependencies.empty()) { return nullptr; }
     json::array tasks;
     for (const TaskDependency& each : dependencies.tasks) {
-        json::object told{{"task_id", each.task_id},
-                          {"repo", each.repo.empty() ? repo : each.repo},
-                          {"required_stage", each.required_stage},
-                          {"reason", text_or_null(each.reason)},
-                          {"state", nullptr},
-                          {"phase", nullptr},
-                          {"reached", false}};
+        json::object object{{"task_id", each.task_id},
+                            {"repo", each.repo.empty() ? repo : each.repo},
+                            {"required_stage", each.required_stage},
+                            {"reason", text_or_null(each.reason)},
+                            {"state", nullptr},
+                            {"phase", nullptr},
+                            {"reached", false}};
         const auto place = parts.tasks.find(each.task_id, each.repo.empty() ? repo : each.repo);
         const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(place.error());
         if (figures.ok()) {
-            told["state"] = condition_of((*figures)->overview);
-            told["phase"] = text_or_null((*figures)->overview.summary.current_stage);
-            const auto looked = parts.tasks.with_task(*place, [&](const FollowedTask& other) -> Result<void> {
-                told["reached"] = has_reached(other.state(), each.required_stage);
+            object["state"] = condition_of((*figures)->overview);
+            object["phase"] = text_or_null((*figures)->overview.summary.current_stage);
+            const auto other_read = parts.tasks.with_task(*place, [&](const FollowedTask& other) -> Result<void> {
+                object["reached"] = has_reached(other.state(), each.required_stage);
                 return {};
             });
-            if (!looked.ok()) { told["state"] = "unknown"; }
+            if (!other_read.ok()) { object["state"] = "unknown"; }
         }
-        tasks.push_back(std::move(told));
+        tasks.push_back(std::move(object));
     }
     json::array external;
     for (const ExternalDependency& each : dependencies.external) {
-        json::object told{{"repo", each.repo},       {"artifact", each.artifact},
-                          {"version", each.version}, {"reason", text_or_null(each.reason)},
-                          {"tag", nullptr},          {"commit", nullptr}};
+        json::object object{{"repo", each.repo},       {"artifact", each.artifact},
+                            {"version", each.version}, {"reason", text_or_null(each.reason)},
+                            {"tag", nullptr},          {"commit", nullptr}};
         for (const records::ExternalMet& found : state.dependencies.value_or(MetDependencies()).external) {
             if (found.repo != each.repo || found.artifact != each.artifact) { continue; }
-            told["tag"] = text_or_null(found.tag);
-            told["commit"] = text_or_null(found.commit);
+            object["tag"] = text_or_null(found.tag);
+            object["commit"] = text_or_null(found.commit);
         }
-        external.push_back(std::move(told));
+        external.push_back(std::move(object));
     }
     return json::object{{"met", state.dependencies.has_value()}, {"tasks", std::move(tasks)}, {"external", std::move(external)}};
 }
@@ -169,32 +169,32 @@ Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call)
     });
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
     if (!read.ok() && !figures->overview.problem && figures->overview.began) { return read.error(); }
-    json::object told = to_json(*figures, std::chrono::system_clock::now());
-    if (told["current_action"].is_object()) { told["current_action"].as_object()["target"] = target; }
-    told["dependencies"] = dependencies_json(parts, figures->repo, state, dependencies);
-    told["files"] = files_of(parts.tasks.repository(place.repository).path, state);
-    return json_response(told);
+    json::object object = to_json(*figures, std::chrono::system_clock::now());
+    if (object["current_action"].is_object()) { object["current_action"].as_object()["target"] = target; }
+    object["dependencies"] = dependencies_json(parts, figures->repo, state, dependencies);
+    object["files"] = files_of(parts.tasks.repository(place.repository).path, state);
+    return json_response(object);
 }
 
 /// Adds all that a person needs to decide. An approval is bound to `hash`, the hash of what is shown here.
-void add_detail(const EscalationStore& store, const PendingItem& item, json::object& told) {
+void add_detail(const EscalationStore& store, const PendingItem& item, json::object& object) {
     if (const auto by = store.answer_by(item.id); by.ok() && !by->deadline.empty()) {
-        told["deadline"] = by->deadline;
-        told["at_deadline"] = by->then;
+        object["deadline"] = by->deadline;
+        object["at_deadline"] = by->then;
     }
     if (item.kind == QuestionKind::escalation) {
         const auto asked = store.escalation(item.id);
         if (!asked.ok()) { return; }
-        told["issue"] = asked->issue;
-        told["question"] = asked->question;
-        told["options"] = json::array(asked->options.begin(), asked->options.end());
-        told["context"] = asked->context;
+        object["issue"] = asked->issue;
+        object["question"] = asked->question;
+        object["options"] = json::array(asked->options.begin(), asked->options.end());
+        object["context"] = asked->context;
         return;
     }
     const auto asked = store.approval(item.id);
     if (!asked.ok()) { return; }
-    told["hash"] = asked->artifact_hash;
-    told["shown"] = item.kind == QuestionKind::action ? action_text(asked->artifact) : to_yaml(asked->artifact);
+    object["hash"] = asked->artifact_hash;
+    object["shown"] = item.kind == QuestionKind::action ? action_text(asked->artifact) : to_yaml(asked->artifact);
 }
 
 Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& call) {
@@ -219,26 +219,26 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
             if (!figures.ok() || available_actions((*figures)->overview).empty()) { continue; }
             json::object task = to_json(**figures, std::chrono::system_clock::now());
             const bool approval = item.kind == QuestionKind::approval && task["current_stage"].is_object();
-            json::object told{{"id", item.id},
-                              {"kind", to_string(item.kind)},
-                              {"repo", repository.name},
-                              {"task_id", item.task_id},
-                              {"request", (*figures)->overview.summary.request},
-                              {"phase", item.stage},
-                              {"artifact", approval ? task["current_stage"].at("artifact") : json::value(nullptr)},
-                              {"version", approval ? task["current_stage"].at("version") : json::value(nullptr)},
-                              {"question", item.question},
-                              {"created_at", item.created_at},
-                              {"hash", nullptr},
-                              {"shown", nullptr},
-                              {"options", json::array()},
-                              {"issue", ""},
-                              {"context", json::object()},
-                              {"deadline", nullptr},
-                              {"at_deadline", nullptr},
-                              {"available_actions", std::move(task["available_actions"])}};
-            add_detail(store, item, told);
-            items.emplace_back(std::move(told));
+            json::object object{{"id", item.id},
+                                {"kind", to_string(item.kind)},
+                                {"repo", repository.name},
+                                {"task_id", item.task_id},
+                                {"request", (*figures)->overview.summary.request},
+                                {"phase", item.stage},
+                                {"artifact", approval ? task["current_stage"].at("artifact") : json::value(nullptr)},
+                                {"version", approval ? task["current_stage"].at("version") : json::value(nullptr)},
+                                {"question", item.question},
+                                {"created_at", item.created_at},
+                                {"hash", nullptr},
+                                {"shown", nullptr},
+                                {"options", json::array()},
+                                {"issue", ""},
+                                {"context", json::object()},
+                                {"deadline", nullptr},
+                                {"at_deadline", nullptr},
+                                {"available_actions", std::move(task["available_actions"])}};
+            add_detail(store, item, object);
+            items.emplace_back(std::move(object));
         }
     }
     std::ranges::sort(items, [](const json::value& one, const json::value& other) {

@@ -219,18 +219,18 @@ double seconds_since_record_before(const FollowedTask& task, const Record& recor
 json::value verification_after(const FollowedTask& task, std::uint64_t step) {
     const auto checks = task.checks_after(step);
     if (!checks) { return nullptr; }
-    json::object told;
+    json::object object;
     if (checks->tests > 0) {
-        told["tests"] = {{"passing", checks->tests_passed}, {"failing", checks->tests - checks->tests_passed}};
+        object["tests"] = {{"passing", checks->tests_passed}, {"failing", checks->tests - checks->tests_passed}};
     }
     if (checks->conformance) {
         const bool counted = checks->checks && checks->checks_passed;
-        told["conformance"] = {
+        object["conformance"] = {
             {"passed", *checks->conformance},
             {"passing", value_or_null(checks->checks_passed)},
             {"failing", counted ? json::value(*checks->checks - *checks->checks_passed) : json::value(nullptr)}};
     }
-    return told;
+    return object;
 }
 
 /// Returns the token limit of a step, from the settings that the task was started with. The kernel itself wrote the file
@@ -265,37 +265,37 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
     if (step->patch) {
         if (const auto text = task_file(task, *step->patch); text.ok()) { patch = sanitize_utf8(*text); }
     }
-    json::object told = step_line(task, record);
-    const json::value target = told["target"];
-    told["task_id"] = task.state().task_id;
-    told["duration_seconds"] = seconds_since_record_before(task, record);
+    json::object object = step_line(task, record);
+    const json::value target = object["target"];
+    object["task_id"] = task.state().task_id;
+    object["duration_seconds"] = seconds_since_record_before(task, record);
     const auto agent = records::envelope_in(record).agent;
-    told["agent"] = agent ? json::value(records::to_fields(*agent)) : json::value(nullptr);
-    told["action"] = {{"type", *step->action->type},
-                      {"target", target},
-                      {"parameters", arguments.ok() ? *arguments : json::value(json::object())}};
-    told["llm_call"] = records::to_fields(*step->llm_call);
+    object["agent"] = agent ? json::value(records::to_fields(*agent)) : json::value(nullptr);
+    object["action"] = {{"type", *step->action->type},
+                        {"target", target},
+                        {"parameters", arguments.ok() ? *arguments : json::value(json::object())}};
+    object["llm_call"] = records::to_fields(*step->llm_call);
     json::object sections = *step->section_tokens;
     json::array truncated = list_of(sections, "truncated");
     sections.erase("truncated");
-    told["context_sent"] = {{"text", blob_text(task, *step->context_blob)},
-                            {"system", blob_text(task, *step->system_blob)},
-                            {"sha256", *step->context_blob},
-                            {"section_tokens", std::move(sections)},
-                            {"truncated", std::move(truncated)},
-                            {"max_tokens", context_limit(task)}};
-    told["llm_response"] = {{"reasoning", text_of(answered, "text")},
-                            {"action_chosen", *step->action->type},
-                            {"tool_calls", list_of(answered, "tool_calls")}};
-    told["result"] = {{"success", *step->result->status == "success"},
-                      {"summary", *step->result->summary},
-                      {"output", text_of(detail, "output")},
-                      {"error", step->result->error.value_or("")}};
-    told["state_after"] = {{"tree", *step->tree}, {"verification_status", verification_after(task, number)}};
-    const json::array files = told["files"].as_array();
-    told["diff"] = {{"file", files.empty() ? json::value(nullptr) : files.front()}, {"patch", patch}};
-    told["steps_total"] = task.step_count();
-    return told;
+    object["context_sent"] = {{"text", blob_text(task, *step->context_blob)},
+                              {"system", blob_text(task, *step->system_blob)},
+                              {"sha256", *step->context_blob},
+                              {"section_tokens", std::move(sections)},
+                              {"truncated", std::move(truncated)},
+                              {"max_tokens", context_limit(task)}};
+    object["llm_response"] = {{"reasoning", text_of(answered, "text")},
+                              {"action_chosen", *step->action->type},
+                              {"tool_calls", list_of(answered, "tool_calls")}};
+    object["result"] = {{"success", *step->result->status == "success"},
+                        {"summary", *step->result->summary},
+                        {"output", text_of(detail, "output")},
+                        {"error", step->result->error.value_or("")}};
+    object["state_after"] = {{"tree", *step->tree}, {"verification_status", verification_after(task, number)}};
+    const json::array files = object["files"].as_array();
+    object["diff"] = {{"file", files.empty() ? json::value(nullptr) : files.front()}, {"patch", patch}};
+    object["steps_total"] = task.step_count();
+    return object;
 }
 
 /// Newest first. `before`: the page ends before this number.
@@ -480,40 +480,40 @@ Result<HttpResponse> show_diff(const DashboardParts& parts, const ApiCall& call)
 }
 
 /// Makes a handler that reads one task.
-template <class Look>
-std::function<Result<HttpResponse>(const ApiCall&)> looking(const DashboardParts& parts, Look look) {
-    return [parts, look](const ApiCall& call) -> Result<HttpResponse> {
+template <class ReadPart>
+std::function<Result<HttpResponse>(const ApiCall&)> task_handler(const DashboardParts& parts, ReadPart read_part) {
+    return [parts, read_part](const ApiCall& call) -> Result<HttpResponse> {
         AF_TRY(const Aggregator::Place place, place_of(parts, call));
-        json::object told;
+        json::object object;
         AF_CHECK(parts.tasks.with_task(place, [&](const FollowedTask& task) -> Result<void> {
-            AF_TRY(told, look(task, call));
+            AF_TRY(object, read_part(task, call));
             return {};
         }));
-        return json_response(told);
+        return json_response(object);
     };
 }
 
 }  // namespace
 
 void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts) {
-    using Told = Result<json::object>;
-    const auto add = [&](const char* path, auto look) {
-        routes.push_back({"GET", std::string("/api/tasks/{task_id}/") + path, looking(parts, look)});
+    using TaskPart = Result<json::object>;
+    const auto add = [&](const char* path, auto read_part) {
+        routes.push_back({"GET", std::string("/api/tasks/{task_id}/") + path, task_handler(parts, read_part)});
     };
     add("phases/{phase}", [](const FollowedTask& task, const ApiCall& call) { return phase_of(task, call.place("phase")); });
-    add("steps", [](const FollowedTask& task, const ApiCall& call) -> Told {
+    add("steps", [](const FollowedTask& task, const ApiCall& call) -> TaskPart {
         AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_of_a_page, 1, most_of_a_page));
         AF_TRY(const std::uint64_t before, number_of(call, "before", most_number, 1, most_number));
         return steps_page(task, before, limit);
     });
-    add("steps/{step}", [](const FollowedTask& task, const ApiCall& call) -> Told {
+    add("steps/{step}", [](const FollowedTask& task, const ApiCall& call) -> TaskPart {
         const std::string& text = call.place("step");
         std::uint64_t number = 0;
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
         if (problem != std::errc() || end != text.data() + text.size() || number == 0) { return task.no_step(text); }
         return step_of(task, number);
     });
-    add("records", [](const FollowedTask& task, const ApiCall& call) -> Told {
+    add("records", [](const FollowedTask& task, const ApiCall& call) -> TaskPart {
         AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_of_a_page, 1, most_of_a_page));
         AF_TRY(const std::uint64_t after, number_of(call, "after", 0, 0, most_number));
         return records_page(task, after, limit);
@@ -521,7 +521,7 @@ void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts) {
     add("artifacts", [](const FollowedTask& task, const ApiCall&) { return artifacts_of(task); });
     add("artifacts/{phase}/{name}",
         [](const FollowedTask& task, const ApiCall& call) { return artifact_of(task, call.place("phase"), call.place("name")); });
-    add("cost", [](const FollowedTask& task, const ApiCall&) -> Told { return cost_of(task); });
+    add("cost", [](const FollowedTask& task, const ApiCall&) -> TaskPart { return cost_of(task); });
     routes.push_back({"GET", "/api/tasks/{task_id}/report", [parts](const ApiCall& call) { return show_report(parts, call); }});
     routes.push_back({"GET", "/api/tasks/{task_id}/diff", [parts](const ApiCall& call) { return show_diff(parts, call); }});
 }

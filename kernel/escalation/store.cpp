@@ -471,7 +471,7 @@ Result<json::object> changed_action(const json::object& given, const ApprovalReq
     return action;
 }
 
-Error EscalationStore::lost(std::string_view id, std::string_view task_id) const {
+Error EscalationStore::missing_question_error(std::string_view id, std::string_view task_id) const {
     return Error{"AF-ESC-001", "The file of " + std::string(id) + " is gone", directory_.string(),
                  "`agentforge resume " + short_id(task_id) + "` writes it again; look at it then, and decide",
                  ErrorKind::not_found};
@@ -480,17 +480,17 @@ Error EscalationStore::lost(std::string_view id, std::string_view task_id) const
 EscalationStore::EscalationStore(std::filesystem::path agentforge_directory)
     : directory_(std::filesystem::absolute(agentforge_directory) / "escalations") {}
 
-Result<std::optional<Error>> EscalationStore::set_early_answer_aside(std::string_view id) const {
+Result<std::optional<Error>> EscalationStore::discard_early_answer(std::string_view id) const {
     const std::filesystem::path answer = resolution_file(directory_, id);
     struct stat st {};
     const bool raised = ::lstat((directory_ / (std::string(id) + std::string(record_suffix))).c_str(), &st) == 0;
     if (!is_id(id) || raised || ::lstat(answer.c_str(), &st) != 0) { return std::optional<Error>(); }
     for (unsigned number = 1; number < 1000; ++number) {
-        const std::filesystem::path aside =
+        const std::filesystem::path renamed =
             directory_ / (std::string(id) + std::string(early_mark) + std::to_string(number) + std::string(record_suffix));
-        if (::lstat(aside.c_str(), &st) == 0) { continue; }
+        if (::lstat(renamed.c_str(), &st) == 0) { continue; }
         std::error_code error;
-        std::filesystem::rename(answer, aside, error);
+        std::filesystem::rename(answer, renamed, error);
         if (error) {
             return Error{
                 "AF-ESC-008",
@@ -499,7 +499,7 @@ Result<std::optional<Error>> EscalationStore::set_early_answer_aside(std::string
         }
         return std::optional<Error>(
             Error{"AF-ESC-068", "An answer to " + std::string(id) + " existed before the question was asked; it does not count",
-                  aside.string(), "Look at the current item, and decide on that", ErrorKind::conflict});
+                  renamed.string(), "Look at the current item, and decide on that", ErrorKind::conflict});
     }
     return Error{"AF-ESC-008", "There are too many early answers to " + std::string(id), answer.string(), "Remove them",
                  ErrorKind::io};
@@ -685,7 +685,7 @@ bool AnsweredQuestions::contains(std::string_view id) const {
     return id.size() > prefix_length && std::ranges::binary_search(names_, id.substr(prefix_length));
 }
 
-bool AnsweredQuestions::may_be_of(std::string_view task_id) const {
+bool AnsweredQuestions::has_any_of_task(std::string_view task_id) const {
     const std::string_view own = task_id;
     const auto first = std::ranges::lower_bound(names_, own);
     return first != names_.end() && first->starts_with(own);

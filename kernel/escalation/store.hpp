@@ -105,7 +105,7 @@ public:
     /// True if this question has such a file, be it empty or unreadable.
     [[nodiscard]] bool contains(std::string_view id) const;
     /// True if a question of this task, or of one whose id begins with this one, is among them.
-    [[nodiscard]] bool may_be_of(std::string_view task_id) const;
+    [[nodiscard]] bool has_any_of_task(std::string_view task_id) const;
 
 private:
     std::vector<std::string> names_;  ///< The ids without their prefixes, sorted.
@@ -140,11 +140,11 @@ public:
     /// Call it before a question is raised. An answer that already exists then is invalid, because nothing was shown yet: renames
     /// it to `<id>.early-<number>.yaml` and returns a message about it. A question that is already recorded keeps its answer.
     /// Errors: `io` AF-ESC-008.
-    [[nodiscard]] Result<std::optional<Error>> set_early_answer_aside(std::string_view id) const;
+    [[nodiscard]] Result<std::optional<Error>> discard_early_answer(std::string_view id) const;
 
     /// Returns the error for a question that its task waits for by the journal, but whose file is missing. The task writes it
     /// again when it is resumed.
-    [[nodiscard]] Error lost(std::string_view id, std::string_view task_id) const;
+    [[nodiscard]] Error missing_question_error(std::string_view id, std::string_view task_id) const;
 
     /// Returns the deadline of the question or approval. Errors: as above; `invalid` AF-ESC-059 an invalid time, or an unknown
     /// word for what happens then.

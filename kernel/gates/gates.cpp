@@ -14,13 +14,13 @@ namespace agentforge::kernel {
 
 struct GateRunner::State {
     State(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, const Options& given)
-        : options(with_log(given)), measure(std::move(checkout), processes, options) {}
+        : options(with_log(given)), engine(std::move(checkout), processes, options) {}
     static Options with_log(Options given) {
         if (!given.log) { given.log = std::make_shared<std::vector<GateCommand>>(); }
         return given;
     }
     Options options;
-    ScopedGates measure;
+    ScopedGates engine;
     std::string inputs;  ///< Empty: not computed yet.
     std::map<std::string, GateReport, std::less<>> reports;
 };
@@ -34,26 +34,26 @@ Result<GateReport> GateRunner::run(const GateCall& call, const Stop& stop) {
     AF_TRY(const auto key, cache_key(call));
     if (const auto known = state_->reports.find(key); known != state_->reports.end()) { return known->second; }
     const auto begin = std::chrono::steady_clock::now();
-    AF_TRY(auto report, state_->measure.gate(call, stop));
+    AF_TRY(auto report, state_->engine.gate(call, stop));
     report.gate = call.request.gate;
     report.tree = call.tree;
     report.duration = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
     // A run that is not trusted may be due to a full disk or a slow machine: it is measured again.
-    const auto* believed = report.facts.if_contains("believed");
-    if (believed == nullptr || *believed == json::value(true)) { state_->reports.emplace(key, report); }
+    const auto* trusted = report.facts.if_contains("believed");
+    if (trusted == nullptr || *trusted == json::value(true)) { state_->reports.emplace(key, report); }
     return report;
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> GateRunner::skeleton(const std::string& tree,
                                                                               const std::vector<SkeletonInterface>& interfaces,
                                                                               const Stop& stop) {
-    return state_->measure.skeleton(tree, interfaces, stop);
+    return state_->engine.skeleton(tree, interfaces, stop);
 }
 
 Result<void> GateRunner::try_specification(const std::string& tree, const json::object& specification, const Stop& stop) {
     const auto interfaces = declarable_interfaces(specification);
     if (interfaces.empty()) { return {}; }
-    return state_->measure.try_skeleton(tree, interfaces, stop);
+    return state_->engine.try_skeleton(tree, interfaces, stop);
 }
 
 std::vector<GateCommand> GateRunner::take_commands() { return std::exchange(*state_->options.log, {}); }
@@ -95,19 +95,19 @@ Result<std::string> GateRunner::inputs() {
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> GateRunner::scaffold(const std::string& tree) {
-    return state_->measure.scaffold(tree);
+    return state_->engine.scaffold(tree);
 }
 
-Result<std::vector<SetupStep>> GateRunner::setup_steps(const std::string& tree) { return state_->measure.setup_steps(tree); }
+Result<std::vector<SetupStep>> GateRunner::setup_steps(const std::string& tree) { return state_->engine.setup_steps(tree); }
 
-Result<void> GateRunner::set_up(const std::string& tree, const Stop& stop) { return state_->measure.set_up(tree, stop); }
+Result<void> GateRunner::set_up(const std::string& tree, const Stop& stop) { return state_->engine.set_up(tree, stop); }
 
-Result<GateReadiness> GateRunner::readiness(const std::string& tree) { return state_->measure.readiness(tree); }
+Result<GateReadiness> GateRunner::readiness(const std::string& tree) { return state_->engine.readiness(tree); }
 
 Result<bool> GateRunner::is_test_file(const std::string& tree, std::string_view path) {
-    return state_->measure.is_test_file(tree, path);
+    return state_->engine.is_test_file(tree, path);
 }
 
-Result<GateRunner::PathMeaning> GateRunner::path_meaning(const std::string& tree) { return state_->measure.path_meaning(tree); }
+Result<GateRunner::PathMeaning> GateRunner::path_meaning(const std::string& tree) { return state_->engine.path_meaning(tree); }
 
 }  // namespace agentforge::kernel

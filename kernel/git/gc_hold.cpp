@@ -25,12 +25,12 @@ namespace agentforge::kernel {
 namespace {
 
 /// At this age git ignores the file, so it is renewed well before.
-constexpr std::time_t believed_seconds = 12 * 3600;
+constexpr std::time_t ignored_by_git_after_seconds = 12 * 3600;
 constexpr std::time_t renewed_after_seconds = 3600;
 /// A younger lock file may belong to git on another machine.
 constexpr std::time_t lock_is_dead_after_seconds = 5;
 constexpr auto longest_wait = std::chrono::minutes(1);
-constexpr auto between_looks = std::chrono::milliseconds(20);
+constexpr auto poll_interval = std::chrono::milliseconds(20);
 
 std::string own_host() {
     std::array<char, 256> name{};
@@ -64,16 +64,16 @@ std::filesystem::path temporary_beside(const std::filesystem::path& pid_file) {
 
 /// Removes the lock file of a dead process. Git holds its lock for milliseconds and keeps the file open meanwhile. Returns false
 /// if there is none, or if it may be in use.
-bool clear_dead_lock(const std::filesystem::path& lock, const std::filesystem::path& aside) {
+bool clear_dead_lock(const std::filesystem::path& lock, const std::filesystem::path& moved_to) {
     struct stat found {};
     if (::lstat(lock.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) { return false; }
     if (::time(nullptr) - found.st_mtime < lock_is_dead_after_seconds || is_open_somewhere(found)) { return false; }
     // Renames the file, checks it again, and puts it back if it was replaced meanwhile.
-    if (::rename(lock.c_str(), aside.c_str()) != 0) { return false; }
+    if (::rename(lock.c_str(), moved_to.c_str()) != 0) { return false; }
     struct stat moved {};
-    const bool is_it = ::lstat(aside.c_str(), &moved) == 0 && moved.st_ino == found.st_ino && moved.st_mtime == found.st_mtime;
-    if (!is_it) { static_cast<void>(::link(aside.c_str(), lock.c_str())); }
-    ::unlink(aside.c_str());
+    const bool is_it = ::lstat(moved_to.c_str(), &moved) == 0 && moved.st_ino == found.st_ino && moved.st_mtime == found.st_mtime;
+    if (!is_it) { static_cast<void>(::link(moved_to.c_str(), lock.c_str())); }
+    ::unlink(moved_to.c_str());
     return is_it;
 }
 
@@ -105,7 +105,7 @@ GcHold::GcHold(std::filesystem::path git_directory) : file_(std::move(git_direct
         } else if (!is_there(lock)) {
             return;  // A gc that looked before this process was named still has its lock file here, until it has named itself.
         }
-        std::this_thread::sleep_for(between_looks);
+        std::this_thread::sleep_for(poll_interval);
     }
 }
 
@@ -130,7 +130,7 @@ GcHold::Holder GcHold::holder(const std::filesystem::path& file) {
     host = host.substr(0, host.find_first_of(std::string("\0\n", 2)));
     const bool here = host == own_host();
     if (process == ::getpid() && here) { return age > renewed_after_seconds ? Holder::nobody : Holder::this_process; }
-    if (age > believed_seconds) { return Holder::nobody; }
+    if (age > ignored_by_git_after_seconds) { return Holder::nobody; }
     const bool lives = !here || ::kill(process, 0) == 0 || errno == EPERM;
     return lives ? Holder::another : Holder::nobody;
 }

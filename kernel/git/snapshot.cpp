@@ -237,7 +237,7 @@ Result<std::string> Worktree::snapshot() {
     AF_TRY(const git_oid tree, recorder.finish());
     state_->unrecordable = std::move(recorder.unrecordable);
     if (state_->link_repaired) { state_->unrecordable.emplace_back(".git"); }
-    AF_CHECK(state_->look_at_modules({}, state_->unrecordable));
+    AF_CHECK(state_->scan_modules({}, state_->unrecordable));
     state_->save();
     return to_text(tree);
 }

@@ -33,7 +33,7 @@ std::string hash_of_path(const std::string& path) {
 }
 
 /// Compares the files of one submodule with its table.
-struct ModuleLook {
+struct ModuleScan {
     Worktree::State& state;
     const std::string& shown;  ///< The submodule's path in the worktree, with a slash.
     std::vector<std::string>& touched;
@@ -155,7 +155,7 @@ Result<void> Worktree::State::fill_modules(bool clean) {
     return {};
 }
 
-Result<void> Worktree::State::look_at_modules(const std::string& prefix, std::vector<std::string>& into) {
+Result<void> Worktree::State::scan_modules(const std::string& prefix, std::vector<std::string>& into) {
     for (std::size_t i = 0; i < cache->size(); ++i) {
         if (!cache->at(i).is_gitlink()) { continue; }
         const std::string module_path(cache->path(i));
@@ -168,14 +168,14 @@ Result<void> Worktree::State::look_at_modules(const std::string& prefix, std::ve
             continue;
         }
         git_attr_cache_flush(module->repository.get());
-        ModuleLook look{*module, shown, into, std::vector<bool>(module->cache->size())};
-        AF_CHECK(look.contents(module->root.get(), {}, 0));
-        for (std::size_t file = 0; file < look.seen.size(); ++file) {
-            if (!look.seen[file] && !module->cache->at(file).is_gitlink()) {
+        ModuleScan scan{*module, shown, into, std::vector<bool>(module->cache->size())};
+        AF_CHECK(scan.contents(module->root.get(), {}, 0));
+        for (std::size_t file = 0; file < scan.seen.size(); ++file) {
+            if (!scan.seen[file] && !module->cache->at(file).is_gitlink()) {
                 into.push_back(shown + std::string(module->cache->path(file)));
             }
         }
-        AF_CHECK(module->look_at_modules(shown, into));
+        AF_CHECK(module->scan_modules(shown, into));
     }
     return {};
 }

@@ -83,7 +83,7 @@ bool points_to(const std::filesystem::path& file, const std::filesystem::path& r
     return line.starts_with(head) && real_path(line.substr(head.size())) == real_path(record);
 }
 
-Result<Place> look(git_repository* repository, const std::filesystem::path& path, std::string_view name) {
+Result<Place> checked_place(git_repository* repository, const std::filesystem::path& path, std::string_view name) {
     if (!is_plain_name(name) || !path.is_absolute() || path.string().find('\n') != std::string::npos) {
         return Error{
             "AF-GIT-020",
@@ -181,7 +181,7 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     AF_TRY(RepositoryHandle handle, open_repository(repository));
     AF_TRY(const git_oid commit_id, parse_id(commit));
     AF_TRY(const git_oid tree_id, tree_id_of_commit(handle.get(), commit_id));
-    AF_TRY(Place place, look(handle.get(), path, name));
+    AF_TRY(Place place, checked_place(handle.get(), path, name));
     if (place.folder && !place.ours) { return not_ours(place.path); }
 
     // The record comes first: after a crash, a folder without one could not be recognised as ours.
@@ -228,7 +228,7 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
 
 Result<void> Worktree::remove(const std::filesystem::path& repository, const std::filesystem::path& path, std::string_view name) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
-    AF_TRY(const Place place, look(handle.get(), path, name));
+    AF_TRY(const Place place, checked_place(handle.get(), path, name));
     if (place.folder && !place.ours) { return not_ours(place.path); }
     Trash trash(place.path.string() + ".removed");
     if (place.folder) { AF_CHECK(trash.remove(AT_FDCWD, place.path.string())); }

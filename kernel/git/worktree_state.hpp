@@ -40,7 +40,7 @@ struct Worktree::State {
     /// Makes the files of each submodule equal its commit.
     [[nodiscard]] Result<void> fill_modules(bool clean);
     /// Finds changed files of submodules; adds each path after `prefix`.
-    [[nodiscard]] Result<void> look_at_modules(const std::string& prefix, std::vector<std::string>& into);
+    [[nodiscard]] Result<void> scan_modules(const std::string& prefix, std::vector<std::string>& into);
     /// True if Git LFS is used at all. Checked first, because libgit2 reads the user's whole index to answer for an attribute.
     [[nodiscard]] bool uses_lfs() const;
     /// True if the attributes on disk assign the file to Git LFS.

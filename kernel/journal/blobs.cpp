@@ -220,7 +220,7 @@ struct BlobStore::State {
     }
 
     /// Reads all lines that the file has now, including those of other stores.
-    Result<void> look() {
+    Result<void> read_new_lines() {
         AF_TRY(const bool there, open());
         if (!there) { return {}; }
         AF_TRY(const std::uint64_t bytes, size());
@@ -254,7 +254,7 @@ struct BlobStore::State {
         if (!there) { return std::optional<std::string>(); }
         const Place* place = recent.find(hash);
         if (place == nullptr) {
-            AF_CHECK(look());
+            AF_CHECK(read_new_lines());
             place = all.find(hash);
         }
         if (place == nullptr) { return std::optional<std::string>(); }
@@ -409,7 +409,7 @@ bool BlobStore::contains(std::string_view hash) const {
     if (!is_hash(hash)) { return false; }
     if (state.pending.contains(hash)) { return true; }
     if (state.recent.find(hash) != nullptr) { return true; }
-    if (state.look().ok() && state.all.find(hash) != nullptr) { return true; }
+    if (state.read_new_lines().ok() && state.all.find(hash) != nullptr) { return true; }
     return std::ranges::any_of(state.shared, [&](const auto& other) { return BlobStore(other).contains(hash); });
 }
 

@@ -442,12 +442,12 @@ Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const Jou
         state->recovery.torn_tail = true;
         state->recovery.torn_bytes = contents.torn.size();
         for (unsigned n = 1;; ++n) {
-            const fs::path aside = path.string() + ".torn-" + std::to_string(n);
+            const fs::path torn_copy = path.string() + ".torn-" + std::to_string(n);
             std::error_code ignored;
-            if (fs::exists(fs::symlink_status(aside, ignored))) { continue; }
-            auto saved = create_file_exclusive(aside, contents.torn, Durability::synced);
+            if (fs::exists(fs::symlink_status(torn_copy, ignored))) { continue; }
+            auto saved = create_file_exclusive(torn_copy, contents.torn, Durability::synced);
             if (saved.ok()) {
-                state->recovery.torn_file = aside.string();
+                state->recovery.torn_file = torn_copy.string();
                 break;
             }
             if (saved.error().kind != ErrorKind::conflict) { return std::move(saved).error(); }

@@ -132,14 +132,14 @@ Result<std::size_t> JournalTail::read(const Take& take) {
     return count;
 }
 
-Result<void> JournalTail::look_at_lines(const fs::path& path, JournalOffset at,
-                                        const std::function<bool(std::string_view line, JournalOffset at)>& look) {
+Result<void> JournalTail::visit_lines(const fs::path& path, JournalOffset at,
+                                      const std::function<bool(std::string_view line, JournalOffset at)>& visit) {
     AF_TRY(const FileDescriptor file, open_journal(path));
     AF_TRY(const std::uint64_t size, size_of_file(file.get(), path));
     Lines lines(file.get(), size, at);
     Lines::Line line;
     while (lines.next(line)) {
-        if (!line.ended || !look(line.text, line.offset)) { return {}; }
+        if (!line.ended || !visit(line.text, line.offset)) { return {}; }
     }
     return were_read(lines, path, 0);
 }

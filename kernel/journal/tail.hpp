@@ -49,11 +49,11 @@ public:
     [[nodiscard]] static Result<void> read_from(const std::filesystem::path& path, JournalOffset at,
                                                 const std::function<bool(const Record& record)>& take);
 
-    /// Passes each whole line from `at` on to `look`, neither parsed nor verified, until `look` returns false. For building an
+    /// Passes each whole line from `at` on to `visit`, neither parsed nor verified, until `visit` returns false. For building an
     /// index whose targets are verified later. Errors: `not_found` AF-JRNL-007, `corrupt` AF-JRNL-002 a line is too long, `io`
     /// AF-JRNL-003.
-    [[nodiscard]] static Result<void> look_at_lines(const std::filesystem::path& path, JournalOffset at,
-                                                    const std::function<bool(std::string_view line, JournalOffset at)>& look);
+    [[nodiscard]] static Result<void> visit_lines(const std::filesystem::path& path, JournalOffset at,
+                                                  const std::function<bool(std::string_view line, JournalOffset at)>& visit);
 
 private:
     [[nodiscard]] Result<void> open(const Take& take);

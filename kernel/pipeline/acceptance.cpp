@@ -11,7 +11,7 @@
 #include "contracts/names.hpp"
 #include "pipeline/artifact_files.hpp"
 #include "pipeline/dependencies.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "pipeline/people/acting_changes.hpp"
 #include "pipeline/people/iteration.hpp"
 #include "pipeline/set_parts.hpp"
@@ -85,7 +85,7 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     const auto acts_later = not_yet_approved(*task_.session, acting);
     AF_TRY(const auto changed, writes_tests(stage) ? changed_test_lines(*task_.session)
                                                    : Result<std::vector<std::string>>(std::vector<std::string>()));
-    const auto changed_tests = not_yet_approved(*task_.session, not_allowed_beforehand(changed, task_.services.outdated_tests));
+    const auto changed_tests = not_yet_approved(*task_.session, without_allowed(changed, task_.services.outdated_tests));
     auto by_content = acting;
     by_content.insert(by_content.end(), changed.begin(), changed.end());
     const bool asks = !acts_later.empty() || !changed_tests.empty() ||
@@ -181,8 +181,8 @@ Result<bool> Acceptance::measure_again_if_stale() {
     GateRequest request;
     request.gate = gate;
     AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
-    AF_CHECK(measure(*task_.session, *task_.task_workspace, task_.services.events, request, task_.state().tree,
-                     artifact ? &*artifact : nullptr, Stop{&task_.services.cancel, std::nullopt}));
+    AF_CHECK(run_and_record_gate(*task_.session, *task_.task_workspace, task_.services.events, request, task_.state().tree,
+                                 artifact ? &*artifact : nullptr, Stop{&task_.services.cancel, std::nullopt}));
     return true;
 }
 

@@ -158,7 +158,7 @@ Result<void> check_artifact_files(const TaskPaths& paths, const TaskState& state
 Result<void> check_files_are_own(const TaskPaths& paths, const TaskState& state) {
     const BlobStore blobs(paths.blobs());
     for (const TaskFile& file : files_of(blobs, state)) {
-        const auto instead = what_is_no_plain_file(paths.root, file.name);
+        const auto instead = irregular_kind(paths.root, file.name);
         if (!instead) { continue; }
         return Error{
             "AF-ORCH-077",

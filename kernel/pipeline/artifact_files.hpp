@@ -14,8 +14,8 @@ namespace agentforge::kernel {
 /// Returns `artifacts/phases/<stage>/<name>_<version>.yaml`, beside the artifact's own file. Versions are `v1`, `v2`, …, `final`.
 [[nodiscard]] std::string artifact_version_file(const std::string& artifact, const std::string& version);
 
-/// Returns the files of the versions that were kept for people: each that was sent back, and in a stage that iterates each that was
-/// decided on. Maps a file, relative to the task's folder, to the blob of its artifact.
+/// Returns the files of the versions that were kept for people: each that was sent back, and in a stage that iterates each that
+/// was decided on. Maps a file, relative to the task's folder, to the blob of its artifact.
 [[nodiscard]] std::map<std::string, std::string> version_files(const TaskState& state, const StageState& stage);
 
 /// Removes the stage's final file, if there is one, before the stage is done again: it is final no more.

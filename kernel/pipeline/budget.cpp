@@ -9,7 +9,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-std::uint64_t told(const json::object& diagnostics, std::string_view key) {
+std::uint64_t token_count(const json::object& diagnostics, std::string_view key) {
     const json::value* value = diagnostics.if_contains(key);
     if (value == nullptr) { return 0; }
     if (value->is_uint64()) { return value->get_uint64(); }
@@ -23,7 +23,7 @@ TaskLimits recorded_limits(const TaskState& state) {
 }  // namespace
 
 TaskLimits limits_in_force(const TaskState& state, const TaskServices& services) {
-    return laid_over(services.limits, recorded_limits(state));
+    return overlaid(services.limits, recorded_limits(state));
 }
 
 records::CostingInForce costing_in_force(const TaskState& state, const TaskServices& services) {
@@ -92,7 +92,7 @@ records::CallUsage usage_of(const Completion& completion, const std::string& mod
         .model = answering,
         .input_tokens = completion.usage.input_tokens,
         .cached_input_tokens = completion.usage.cached_input_tokens,
-        .cache_write_input_tokens = told(completion.diagnostics, "cache_write_input_tokens"),
+        .cache_write_input_tokens = token_count(completion.diagnostics, "cache_write_input_tokens"),
         .output_tokens = completion.usage.output_tokens,
         .cost_microusd = completion.usage.cost_microusd,
         .estimated = completion.usage.estimated,
@@ -106,7 +106,7 @@ records::CallUsage usage_of(const Completion& completion, const std::string& mod
     if (price == nullptr && !model.empty()) { price = prices->find(model); }
     if (price != nullptr) {
         usage.cost_microusd = price->of({usage.input_tokens, *usage.cached_input_tokens, *usage.cache_write_input_tokens,
-                                         usage.output_tokens, told(completion.diagnostics, "reasoning_tokens")});
+                                         usage.output_tokens, token_count(completion.diagnostics, "reasoning_tokens")});
         usage.cost_from = records::cost_from_prices;
     }
     return usage;

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "config/template_checks.hpp"
 #include "pipeline/artifact_files.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "pipeline/process_requests.hpp"
 #include "pipeline/task_run.hpp"
 
@@ -113,7 +113,8 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
         named.request = setup_.services.redactor.redact(std::string(request));
         named.created_at = now;
         named.base_commit = base.commit;
-        AF_TRY(task["inputs"], settle_inputs(entry, setup_.services.contracts, task_names(named), setup_.services.redactor, now));
+        AF_TRY(task["inputs"],
+               resolve_inputs(entry, setup_.services.contracts, task_names(named), setup_.services.redactor, now));
     }
     records::TaskCreated created{
         .task_id = task_id,

@@ -94,7 +94,7 @@ struct StartOptions {
     std::optional<std::string> replay_of = {};  ///< The task whose recorded answers this one is done with.
     std::string set_file =
         {};            ///< Of the set that it is a part of, or whose specification it writes (task_set.hpp); empty: of none.
-    Entry entry = {};  ///< Where it begins and what it is given: settled (`settle_entry`).
+    Entry entry = {};  ///< Where it begins and what it is given: settled (`resolve_entry`).
 };
 
 /// The outcome of rebasing a delivered change.
@@ -177,10 +177,10 @@ public:
     [[nodiscard]] Result<AbortOutcome> abort(std::string_view task_id, std::string_view reason);
     /// Rebases the change of a completed task onto the newest commit of the branch that it began on: merges it, measures it there
     /// by the deliver gate and the commit hooks, commits it, and moves the task's branch to that commit. If any of this fails,
-    /// nothing has changed. `only_look`: only reports what it would do. Errors: AF-GIT-050 the task has delivered no commit;
+    /// nothing has changed. `dry_run`: only reports what it would do. Errors: AF-GIT-050 the task has delivered no commit;
     /// AF-GIT-051 the two changes conflict (paths are named); AF-GIT-052 the gate does not pass on the merged tree; AF-GIT-047,
     /// -048 hooks; AF-GIT-040 the branch is not where the task left it.
-    [[nodiscard]] Result<RebaseResult> rebase(std::string_view task_id, bool only_look);
+    [[nodiscard]] Result<RebaseResult> rebase(std::string_view task_id, bool dry_run);
     /// Decide about the artifact that a task shows. `resume` then continues the task. Errors: AF-ORCH-043 it shows none.
     [[nodiscard]] Result<void> approve(std::string_view task_id);
     [[nodiscard]] Result<void> reject(std::string_view task_id);

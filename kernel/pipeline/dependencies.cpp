@@ -280,7 +280,7 @@ std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskS
     return faults;
 }
 
-Result<void> settle_dependencies(TaskSession& session, const TaskStore& tasks, const FindRepository& find) {
+Result<void> record_met_dependencies(TaskSession& session, const TaskStore& tasks, const FindRepository& find) {
     const TaskState& state = session.state();
     const std::string hash = specification_in_force(state);
     if (hash.empty() || (state.dependencies && state.dependencies->specification_blob == hash)) { return {}; }

@@ -24,6 +24,6 @@ namespace agentforge::kernel {
 /// goes on. Errors: `unavailable` AF-DEP-001 a task has not come to the stage yet; AF-DEP-002 it never will (aborted, gone, no
 /// such stage); `conflict` AF-DEP-003 it waits for this one in turn; AF-DEP-004 an artifact, or a version of it that fits, is not
 /// there.
-[[nodiscard]] Result<void> settle_dependencies(TaskSession& session, const TaskStore& tasks, const FindRepository& find);
+[[nodiscard]] Result<void> record_met_dependencies(TaskSession& session, const TaskStore& tasks, const FindRepository& find);
 
 }  // namespace agentforge::kernel

@@ -194,7 +194,7 @@ public:
         return merge_trees(repository_.work_directory(), base, ours, theirs, files_of_both_sides());
     }
 
-    [[nodiscard]] Result<WrittenCommit> look(const std::string& commit) override {
+    [[nodiscard]] Result<WrittenCommit> read_commit(const std::string& commit) override {
         return written_commit(repository_.work_directory(), commit);
     }
 

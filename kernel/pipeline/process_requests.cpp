@@ -51,7 +51,7 @@ std::optional<std::string> take_pause_request(const TaskPaths& paths) {
 
 void remove_pause_request(const TaskPaths& paths) { remove_file(pause_request_file(paths)); }
 
-void heed_requests(const TaskPaths& paths, CancelToken& cancel) {
+void forward_requests(const TaskPaths& paths, CancelToken& cancel) {
     if (cancel.requested()) { return; }
     if (abort_requested(paths)) { cancel.request(); }
     if (!is_there(pause_request_file(paths))) { return; }

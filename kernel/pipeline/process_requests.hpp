@@ -22,6 +22,6 @@ void remove_abort_request(const TaskPaths& paths);
 void remove_pause_request(const TaskPaths& paths);
 
 /// Forwards requests to the running code: cancels it at once, or at the end of its step if the request says so.
-void heed_requests(const TaskPaths& paths, CancelToken& cancel);
+void forward_requests(const TaskPaths& paths, CancelToken& cancel);
 
 }  // namespace agentforge::kernel

@@ -15,8 +15,8 @@ void KernelCallContext::log(LogLevel level, std::string_view message, const json
 void KernelCallContext::progress(std::string_view text) { services_.events.event(event::Message{stage_, std::string(text)}); }
 
 bool ends_the_visit(const Error& error) {
-    return is_the_users_to_mend(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable ||
-           error.kind == ErrorKind::corrupt || error.kind == ErrorKind::transient || is_the_machines(error) ||
+    return is_for_user_to_fix(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable ||
+           error.kind == ErrorKind::corrupt || error.kind == ErrorKind::transient || is_machine_failure(error) ||
            error.code.starts_with("AF-JRNL-") || error.code == "AF-ORCH-002";
 }
 

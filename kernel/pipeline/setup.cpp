@@ -9,7 +9,7 @@
 
 #include "base/files.hpp"
 #include "gates/engine/baseline.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 
 namespace agentforge::kernel {
 
@@ -111,13 +111,14 @@ Result<Setup> setup_dependencies(const GitTaskWorkspaceOptions& options, Process
     return setup;
 }
 
-Result<GateReadiness> look_at_checkout(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
-                                       const std::vector<std::string>& files) {
+Result<GateReadiness> readiness_of_checkout(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
+                                            const std::vector<std::string>& files) {
     GateRunner runner(std::make_unique<CheckoutAsItLies>(options.repository, files), processes, gate_options(options));
     return runner.readiness("checkout");
 }
 
-Result<GateReadiness> look_at_gates(const GitTaskWorkspaceOptions& options, ProcessRunner& processes, const std::string& tree) {
+Result<GateReadiness> readiness_of_gates(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
+                                         const std::string& tree) {
     AF_TRY(const GateReader reader, gate_reader_of(options, tree));
     GateRunner runner(std::make_unique<TreesToRead>(reader.repository), processes, reader.gates);
     return runner.readiness(reader.tree);

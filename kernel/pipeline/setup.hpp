@@ -25,12 +25,12 @@ struct Setup {
 
 /// Returns what gates need for a tree (empty: HEAD's). Measures nothing and creates no worktree. Errors: AF-GIT-… of the
 /// repository, those of GateRunner::readiness.
-[[nodiscard]] Result<GateReadiness> look_at_gates(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
-                                                  const std::string& tree);
+[[nodiscard]] Result<GateReadiness> readiness_of_gates(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
+                                                       const std::string& tree);
 
 /// The same for these files of the checkout, committed or not.
-[[nodiscard]] Result<GateReadiness> look_at_checkout(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
-                                                     const std::vector<std::string>& files);
+[[nodiscard]] Result<GateReadiness> readiness_of_checkout(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
+                                                          const std::vector<std::string>& files);
 
 /// Runs the suite of HEAD once, in temporary worktrees, and returns the report `baseline` that a task would begin with. One runs
 /// at a time for each repository; a second one waits. Errors: those of a workspace and of run_suite, AF-GATE-107

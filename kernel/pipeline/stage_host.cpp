@@ -7,7 +7,7 @@
 #include "pipeline/agent/run_role.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery/delivery.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "pipeline/tests/hand_back.hpp"
 #include "pipeline/tests/held_out.hpp"
 
@@ -57,7 +57,7 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, TaskWo
 }
 
 Result<void> StageHost::measure_before() {
-    AF_CHECK(calls_->outside(put_work_back(calls_->session(), calls_->task_workspace())));
+    AF_CHECK(calls_->outside(reapply_work(calls_->session(), calls_->task_workspace())));
     // A suite that cannot be measured stops the task before its first model call, not only before the stage that is judged by it.
     const TaskState& state = calls_->session().state();
     if (!will_need_baseline(state)) { return {}; }
@@ -145,8 +145,9 @@ Result<GateReport> StageHost::run_gate(const GateRequest& request) {
                              {"tree", calls_->session().state().tree}};
     AF_TRY(const json::value value, calls_->durable("run_gate", input, [&]() -> Result<json::value> {
         const StageClock::Pause measuring(calls_->clock());
-        AF_TRY(const GateReport report, measure(calls_->session(), calls_->task_workspace(), calls_->services().events, request,
-                                                calls_->session().state().tree, nullptr, calls_->stop()));
+        AF_TRY(const GateReport report,
+               run_and_record_gate(calls_->session(), calls_->task_workspace(), calls_->services().events, request,
+                                   calls_->session().state().tree, nullptr, calls_->stop()));
         return json::value(to_json(report));
     }));
     return gate_report_from_json(value.as_object());

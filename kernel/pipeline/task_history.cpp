@@ -10,13 +10,13 @@ namespace {
 constexpr std::size_t most_reason_bytes = 600;
 constexpr std::size_t most_change_bytes = 12'000;  // About 3,000 of the 4,000 tokens for the state of a run.
 
-json::object told_stage(const StageState& stage) {
-    json::object told{{"stage", stage.name}, {"status", to_string(stage.status)}, {"visits", stage.visits}};
-    if (stage.retries > 0) { told["retries"] = stage.retries; }
-    if (stage.cycles > 0) { told["sent_back_to"] = stage.cycles; }
-    if (!stage.skip_reason.empty()) { told["skipped"] = stage.skip_reason; }
-    if (!stage.error.empty()) { told["last_error"] = ellipsis(stage.error, most_reason_bytes); }
-    return told;
+json::object stage_json(const StageState& stage) {
+    json::object object{{"stage", stage.name}, {"status", to_string(stage.status)}, {"visits", stage.visits}};
+    if (stage.retries > 0) { object["retries"] = stage.retries; }
+    if (stage.cycles > 0) { object["sent_back_to"] = stage.cycles; }
+    if (!stage.skip_reason.empty()) { object["skipped"] = stage.skip_reason; }
+    if (!stage.error.empty()) { object["last_error"] = ellipsis(stage.error, most_reason_bytes); }
+    return object;
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ json::object told_stage(const StageState& stage) {
 json::object task_history(const TaskState& state) {
     json::array stages;
     for (const StageState& stage : state.stages) {
-        if (stage.visits > 0 || !stage.skip_reason.empty()) { stages.push_back(told_stage(stage)); }
+        if (stage.visits > 0 || !stage.skip_reason.empty()) { stages.push_back(stage_json(stage)); }
     }
     json::array sent_back;
     for (const Resumption::PastCycle& cycle : state.resumption.cycles) {
@@ -47,11 +47,11 @@ json::object task_history(const TaskState& state) {
 Result<json::array> conversation(const TaskSession& session) {
     json::array words{json::object{{"kind", "request"}, {"text", session.state().request}}};
     for (const Resumption::Said& said : session.state().resumption.said) {
-        json::object told{{"kind", said.kind}};
-        if (!said.about.empty()) { told["about"] = said.about; }
-        if (!said.text.empty()) { told["text"] = said.text; }
-        if (!said.blob.empty()) { AF_TRY(told["answer"], session.get(said.blob)); }
-        words.push_back(std::move(told));
+        json::object object{{"kind", said.kind}};
+        if (!said.about.empty()) { object["about"] = said.about; }
+        if (!said.text.empty()) { object["text"] = said.text; }
+        if (!said.blob.empty()) { AF_TRY(object["answer"], session.get(said.blob)); }
+        words.push_back(std::move(object));
     }
     return words;
 }

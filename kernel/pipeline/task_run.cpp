@@ -16,9 +16,9 @@ namespace agentforge::kernel {
 namespace {
 
 std::string way_after_end(const TaskState& state) {
-    const bool may_go_on = state.status == TaskStatus::completed && state.commit.empty() && state.delivery.empty();
-    return may_go_on ? "`agentforge continue " + short_id(state.task_id) + "` continues it; or start a new task"
-                     : "start a new task";
+    const bool can_continue = state.status == TaskStatus::completed && state.commit.empty() && state.delivery.empty();
+    return can_continue ? "`agentforge continue " + short_id(state.task_id) + "` continues it; or start a new task"
+                        : "start a new task";
 }
 
 bool takes_time(const Effect& effect) {
@@ -31,14 +31,14 @@ bool takes_time(const Effect& effect) {
 TaskRun::TaskRun(ControllerSetup& setup, std::unique_ptr<TaskSession> session, std::string_view guidance)
     : task_{setup, setup.services, std::move(session)}, guidance_(guidance) {}
 
-TaskRun::Step TaskRun::went_on(Result<void> done) { return done.ok() ? Step(true) : Step(std::move(done).error()); }
+TaskRun::Step TaskRun::continue_if_ok(Result<void> done) { return done.ok() ? Step(true) : Step(std::move(done).error()); }
 
 Result<PipelineResult> TaskRun::drive() {
     const auto begin = task_.services.clock.steady();
     const CancelToken::Steps steps(task_.services.cancel);
     if (task_.state().status == TaskStatus::running) { ended_in_ = last_marked_call(task_.session->paths().plugin_call()); }
     const CallMark mark(task_.session->paths().plugin_call());
-    AF_CHECK(take_up());
+    AF_CHECK(begin_run());
     AF_CHECK(loop());
     end();
     PipelineResult result = report();
@@ -56,20 +56,20 @@ Result<void> TaskRun::close() {
 
 // ------------------------------------------------------------------------------------------------- before the first effect --
 
-Result<void> TaskRun::take_up() {
+Result<void> TaskRun::begin_run() {
     AF_TRY(const bool answered, people_.answer_with(guidance_));
     if (answered) { guidance_.clear(); }
-    AF_CHECK(check_heard());
+    AF_CHECK(check_guidance_applies());
     if (task_.state().waiting_for().empty()) {
         AF_CHECK(begin_or_resume());
     } else {
         AF_CHECK(people_.return_to_question([this] { return begin_or_resume(); }));
     }
-    AF_CHECK(settle_costing());
-    return settle_plugins();
+    AF_CHECK(record_costing());
+    return record_plugins();
 }
 
-Result<void> TaskRun::check_heard() const {
+Result<void> TaskRun::check_guidance_applies() const {
     if (guidance_.empty()) { return {}; }
     const auto waits_for = task_.state().waits_for();
     if (!waits_for && task_.state().status != TaskStatus::completed && task_.state().status != TaskStatus::aborted) { return {}; }
@@ -103,7 +103,7 @@ Result<void> TaskRun::begin_or_resume() {
 }
 
 /// Records the limits and prices in force, as part of the task's history.
-Result<void> TaskRun::settle_costing() {
+Result<void> TaskRun::record_costing() {
     if (is_terminal(task_.state().status)) { return {}; }
     records::CostingInForce in_force = costing_in_force(task_.state(), task_.services);
     if (in_force == task_.state().costing) { return {}; }
@@ -111,7 +111,7 @@ Result<void> TaskRun::settle_costing() {
 }
 
 /// Records the plugins that the task runs with, by id, version and hash, as part of its history too.
-Result<void> TaskRun::settle_plugins() {
+Result<void> TaskRun::record_plugins() {
     if (!task_.services.plugins_of || is_terminal(task_.state().status)) { return {}; }
     json::array in_use = task_.services.plugins_of(task_.state().pipeline);
     if (const records::Kept& known = task_.state().resumption.plugins; !known.empty()) {
@@ -126,8 +126,8 @@ Result<void> TaskRun::settle_plugins() {
 
 Result<void> TaskRun::loop() {
     while (true) {
-        AF_TRY(const bool goes_on, heed_stops());
-        if (!goes_on) { return {}; }
+        AF_TRY(const bool may_continue, obey_stop_requests());
+        if (!may_continue) { return {}; }
         const Effect effect = next(task_.state());
         if (takes_time(effect)) {
             if (const auto over = out_of_time(task_.state(), task_.services)) {
@@ -140,7 +140,7 @@ Result<void> TaskRun::loop() {
     }
 }
 
-TaskRun::Step TaskRun::heed_stops() {
+TaskRun::Step TaskRun::obey_stop_requests() {
     if (asked_to_abort()) {
         AF_CHECK(task_.session->record(records::TaskAborted{"at the request of another agentforge command"}));
         return true;
@@ -174,7 +174,8 @@ void TaskRun::end() {
 // -------------------------------------------------------------------------------------------------------------- effects --
 
 TaskRun::Step TaskRun::apply(const effect::StartStage&) {
-    if (const auto there = settle_dependencies(*task_.session, task_.setup.store, task_.services.other_repository); !there.ok()) {
+    if (const auto there = record_met_dependencies(*task_.session, task_.setup.store, task_.services.other_repository);
+        !there.ok()) {
         return wait_for_dependency(there.error());
     }
     AF_CHECK(task_.session->record(records::StageStarted{.stage = task_.stage_name(),
@@ -188,12 +189,14 @@ TaskRun::Step TaskRun::apply(const effect::StartStage&) {
 /// Waiting for a dependency needs no process: the task pauses, and `resume` checks again.
 TaskRun::Step TaskRun::wait_for_dependency(const Error& error) {
     if (error.code.starts_with("AF-JRNL-")) { return error; }
-    if (error.code == "AF-DEP-003") { return went_on(task_.session->record(records::TaskFailed{error.code, error.message})); }
+    if (error.code == "AF-DEP-003") {
+        return continue_if_ok(task_.session->record(records::TaskFailed{error.code, error.message}));
+    }
     return pause(error);
 }
 
 TaskRun::Step TaskRun::apply(const effect::SkipStage& skip) {
-    return went_on(task_.session->record(records::StageSkipped{task_.stage_name(), skip.reason}));
+    return continue_if_ok(task_.session->record(records::StageSkipped{task_.stage_name(), skip.reason}));
 }
 
 TaskRun::Step TaskRun::apply(const effect::StartCycle& cycle) {
@@ -207,10 +210,12 @@ TaskRun::Step TaskRun::apply(const effect::StartCycle& cycle) {
     return true;
 }
 
-TaskRun::Step TaskRun::apply(const effect::RequestApproval&) { return went_on(people_.request_approval()); }
-TaskRun::Step TaskRun::apply(const effect::AskAction&) { return went_on(people_.ask_action()); }
-TaskRun::Step TaskRun::apply(const effect::RaiseEscalation&) { return went_on(people_.raise_escalation()); }
-TaskRun::Step TaskRun::apply(const effect::EscalateLimit& limit) { return went_on(people_.ask(limit.cause, limit.reason, {})); }
+TaskRun::Step TaskRun::apply(const effect::RequestApproval&) { return continue_if_ok(people_.request_approval()); }
+TaskRun::Step TaskRun::apply(const effect::AskAction&) { return continue_if_ok(people_.ask_action()); }
+TaskRun::Step TaskRun::apply(const effect::RaiseEscalation&) { return continue_if_ok(people_.raise_escalation()); }
+TaskRun::Step TaskRun::apply(const effect::EscalateLimit& limit) {
+    return continue_if_ok(people_.ask(limit.cause, limit.reason, {}));
+}
 
 TaskRun::Step TaskRun::apply(const effect::AwaitPerson&) {
     AF_CHECK(people_.wait());
@@ -218,10 +223,11 @@ TaskRun::Step TaskRun::apply(const effect::AwaitPerson&) {
 }
 
 TaskRun::Step TaskRun::apply(const effect::CompleteStage&) {
-    const auto anew = acceptance_.measure_again_if_stale();
-    if (!anew.ok()) { return end_visit(anew.error(), 0); }
-    if (*anew) { return true; }
-    return went_on(task_.session->record(records::StageCompleted{task_.stage_name(), task_.state().stage().artifact_hash}));
+    const auto measured_again = acceptance_.measure_again_if_stale();
+    if (!measured_again.ok()) { return end_visit(measured_again.error(), 0); }
+    if (*measured_again) { return true; }
+    return continue_if_ok(
+        task_.session->record(records::StageCompleted{task_.stage_name(), task_.state().stage().artifact_hash}));
 }
 
 Result<void> TaskRun::end_with_all_tests() {

@@ -29,14 +29,14 @@ public:
 private:
     using Step = Result<bool>;  ///< True if the loop continues.
     /// Returns true, or the error.
-    [[nodiscard]] static Step went_on(Result<void> done);
+    [[nodiscard]] static Step continue_if_ok(Result<void> done);
 
     // Before the first effect.
-    [[nodiscard]] Result<void> take_up();
-    [[nodiscard]] Result<void> check_heard() const;
+    [[nodiscard]] Result<void> begin_run();
+    [[nodiscard]] Result<void> check_guidance_applies() const;
     [[nodiscard]] Result<void> begin_or_resume();
-    [[nodiscard]] Result<void> settle_costing();
-    [[nodiscard]] Result<void> settle_plugins();
+    [[nodiscard]] Result<void> record_costing();
+    [[nodiscard]] Result<void> record_plugins();
     [[nodiscard]] std::optional<std::string> guidance() const {
         return guidance_.empty() ? std::optional<std::string>() : guidance_;
     }
@@ -44,7 +44,7 @@ private:
     // The loop.
     [[nodiscard]] Result<void> loop();
     /// Returns false if the task was asked to stop.
-    [[nodiscard]] Step heed_stops();
+    [[nodiscard]] Step obey_stop_requests();
     [[nodiscard]] bool asked_to_abort() const;
     void end();
 

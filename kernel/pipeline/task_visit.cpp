@@ -18,9 +18,9 @@ bool pauses_task(const Error& error) { return ends_the_visit(error) && error.cod
 
 TaskRun::Step TaskRun::apply(const effect::RunStage&) {
     AF_CHECK(task_.open_workspace());
-    if (const auto settled = settle_held_out(*task_.session, *task_.task_workspace, Stop{&task_.services.cancel, std::nullopt});
-        !settled.ok()) {
-        return end_visit(settled.error(), 0);
+    if (const auto updated = update_held_out(*task_.session, *task_.task_workspace, Stop{&task_.services.cancel, std::nullopt});
+        !updated.ok()) {
+        return end_visit(updated.error(), 0);
     }
     if (adopts_tests(task_.state())) { return adopt(); }
     auto host = enter_stage();
@@ -58,20 +58,20 @@ TaskRun::Step TaskRun::apply(const effect::ReviewStage& review) {
     const auto spent = static_cast<std::uint64_t>(clock->elapsed().count());
     if (!outcome.ok()) {
         if (watchdog_.gave_up() || pauses_task(outcome.error())) { return pause(outcome.error()); }
-        return went_on(people_.ask(EscalationCause::review,
-                                   "the review by `" + review.reviewer + "` failed: " + outcome.error().message, {}));
+        return continue_if_ok(people_.ask(EscalationCause::review,
+                                          "the review by `" + review.reviewer + "` failed: " + outcome.error().message, {}));
     }
     if (outcome->escalation) {
-        return went_on(people_.ask(EscalationCause::review, outcome->escalation->reason, *outcome->escalation));
+        return continue_if_ok(people_.ask(EscalationCause::review, outcome->escalation->reason, *outcome->escalation));
     }
     AF_TRY(const auto broken, acceptance_.accept_review(reviewer, outcome->artifact, spent));
-    return broken ? went_on(people_.ask(EscalationCause::review, *broken, {})) : Step(true);
+    return broken ? continue_if_ok(people_.ask(EscalationCause::review, *broken, {})) : Step(true);
 }
 
 /// Uses imported tests in place of this stage's. Another attempt could not change them, so the task fails if they are not valid.
 TaskRun::Step TaskRun::adopt() {
     const auto given_up = [&](const Error& error) {
-        return went_on(task_.session->record(records::TaskFailed{error.code, error.message}));
+        return continue_if_ok(task_.session->record(records::TaskFailed{error.code, error.message}));
     };
     auto suite =
         adopt_tests(*task_.session, *task_.task_workspace, task_.services.events, Stop{&task_.services.cancel, std::nullopt});
@@ -110,7 +110,7 @@ TaskRun::Step TaskRun::ask_about_import(const StageResult& result, std::size_t s
                      ") is wrong: " + reason;
     request.question = "The " + contract + " is yours, so no stage corrects it. What should stage `" + task_.stage_name() +
                        "` do? To correct it, end this task and start again with the corrected one.";
-    return went_on(people_.ask(EscalationCause::stage, request.reason, request, {}, spent));
+    return continue_if_ok(people_.ask(EscalationCause::stage, request.reason, request, {}, spent));
 }
 
 Result<std::shared_ptr<StageHost>> TaskRun::enter_stage() {
@@ -144,7 +144,7 @@ TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
     if (result.escalation) {
         std::string partial;
         if (result.artifact) { AF_TRY(partial, task_.session->put(*result.artifact)); }
-        return went_on(people_.ask(EscalationCause::stage, result.escalation->reason, *result.escalation, partial, spent));
+        return continue_if_ok(people_.ask(EscalationCause::stage, result.escalation->reason, *result.escalation, partial, spent));
     }
     if (!result.cycle_to.empty()) {
         if (const auto imported = imported_target(result)) { return ask_about_import(result, *imported, spent); }
@@ -168,7 +168,7 @@ TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
     }
     json::object artifact = *result.artifact;
     task_.services.redactor.redact(artifact);  // It is also written to a file.
-    return went_on(acceptance_.accept(std::move(artifact), spent));
+    return continue_if_ok(acceptance_.accept(std::move(artifact), spent));
 }
 
 /// Finds the stage to go back to. The result names it, or the contract to redo: then it is the first stage with that contract.

@@ -33,11 +33,11 @@ public:
                        : " by its deadline of " + seconds + " and was abandoned") +
                culprit_;
     }
-    [[nodiscard]] std::string where(std::string otherwise) const { return whom_.empty() ? std::move(otherwise) : whom_; }
+    [[nodiscard]] std::string where(std::string otherwise) const { return callee_.empty() ? std::move(otherwise) : callee_; }
     /// Notes which call hangs. Call it when giving up.
     void note() {
         culprit_ = watch_->culprit();
-        if (const auto seen = watch_->now()) { whom_ = seen->whom; }
+        if (const auto seen = watch_->now()) { callee_ = seen->callee; }
     }
 
 private:
@@ -47,29 +47,29 @@ private:
     std::chrono::steady_clock::time_point since_;
     bool model_ = false;
     std::string culprit_;
-    std::string whom_;
+    std::string callee_;
 };
 
-Error given_up(const std::string& what, const CallDeadline& patience, std::chrono::milliseconds limit, std::string where) {
+Error given_up(const std::string& what, const CallDeadline& call_deadline, std::chrono::milliseconds limit, std::string where) {
     return Error{
-        "AF-ORCH-002", what + " did not return" + patience.words(limit), patience.where(std::move(where)),
+        "AF-ORCH-002", what + " did not return" + call_deadline.words(limit), call_deadline.where(std::move(where)),
         "fix the plugin: it must watch cancelled() and deadline() and use the host's services to wait; or raise the stage's timeout_seconds",
         ErrorKind::timeout};
 }
 
 template <class T>
-std::optional<T> call_until_hung(OpenTask& task, CallDeadline& patience, const StageClock& clock, std::function<T()> call) {
-    auto result = call_guarded<T>(std::move(call), patience.watch(), [&, paths = task.session->paths()] {
-        heed_requests(paths, task.services.cancel);
-        return patience.ended(clock.deadline());
+std::optional<T> call_until_hung(OpenTask& task, CallDeadline& call_deadline, const StageClock& clock, std::function<T()> call) {
+    auto result = call_guarded<T>(std::move(call), call_deadline.watch(), [&, paths = task.session->paths()] {
+        forward_requests(paths, task.services.cancel);
+        return call_deadline.ended(clock.deadline());
     });
-    if (!result) { patience.note(); }
+    if (!result) { call_deadline.note(); }
     return result;
 }
 
 }  // namespace
 
-Result<void> Watchdog::go_on_without_thread() {
+Result<void> Watchdog::continue_without_thread() {
     task_.services.cancel.request();  // Ends waits of the thread.
     gave_up_ = true;
     task_.task_workspace.reset();
@@ -81,25 +81,26 @@ Result<StageResult> Watchdog::run_stage(const std::shared_ptr<Stage>& plugin, co
     // Until the thread returns, the state belongs to it.
     const std::string name = task_.stage_name();
     const std::string executor = task_.state().stage_template().executor;
-    CallDeadline patience(task_.services);
-    auto result = call_until_hung<StageResult>(
-        task_, patience, host->stage_clock(), [plugin, host, session = task_.session, task_workspace = task_.task_workspace] {
-            const auto before = host->measure_before();
-            auto made = before.ok() ? agentforge::run_stage(*plugin, *host) : StageResult::failed(before.error());
-            host->end_servers();
-            return made;
-        });
+    CallDeadline call_deadline(task_.services);
+    auto result = call_until_hung<StageResult>(task_, call_deadline, host->stage_clock(),
+                                               [plugin, host, session = task_.session, task_workspace = task_.task_workspace] {
+                                                   const auto before = host->measure_before();
+                                                   auto made = before.ok() ? agentforge::run_stage(*plugin, *host)
+                                                                           : StageResult::failed(before.error());
+                                                   host->end_servers();
+                                                   return made;
+                                               });
     if (result) { return std::move(*result); }
     host->abandon();
-    AF_CHECK(go_on_without_thread());
+    AF_CHECK(continue_without_thread());
     return StageResult::failed(
-        given_up("stage `" + name + "`", patience, host->stage_clock().limit(), "plugin of stage `" + executor + "`"));
+        given_up("stage `" + name + "`", call_deadline, host->stage_clock().limit(), "plugin of stage `" + executor + "`"));
 }
 
 Result<AgentOutcome> Watchdog::run_review(const AgentRun& run, const std::shared_ptr<StageClock>& clock) {
-    CallDeadline patience(task_.services);
+    CallDeadline call_deadline(task_.services);
     auto result = call_until_hung<Result<AgentOutcome>>(
-        task_, patience, *clock,
+        task_, call_deadline, *clock,
         [run, clock, session = task_.session, task_workspace = task_.task_workspace, &services = task_.services] {
             ServerPool servers([&services](LogLevel level, std::string_view message, const json::object& fields) {
                 event::Logged logged{static_cast<std::uint64_t>(level), std::string(message)};
@@ -111,8 +112,8 @@ Result<AgentOutcome> Watchdog::run_review(const AgentRun& run, const std::shared
             return outcome;
         });
     if (result) { return std::move(*result); }
-    AF_CHECK(go_on_without_thread());
-    return given_up("the review by `" + run.role + "`", patience, clock->limit(), "role `" + run.role + "`");
+    AF_CHECK(continue_without_thread());
+    return given_up("the review by `" + run.role + "`", call_deadline, clock->limit(), "role `" + run.role + "`");
 }
 
 }  // namespace agentforge::kernel

@@ -27,7 +27,7 @@ public:
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
 private:
-    [[nodiscard]] Result<void> go_on_without_thread();
+    [[nodiscard]] Result<void> continue_without_thread();
 
     OpenTask& task_;
     bool gave_up_ = false;

@@ -101,7 +101,7 @@ public:
     [[nodiscard]] virtual Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) = 0;
     /// Compares the branch that the task began on with a tree of the task.
     [[nodiscard]] virtual Result<BaseDrift> drift(const TaskState& state, const std::string& tree) = 0;
-    [[nodiscard]] virtual Result<WrittenCommit> look(const std::string& commit) = 0;
+    [[nodiscard]] virtual Result<WrittenCommit> read_commit(const std::string& commit) = 0;
     /// Pushes a branch and, if possible, opens a pull request.
     [[nodiscard]] virtual Result<Published> publish(const PublishOrder& order, const Stop& stop) = 0;
     /// Returns the commit and tree of the branch, if it exists.

@@ -16,37 +16,37 @@
 namespace agentforge::kernel {
 
 std::optional<CallWatch::Seen> CallWatch::now() const {
-    const std::string* const whom = whom_;
+    const std::string* const callee = callee_;
     const char* const function = function_;
-    if (whom == nullptr || function == nullptr) { return std::nullopt; }
-    return Seen{*whom, function, number_};
+    if (callee == nullptr || function == nullptr) { return std::nullopt; }
+    return Seen{*callee, function, number_};
 }
 
 std::string CallWatch::culprit() const {
     const auto seen = now();
-    return seen ? ": the " + seen->whom + " hung in " + seen->function + "()" : "";
+    return seen ? ": the " + seen->callee + " hung in " + seen->function + "()" : "";
 }
 
-CallWatch::Call::Call(const std::string& whom, const char* function) noexcept
-    : watch_(here), whom_(&whom), function_(function), outer_(innermost) {
+CallWatch::Call::Call(const std::string& callee, const char* function) noexcept
+    : watch_(here), callee_(&callee), function_(function), outer_(innermost) {
     innermost = this;
-    CallMark::note(whom_, function_);
+    CallMark::note(callee_, function_);
     if (watch_ == nullptr) { return; }
-    watch_->whom_ = whom_;
+    watch_->callee_ = callee_;
     watch_->function_ = function_;
     ++watch_->number_;
 }
 
 CallWatch::Call::~Call() {
     innermost = outer_;
-    CallMark::note(outer_ == nullptr ? nullptr : outer_->whom_, outer_ == nullptr ? nullptr : outer_->function_);
+    CallMark::note(outer_ == nullptr ? nullptr : outer_->callee_, outer_ == nullptr ? nullptr : outer_->function_);
     if (watch_ == nullptr) { return; }
     watch_->function_ = outer_ == nullptr ? nullptr : outer_->function_;
-    watch_->whom_ = outer_ == nullptr ? nullptr : outer_->whom_;
+    watch_->callee_ = outer_ == nullptr ? nullptr : outer_->callee_;
 }
 
 std::string CallWatch::of_this_thread() {
-    return innermost == nullptr ? "" : std::string(innermost->function_) + "() of the " + *innermost->whom_;
+    return innermost == nullptr ? "" : std::string(innermost->function_) + "() of the " + *innermost->callee_;
 }
 
 const std::string& CallWatch::lasting(std::string_view text) {

@@ -21,7 +21,7 @@ struct BoundedWork;
 class CallWatch {
 public:
     struct Seen {
-        std::string whom;  ///< ``tool `x` of plugin `y` ``
+        std::string callee;  ///< ``tool `x` of plugin `y` ``
         std::string function;
         std::uint64_t number = 0;  ///< Different for each call.
     };
@@ -37,10 +37,10 @@ public:
     /// in none.
     [[nodiscard]] static std::string of_this_thread();
 
-    /// One call, from begin to end. `whom` is from `lasting`, `function` a literal.
+    /// One call, from begin to end. `callee` is from `lasting`, `function` a literal.
     class Call {
     public:
-        Call(const std::string& whom, const char* function) noexcept;
+        Call(const std::string& callee, const char* function) noexcept;
         Call(const Call&) = delete;
         Call& operator=(const Call&) = delete;
         ~Call();
@@ -48,7 +48,7 @@ public:
     private:
         friend class CallWatch;
         CallWatch* watch_;  ///< Null if the thread has no watch.
-        const std::string* whom_;
+        const std::string* callee_;
         const char* function_;
         const Call* outer_;
     };
@@ -59,7 +59,7 @@ private:
     static inline constinit thread_local CallWatch* here = nullptr;
     static inline constinit thread_local const Call* innermost = nullptr;
 
-    std::atomic<const std::string*> whom_{nullptr};
+    std::atomic<const std::string*> callee_{nullptr};
     std::atomic<const char*> function_{nullptr};
     std::atomic<std::uint64_t> number_{0};
 };

@@ -57,7 +57,7 @@ CallMark::~CallMark() {
     std::filesystem::remove(file_, ignored);
 }
 
-void CallMark::note(const std::string* whom, const char* function) noexcept {
+void CallMark::note(const std::string* callee, const char* function) noexcept {
     Open& mark = open_mark();
     if (!mark.is_open) { return; }
     const std::lock_guard lock(mark.mutex);
@@ -65,7 +65,7 @@ void CallMark::note(const std::string* whom, const char* function) noexcept {
     std::array<char, slot_bytes> line{};
     line.fill(' ');
     line.back() = '\n';
-    if (whom != nullptr) {
+    if (callee != nullptr) {
         // Pads the number with zeros, so that every line has the same form.
         std::array<char, number_digits> digits{};
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), ++mark.number).ptr;
@@ -80,7 +80,7 @@ void CallMark::note(const std::string* whom, const char* function) noexcept {
         };
         put(function);
         put("() of the ");
-        put(*whom);
+        put(*callee);
     }
     static_cast<void>(
         !::pwrite(mark.file.get(), line.data(), line.size(), static_cast<off_t>(slot_of_this_thread() * slot_bytes)));

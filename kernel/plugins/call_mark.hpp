@@ -21,7 +21,7 @@ public:
     ~CallMark();
 
     /// Sets the innermost call of this thread. Null: none. Any thread.
-    static void note(const std::string* whom, const char* function) noexcept;
+    static void note(const std::string* callee, const char* function) noexcept;
 
 private:
     std::filesystem::path file_;

@@ -257,11 +257,11 @@ private:
         if (!loadable_) { return {}; }
         std::set<std::uint64_t> left_out;
         std::vector<CheckFinding> ends;
-        std::vector<CheckFinding> told;
+        std::vector<CheckFinding> findings;
         bool over = false;
         for (unsigned child = 0; child < most_children && !over; ++child) {
-            told.clear();
-            AF_TRY(const auto end, run_child(left_out, told));
+            findings.clear();
+            AF_TRY(const auto end, run_child(left_out, findings));
             if (!end) {
                 over = true;
                 continue;
@@ -278,7 +278,7 @@ private:
                      report_.file, "Fix these and check again.", ErrorKind::invalid});
             }
         }
-        for (auto* list : {&ends, &told}) {
+        for (auto* list : {&ends, &findings}) {
             for (CheckFinding& finding : *list) { report_.findings.push_back(std::move(finding)); }
         }
         return {};
@@ -290,7 +290,7 @@ private:
     };
 
     /// Reads what the child reported. Returns the call that ended it, if there is one.
-    Result<std::optional<End>> run_child(const std::set<std::uint64_t>& left_out, std::vector<CheckFinding>& told) {
+    Result<std::optional<End>> run_child(const std::set<std::uint64_t>& left_out, std::vector<CheckFinding>& findings) {
         AF_TRY(const auto temporary, TemporaryDirectory::make("plugins-check"));
         const TemporaryDirectory& folder = *temporary;
         process::Command command;
@@ -315,7 +315,7 @@ private:
         if (outcome->cancelled) {
             return Error{"AF-CHECK-001", "The check was cancelled", report_.file, "Run it again.", ErrorKind::cancelled};
         }
-        return judge(*outcome, told);
+        return judge(*outcome, findings);
     }
 
     [[nodiscard]] std::map<std::string, std::string> environment(const std::string& folder) const {
@@ -334,7 +334,7 @@ private:
         return made;
     }
 
-    Result<std::optional<End>> judge(const process::Outcome& outcome, std::vector<CheckFinding>& told) {
+    Result<std::optional<End>> judge(const process::Outcome& outcome, std::vector<CheckFinding>& findings) {
         json::object at;
         bool hung = false;
         bool done = false;
@@ -367,11 +367,11 @@ private:
                                  text_of(fields, "remedy"), ErrorKind::invalid};
                 finding.found = text_of(fields, "found");
                 finding.expected = text_of(fields, "expected");
-                told.push_back(std::move(finding));
+                findings.push_back(std::move(finding));
             }
         }
         if (done) {
-            after_the_last(outcome, told);
+            after_the_last(outcome, findings);
             return std::optional<End>();
         }
         if (at.empty() && outcome.signal == 0 && !outcome.timed_out) {
@@ -444,41 +444,44 @@ private:
         return text.empty() ? "" : "; on standard error: " + text;
     }
 
-    void after_the_last(const process::Outcome& outcome, std::vector<CheckFinding>& told) const {
-        const auto tell = [&](std::string step, CheckStatus status, Error error, std::string found, std::string expected) {
+    void after_the_last(const process::Outcome& outcome, std::vector<CheckFinding>& findings) const {
+        const auto add_finding = [&](std::string step, CheckStatus status, Error error, std::string found, std::string expected) {
             CheckFinding finding;
             finding.step = std::move(step);
             finding.status = status;
             finding.error = std::move(error);
             finding.found = std::move(found);
             finding.expected = std::move(expected);
-            told.push_back(std::move(finding));
+            findings.push_back(std::move(finding));
         };
         if (report_.load_us > std::chrono::microseconds(options_.slow_load).count()) {
-            tell("load", CheckStatus::warning,
-                 {"AF-CHECK-006",
-                  "The plugin `" + manifest_.id + "` takes " + std::to_string(report_.load_us / 1000) + " ms to load",
-                  report_.file, "Do nothing in static constructors; prepare in the object's constructor or at the first call.",
-                  ErrorKind::invalid},
-                 std::to_string(report_.load_us / 1000) + " ms", "at most " + std::to_string(options_.slow_load.count()) + " ms");
+            add_finding(
+                "load", CheckStatus::warning,
+                {"AF-CHECK-006",
+                 "The plugin `" + manifest_.id + "` takes " + std::to_string(report_.load_us / 1000) + " ms to load",
+                 report_.file, "Do nothing in static constructors; prepare in the object's constructor or at the first call.",
+                 ErrorKind::invalid},
+                std::to_string(report_.load_us / 1000) + " ms", "at most " + std::to_string(options_.slow_load.count()) + " ms");
         } else if (report_.load_us > 0) {
-            tell("load", CheckStatus::pass,
-                 {"", "it loads in " + std::to_string(report_.load_us) + " µs", "", "", ErrorKind::invalid}, "", "");
+            add_finding("load", CheckStatus::pass,
+                        {"", "it loads in " + std::to_string(report_.load_us) + " µs", "", "", ErrorKind::invalid}, "", "");
         }
         if (!outcome.err.empty()) {
-            tell("output", CheckStatus::warning,
-                 {"AF-CHECK-021",
-                  "The plugin `" + manifest_.id + "` wrote to standard error: " + ellipsis(one_line(outcome.err), 300),
-                  report_.file, "Use the context's log(): standard error is for the host's own messages.", ErrorKind::invalid},
-                 ellipsis(sanitize_utf8(outcome.err), 300), "nothing on standard error");
+            add_finding(
+                "output", CheckStatus::warning,
+                {"AF-CHECK-021",
+                 "The plugin `" + manifest_.id + "` wrote to standard error: " + ellipsis(one_line(outcome.err), 300),
+                 report_.file, "Use the context's log(): standard error is for the host's own messages.", ErrorKind::invalid},
+                ellipsis(sanitize_utf8(outcome.err), 300), "nothing on standard error");
         }
         if (!outcome.out.empty()) {  // Missed by the child's own check: written through a duplicated descriptor.
-            tell("output", CheckStatus::error,
-                 {"AF-CHECK-014",
-                  "The plugin `" + manifest_.id + "` wrote " + std::to_string(outcome.out.size()) + " bytes to standard output",
-                  report_.file, "Use the context's log() or progress(): standard output is the program's answer.",
-                  ErrorKind::invalid},
-                 ellipsis(sanitize_utf8(outcome.out), 200), "nothing on standard output");
+            add_finding(
+                "output", CheckStatus::error,
+                {"AF-CHECK-014",
+                 "The plugin `" + manifest_.id + "` wrote " + std::to_string(outcome.out.size()) + " bytes to standard output",
+                 report_.file, "Use the context's log() or progress(): standard output is the program's answer.",
+                 ErrorKind::invalid},
+                ellipsis(sanitize_utf8(outcome.out), 200), "nothing on standard output");
         }
     }
 
@@ -489,9 +492,9 @@ private:
             return std::ranges::find(steps, finding.step) - steps.begin();
         };
         for (const std::string& step : check_steps()) {
-            const bool told =
+            const bool is_reported =
                 std::ranges::any_of(report_.findings, [&](const CheckFinding& finding) { return finding.step == step; });
-            if (told) { continue; }
+            if (is_reported) { continue; }
             const bool reached = report_.calls > 0 || report_.load_us > 0;
             if (step == "output" && reached) {
                 pass(step, "it wrote nothing to standard output or standard error");
@@ -527,9 +530,9 @@ private:
         };
         std::map<std::array<std::string, 6>, std::size_t> known;
         for (CheckFinding& finding : report_.findings) {
-            const bool told = finding.status == CheckStatus::error || finding.status == CheckStatus::warning;
+            const bool is_reported = finding.status == CheckStatus::error || finding.status == CheckStatus::warning;
             const auto [place, first] = known.try_emplace(without_input(finding), folded.size());
-            if (told && !first) {
+            if (is_reported && !first) {
                 folded[place->second].other_inputs.push_back(finding.input);
             } else {
                 folded.push_back(std::move(finding));

@@ -353,7 +353,7 @@ private:
                  ErrorKind::internal},
                 "an exception", "a returned result");
         }
-        look_at_output(step);
+        check_output(step);
         return !threw;
     }
 
@@ -388,7 +388,7 @@ private:
         ::fcntl(out_, F_SETFL, O_APPEND);
     }
 
-    void look_at_output(std::string_view step) {
+    void check_output(std::string_view step) {
         std::fflush(stdout);
         struct stat status {};
         if (out_ < 0 || ::fstat(out_, &status) != 0 || status.st_size <= written_) { return; }

@@ -18,15 +18,15 @@ namespace {
 enum class Mode : unsigned char { off, armed, silent };
 std::atomic<Mode> mode{Mode::off};
 std::atomic<pid_t> guarded{0};
-std::atomic<int> meant{-1};
+std::atomic<int> expected_code{-1};
 constexpr int failed = 1;
 /// The C library's own function: the program defines a `syscall` that calls back here (program/process_end.cpp). Looked up before
 /// `main`, because signal handlers end processes.
 auto* const system_call = reinterpret_cast<long (*)(long, ...)>(::dlsym(RTLD_NEXT, "syscall"));
 
-std::function<void(const std::string&)>& teller() {
-    static auto* const told = new std::function<void(const std::string&)>;  // Never destroyed: needed while static objects are.
-    return *told;
+std::function<void(const std::string&)>& reporter() {
+    static auto* const report = new std::function<void(const std::string&)>;  // Never destroyed: needed while static objects are.
+    return *report;
 }
 
 void check() noexcept {
@@ -36,21 +36,21 @@ void check() noexcept {
         mode = Mode::off;
         return;
     }
-    if (now == Mode::armed) { teller()(CallWatch::of_this_thread()); }
+    if (now == Mode::armed) { reporter()(CallWatch::of_this_thread()); }
     end_process(failed);
 }
 
 }  // namespace
 
-void arm(std::function<void(const std::string& culprit)> told) {
-    teller() = std::move(told);
+void arm(std::function<void(const std::string& culprit)> report) {
+    reporter() = std::move(report);
     guarded = ::getpid();
     static const bool registered = std::atexit(check) == 0 && ::at_quick_exit(check) == 0;
     if (registered) { mode = Mode::armed; }
 }
 
-void end_is_meant(int code) noexcept {
-    meant = code;
+void expect_exit(int code) noexcept {
+    expected_code = code;
     mode = Mode::off;
 }
 
@@ -67,7 +67,7 @@ void end_process(int code) noexcept {
 
 void leave(int code) noexcept {
     check();
-    const int kept = ::getpid() == guarded ? meant.load() : -1;
+    const int kept = ::getpid() == guarded ? expected_code.load() : -1;
     end_process(kept == -1 ? code : kept);
 }
 

@@ -11,13 +11,13 @@
 
 namespace agentforge::kernel::exit_guard {
 
-/// Arms the guard until `end_process` or `end_is_meant`. If any code ends this process (not a forked child), calls `told` on the
-/// ending thread with the plugin call that the thread is in ("" if it is in none); then the process ends with code 1. `told` must
-/// not throw.
-void arm(std::function<void(const std::string& culprit)> told);
+/// Arms the guard until `end_process` or `expect_exit`. If any code ends this process (not a forked child), calls `report` on the
+/// ending thread with the plugin call that the thread is in ("" if it is in none); then the process ends with code 1. `report`
+/// must not throw.
+void arm(std::function<void(const std::string& culprit)> report);
 /// `main` returns with this code (-1: not known yet). Anything that ends the process from now on, such as an exit handler left by
 /// a plugin, ends it with this code.
-void end_is_meant(int code = -1) noexcept;
+void expect_exit(int code = -1) noexcept;
 /// For a forked child that continues the run: watches it as its parent was watched.
 void watch_this_process() noexcept;
 /// For a forked child: from now on its end is silent and skips what `exit` does, because the buffers are also its parent's.

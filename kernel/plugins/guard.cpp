@@ -17,13 +17,13 @@ public:
     Guard(PluginKind kind, Origin origin)
         : kind_(kind),
           origin_(std::move(origin)),
-          whom_(
+          callee_(
               &CallWatch::lasting(std::string(to_string(kind)) + " `" + origin_.name + "` of plugin `" + origin_.plugin + "`")) {}
 
     /// Returns `call()`, or `otherwise(error)` if it threw.
     template <class Call, class Otherwise>
     auto run(const char* function, Call&& call, Otherwise&& otherwise) const -> decltype(call()) {
-        const CallWatch::Call noted(*whom_, function);
+        const CallWatch::Call noted(*callee_, function);
         std::string what;
         try {
             return call();
@@ -61,7 +61,7 @@ private:
 
     PluginKind kind_;
     Origin origin_;
-    const std::string* whom_;  ///< For the thread's watch.
+    const std::string* callee_;  ///< For the thread's watch.
 };
 
 class GuardedStage final : public Stage {

@@ -64,7 +64,7 @@ std::string shown(const char* text) { return text == nullptr ? "nothing" : "`" +
 
 /// Loads the libraries beside the plugin's own that it needs, and their dependencies, deepest first. The dynamic linker then
 /// finds them by SONAME, whatever the plugin's run path says.
-Result<void> load_beside(const PluginManifest& manifest, const std::string& path, std::set<std::string>& seen) {
+Result<void> load_neighbours(const PluginManifest& manifest, const std::string& path, std::set<std::string>& seen) {
     AF_CHECK(check_elf(path));
     const auto bytes = read_file(path, 1ULL << 30U);
     if (!bytes.ok()) { return cannot_open(path, bytes.error().message, "Make it readable."); }
@@ -75,7 +75,7 @@ Result<void> load_beside(const PluginManifest& manifest, const std::string& path
             !seen.insert(library).second) {
             continue;
         }
-        AF_CHECK(load_beside(manifest, beside, seen));
+        AF_CHECK(load_neighbours(manifest, beside, seen));
         if (::dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {  // Never closed, like its plugin.
             const char* const why = ::dlerror();
             return explain_load_failure(why == nullptr ? "" : why, manifest);
@@ -300,7 +300,7 @@ Result<const AgentforgeDescriptor*> open_library(const PluginManifest& manifest,
     if (manifest.pinned == nullptr) {
         AF_CHECK(check_elf(path));
         std::set<std::string> seen{manifest.library};
-        if (brings_libraries(manifest)) { AF_CHECK(load_beside(manifest, path, seen)); }
+        if (brings_libraries(manifest)) { AF_CHECK(load_neighbours(manifest, path, seen)); }
     } else {
         AF_CHECK(check_pinned_files(manifest));
         auto sealed = seal_with_needs(manifest);

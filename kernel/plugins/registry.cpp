@@ -151,7 +151,7 @@ struct PluginRegistry::State {
     }
 
     /// Once all are found, decides which are used and which provides a name.
-    void settle() {
+    void resolve() {
         for (PluginManifest& manifest : plugins) {
             decide(manifest);
             if (manifest.refused && manifest.state != PluginState::disabled && manifest.state != PluginState::not_trusted) {
@@ -312,14 +312,14 @@ struct PluginRegistry::State {
     [[nodiscard]] json::object settings_of(const PluginManifest& manifest, std::string_view name,
                                            const json::object& config) const {
         json::object merged;
-        const auto lay = [&](const json::object& over) {
+        const auto overlay = [&](const json::object& over) {
             for (const auto& [key, value] : over) { merged[key] = value; }
         };
         for (const std::string_view key : {std::string_view(manifest.id), name}) {
             const json::value* own = wanted.settings.if_contains(key);
-            if (own != nullptr && own->is_object()) { lay(own->get_object()); }
+            if (own != nullptr && own->is_object()) { overlay(own->get_object()); }
         }
-        lay(config);
+        overlay(config);
         add_defaults(manifest.config_schema, merged);
         return merged;
     }
@@ -394,7 +394,7 @@ struct PluginRegistry::State {
             const std::lock_guard guard(tried->mutex);
             if (!tried->what.insert(manifest.directory + "\n" + what).second) { return {}; }
         }
-        return try_apart(manifest, "its " + what + " was made", work);
+        return run_in_child(manifest, "its " + what + " was made", work);
     }
 
     template <class Interface>
@@ -549,7 +549,7 @@ PluginRegistry PluginRegistry::discover(const PluginSearch& search) {
     state.search(search.product, "the installation", PluginSource::product);
     // Last, so that it cannot take precedence over anything. Only for messages about what it would have been.
     if (!search.project_trusted) { of_the_project(); }
-    state.settle();
+    state.resolve();
     return registry;
 }
 
@@ -618,7 +618,7 @@ Result<void> PluginRegistry::try_load(const PluginManifest& manifest) const {
         AF_CHECK(open_library(manifest, state_->interfaces));
         return {};
     };
-    return manifest.source == PluginSource::product ? open() : try_apart(manifest, "it was loaded", open);
+    return manifest.source == PluginSource::product ? open() : run_in_child(manifest, "it was loaded", open);
 }
 
 std::optional<Error> PluginRegistry::why_not(PluginKind kind, std::string_view name) const {

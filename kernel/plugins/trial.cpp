@@ -32,7 +32,7 @@ std::string words_of(const Result<void>& done) {
 }
 
 /// Returns what the child wrote before it ended. Empty if it did not end in time.
-std::optional<std::string> heard(int descriptor, std::chrono::steady_clock::time_point until) {
+std::optional<std::string> output_of(int descriptor, std::chrono::steady_clock::time_point until) {
     std::string text;
     char buffer[4096];
     for (;;) {
@@ -51,8 +51,8 @@ std::optional<std::string> heard(int descriptor, std::chrono::steady_clock::time
 
 }  // namespace
 
-Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, const std::function<Result<void>()>& work,
-                       std::chrono::milliseconds limit) {
+Result<void> run_in_child(const PluginManifest& manifest, std::string_view doing, const std::function<Result<void>()>& work,
+                          std::chrono::milliseconds limit) {
     const auto failed = [&](const std::string& how) {
         return Error{"AF-PLUG-021", "The plugin `" + manifest.id + "` " + how + " when " + std::string(doing),
                      manifest.directory + "/" + manifest.library,
@@ -79,7 +79,7 @@ Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, c
         exit_guard::end_process(0);
     }
     out = FileDescriptor();
-    const auto text = heard(in.get(), std::chrono::steady_clock::now() + limit);
+    const auto text = output_of(in.get(), std::chrono::steady_clock::now() + limit);
     if (!text) { ::kill(child, SIGKILL); }
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
@@ -87,9 +87,9 @@ Result<void> try_apart(const PluginManifest& manifest, std::string_view doing, c
     if (WIFSIGNALED(status)) { return failed("crashed (" + std::string(::strsignal(WTERMSIG(status))) + ")"); }
     if (text->empty()) { return failed("ended the whole process"); }
     if (*text == all_is_well) { return {}; }
-    const auto told = parse_json(*text, "what the trial told");
-    if (!told.ok() || !told->is_object()) { return failed("was not heard to its end"); }
-    const json::object& error = told->get_object();
+    const auto report = parse_json(*text, "what the trial told");
+    if (!report.ok() || !report->is_object()) { return failed("was not heard to its end"); }
+    const json::object& error = report->get_object();
     const auto field = [&](const char* name) { return std::string(error.at(name).as_string()); };
     return Error{field("code"), field("message"), field("where"), field("remedy"),
                  static_cast<ErrorKind>(error.at("kind").to_number<unsigned>())};

@@ -29,12 +29,12 @@ agentforge::kernel::CancelToken cancel;
 /// themselves.
 void on_signal(int signal) {
     const int error = errno;
-    static constexpr char told[] = "\nagentforge: stopping at the end of this step; press again to stop at once\n";
+    static constexpr char message[] = "\nagentforge: stopping at the end of this step; press again to stop at once\n";
     if (cancel.requested()) { agentforge::kernel::exit_guard::end_process(128 + signal); }
     if (signal == SIGINT && !cancel.finishing()) {
         cancel.request_at_step_end();
-        if (cancel.finishing() && !agentforge::kernel::live_lines_stand().load(std::memory_order_relaxed)) {
-            static_cast<void>(!::write(STDERR_FILENO, told, sizeof told - 1));
+        if (cancel.finishing() && !agentforge::kernel::live_lines_shown().load(std::memory_order_relaxed)) {
+            static_cast<void>(!::write(STDERR_FILENO, message, sizeof message - 1));
         }
     } else {
         cancel.request();
@@ -115,8 +115,8 @@ int main(int argc, char** argv) {
     const int code = agentforge::kernel::run_program(argc, argv, program);
     std::cout.flush();
     std::cerr.flush();
-    const int told = !std::cout && !reader_is_gone() ? output_lost(program, code) : code;
-    if (program.leave_at_once) { agentforge::kernel::exit_guard::end_process(told); }
-    agentforge::kernel::exit_guard::end_is_meant(told);
-    return told;
+    const int final_code = !std::cout && !reader_is_gone() ? output_lost(program, code) : code;
+    if (program.leave_at_once) { agentforge::kernel::exit_guard::end_process(final_code); }
+    agentforge::kernel::exit_guard::expect_exit(final_code);
+    return final_code;
 }

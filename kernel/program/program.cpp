@@ -197,7 +197,7 @@ std::string shown_name(const CLI::App& command, const std::string& name) {
 }
 
 /// Rewrites the parser's message in our words: `--step: Value 0 not in range …`, `task is required`, `--json excludes --quiet`.
-std::string told(const CLI::App& command, const CLI::ParseError& problem) {
+std::string parse_problem(const CLI::App& command, const CLI::ParseError& problem) {
     const std::string text = printable(problem.what(), 400);
     const auto colon = text.find(": ");
     const std::string name = colon == std::string::npos ? std::string() : text.substr(0, colon);
@@ -226,7 +226,8 @@ std::string told(const CLI::App& command, const CLI::ParseError& problem) {
         };
         return shown(text.substr(0, at)) + " and " + shown(text.substr(at + 10)) + " cannot be used together";
     }
-    if (const auto is = rest.find(" = "); dynamic_cast<const CLI::ConversionError*>(&problem) != nullptr && is != std::string::npos) {
+    if (const auto is = rest.find(" = ");
+        dynamic_cast<const CLI::ConversionError*>(&problem) != nullptr && is != std::string::npos) {
         const std::string value = rest.substr(is + 3);
         char* end = nullptr;
         const bool is_number = std::isfinite(std::strtod(value.c_str(), &end)) && end != value.c_str() && *end == '\0';
@@ -280,7 +281,7 @@ Error no_such_command(const UnknownCommand& unknown, const CLI::App& app) {
 Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const std::vector<std::string>& words) {
     const CLI::App& command = innermost(app);
     const std::string name = full_name(command);
-    Error error{"AF-CLI-001", told(command, problem), "", "`" + name + " --help` lists its options", ErrorKind::invalid};
+    Error error{"AF-CLI-001", parse_problem(command, problem), "", "`" + name + " --help` lists its options", ErrorKind::invalid};
     const WrongChoice choice = wrong_choice(problem);
     if (const std::string near = nearest(choice.given, choice.known); !near.empty()) {
         error.remedy = "did you mean `" + near + "`? " + error.remedy;
@@ -423,9 +424,9 @@ constexpr CommandEntry commands[] = {
 void add_commands(CLI::App& app, Program& program, const std::vector<std::string>& words) {
     const std::string_view first = words.empty() ? std::string_view() : std::string_view(words.front());
     if (first == "--version" || first == "-V") { return; }
-    const bool tells_of_all = first == "help" || first == "completion";
+    const bool needs_all_commands = first == "help" || first == "completion";
     const auto named = std::ranges::find(commands, first, &CommandEntry::name);
-    if (!tells_of_all && named != std::end(commands)) {
+    if (!needs_all_commands && named != std::end(commands)) {
         named->add(app, program);
         return;
     }
@@ -523,10 +524,10 @@ int run_program(int argc, const char* const* argv, Program& program) {
         if (const UnknownCommand unknown = unknown_command(app, words); unknown.group != nullptr) {
             return refuse(no_such_command(unknown, app));
         }
-        const auto tell = [&] {
+        const auto show_help = [&] {
             return folded(program.out, columns, [&] { return app.exit(wanted, program.out, program.err); });
         };
-        return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), tell)
+        return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), show_help)
                                        : app.exit(wanted, program.out, program.err);
     } catch (const CLI::ParseError& problem) {
         const UnknownCommand unknown = unknown_command(app, words);

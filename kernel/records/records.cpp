@@ -197,7 +197,7 @@ Result<AnyRecord> read_record(const json::object& record) {
     return read;
 }
 
-std::optional<LineGlance> glance_at_line(std::string_view line) {
+std::optional<LineOutline> outline_of_line(std::string_view line) {
     const auto skip = [&line](std::string_view text) {
         const bool there = line.starts_with(text);
         if (there) { line.remove_prefix(text.size()); }
@@ -208,7 +208,7 @@ std::optional<LineGlance> glance_at_line(std::string_view line) {
         line.remove_prefix(static_cast<std::size_t>(end - line.data()));
         return error == std::errc();
     };
-    LineGlance seen;
+    LineOutline seen;
     if (!skip("- {\"seq\": ") || !number(seen.seq) || !skip(", \"step\": ") || !number(seen.step) || !skip(", \"type\": \"")) {
         return std::nullopt;
     }

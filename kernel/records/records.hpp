@@ -7,8 +7,8 @@
 // and `stage` name the stage that the record is about.
 //
 // A new type of record is a struct here and a name in `Body`. If it changes nothing in the state of its task, it says
-// `only_tells`. Otherwise task/fold.cpp must handle it, and does not compile until it does. Code that writes a record and leaves
-// out a member without a default does not compile either.
+// `only_informs`. Otherwise task/fold.cpp must handle it, and does not compile until it does. Code that writes a record and
+// leaves out a member without a default does not compile either.
 //
 // A member is JSON only if its keys are not ours to list; its comment says whose they are. All other maps and lists are structs.
 #pragma once
@@ -676,7 +676,7 @@ BOOST_DESCRIBE_STRUCT(ServerTool, (), (tool, stage, tool_hash, definition_blob))
 /// A program wrote where it may not. Everything was reverted.
 struct Violation {
     static constexpr std::string_view type = "violation";
-    static constexpr bool only_tells = true;
+    static constexpr bool only_informs = true;
     Added<std::string> stage;
     Added<std::vector<std::string>> paths;
 };
@@ -861,7 +861,7 @@ BOOST_DESCRIBE_STRUCT(DependenciesMet, (), (stage, specification_blob, tasks, ex
 /// Opening the journal found an incomplete last line.
 struct Recovered {
     static constexpr std::string_view type = "recovered";
-    static constexpr bool only_tells = true;
+    static constexpr bool only_informs = true;
     Added<std::string> torn_file;  ///< The file with its bytes.
     Added<std::uint64_t> torn_bytes;
 };
@@ -870,7 +870,7 @@ BOOST_DESCRIBE_STRUCT(Recovered, (), (torn_file, torn_bytes))
 /// A rebase was tried and refused.
 struct Note {
     static constexpr std::string_view type = "note";
-    static constexpr bool only_tells = true;
+    static constexpr bool only_informs = true;
     Added<std::string> message;
     Added<std::string> tree;
     Added<Kept> report;
@@ -926,13 +926,13 @@ struct AnyRecord {
 [[nodiscard]] Result<AnyRecord> read_record(const json::object& record);
 /// What a line of a journal appears to be, judged by its first bytes. For finding one line among a million; the line found must
 /// then be read and verified.
-struct LineGlance {
+struct LineOutline {
     Sequence seq = 0;
     std::uint64_t step = 0;
     std::string_view type;
 };
 /// Returns nothing if the line does not begin as `append` writes a record of a task.
-[[nodiscard]] std::optional<LineGlance> glance_at_line(std::string_view line);
+[[nodiscard]] std::optional<LineOutline> outline_of_line(std::string_view line);
 /// Returns the place of an error: "actions.yaml, record 7, type gate".
 [[nodiscard]] std::string place_of(const json::object& record);
 /// Returns the record if it has this type, with its fields as far as they can be read.

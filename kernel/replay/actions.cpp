@@ -4,7 +4,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "pipeline/codec.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "tools/bridge.hpp"
 
 namespace agentforge::kernel {
@@ -88,10 +88,10 @@ private:
             AF_CHECK(fold(state, records_[at].body));
             if (at == 0) { report_.same_base = state.base_tree == base_.tree; }
             if (at == 0 || state.tree == before) { continue; }
-            const std::size_t misfits = report_.misfits.size();
+            const std::size_t mismatches = report_.mismatches.size();
             AF_CHECK(redo(at, state, before));
-            if (report_.misfits.size() == misfits) { ++report_.done; }
-            if (report_.misfits.size() != misfits && !options_.past_misfits) { break; }
+            if (report_.mismatches.size() == mismatches) { ++report_.done; }
+            if (report_.mismatches.size() != mismatches && !options_.past_mismatches) { break; }
         }
         return {};
     }
@@ -149,7 +149,7 @@ private:
         now.changes = workspace->take_changes();
         std::vector<std::string> paths;
         for (const Change& change : now.changes) { paths.push_back(change.path); }
-        if (auto misfit = misfit_of(recorded, now, where)) { return leave_out(std::move(*misfit)); }
+        if (auto mismatch = mismatch_of(recorded, now, where)) { return leave_out(std::move(*mismatch)); }
         AF_TRY(const std::string tree, task_workspace_->snapshot(paths));
         if (report_.same_base && tree != recorded_tree) {
             return leave_out({ReplayDifference::Kind::tree, where, recorded_tree, tree, false});
@@ -169,8 +169,8 @@ private:
         return {};
     }
 
-    Result<void> leave_out(ReplayDifference misfit) {
-        report_.misfits.push_back(std::move(misfit));
+    Result<void> leave_out(ReplayDifference mismatch) {
+        report_.mismatches.push_back(std::move(mismatch));
         return task_workspace_->restore(tree_);
     }
 

@@ -10,8 +10,8 @@
 namespace agentforge::kernel {
 
 struct ActionsOptions {
-    std::string onto;           ///< A branch. Empty: the commit on which the recorded task began.
-    bool past_misfits = false;  ///< Skips and lists changes that do not fit, and applies the rest.
+    std::string onto;              ///< A branch. Empty: the commit on which the recorded task began.
+    bool past_mismatches = false;  ///< Skips and lists changes that do not fit, and applies the rest.
 };
 
 struct ActionsReport {
@@ -19,9 +19,9 @@ struct ActionsReport {
     std::string base_tree;
     std::string tree;  ///< The resulting tree, kept under `refs/agentforge/<task>/replayed`.
     bool same_base = true;
-    std::uint64_t done = 0;                 ///< Recorded changes that were repeated.
-    std::vector<ReplayDifference> misfits;  ///< None of these is in the tree.
-    std::vector<TreeChange> files;          ///< From the base to the tree.
+    std::uint64_t done = 0;                    ///< Recorded changes that were repeated.
+    std::vector<ReplayDifference> mismatches;  ///< None of these is in the tree.
+    std::vector<TreeChange> files;             ///< From the base to the tree.
 };
 
 /// Repeats each recorded action that changed files: through the tool bridge with the role's current tools and path rules, in a

@@ -44,21 +44,21 @@ std::array<std::string, 3> respects(const StepRecord& step) {
 }
 
 /// Finds where the two paths part in each respect. A step that only one of them has counts as another action.
-Result<std::vector<Parting>> partings_of(const RecordedTask& one, const RecordedTask& other) {
-    std::vector<Parting> partings;
+Result<std::vector<Divergence>> divergences_of(const RecordedTask& one, const RecordedTask& other) {
+    std::vector<Divergence> divergences;
     const auto first = in_order(one);
     const auto second = in_order(other);
     std::array<bool, 3> parted{};
-    constexpr std::array kinds{Parting::Of::context, Parting::Of::answer, Parting::Of::action};
+    constexpr std::array kinds{Divergence::Of::context, Divergence::Of::answer, Divergence::Of::action};
     for (std::size_t at = 0; at < std::max(first.size(), second.size()) && !std::ranges::all_of(parted, std::identity()); ++at) {
         if (at >= first.size() || at >= second.size()) {
             const RecordedStep& left = at < first.size() ? *first[at] : *second[at];
             const std::string what = *left.body.action->type + ": " + ellipsis(*left.body.result->summary, most_shown);
             if (!parted[2]) {
-                partings.push_back({Parting::Of::action,
-                                    {at < first.size() ? left.number : 0, at < first.size() ? 0 : left.number},
-                                    left.body.phase,
-                                    {at < first.size() ? what : "no such step", at < first.size() ? "no such step" : what}});
+                divergences.push_back({Divergence::Of::action,
+                                       {at < first.size() ? left.number : 0, at < first.size() ? 0 : left.number},
+                                       left.body.phase,
+                                       {at < first.size() ? what : "no such step", at < first.size() ? "no such step" : what}});
             }
             break;
         }
@@ -72,11 +72,11 @@ Result<std::vector<Parting>> partings_of(const RecordedTask& one, const Recorded
             if (parted[kind] || lefts[kind] == rights[kind]) { continue; }
             parted[kind] = true;
             const auto sides = first_difference(lefts[kind], rights[kind], most_shown);
-            partings.push_back(
+            divergences.push_back(
                 {kinds[kind], {first[at]->number, second[at]->number}, first[at]->body.phase, {sides.first, sides.second}});
         }
     }
-    return partings;
+    return divergences;
 }
 
 /// Collects each leaf of a value under its place: `requirements[0].id`.
@@ -178,13 +178,13 @@ json::object to_json(const ComparedTask& task) {
 
 }  // namespace
 
-std::string_view to_string(Parting::Of of) noexcept {
+std::string_view to_string(Divergence::Of of) noexcept {
     switch (of) {
-        case Parting::Of::context:
+        case Divergence::Of::context:
             return "context";
-        case Parting::Of::answer:
+        case Divergence::Of::answer:
             return "answer";
-        case Parting::Of::action:
+        case Divergence::Of::action:
             return "action";
     }
     return "unknown";
@@ -196,7 +196,7 @@ Result<TaskComparison> compare_tasks(const TaskStore& store, const Repository& r
     AF_TRY(const RecordedTask second, RecordedTask::read(store, other));
     TaskComparison comparison;
     comparison.tasks = {figures_of(first.state), figures_of(second.state)};
-    AF_TRY(comparison.partings, partings_of(first, second));
+    AF_TRY(comparison.divergences, divergences_of(first, second));
     AF_TRY(comparison.fields, field_differences(first, second));
     comparison.gates = gates_of(first, second);
     AF_TRY(comparison.files, repository.diff(comparison.tasks[0].tree, comparison.tasks[1].tree));
@@ -204,9 +204,9 @@ Result<TaskComparison> compare_tasks(const TaskStore& store, const Repository& r
 }
 
 json::object to_json(const TaskComparison& comparison) {
-    json::array partings;
-    for (const Parting& one : comparison.partings) {
-        partings.push_back(json::object{
+    json::array divergences;
+    for (const Divergence& one : comparison.divergences) {
+        divergences.push_back(json::object{
             {"of", to_string(one.of)}, {"stage", one.stage}, {"steps", pair_json(one.steps)}, {"sides", pair_json(one.sides)}});
     }
     json::array fields;
@@ -228,7 +228,7 @@ json::object to_json(const TaskComparison& comparison) {
     return {{"tasks", json::array{to_json(comparison.tasks[0]), to_json(comparison.tasks[1])}},
             {"same_path", comparison.same_path()},
             {"same_tree", comparison.same_tree()},
-            {"partings", std::move(partings)},
+            {"partings", std::move(divergences)},
             {"artifacts", std::move(fields)},
             {"gates", std::move(gates)},
             {"files", std::move(files)}};

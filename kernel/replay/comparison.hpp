@@ -13,14 +13,14 @@
 namespace agentforge::kernel {
 
 /// The first place where the two differ in one respect. Steps are paired in order.
-struct Parting {
+struct Divergence {
     enum class Of : unsigned char { context = 1, answer, action };
     Of of = Of::context;
     std::array<std::uint64_t, 2> steps{};  ///< Step numbers. 0: the task has no step there.
     std::string stage;
     std::array<std::string, 2> sides;  ///< The first line in which the two differ.
 };
-[[nodiscard]] std::string_view to_string(Parting::Of of) noexcept;
+[[nodiscard]] std::string_view to_string(Divergence::Of of) noexcept;
 
 /// A field of an artifact that differs between the two. Empty: the field is missing.
 struct FieldDifference {
@@ -52,11 +52,11 @@ struct ComparedTask {
 
 struct TaskComparison {
     std::array<ComparedTask, 2> tasks;
-    std::vector<Parting> partings;  ///< None: the paths are the same.
+    std::vector<Divergence> divergences;  ///< None: the paths are the same.
     std::vector<FieldDifference> fields;
     std::vector<GatePair> gates;    ///< All gates, by stage.
     std::vector<TreeChange> files;  ///< From the first one's tree to the second one's.
-    [[nodiscard]] bool same_path() const noexcept { return partings.empty(); }
+    [[nodiscard]] bool same_path() const noexcept { return divergences.empty(); }
     [[nodiscard]] bool same_tree() const noexcept { return tasks[0].tree == tasks[1].tree; }
 };
 

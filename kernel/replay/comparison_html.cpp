@@ -55,10 +55,10 @@ std::string to_html(const TaskComparison& comparison) {
     {
         Table table(page, comparison.same_path() ? "The paths are the same" : "Where the paths diverge",
                     {"first different", "stage", "steps", one, other});
-        for (const Parting& parting : comparison.partings) {
-            table.row({std::string(to_string(parting.of)), parting.stage,
-                       std::to_string(parting.steps[0]) + " / " + std::to_string(parting.steps[1]), parting.sides[0],
-                       parting.sides[1]});
+        for (const Divergence& divergence : comparison.divergences) {
+            table.row({std::string(to_string(divergence.of)), divergence.stage,
+                       std::to_string(divergence.steps[0]) + " / " + std::to_string(divergence.steps[1]), divergence.sides[0],
+                       divergence.sides[1]});
         }
     }
     {

@@ -31,7 +31,7 @@ public:
     }
 
     [[nodiscard]] Result<Completion> complete(ModelRequest request, CallContext&) override {
-        if (const auto misfit = watch_.misfit()) { return does_not_fit(request.place.task_id, *misfit); }
+        if (const auto mismatch = watch_.mismatch()) { return does_not_fit(request.place.task_id, *mismatch); }
         const StepPlace place{request.place.stage, request.place.visit, request.place.run, request.place.role,
                               request.place.step};
         const auto found = recorded_.answers.find(place);
@@ -55,8 +55,9 @@ private:
         return same == answers.end() ? answers.front().answer : same->answer;
     }
 
-    [[nodiscard]] Error does_not_fit(const std::string& task_id, const ReplayDifference& misfit) const {
-        return Error{"AF-RPLY-002", misfit.where + " does not fit here; recorded: " + misfit.recorded + "; now: " + misfit.now,
+    [[nodiscard]] Error does_not_fit(const std::string& task_id, const ReplayDifference& mismatch) const {
+        return Error{"AF-RPLY-002",
+                     mismatch.where + " does not fit here; recorded: " + mismatch.recorded + "; now: " + mismatch.now,
                      "replay of " + recorded_.state.task_id,
                      "compare both, then continue after it with `agentforge replay " + short_id(task_id) +
                          " --continue`, or with a model: `agentforge resume " + short_id(task_id) + "`",
@@ -76,9 +77,11 @@ private:
     [[nodiscard]] Error without_answer(const std::string& task_id, const StepPlace& place) const {
         const auto step = recorded_.steps.find(place);
         if (step != recorded_.steps.end() && step->second.body.result->error) {
-            const std::string& told = *step->second.body.result->error;
-            const std::size_t end = told.find(": ");
-            if (end != std::string::npos) { return Error{told.substr(0, end), told.substr(end + 2), "", "", ErrorKind::invalid}; }
+            const std::string& error = *step->second.body.result->error;
+            const std::size_t end = error.find(": ");
+            if (end != std::string::npos) {
+                return Error{error.substr(0, end), error.substr(end + 2), "", "", ErrorKind::invalid};
+            }
         }
         const auto failed = recorded_.failed_visits.find({place.stage, place.visit});
         return failed == recorded_.failed_visits.end() ? ends_here(task_id, place) : failed->second;

@@ -11,9 +11,9 @@
 namespace agentforge::kernel {
 
 /// Returns a client for one role; `recorded` and `watch` must outlive it. If the journal has no answer but says that the visit
-/// failed, the call fails with that error. Errors: AF-RPLY-002 the last action does not fit the recording (ReplayWatch::misfit);
-/// AF-RPLY-003 the recording ends here; AF-RPLY-005 the role's model worked in agentic mode, whose changes are not replayed. Each
-/// pauses the task.
+/// failed, the call fails with that error. Errors: AF-RPLY-002 the last action does not fit the recording
+/// (ReplayWatch::mismatch); AF-RPLY-003 the recording ends here; AF-RPLY-005 the role's model worked in agentic mode, whose
+/// changes are not replayed. Each pauses the task.
 [[nodiscard]] std::unique_ptr<ModelClient> make_recorded_model(const RecordedTask& recorded, ReplayWatch& watch,
                                                                const std::string& role);
 

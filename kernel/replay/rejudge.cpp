@@ -6,7 +6,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 
 namespace agentforge::kernel {
 
@@ -72,8 +72,8 @@ private:
         if (gate_facts(gate.gate).judges_tests) { AF_TRY(candidate, candidate_for(records_, at, blobs_)); }
         GateRequest request;
         request.gate = gate.gate;
-        AF_TRY(const GateReport report, measure(*session, *task_workspace_, place_.services.events, request, gate.tree,
-                                                candidate ? &*candidate : nullptr, stop));
+        AF_TRY(const GateReport report, run_and_record_gate(*session, *task_workspace_, place_.services.events, request,
+                                                            gate.tree, candidate ? &*candidate : nullptr, stop));
         AF_TRY(const std::string inputs, task_workspace_->gate_inputs());
         return Rejudged{records_[at].seq, *gate.stage,    gate.gate,
                         gate.tree,        gate.passed,    report.passed,

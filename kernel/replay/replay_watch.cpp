@@ -92,7 +92,7 @@ std::pair<std::string, std::string> first_difference(const std::string& one, con
 
 bool same_artifact(const json::value& one, const json::value& other) { return without_volatile(one) == without_volatile(other); }
 
-std::optional<ReplayDifference> misfit_of(const StepRecord& recorded, const StepRecord& now, const std::string& where) {
+std::optional<ReplayDifference> mismatch_of(const StepRecord& recorded, const StepRecord& now, const std::string& where) {
     if (recorded.success != now.success) {
         return ReplayDifference{ReplayDifference::Kind::action, where, outcome_of(recorded), outcome_of(now), false};
     }
@@ -117,13 +117,13 @@ public:
         const std::string where = "step " + std::to_string(envelope_.step.value_or(0)) + " (" + place.stage + ", " + place.role +
                                   ", " + (step.action->type->empty() ? "no action" : *step.action->type) + ")";
         if (found == watch_.recorded_.steps.end()) {
-            return tell({ReplayDifference::Kind::missing, where, "no such step", "taken", false});
+            return report({ReplayDifference::Kind::missing, where, "no such step", "taken", false});
         }
         const auto recorded = watch_.recorded_.whole(found->second.body);
         const auto now = whole(step);
         if (!recorded.ok() || !now.ok()) {
-            return tell({ReplayDifference::Kind::action, where, recorded.ok() ? "kept" : recorded.error().to_string(),
-                         now.ok() ? "kept" : now.error().to_string(), false});
+            return report({ReplayDifference::Kind::action, where, recorded.ok() ? "kept" : recorded.error().to_string(),
+                           now.ok() ? "kept" : now.error().to_string(), false});
         }
         compare(*recorded, *now, where);
     }
@@ -134,11 +134,11 @@ public:
         const records::CallFinished& recorded = visit->second.at(*call.call);
         const std::string where = "call " + std::to_string(*call.call) + " of stage " + *call.stage + " (" + *call.name + ")";
         if (*recorded.outcome != *call.outcome) {
-            return tell({ReplayDifference::Kind::action, where, *recorded.outcome, *call.outcome, false});
+            return report({ReplayDifference::Kind::action, where, *recorded.outcome, *call.outcome, false});
         }
         if (watch_.same_base_ && recorded.tree != call.tree) {
-            tell({ReplayDifference::Kind::tree, where, recorded.tree.value_or("nothing written"),
-                  call.tree.value_or("nothing written"), false});
+            report({ReplayDifference::Kind::tree, where, recorded.tree.value_or("nothing written"),
+                    call.tree.value_or("nothing written"), false});
         }
     }
 
@@ -158,10 +158,10 @@ public:
             return std::string(one.passed ? "passed: " : "failed: ") + ellipsis(one.summary, most_shown);
         };
         const bool other_rules = recorded->inputs != gate.inputs;
-        tell({ReplayDifference::Kind::verdict,
-              "gate " + gate.gate + " of stage " + place.stage +
-                  (other_rules ? ", whose settings or rules have changed since" : ""),
-              verdict(*recorded), verdict(gate)});
+        report({ReplayDifference::Kind::verdict,
+                "gate " + gate.gate + " of stage " + place.stage +
+                    (other_rules ? ", whose settings or rules have changed since" : ""),
+                verdict(*recorded), verdict(gate)});
     }
 
     void operator()(const records::ArtifactAccepted& accepted) {
@@ -174,7 +174,7 @@ public:
         if (!then.ok() || !now.ok() || same_artifact(*then, *now)) { return; }
         const auto [recorded, replayed] =
             first_difference(to_json_pretty(without_volatile(*then)), to_json_pretty(without_volatile(*now)), most_shown);
-        tell({ReplayDifference::Kind::artifact, "artifact of stage " + accepted.stage, recorded, replayed});
+        report({ReplayDifference::Kind::artifact, "artifact of stage " + accepted.stage, recorded, replayed});
     }
 
     void operator()(const records::ApprovalDecided& decided) { ++watch_.decided_[*decided.stage]; }
@@ -184,14 +184,14 @@ public:
 
 private:
     void compare(const StepRecord& recorded, const StepRecord& now, const std::string& where) {
-        if (auto misfit = misfit_of(recorded, now, where)) { return tell(std::move(*misfit)); }
+        if (auto mismatch = mismatch_of(recorded, now, where)) { return report(std::move(*mismatch)); }
         if (!watch_.same_base_) { return; }
-        if (recorded.tree != now.tree) { return tell({ReplayDifference::Kind::tree, where, recorded.tree, now.tree, false}); }
+        if (recorded.tree != now.tree) { return report({ReplayDifference::Kind::tree, where, recorded.tree, now.tree, false}); }
         const std::string then = seen_by_model(recorded);
         const std::string seen = seen_by_model(now);
         if (then == seen) { return; }
         const auto [one, other] = first_difference(then, seen, most_shown);
-        tell({ReplayDifference::Kind::observation, where, one, other});
+        report({ReplayDifference::Kind::observation, where, one, other});
     }
 
     [[nodiscard]] Result<json::value> artifact(const std::string& blob) const {
@@ -204,7 +204,7 @@ private:
         return recorded_step(value);
     }
 
-    void tell(ReplayDifference difference) { watch_.differences_.push_back(std::move(difference)); }
+    void report(ReplayDifference difference) { watch_.differences_.push_back(std::move(difference)); }
 
     ReplayWatch& watch_;
     const TaskState& state_;
@@ -256,7 +256,7 @@ void ReplayWatch::finish(const TaskState& state) {
     }
 }
 
-std::optional<ReplayDifference> ReplayWatch::misfit() const {
+std::optional<ReplayDifference> ReplayWatch::mismatch() const {
     const std::lock_guard guard(mutex_);
     const auto found = std::find_if(differences_.begin() + static_cast<std::ptrdiff_t>(accepted_), differences_.end(),
                                     [](const ReplayDifference& one) { return !one.fits; });

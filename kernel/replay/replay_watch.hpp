@@ -25,8 +25,8 @@ struct ReplayDifference {
 
 /// Returns what an action did then and does now if that does not fit on any base: its success or failure differs, or it replaces
 /// a whole file that has other contents here.
-[[nodiscard]] std::optional<ReplayDifference> misfit_of(const StepRecord& recorded, const StepRecord& now,
-                                                        const std::string& where);
+[[nodiscard]] std::optional<ReplayDifference> mismatch_of(const StepRecord& recorded, const StepRecord& now,
+                                                          const std::string& where);
 
 /// How much was compared.
 struct ReplayCounts {
@@ -61,7 +61,7 @@ public:
     void finish(const TaskState& state);
 
     /// Returns the first difference that does not fit and was not accepted.
-    [[nodiscard]] std::optional<ReplayDifference> misfit() const;
+    [[nodiscard]] std::optional<ReplayDifference> mismatch() const;
     [[nodiscard]] std::vector<ReplayDifference> differences() const;
     [[nodiscard]] ReplayCounts counts() const;
     /// Returns how many decisions and answers of the stage the replay has.

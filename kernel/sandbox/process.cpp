@@ -230,17 +230,17 @@ Result<ProcessOutcome> outcome_of(const ProcessRequest& request, const std::stri
     return outcome;
 }
 
-class HelperTalk final : public ConfinedTalk {
+class HelperProcess final : public InteractiveProcess {
 public:
-    HelperTalk(process::Conversation conversation, ProcessRequest request, std::string program)
+    HelperProcess(process::Conversation conversation, ProcessRequest request, std::string program)
         : conversation_(std::move(conversation)), request_(std::move(request)), program_(std::move(program)) {}
 
-    Heard exchange(std::string& to_write, std::string& out, std::string& err, std::chrono::milliseconds wait) override {
-        const auto heard = conversation_.exchange(to_write, out, err, wait);
-        return {heard.in_open, heard.out_open, heard.ended};
+    Exchanged exchange(std::string& to_write, std::string& out, std::string& err, std::chrono::milliseconds wait) override {
+        const auto exchanged = conversation_.exchange(to_write, out, err, wait);
+        return {exchanged.in_open, exchanged.out_open, exchanged.ended};
     }
-    Result<ProcessOutcome> end(std::chrono::milliseconds patience) override {
-        return outcome_of(request_, program_, conversation_.end(patience, request_.grace));
+    Result<ProcessOutcome> end(std::chrono::milliseconds timeout) override {
+        return outcome_of(request_, program_, conversation_.end(timeout, request_.grace));
     }
 
 private:
@@ -251,12 +251,13 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<ConfinedTalk>> begin_talk(const ExecHelper& exec_helper, const ProcessRequest& request) {
+Result<std::unique_ptr<InteractiveProcess>> start_interactive(const ExecHelper& exec_helper, const ProcessRequest& request) {
     AF_TRY(const std::string program, program_of(request));
     AF_TRY(const process::Command command, helper_command(exec_helper, request, program));
     auto conversation = process::Conversation::begin(command);
     if (!conversation) { return helper_failure(std::move(conversation).error(), exec_helper.path); }
-    return std::unique_ptr<ConfinedTalk>(std::make_unique<HelperTalk>(std::move(conversation).value(), request, program));
+    return std::unique_ptr<InteractiveProcess>(
+        std::make_unique<HelperProcess>(std::move(conversation).value(), request, program));
 }
 
 std::unique_ptr<ProcessRunner> make_process_runner(ExecHelper exec_helper) {

@@ -99,28 +99,29 @@ struct ExecHelper {
 [[nodiscard]] std::unique_ptr<ProcessRunner> make_process_runner(ExecHelper exec_helper);
 
 /// Talks to a confined program while it runs.
-class ConfinedTalk {
+class InteractiveProcess {
 public:
-    virtual ~ConfinedTalk() = default;
-    struct Heard {
+    virtual ~InteractiveProcess() = default;
+    struct Exchanged {
         bool in_open = true;  ///< False once the program has closed its input.
         bool out_open = true;
         bool ended = false;  ///< The program has ended, and all its output has been read.
     };
     /// Writes as much of `to_write` as fits and removes that part. Appends new output, at most 1 MiB per stream. Returns as soon
     /// as anything happens, and after `wait` at the latest.
-    [[nodiscard]] virtual Heard exchange(std::string& to_write, std::string& out, std::string& err,
-                                         std::chrono::milliseconds wait) = 0;
-    /// Closes the program's input and waits `patience` for it to end. Then sends TERM, waits the request's `grace`, and sends
+    [[nodiscard]] virtual Exchanged exchange(std::string& to_write, std::string& out, std::string& err,
+                                             std::chrono::milliseconds wait) = 0;
+    /// Closes the program's input and waits `timeout` for it to end. Then sends TERM, waits the request's `grace`, and sends
     /// KILL to the whole tree. Returns how it ended (`err`: what arrived since the last exchange), or why it was never started:
     /// the errors of ProcessRunner::run.
-    [[nodiscard]] virtual Result<ProcessOutcome> end(std::chrono::milliseconds patience) = 0;
+    [[nodiscard]] virtual Result<ProcessOutcome> end(std::chrono::milliseconds timeout) = 0;
 };
 
 /// Starts the request's program with the helper, confined as in `run`. Ignores `input`, `timeout` and `max_output_bytes`. If the
 /// helper refuses, the program appears to have ended, and `end` returns the reason. Nothing it started outlives the object, the
 /// host or the thread that began it. Errors: AF-EXEC-….
-[[nodiscard]] Result<std::unique_ptr<ConfinedTalk>> begin_talk(const ExecHelper& exec_helper, const ProcessRequest& request);
+[[nodiscard]] Result<std::unique_ptr<InteractiveProcess>> start_interactive(const ExecHelper& exec_helper,
+                                                                            const ProcessRequest& request);
 
 /// Returns what a child may see of `environment`: PATH, HOME, LANG, LC_*, TZ, TMPDIR, USER, LOGNAME, SHELL, TERM. Never a
 /// variable named *KEY*, *TOKEN*, *SECRET* or *PASSWORD*.

@@ -330,7 +330,7 @@ TextView undone(std::string_view text, std::size_t begin, std::size_t end) {
     return view;
 }
 
-bool may_stand_between(char c) { return std::string_view(" \t:;,_-=.|%").find(c) != std::string_view::npos; }
+bool may_separate(char c) { return std::string_view(" \t:;,_-=.|%").find(c) != std::string_view::npos; }
 
 /// Returns the length of `0x` or `\x` at this place, if digits follow.
 std::size_t prefix_at(std::string_view text, std::size_t at) {
@@ -358,7 +358,7 @@ std::size_t end_of_digits(std::string_view text, std::size_t at) {
 /// Returns where the next group after `at` begins, or npos.
 std::size_t next_group(std::string_view text, std::size_t at) {
     std::size_t begin = at;
-    while (begin < text.size() && begin - at < most_between && may_stand_between(text[begin])) { ++begin; }
+    while (begin < text.size() && begin - at < most_between && may_separate(text[begin])) { ++begin; }
     begin += prefix_at(text, begin);
     return begin > at && begin < text.size() && digit_of(text[begin]) != no_digit ? begin : std::string_view::npos;
 }
@@ -377,7 +377,7 @@ void TextView::add(std::string_view meaning, std::size_t begin, std::size_t end)
     text_ += meaning;
 }
 
-void TextView::look_through(const TextView& inner) {
+void TextView::map_through(const TextView& inner) {
     below_.push_back(inner.pieces_);
     below_.insert(below_.end(), inner.below_.begin(), inner.below_.end());
 }
@@ -451,7 +451,7 @@ std::vector<TextView> without_escapes(std::string_view text, std::size_t reach) 
         const std::string& once = views.back().text();
         if (next_escape(once, 0, once.size()).size == 0) { continue; }
         TextView twice = undone(once, 0, once.size());
-        twice.look_through(views.back());
+        twice.map_through(views.back());
         views.push_back(std::move(twice));
     }
     return views;

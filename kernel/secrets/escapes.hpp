@@ -22,7 +22,7 @@ public:
     /// Adds the meaning of what the other text writes differently from `begin` to `end`. May be empty.
     void add(std::string_view meaning, std::size_t begin, std::size_t end);
     /// Maps positions in `inner`'s text to positions in `inner`'s other text.
-    void look_through(const TextView& inner);
+    void map_through(const TextView& inner);
 
 private:
     /// `size` bytes from `at` on represent the other text's `begin` to `end`. What follows them also follows there.

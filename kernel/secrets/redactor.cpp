@@ -170,7 +170,7 @@ struct Redactor::State {
 
     static void add_through(const TextView& outer, std::vector<TextView> inner, std::vector<TextView>& views) {
         for (TextView& view : inner) {
-            view.look_through(outer);
+            view.map_through(outer);
             views.push_back(std::move(view));
         }
     }

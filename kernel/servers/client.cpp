@@ -90,10 +90,10 @@ ProcessRequest server_process(const ServerDefinition& server, const ServerPlace&
 Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition& server, const ServerPlace& place, Log log,
                                                           const std::function<bool()>& cancelled) {
     const ProcessRequest request = server_process(server, place);
-    auto talk = begin_talk(place.exec_helper, request);
-    if (!talk.ok()) {
-        return Error{"AF-MCP-005", called(server) + " cannot be started: " + talk.error().message, server.where,
-                     talk.error().remedy, ErrorKind::unavailable};
+    auto child = start_interactive(place.exec_helper, request);
+    if (!child.ok()) {
+        return Error{"AF-MCP-005", called(server) + " cannot be started: " + child.error().message, server.where,
+                     child.error().remedy, ErrorKind::unavailable};
     }
     std::unique_ptr<ServerClient> client(new ServerClient(server));
     ServerClient* const self = client.get();
@@ -107,7 +107,7 @@ Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition
     peer.log = [self](LogLevel level, const std::string& message) {
         if (self->log_) { self->log_(level, message); }
     };
-    client->connection_ = std::make_unique<Connection>(called(server), std::move(*talk), limits, std::move(peer));
+    client->connection_ = std::make_unique<Connection>(called(server), std::move(*child), limits, std::move(peer));
 
     const auto answer =
         client->connection_->request("initialize",

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds cancel_interval{50};
 constexpr milliseconds ping_time{1'000};
 constexpr milliseconds ping_time_cancelled{50};  // A cancel does not wait.
-constexpr milliseconds end_patience{200};
+constexpr milliseconds end_timeout{200};
 constexpr std::size_t max_error_bytes = 4UL << 10U;
 constexpr std::size_t max_stray_lines = 3;
 constexpr int method_not_found = -32601;
@@ -32,8 +32,8 @@ std::string text_of(const json::object& object, std::string_view key) {
 
 }  // namespace
 
-Connection::Connection(std::string name, std::unique_ptr<ConfinedTalk> talk, Limits limits, Peer peer)
-    : name_(std::move(name)), talk_(std::move(talk)), limits_(limits), peer_(std::move(peer)) {}
+Connection::Connection(std::string name, std::unique_ptr<InteractiveProcess> process, Limits limits, Peer peer)
+    : name_(std::move(name)), process_(std::move(process)), limits_(limits), peer_(std::move(peer)) {}
 
 Connection::~Connection() { end(); }
 
@@ -121,11 +121,11 @@ void Connection::send(const json::object& message) {
 
 void Connection::pump(milliseconds wait) {
     if (ended_) { return; }
-    const auto heard = talk_->exchange(to_write_, in_, err_, wait);
+    const auto exchanged = process_->exchange(to_write_, in_, err_, wait);
     if (err_.size() > 2 * max_error_bytes) { err_.erase(0, err_.size() - max_error_bytes); }
     take_lines();
     if (ended_) { return; }
-    if (heard.ended || !heard.out_open) { end(); }
+    if (exchanged.ended || !exchanged.out_open) { end(); }
 }
 
 void Connection::take_lines() {
@@ -247,13 +247,13 @@ void Connection::give_up(std::string code, std::string why) {
     end();
 }
 
-bool Connection::answers_ping(milliseconds patience) {
+bool Connection::answers_ping(milliseconds timeout) {
     if (ended_) { return false; }
     const std::int64_t id = ++last_id_;
     waiting_for_ = id;
     answer_.reset();
     send({{"jsonrpc", "2.0"}, {"id", id}, {"method", "ping"}});
-    const auto deadline = Clock::now() + patience;
+    const auto deadline = Clock::now() + timeout;
     while (!answer_ && !ended_ && Clock::now() < deadline) { pump(std::chrono::ceil<milliseconds>(deadline - Clock::now())); }
     const bool answered = answer_.has_value();
     waiting_for_ = 0;
@@ -264,7 +264,7 @@ bool Connection::answers_ping(milliseconds patience) {
 std::string Connection::end() {
     if (ended_) { return ended_how_; }
     ended_ = true;
-    const auto outcome = talk_->end(end_patience);
+    const auto outcome = process_->end(end_timeout);
     if (!outcome.ok()) {
         ended_how_ = outcome.error().message + (outcome.error().remedy.empty() ? "" : " (" + outcome.error().remedy + ")");
     } else {

@@ -43,7 +43,7 @@ public:
     };
 
     /// `name`: the child's name in messages, such as "server `files`".
-    Connection(std::string name, std::unique_ptr<ConfinedTalk> talk, Limits limits, Peer peer);
+    Connection(std::string name, std::unique_ptr<InteractiveProcess> process, Limits limits, Peer peer);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -76,10 +76,10 @@ private:
     void ignore(const std::string& what);
     void give_up(std::string code, std::string why);
     [[nodiscard]] Error gone(std::string_view method) const;
-    [[nodiscard]] bool answers_ping(std::chrono::milliseconds patience);
+    [[nodiscard]] bool answers_ping(std::chrono::milliseconds timeout);
 
     std::string name_;
-    std::unique_ptr<ConfinedTalk> talk_;
+    std::unique_ptr<InteractiveProcess> process_;
     Limits limits_;
     Peer peer_;
     std::string to_write_, in_, err_;

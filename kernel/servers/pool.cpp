@@ -59,7 +59,7 @@ class ServerTool final : public Tool {
 public:
     ServerTool(ServerPool& pool, ServerPool::Running& running, const ListedTool& listed, const ServerOffer& offer,
                std::optional<Error> refused)
-        : pool_(pool), running_(running), tool_(listed.name), settle_(offer.settle), refused_(std::move(refused)) {
+        : pool_(pool), running_(running), tool_(listed.name), record_writes_(offer.record_writes), refused_(std::move(refused)) {
         const ServerDefinition& server = running.server;
         spec_.name = offer.prefixed ? server_tool_name(server.prefix, listed.name) : listed.name;
         if (refused_) {
@@ -91,8 +91,8 @@ public:
         if (running_.server.absolute_paths) {
             result.output = without_workspace(std::move(result.output), running_.place.workspace);
         }
-        if (running_.server.writes && settle_) {
-            if (const auto settled = settle_(); !settled.ok()) { return ToolResult::failed(settled.error()); }
+        if (running_.server.writes && record_writes_) {
+            if (const auto recorded = record_writes_(); !recorded.ok()) { return ToolResult::failed(recorded.error()); }
         }
         return result;
     }
@@ -118,7 +118,7 @@ private:
     ServerPool& pool_;
     ServerPool::Running& running_;
     std::string tool_;
-    std::function<Result<void>()> settle_;
+    std::function<Result<void>()> record_writes_;
     std::optional<Error> refused_;
     ToolSpec spec_;
 };
@@ -244,7 +244,7 @@ Result<void> ServerPool::compare(Running& running, const std::function<bool()>& 
 ToolResult ServerPool::call(Running& running, const std::string& tool, const json::object& arguments, ToolContext& context) {
     const std::function<bool()> cancelled = [&context] { return context.cancelled(); };
     const std::string& name = running.server.name;
-    bool look = false;
+    bool restarted = false;
     if (running.client == nullptr || !running.client->connection().alive()) {
         if (running.starts > running.server.restarts) {
             return ToolResult::failed({"AF-MCP-012",
@@ -258,9 +258,9 @@ ToolResult ServerPool::call(Running& running, const std::string& tool, const jso
         log(LogLevel::warning, "server `" + name + "` had ended and is started again (" + std::to_string(running.starts) +
                                    " of " + std::to_string(running.server.restarts) + ")");
         if (auto started = start(running, cancelled); !started.ok()) { return ToolResult::failed(started.error()); }
-        look = true;
+        restarted = true;
     }
-    if (const bool said = running.client->tools_changed(); said || look) {
+    if (const bool said = running.client->tools_changed(); said || restarted) {
         if (auto compared = compare(running, cancelled); !compared.ok()) { return ToolResult::failed(compared.error()); }
     }
     if (running.changed.contains(tool)) { return ToolResult::failed(changed_tool(tool, name, "when this stage began")); }

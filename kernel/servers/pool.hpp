@@ -20,7 +20,7 @@ struct ServerOffer {
     /// nothing. Empty: nothing is pinned.
     std::function<Result<std::optional<std::string>>(const std::string& name, const ListedTool& tool)> pin;
     /// Called after each call of a server that may write: judges and records what it wrote. An error fails the call.
-    std::function<Result<void>()> settle;
+    std::function<Result<void>()> record_writes;
     /// Selects the wanted tools by the name under which they are offered. Others are neither created nor pinned. Empty: all.
     std::function<bool(const std::string& name)> wanted;
     bool prefixed = true;      ///< False for a plugin's process, whose manifest names its tools.

@@ -168,7 +168,7 @@ template <>
 Result<void> Fold::on(const records::TaskStarted& started) {
     if (!state_.imports_due.empty()) { return refuse("its `" + *state_.imports_due.begin() + "` was not imported"); }
     state_.status = TaskStatus::running;
-    hear(started.guidance);
+    take_guidance(started.guidance);
     return {};
 }
 
@@ -186,7 +186,7 @@ Result<void> Fold::on(const records::TaskResumed& resumed) {
         state_.spent_before_ms = 0;
         for (const StageState& stage : state_.stages) { state_.spent_before_ms += stage.duration_ms; }
     }
-    if (state_.status == TaskStatus::running) { state_.died_running = true; }
+    if (state_.status == TaskStatus::running) { state_.ended_while_running = true; }
     const bool waits = state_.progress == StageProgress::escalated || state_.progress == StageProgress::approving ||
                        (state_.action && !state_.action->id.empty());
     if (!waits) { state_.status = TaskStatus::running; }
@@ -194,26 +194,26 @@ Result<void> Fold::on(const records::TaskResumed& resumed) {
     state_.error.clear();
     state_.error_code.clear();
     state_.completed_at.clear();
-    hear(resumed.guidance);
+    take_guidance(resumed.guidance);
     return {};
 }
 
-void Fold::hear(const std::optional<std::string>& guidance) {
+void Fold::take_guidance(const std::optional<std::string>& guidance) {
     if (!guidance || guidance->empty()) { return; }
     state_.resumption.said.push_back({"guidance", "", *guidance, ""});
     state_.resumption.guidance = *guidance;
-    state_.resumption.guidance_heard = false;
+    state_.resumption.guidance_used = false;
 }
 
 void Fold::forget_guidance() {
-    if (state_.resumption.guidance_heard) { state_.resumption.guidance.clear(); }
+    if (state_.resumption.guidance_used) { state_.resumption.guidance.clear(); }
 }
 
 template <>
 Result<void> Fold::on(const records::TaskPaused& paused) {
     if (state_.status == TaskStatus::running || state_.status == TaskStatus::pending) { state_.status = TaskStatus::paused; }
     // An abandoned call may still be under way, as after a process died.
-    if (paused.given_up.value_or(false)) { state_.died_running = true; }
+    if (paused.given_up.value_or(false)) { state_.ended_while_running = true; }
     state_.pause_reason = paused.reason;
     // Whoever resumes a paused task has looked at it, so attempts are counted anew.
     state_.resumption.failed_attempts_halves = 0;
@@ -235,7 +235,7 @@ Result<void> Fold::on(const records::Forked& forked) {
     state_.created_at = time_;
     state_.set_file.clear();  // The set already has this part. The fork delivers by itself.
     state_.prepared.reset();
-    state_.died_running = false;
+    state_.ended_while_running = false;
     return on(records::TaskPaused{"forked from " + forked.parent + " after step " + std::to_string(forked.from_step)});
 }
 
@@ -451,8 +451,8 @@ Result<records::AnyRecord> Fold::apply() {
         return refuse("`" + envelope_.type + "` comes before `task_created`");
     }
     const bool over = state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted;
-    const bool goes_on = state_.status == TaskStatus::completed && std::holds_alternative<records::TaskContinued>(read.body);
-    const bool may_follow = goes_on || std::holds_alternative<records::Rebased>(read.body) ||
+    const bool may_continue = state_.status == TaskStatus::completed && std::holds_alternative<records::TaskContinued>(read.body);
+    const bool may_follow = may_continue || std::holds_alternative<records::Rebased>(read.body) ||
                             std::holds_alternative<records::Note>(read.body) ||
                             std::holds_alternative<records::Recovered>(read.body);
     if (over && !may_follow) { return refuse_ended(); }

@@ -101,7 +101,7 @@ private:
         return {};
     }
     template <class T>
-    requires T::only_tells Result<void> on(const T&) { return {}; }
+    requires T::only_informs Result<void> on(const T&) { return {}; }
 
     // Shared by several records.
     [[nodiscard]] Result<void> take_entry(TaskState& fresh, const records::TaskCreated& created) const;
@@ -109,7 +109,7 @@ private:
     [[nodiscard]] Result<void> extend(const records::Extension& extension);
     void go_back_to(std::size_t index, const std::string& why);
     [[nodiscard]] Result<void> take_decision(const records::ApprovalDecided& decided, const std::string& word);
-    void hear(const std::optional<std::string>& guidance);
+    void take_guidance(const std::optional<std::string>& guidance);
     void forget_guidance();
     void advance();
     void send_back(std::string why);

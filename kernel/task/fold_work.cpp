@@ -56,7 +56,7 @@ Result<void> Fold::on(const records::Step& step) {
         if (const auto usage = records::usage_of_old_step(step)) { state_.ledger.add(step.phase, role(), *usage); }
     }
     state_.answer_counted = false;
-    state_.died_running = false;
+    state_.ended_while_running = false;
     if (!step.tree->empty()) { state_.tree = *step.tree; }
     remember(step, number);
     return {};
@@ -73,7 +73,7 @@ void Fold::remember(const records::Step& step, std::uint64_t number) {
         exceed(resumption.calibration[role()], tokens);
     }
     resumption.decisions.clear();
-    resumption.guidance_heard = true;
+    resumption.guidance_used = true;
     resumption.last_steps.push_back({number, *step.action->type, *step.result->status, *step.result->summary});
     if (resumption.last_steps.size() > Resumption::kept_last_steps) { resumption.last_steps.pop_front(); }
 }
@@ -123,7 +123,7 @@ Result<void> Fold::count_call(const std::string& stage, const records::CallUsage
     }
     state_.ledger.add(stage, role(), usage, lost);
     state_.answer_counted = state_.answer_counted || !lost;
-    state_.died_running = false;
+    state_.ended_while_running = false;
     return {};
 }
 

@@ -351,9 +351,9 @@ struct Resumption {
     std::set<std::string> approved_by_content;  ///< Those that a person has approved.
     records::Kept plugins;
     std::int64_t failed_attempts_halves = 0;  ///< Twice the number of failed attempts. Each answer takes one off.
-    std::string named_after;      ///< The id that artifact ids derive from: the task's, or that of the task it was forked from.
-    std::string guidance;         ///< What a person said when the task last continued.
-    bool guidance_heard = false;  ///< A step has been made with it.
+    std::string named_after;     ///< The id that artifact ids derive from: the task's, or that of the task it was forked from.
+    std::string guidance;        ///< What a person said when the task last continued.
+    bool guidance_used = false;  ///< A step has been made with it.
     std::deque<PastStep> last_steps;  ///< At most `kept_last_steps`, the latest last.
     std::string remedy;               ///< Remedy of the stage's latest failure.
     std::string accepted_at;          ///< Times of the latest records of these kinds.
@@ -454,8 +454,8 @@ struct TaskState {
     // Usage and cost.
     Ledger ledger;
     records::CostingInForce costing;
-    bool answer_counted = false;  ///< The ledger already includes the answer to the current step.
-    bool died_running = false;    ///< The previous process ended while the task ran. A model call may have been under way.
+    bool answer_counted = false;       ///< The ledger already includes the answer to the current step.
+    bool ended_while_running = false;  ///< The previous process ended while the task ran. A model call may have been under way.
 
     Sequence seq = 0;  ///< Number of the last record folded.
     std::string hash;

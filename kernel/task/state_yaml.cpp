@@ -142,7 +142,7 @@ json::object to_json_without_template(const TaskState& state) {
                         {"spend", state.ledger.to_json()},
                         {"costing", records::to_fields(state.costing)},
                         {"answer_counted", state.answer_counted},
-                        {"died_running", state.died_running},
+                        {"died_running", state.ended_while_running},
                         {"progress", name_in(progress_names, state.progress)},
                         {"stage_index", state.stage_index},
                         {"supervised", state.supervised},
@@ -297,7 +297,7 @@ Result<TaskState> task_state_from_json(const json::object& value) {
         fields.object("costing");
         state.costing = part_from<records::CostingInForce>(fields, "costing").value_or(records::CostingInForce());
         state.answer_counted = fields.boolean("answer_counted");
-        state.died_running = fields.boolean("died_running");
+        state.ended_while_running = fields.boolean("died_running");
     }
     const json::object& pipeline = fields.object("pipeline_template");
     const json::object& stages = fields.object("stages");

@@ -132,16 +132,15 @@ Result<std::optional<std::uint64_t>> StepIndex::search(std::uint64_t number) {
     EntryWriter writer(open(true) ? file_.get() : -1);
     std::optional<std::uint64_t> found;
     for (std::size_t index = from != 0 ? 1 : std::min<std::size_t>(files.size(), most_journals); index-- > 0;) {
-        AF_CHECK(
-            JournalTail::look_at_lines(files[index].path, index == 0 ? from : 0, [&](std::string_view line, JournalOffset at) {
-                const auto seen = records::glance_at_line(line);
-                if (!seen || seen->type != records::Step::type || seen->step == 0) { return true; }
-                if (files[index].last != 0 && seen->seq > files[index].last) { return false; }
-                const std::uint64_t entry = (static_cast<std::uint64_t>(index) << journal_bits) | at;
-                writer.add(seen->step, entry);
-                if (seen->step == number) { found = entry; }
-                return true;
-            }));
+        AF_CHECK(JournalTail::visit_lines(files[index].path, index == 0 ? from : 0, [&](std::string_view line, JournalOffset at) {
+            const auto seen = records::outline_of_line(line);
+            if (!seen || seen->type != records::Step::type || seen->step == 0) { return true; }
+            if (files[index].last != 0 && seen->seq > files[index].last) { return false; }
+            const std::uint64_t entry = (static_cast<std::uint64_t>(index) << journal_bits) | at;
+            writer.add(seen->step, entry);
+            if (seen->step == number) { found = entry; }
+            return true;
+        }));
     }
     return found;
 }

@@ -376,11 +376,11 @@ void show_nearest(Error& error, const std::vector<std::string_view>& lines, cons
 }
 
 Error nowhere(std::string_view content, const std::vector<std::string_view>& lines, const Hunk& hunk, std::string_view name,
-              const std::string& aside) {
-    Error error{"AF-TOOL-040",
-                subject(hunk) + " does not stand in " + std::string(name) + (aside.empty() ? "" : ", " + aside) +
-                    ". Nothing was changed.",
-                std::string(name), "Read the file again and copy the text exactly, indentation included.", ErrorKind::invalid};
+              const std::string& hint) {
+    Error error{
+        "AF-TOOL-040",
+        subject(hunk) + " does not stand in " + std::string(name) + (hint.empty() ? "" : ", " + hint) + ". Nothing was changed.",
+        std::string(name), "Read the file again and copy the text exactly, indentation included.", ErrorKind::invalid};
     if (lines.empty()) {
         error.message = subject(hunk) + " does not stand in " + std::string(name) + ": the file is empty.";
         error.remedy = hunk.whole_lines ? "Give only lines to add."
@@ -426,11 +426,11 @@ public:
           ends_(count_line_ends(content)) {}
 
     [[nodiscard]] Result<Place> place(const Hunk& hunk) {
-        std::string aside;
-        auto placed = hunk.whole_lines ? place_lines(hunk, aside) : place_piece(hunk);
+        std::string hint;
+        auto placed = hunk.whole_lines ? place_lines(hunk, hint) : place_piece(hunk);
         if (!placed.ok()) { return std::move(placed).error(); }
         if (*placed) { return **std::move(placed); }
-        return nowhere(content_.substr(start_), lines_, hunk, name_, aside);
+        return nowhere(content_.substr(start_), lines_, hunk, name_, hint);
     }
 
 private:
@@ -487,13 +487,13 @@ private:
         if (other != hunk.search) {
             if (const auto found = byte_places(content_, other); !found.empty()) { return take(found, other, true); }
         }
-        std::string aside;
+        std::string hint;
         for (const Fit fit : all_fits) {
             if (fit == Fit::punctuation) {
                 auto placed = place_piece_by_punctuation(hunk);
                 if (!placed.ok() || *placed) { return placed; }
             }
-            auto placed = place_by(fit, hunk, hunk.search, hunk.replace, aside);
+            auto placed = place_by(fit, hunk, hunk.search, hunk.replace, hint);
             if (!placed.ok() || *placed) { return placed; }
         }
         return std::optional<Place>();
@@ -534,10 +534,10 @@ private:
 
     // -- whole lines
 
-    Placed place_lines(const Hunk& hunk, std::string& aside) {
+    Placed place_lines(const Hunk& hunk, std::string& hint) {
         if (hunk.search.empty()) { return insert(hunk); }
         for (const Fit fit : all_fits) {
-            auto placed = place_by(fit, hunk, hunk.search, hunk.replace, aside);
+            auto placed = place_by(fit, hunk, hunk.search, hunk.replace, hint);
             if (!placed.ok() || *placed) { return placed; }
         }
         // A blank line at the end of a hunk often only separates it from the next.
@@ -547,7 +547,7 @@ private:
             const std::string search = hunk.search.substr(0, hunk.search.size() - before.back().size());
             const std::string replace = hunk.replace.substr(0, hunk.replace.size() - after.back().size());
             for (const Fit fit : all_fits) {
-                auto placed = place_by(fit, hunk, search, replace, aside);
+                auto placed = place_by(fit, hunk, search, replace, hint);
                 if (!placed.ok() || *placed) { return placed; }
             }
         }
@@ -594,16 +594,16 @@ private:
             const std::vector<std::string_view> anchor{hunk.anchors[number]};
             const Keys wanted(anchor, Fit::punctuation_and_indentation);
             std::set<Scope> next;
-            const auto look = [&](std::size_t from, std::size_t to) {
+            const auto search_range = [&](std::size_t from, std::size_t to) {
                 for (std::size_t line = from; line < to; ++line) {
                     if (text[line] == wanted[0]) { next.insert({line, scope_end(line)}); }
                 }
             };
             if (number == 0) {
-                look(0, lines_.size());
+                search_range(0, lines_.size());
             } else {
-                for (const Scope& scope : scopes) { look(scope.line + 1, scope.end); }
-                if (next.empty()) { look(scopes.begin()->line + 1, lines_.size()); }
+                for (const Scope& scope : scopes) { search_range(scope.line + 1, scope.end); }
+                if (next.empty()) { search_range(scopes.begin()->line + 1, lines_.size()); }
             }
             if (next.empty()) {
                 Error error{"AF-TOOL-040",
@@ -632,14 +632,14 @@ private:
         return lines_.size();
     }
 
-    /// Keeps the places that the hunk's anchors select. `aside`: why other matching places were rejected.
+    /// Keeps the places that the hunk's anchors select. `hint`: why other matching places were rejected.
     Result<std::vector<std::size_t>> wanted_places(const Hunk& hunk, std::vector<std::size_t> found, std::size_t count,
-                                                   std::string& aside) {
+                                                   std::string& hint) {
         if (found.empty()) { return found; }
         const auto first = found.front() + 1;
         if (hunk.at_end) {
             std::erase_if(found, [&](std::size_t at) { return at + count != lines_.size(); });
-            if (found.empty()) { aside = "but for line " + std::to_string(first) + ", which is not the end of the file"; }
+            if (found.empty()) { hint = "but for line " + std::to_string(first) + ", which is not the end of the file"; }
         }
         if (hunk.anchors.empty() || found.empty()) { return found; }
         AF_TRY(const auto scopes, anchored(hunk));
@@ -652,11 +652,11 @@ private:
             if (at < end) { inside.push_back(at); }
             if (scope != scopes.begin()) { below.push_back(at); }
         }
-        if (inside.empty() && below.empty()) { aside = "but for line " + std::to_string(first) + ", which is above the @@ line"; }
+        if (inside.empty() && below.empty()) { hint = "but for line " + std::to_string(first) + ", which is above the @@ line"; }
         return inside.empty() ? below : inside;
     }
 
-    Placed place_by(Fit fit, const Hunk& hunk, std::string_view search, std::string_view replace, std::string& aside) {
+    Placed place_by(Fit fit, const Hunk& hunk, std::string_view search, std::string_view replace, std::string& hint) {
         const auto wanted = split_lines(search);
         const bool blank =
             std::all_of(wanted.begin(), wanted.end(), [](std::string_view line) { return trim_end(line).empty(); });
@@ -669,7 +669,7 @@ private:
         if (moves_indentation(fit)) {
             std::erase_if(found, [&](std::size_t at) { return !shift_of(lines_, at, wanted).has_value(); });
         }
-        AF_TRY(found, wanted_places(hunk, std::move(found), wanted.size(), aside));
+        AF_TRY(found, wanted_places(hunk, std::move(found), wanted.size(), hint));
         if (found.empty()) { return std::optional<Place>(); }
         if (found.size() > 1) {
             std::vector<std::uint64_t> numbers;

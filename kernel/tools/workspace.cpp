@@ -1007,11 +1007,11 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
         if (!undo.run()) { error.message += " What was changed before could not all be put back."; }
         return error;
     };
-    const auto set_aside = [&](int parent, const std::string& name) {
-        std::string aside = state_->temporary_name();
-        if (const int error = rename_new(parent, name, parent, aside); error != 0) { return error; }
-        undo.add([parent, name, aside] { return rename_new(parent, aside, parent, name) == 0; });
-        old_files.emplace_back(parent, std::move(aside));
+    const auto move_to_temporary = [&](int parent, const std::string& name) {
+        std::string moved_to = state_->temporary_name();
+        if (const int error = rename_new(parent, name, parent, moved_to); error != 0) { return error; }
+        undo.add([parent, name, moved_to] { return rename_new(parent, moved_to, parent, name) == 0; });
+        old_files.emplace_back(parent, std::move(moved_to));
         return 0;
     };
     for (Planned& plan : plans) {
@@ -1027,7 +1027,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
         }
         int error = 0;
         if (plan.kind == FileEditKind::remove) {
-            error = set_aside(parent, name);
+            error = move_to_temporary(parent, name);
         } else if (plan.moves() && !plan.rewrites) {
             error = rename_new(parent, name, target_parent, target_name);
             if (error == 0) {
@@ -1039,7 +1039,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             error = rename_new(target_parent, plan.temporary, target_parent, target_name);
             if (error == 0) {
                 undo.add([target_parent, target_name] { return ::unlinkat(target_parent, target_name.c_str(), 0) == 0; });
-                if (plan.moves()) { error = set_aside(parent, name); }
+                if (plan.moves()) { error = move_to_temporary(parent, name); }
             }
         } else if (::renameat2(parent, plan.temporary.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0) {
             undo.add([parent, name, temporary = plan.temporary] {
@@ -1048,7 +1048,7 @@ Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>
             old_files.emplace_back(parent, plan.temporary);
         } else if (errno != EINVAL && errno != ENOSYS) {
             error = errno;
-        } else if (error = set_aside(parent, name); error == 0) {  // The file system lacks RENAME_EXCHANGE.
+        } else if (error = move_to_temporary(parent, name); error == 0) {  // The file system lacks RENAME_EXCHANGE.
             error = rename_new(parent, plan.temporary, parent, name);
             if (error == 0) {
                 undo.add([parent, name] { return ::unlinkat(parent, name.c_str(), 0) == 0; });

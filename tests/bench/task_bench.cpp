@@ -92,7 +92,7 @@ public:
     Result<TreeMerge> merge(const std::string& base, const std::string& ours, const std::string& theirs) override {
         return inner_->merge(base, ours, theirs);
     }
-    Result<WrittenCommit> look(const std::string& commit) override { return inner_->look(commit); }
+    Result<WrittenCommit> read_commit(const std::string& commit) override { return inner_->read_commit(commit); }
     Result<Published> publish(const PublishOrder& order, const Stop& stop) override { return inner_->publish(order, stop); }
     Result<std::optional<std::pair<std::string, std::string>>> branch(const std::string& name) override {
         return inner_->branch(name);

@@ -282,7 +282,7 @@ std::string_view without_indentation(std::string_view line) {
     return line.substr(begin, line.find_last_not_of(" \t") + 1 - begin);
 }
 
-void tell_neighbours(Finding& finding, const std::vector<std::string_view>& lines) {
+void add_neighbours(Finding& finding, const std::vector<std::string_view>& lines) {
     const auto line = finding.violation.line;
     if (line == 0 || line > lines.size()) { return; }
     for (auto at = line - 1; at > 0 && finding.above.empty(); --at) { finding.above = without_indentation(lines[at - 1]); }
@@ -326,7 +326,7 @@ std::vector<Finding> ConformanceSearch::find(const std::string& path, std::strin
             }
         }
     }
-    for (auto& finding : findings) { tell_neighbours(finding, lines); }
+    for (auto& finding : findings) { add_neighbours(finding, lines); }
     return findings;
 }
 

@@ -21,7 +21,7 @@ bool says_true(const json::object& facts, const char* key) {
 
 }  // namespace
 
-std::vector<std::string> flipped(const std::vector<TestOutcome>& first, const std::vector<TestOutcome>& second) {
+std::vector<std::string> differing_tests(const std::vector<TestOutcome>& first, const std::vector<TestOutcome>& second) {
     std::map<std::string, bool, std::less<>> passed;
     for (const auto& test : second) { passed[test.id] = test.status == TestStatus::passed; }
     std::vector<std::string> ids;
@@ -45,11 +45,11 @@ GateReport baseline_report(std::vector<GateReport> runs) {
     if (found) {
         const auto doubted =
             std::ranges::stable_partition(runs, [](const GateReport& run) { return says_true(run.facts, "believed"); });
-        const auto believed = static_cast<std::int64_t>(runs.size() - doubted.size());
+        const auto trusted = static_cast<std::int64_t>(runs.size() - doubted.size());
         GateReport report = runs.front();
         std::vector<std::string> flaky;
-        for (std::int64_t other = 1; other < believed; ++other) {
-            for (auto& id : flipped(report.tests, runs[static_cast<std::size_t>(other)].tests)) {
+        for (std::int64_t other = 1; other < trusted; ++other) {
+            for (auto& id : differing_tests(report.tests, runs[static_cast<std::size_t>(other)].tests)) {
                 if (std::ranges::find(flaky, id) == flaky.end()) { flaky.push_back(std::move(id)); }
             }
         }
@@ -58,7 +58,7 @@ GateReport baseline_report(std::vector<GateReport> runs) {
             if (is_failure(test.status) && std::ranges::find(flaky, test.id) == flaky.end()) { failed.push_back(test.id); }
         }
         report.summary = number_of_tests(report.tests.size()) + " before the task";
-        if (believed == 0) {
+        if (trusted == 0) {
             report.summary =
                 "the suite could not be measured before the task: " +
                 (report.blocking_issues.empty() ? std::string("it was not believed") : report.blocking_issues.front());
@@ -73,7 +73,7 @@ GateReport baseline_report(std::vector<GateReport> runs) {
             if (failed.empty() && flaky.empty()) { report.summary += ", none failing"; }
         }
         report.facts["runs"] = counts;
-        report.facts["runs_believed"] = believed;
+        report.facts["runs_believed"] = trusted;
         report.facts["failed_before"] = list_of_ids(failed);
         report.facts["flaky"] = list_of_ids(flaky);
         report.passed = true;

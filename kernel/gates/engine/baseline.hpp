@@ -13,7 +13,8 @@ namespace agentforge::kernel {
 
 /// Returns the ids, in order, of tests that pass in one of two runs of the same tree and fail, are skipped or are missing in the
 /// other.
-[[nodiscard]] std::vector<std::string> flipped(const std::vector<TestOutcome>& first, const std::vector<TestOutcome>& second);
+[[nodiscard]] std::vector<std::string> differing_tests(const std::vector<TestOutcome>& first,
+                                                       const std::vector<TestOutcome>& second);
 
 /// Builds the report `baseline` from two or more runs of the suite on the user's commit. The first trusted run gives the results;
 /// the others only show what is flaky. facts: tests_found, believed, runs, runs_believed, failed_before, flaky, and the first

@@ -82,8 +82,8 @@ std::string words_of(const json::object& specification, const std::string& id, c
 }
 
 /// Returns, by id, the requirement of each held-out test in the specification's words.
-std::map<std::string, std::string> told_as(const HeldOut& held, const json::object& specification) {
-    std::map<std::string, std::string> told;
+std::map<std::string, std::string> requirements_by_test(const HeldOut& held, const json::object& specification) {
+    std::map<std::string, std::string> descriptions;
     for (const auto& item : list_of(held.test_suite, "test_files")) {
         const auto* file = item.if_object();
         if (file == nullptr || !contains(held.files, text_of(*file, "path"))) { continue; }
@@ -93,11 +93,11 @@ std::map<std::string, std::string> told_as(const HeldOut& held, const json::obje
             const DeclaredTest declared{text_of(*file, "path"), text_of(*test, "name"), text_of(*test, "requirement_ref"),
                                         TestKind::fresh};
             for (const auto* outcome : outcomes_of(declared, held.red_tests)) {
-                told[outcome->id] = words_of(specification, declared.requirement, text_of(*test, "acceptance_criterion"));
+                descriptions[outcome->id] = words_of(specification, declared.requirement, text_of(*test, "acceptance_criterion"));
             }
         }
     }
-    return told;
+    return descriptions;
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ json::object without_files(const json::object& artifact, const std::vector<std::
 
 Verdict judge_held_out(const HeldOut& held, const json::object& specification, const TestRun& run) {
     Verdict verdict;
-    const auto told = told_as(held, specification);
+    const auto descriptions = requirements_by_test(held, specification);
     std::set<std::string> failing_files;
     std::vector<std::string> issues;
     json::array passing;
@@ -145,14 +145,14 @@ Verdict judge_held_out(const HeldOut& held, const json::object& specification, c
         }
         ++tests;
         const auto now = std::find_if(run.tests.begin(), run.tests.end(), [&](const auto& test) { return test.id == before.id; });
-        if (run.believed && now != run.tests.end() && now->status == TestStatus::passed) {
+        if (run.trusted && now != run.tests.end() && now->status == TestStatus::passed) {
             passing.emplace_back(before.id);
             continue;
         }
         failing_files.insert(before.file);
-        const auto words = told.find(before.id);
-        const std::string of = words == told.end() ? "what worked before" : words->second;
-        const std::string issue = run.believed && !run.not_built
+        const auto words = descriptions.find(before.id);
+        const std::string of = words == descriptions.end() ? "what worked before" : words->second;
+        const std::string issue = run.trusted && !run.not_built
                                       ? "A test that you are not shown fails, of " + of +
                                             ". Do what the specification says for every value, not only for those that you see."
                                       : "Tests that you are not shown cannot be run with this code, of " + of +

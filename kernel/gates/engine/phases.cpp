@@ -10,8 +10,8 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
+#include "gates/engine/gate_engine.hpp"
 #include "gates/engine/held_out.hpp"
-#include "gates/engine/measure.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
 
@@ -72,9 +72,9 @@ std::vector<SkeletonInterface> declarable_interfaces(const json::object& specifi
     return result;
 }
 
-Result<std::vector<std::string>> Measure::changed_runner_configuration(const Language& language, const std::string& old_tree,
-                                                                       const std::vector<TreeChange>& changes,
-                                                                       const std::string& tree) {
+Result<std::vector<std::string>> GateEngine::changed_runner_configuration(const Language& language, const std::string& old_tree,
+                                                                          const std::vector<TreeChange>& changes,
+                                                                          const std::string& tree) {
     std::set<std::string> changed;
     for (const auto& change : changes) {
         for (const auto* path : {&change.path, &change.old_path}) {
@@ -93,12 +93,12 @@ Result<std::vector<std::string>> Measure::changed_runner_configuration(const Lan
     return std::vector<std::string>(changed.begin(), changed.end());
 }
 
-bool Measure::is_link(const std::string& path) const {
+bool GateEngine::is_link(const std::string& path) const {
     std::error_code none;
     return std::filesystem::is_symlink(std::filesystem::symlink_status(checkout_->path() / path, none));
 }
 
-Result<std::map<std::string, std::string>> Measure::behind_links(const Language& language, const std::string& tree) {
+Result<std::map<std::string, std::string>> GateEngine::behind_links(const Language& language, const std::string& tree) {
     if (const auto known = behind_.find(tree); known != behind_.end()) { return known->second; }
     namespace fs = std::filesystem;
     std::map<std::string, std::string> behind;
@@ -155,7 +155,7 @@ std::string reason_of(const json::object& specification, const std::string& id) 
 }
 
 /// For the report: changed tests as they are shown to a person.
-json::array told_changes(const RedEvidence& evidence, const json::object& specification) {
+json::array changed_tests_json(const RedEvidence& evidence, const json::object& specification) {
     json::array lines;
     for (const ChangedTest& test : evidence.changed) {
         if (!test.id.empty()) { lines.push_back(json::value(changed_test_line(test, reason_of(specification, test.id)))); }
@@ -165,7 +165,7 @@ json::array told_changes(const RedEvidence& evidence, const json::object& specif
 
 }  // namespace
 
-Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
+Result<GateReport> GateEngine::red(const GateCall& call, const Stop& stop) {
     GateReport report;
     const auto& baseline = *call.baseline;
     const auto& before_tree = baseline.compared_tree();
@@ -243,7 +243,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     }
     auto confinement = report.facts;
     take_over(report, judge_red(evidence));
-    report.facts["changed_tests"] = told_changes(evidence, baseline.specification);
+    report.facts["changed_tests"] = changed_tests_json(evidence, baseline.specification);
     for (auto& fact : confinement) { report.facts[fact.key()] = std::move(fact.value()); }
     if (!evidence.test_paths.empty()) {
         // The last time that tests can be fixed: checks all rules, including those of a phase's end.
@@ -252,7 +252,7 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
         AF_TRY(auto judged, conformance(rules, Enforcement::phase_end, stop));
         take_over(report, std::move(judged), {"conformance_passing", "checks_total", "checks_passing"});
     }
-    report.facts["believed"] = evidence.run.believed || files.empty();
+    report.facts["believed"] = evidence.run.trusted || files.empty();
     const auto count = report.facts.at("failing_tests").as_array().size();
     const auto waiting = report.facts.at("waiting_tests").as_array().size();
     conclude(report,
@@ -261,14 +261,14 @@ Result<GateReport> Measure::red(const GateCall& call, const Stop& stop) {
     return report;
 }
 
-Result<void> Measure::take_back(const Language& language, const std::string& red_tree, const std::string& tree,
-                                GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop) {
+Result<void> GateEngine::take_back(const Language& language, const std::string& red_tree, const std::string& tree,
+                                   GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop) {
     TestSelection selection{
         .files = evidence.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "change-taken-back"};
     AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));
     const bool commented = !selection.instead.empty();
     AF_TRY(auto run, commands_->run_tests(language, red_tree, selection, stop));
-    AF_CHECK(tell_stubs(language, red_tree, evidence.red_files, run, stop));
+    AF_CHECK(mark_stub_failures(language, red_tree, evidence.red_files, run, stop));
     const auto fresh = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests).fresh;
     const auto fails = [&](const TestOutcome& test) {
         return test.status == TestStatus::failed_assertion || test.status == TestStatus::failed_skeleton;
@@ -280,12 +280,12 @@ Result<void> Measure::take_back(const Language& language, const std::string& red
         failing += fails(test) ? 1 : 0;
         if (test.status == TestStatus::passed) { passing.push_back(test.id); }
     }
-    if (commented && (!run.believed || failing < fresh.size())) {
+    if (commented && (!run.trusted || failing < fresh.size())) {
         // The comments may be to blame, so the bare tree decides; a test that passed only beside comments is reported.
-        const bool believed = run.believed;
+        const bool trusted = run.trusted;
         AF_TRY(run, run_red_tests(red_tree, evidence.red_files, true, stop));
         for (const auto& test : run.tests) {
-            if (believed && fails(test) && std::find(passing.begin(), passing.end(), test.id) != passing.end()) {
+            if (trusted && fails(test) && std::find(passing.begin(), passing.end(), test.id) != passing.end()) {
                 meaning.text_tests.push_back(test.id);
             }
         }
@@ -294,9 +294,9 @@ Result<void> Measure::take_back(const Language& language, const std::string& red
     return {};
 }
 
-Result<std::vector<std::string>> Measure::repeats_of_tests(const std::string& red_tree, const std::string& tree,
-                                                           const std::vector<std::string>& tests) {
-    std::vector<std::string> told;
+Result<std::vector<std::string>> GateEngine::repeats_of_tests(const std::string& red_tree, const std::string& tree,
+                                                              const std::vector<std::string>& tests) {
+    std::vector<std::string> repeats;
     AF_TRY(const auto* found, language(tree));
     std::vector<TestLine> lines;
     for (const auto& file : tests) {
@@ -315,13 +315,13 @@ Result<std::vector<std::string>> Measure::repeats_of_tests(const std::string& re
                                                              : now.value_or("");
         for (const auto& each :
              repeated_values(read_code(code, found->code), changed_line_numbers(code, before.value_or("")), lines)) {
-            told.push_back(change.path + ":" + std::to_string(each.line) + " repeats " + ellipsis(each.what, 200));
+            repeats.push_back(change.path + ":" + std::to_string(each.line) + " repeats " + ellipsis(each.what, 200));
         }
     }
-    return told;
+    return repeats;
 }
 
-Result<Verdict> Measure::held_out(const GateCall& call, const Stop& stop) {
+Result<Verdict> GateEngine::held_out(const GateCall& call, const Stop& stop) {
     const auto& held = call.baseline->held_out;
     AF_TRY(const auto* found, language(call.tree));
     const auto key = held.tree + hash_of(json::array(held.files.begin(), held.files.end())) + "/held out";
@@ -331,7 +331,7 @@ Result<Verdict> Measure::held_out(const GateCall& call, const Stop& stop) {
     // Built in the folder of the tree without them. Only what is delivered, with them, is built from scratch.
     const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}, .built_in = call.tree};
     AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
-    if (run.believed) { runs_.emplace(key, run); }
+    if (run.trusted) { runs_.emplace(key, run); }
     return judge_held_out(held, call.baseline->specification, run);
 }
 
@@ -345,14 +345,14 @@ bool is_same_kind(const NamedViolation& one, const NamedViolation& other) {
 }  // namespace
 
 /// Returns the lines that a violation's line became. Empty if its file is gone or was moved, or if that cannot be told.
-Result<std::optional<LineRange>> Measure::part_now(const GateCall& call, const NamedViolation& before) {
+Result<std::optional<LineRange>> GateEngine::current_part(const GateCall& call, const NamedViolation& before) {
     AF_TRY(const auto then, checkout_->file(call.baseline->base_tree, before.violation.file));
     AF_TRY(const auto now, checkout_->file(call.tree, before.violation.file));
     if (!then || !now) { return std::optional<LineRange>(); }
     return part_of_line(*then, *now, before.violation.line);
 }
 
-Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, const Stop& stop) {
+Result<void> GateEngine::judge_violation(const GateCall& call, GateReport& report, const Stop& stop) {
     const auto& base_tree = call.baseline->base_tree;
     AF_TRY(const auto changes, checkout_->changes(base_tree, call.tree));
     std::set<std::string> paths;
@@ -379,7 +379,7 @@ Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, 
         std::optional<LineRange> part;
         const auto same = [&](const NamedViolation& one) { return !wanted.empty() && one.id == wanted.front().id; };
         const auto target_before = std::ranges::find_if(known, same);
-        if (target_before != known.end()) { AF_TRY(part, part_now(call, *target_before)); }
+        if (target_before != known.end()) { AF_TRY(part, current_part(call, *target_before)); }
         const auto named_now = name_violations(now, known);
         if (part) {
             const auto alike = [&](const NamedViolation& each) { return is_same_kind(each, *target_before); };
@@ -402,11 +402,11 @@ Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, 
         for (const auto& finding : only_new(now, before)) {
             nothing_new = false;
             const auto& violation = finding.violation;
-            const bool told = std::any_of(report.violations.begin(), report.violations.end(), [&](const Violation& each) {
+            const bool is_reported = std::any_of(report.violations.begin(), report.violations.end(), [&](const Violation& each) {
                 return each.check_id == violation.check_id && each.file == violation.file && each.line == violation.line;
             });
-            if (!told) { report.violations.push_back(violation); }
-            if (told && finding.blocks) { continue; }
+            if (!is_reported) { report.violations.push_back(violation); }
+            if (is_reported && finding.blocks) { continue; }
             report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message +
                                              " (" + violation.check_id +
                                              "). It is new, and a fix adds no violation, whatever its severity" +
@@ -418,7 +418,7 @@ Result<void> Measure::judge_violation(const GateCall& call, GateReport& report, 
     return {};
 }
 
-Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
+Result<GateReport> GateEngine::after_red(const GateCall& call, const Stop& stop) {
     GateReport report;
     const auto& baseline = *call.baseline;
     const bool fix = call.request.gate == gate_name::fix;
@@ -496,10 +496,10 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         if (in_red.contains(test.file)) { red_files.insert(test.file); }
     }
     evidence.red_files.assign(red_files.begin(), red_files.end());
-    evidence.red_run.believed = true;
+    evidence.red_run.trusted = true;
     if (!evidence.red_files.empty()) { AF_TRY(evidence.red_run, run_red_tests(red_tree, evidence.red_files, false, stop)); }
     AF_TRY(const auto suite, test_files(call.tree));
-    evidence.run.believed = true;
+    evidence.run.trusted = true;
     // Integration tests wait for the end of REFACTOR and for delivery.
     const bool integration = call.request.gate != gate_name::green;
     if (!suite.empty()) { AF_TRY(evidence.run, run_suite(call.tree, suite, integration, evidence.red_files, stop)); }
@@ -557,7 +557,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
                       [&](const std::string& file) { return is_integration_test(file) && !red_files.contains(file); });
     }
     // Tests that flip without the task's change are no regression and are listed. A test that fails twice is one.
-    AF_TRY(const auto since, flipping(baseline, call.tree, judged_files, evidence.run, stop));
+    AF_TRY(const auto since, flaky_tests(baseline, call.tree, judged_files, evidence.run, stop));
     evidence.flaky.insert(evidence.flaky.end(), since.begin(), since.end());
     report.facts["flaky_since"] = json::array(since.begin(), since.end());
     for (const auto& id : since) {
@@ -599,7 +599,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
     meaning.fresh = ids.fresh;
     meaning.guards = ids.guards;
     // After REFACTOR changed the tree, everything is measured again: results on GREEN's tree do not apply to another.
-    const bool asked = !deliver && (green || meaning.fresh.empty() || !meant_.contains(call.tree));
+    const bool asked = !deliver && (green || meaning.fresh.empty() || !meaningful_.contains(call.tree));
     if (asked && verdict.passed() && report.blocking_issues.empty()) {
         AF_TRY(const auto changed, changed_code(call));
         meaning.code_changed = changed.has_value();
@@ -611,7 +611,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         AF_TRY(meaning.read_answers, read_answers(call, red_tree, evidence.red_files));
         AF_CHECK(run_plainly(call, red_tree, evidence, meaning, stop));
         AF_CHECK(run_former_tests(call, evidence, meaning, stop));
-        MeaningRequest request{red_tree, meaning.fresh.empty() ? judged_files : evidence.red_files, {}, evidence.run.duration};
+        MutationRequest request{red_tree, meaning.fresh.empty() ? judged_files : evidence.red_files, {}, evidence.run.duration};
         for (const auto& test : evidence.run.tests) {
             if (test.status == TestStatus::passed) { request.passing.push_back(test.id); }
         }
@@ -634,7 +634,7 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
             }
         }
         auto judged = judge_test_quality(meaning);
-        if (judged.passed()) { meant_.insert(call.tree); }
+        if (judged.passed()) { meaningful_.insert(call.tree); }
         for (auto& issue : judged.blocking) { verdict.blocking.push_back(std::move(issue)); }
         for (auto& fact : judged.facts) { verdict.facts[fact.key()] = std::move(fact.value()); }
         for (const auto& mutant : meaning.tried) {
@@ -669,9 +669,9 @@ Result<GateReport> Measure::after_red(const GateCall& call, const Stop& stop) {
         }
         report.facts["repeated_values"] = json::array(repeats.begin(), repeats.end());
         report.facts["special_casing"] = special;
-        report.facts["coverage"] = measured.told();
+        report.facts["coverage"] = measured.summary();
     }
-    report.facts["believed"] = evidence.run.believed && evidence.red_run.believed;
+    report.facts["believed"] = evidence.run.trusted && evidence.red_run.trusted;
     report.facts["confinement"] = evidence.run.confinement;
     report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     const auto count = report.facts.at("passing_tests").as_array().size();

@@ -155,7 +155,7 @@ Result<void> check_settings_of_gates(const GateSettings& settings, const std::ma
     return {};
 }
 
-bool is_the_users_to_mend(const Error& error) {
+bool is_for_user_to_fix(const Error& error) {
     constexpr std::array<std::string_view, 6> codes{"AF-GATE-010", "AF-GATE-012", "AF-GATE-020",
                                                     "AF-GATE-021", "AF-GATE-060", "AF-GATE-080"};
     return std::find(codes.begin(), codes.end(), error.code) != codes.end();

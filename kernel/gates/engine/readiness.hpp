@@ -65,6 +65,6 @@ struct GateReadiness {
 
 /// True if the fault is in files or settings that no role may write. The next attempt would fail in the same way, so the task
 /// waits for the user.
-[[nodiscard]] bool is_the_users_to_mend(const Error& error);
+[[nodiscard]] bool is_for_user_to_fix(const Error& error);
 
 }  // namespace agentforge::kernel

@@ -177,8 +177,8 @@ std::string last_words(std::string_view text) {
 }
 
 bool is_doubtful(const TestRun& run) {
-    return !run.believed ||
-           std::any_of(run.tests.begin(), run.tests.end(), [](const auto& test) { return names_failing_machine(test.message); });
+    return !run.trusted ||
+           std::any_of(run.tests.begin(), run.tests.end(), [](const auto& test) { return mentions_failing_disk(test.message); });
 }
 
 bool is_failure(TestStatus status) noexcept { return status != TestStatus::passed && status != TestStatus::skipped; }
@@ -197,8 +197,8 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
         lines.remove_prefix(end + 1);
     }
     TestRun run;
-    run.disbelief = disbelief_of(stream, expected, outcome);
-    run.believed = run.disbelief.empty();
+    run.distrust = disbelief_of(stream, expected, outcome);
+    run.trusted = run.distrust.empty();
     if (stream.problem.empty()) { run.machine = std::move(stream.machine); }
     run.notes = std::move(stream.notes);
     run.duration = outcome.duration;
@@ -206,9 +206,9 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
     run.crashed = outcome.signal != 0 && !outcome.timed_out;
     for (auto& planned : stream.tests) {
         if (planned.canary) { continue; }
-        if (!run.believed) {
+        if (!run.trusted) {
             planned.test.status = TestStatus::error;
-            planned.test.message = ellipsis((planned.reported ? "not believed: " : "not run: ") + run.disbelief, 500);
+            planned.test.message = ellipsis((planned.reported ? "not believed: " : "not run: ") + run.distrust, 500);
         }
         if (planned.assertions) { run.assertions[planned.test.id] = *planned.assertions; }
         run.tests.push_back(std::move(planned.test));

@@ -29,8 +29,8 @@ struct TestInvocation {
 /// One run of a set of test files on one tree.
 struct TestRun {
     std::string tree;
-    bool believed = false;
-    std::string disbelief;  ///< Why it is not trusted; one sentence for the model.
+    bool trusted = false;
+    std::string distrust;  ///< Why it is not trusted; one sentence for the model.
     /// Without the canary, in order of file. If the run is not trusted, every one is an `error`.
     std::vector<TestOutcome> tests;
     std::map<std::string, std::uint64_t> assertions;  ///< Number of assertions that ran, by id. A missing test was not counted.

@@ -147,8 +147,8 @@ public:
         if (evidence_.declared.empty()) {
             block("The test suite names no test; write tests for the specification and name them.");
         }
-        if (!evidence_.run.believed && !(evidence_.run.tests.empty() && evidence_.run.disbelief.empty())) {
-            block("The test run is not believed: " + evidence_.run.disbelief + ".");
+        if (!evidence_.run.trusted && !(evidence_.run.tests.empty() && evidence_.run.distrust.empty())) {
+            block("The test run is not believed: " + evidence_.run.distrust + ".");
             valid_ = false;
         }
         for (const auto& test : evidence_.declared) { declared(test); }
@@ -272,7 +272,7 @@ private:
 
     /// Tests in RED's files that RED did not name: known ones are ignored; others must be new ones that fail.
     void undeclared() {
-        if (!evidence_.run.believed) { return; }
+        if (!evidence_.run.trusted) { return; }
         for (const auto& test : evidence_.run.tests) {
             if (named_.contains(test.id) || test.id == test.file) { continue; }
             const auto* before = find_test(evidence_.base_tests, test.id);
@@ -299,7 +299,7 @@ private:
 
     /// Tests that passed before RED and are no longer in any file of RED's run.
     void removed() {
-        if (!evidence_.run.believed) { return; }
+        if (!evidence_.run.trusted) { return; }
         const std::set<std::string> touched(evidence_.test_paths.begin(), evidence_.test_paths.end());
         for (const auto& before : evidence_.base_tests) {
             if (before.status != TestStatus::passed || !touched.contains(before.file)) { continue; }
@@ -331,7 +331,7 @@ private:
                     (test.id.empty()
                          ? ""
                          : " Only tests that the specification names in outdated_tests, or that were handed back, may change."));
-            } else if (evidence_.run.believed && std::ranges::any_of(evidence_.run.tests, cases) &&
+            } else if (evidence_.run.trusted && std::ranges::any_of(evidence_.run.tests, cases) &&
                        std::ranges::none_of(evidence_.run.tests, [&](const TestOutcome& outcome) {
                            return cases(outcome) && outcome.status != TestStatus::passed;
                        })) {
@@ -374,7 +374,7 @@ private:
         for (const auto& [requirement, ids] : mapping_) { mapping[requirement] = list(ids); }
         const auto total = evidence_.requirements.size();
         const auto percent = total == 0 ? 100 : covered_ * 100 / total;
-        const bool measured = valid_ && evidence_.run.believed;
+        const bool measured = valid_ && evidence_.run.trusted;
         const bool all_fail = measured && all_fail_;
         verdict_.facts = {{"all_tests_fail", all_fail},
                           {"no_implementation_exists", all_fail && evidence_.foreign_paths.empty()},
@@ -437,8 +437,8 @@ public:
     }
 
     void suite() {
-        if (!evidence_.run.believed && !evidence_.run.disbelief.empty()) {
-            block("The test run is not believed: " + evidence_.run.disbelief + ".");
+        if (!evidence_.run.trusted && !evidence_.run.distrust.empty()) {
+            block("The test run is not believed: " + evidence_.run.distrust + ".");
         }
         for (const auto* group : {&ids_.fresh, &ids_.guards}) {
             for (const auto& id : *group) { must_pass(id); }
@@ -451,8 +451,8 @@ public:
         for (const auto& test : evidence_.run.tests) {
             if (test.status == TestStatus::passed) { passing.push_back(test.id); }
         }
-        verdict_.facts["all_tests_pass"] = all_pass_ && evidence_.run.believed;
-        verdict_.facts["no_regressions"] = no_regressions_ && evidence_.run.believed;
+        verdict_.facts["all_tests_pass"] = all_pass_ && evidence_.run.trusted;
+        verdict_.facts["no_regressions"] = no_regressions_ && evidence_.run.trusted;
         verdict_.facts["test_results"] = count_tests(verdict_.tests);
         verdict_.facts["passing_tests"] = list(passing);
         verdict_.facts["new_tests"] = list(ids_.fresh);
@@ -462,8 +462,8 @@ public:
 
     void taken_back() {
         bool fails = true;
-        if (!evidence_.red_run.believed && !evidence_.red_run.disbelief.empty()) {
-            block("With the change taken back, the test run is not believed: " + evidence_.red_run.disbelief + ".");
+        if (!evidence_.red_run.trusted && !evidence_.red_run.distrust.empty()) {
+            block("With the change taken back, the test run is not believed: " + evidence_.red_run.distrust + ".");
             fails = false;
         }
         if (!evidence_.change_exists && !ids_.fresh.empty()) {
@@ -504,7 +504,7 @@ private:
         }
         if (test->status == TestStatus::passed) { return; }
         all_pass_ = false;
-        if (!evidence_.run.believed) { return; }  // Reported once, for the whole run.
+        if (!evidence_.run.trusted) { return; }  // Reported once, for the whole run.
         block(id + place(*test) + (test->status == TestStatus::skipped ? " was skipped: " : " fails: ") +
               first_line(test->message));
     }
@@ -519,7 +519,7 @@ private:
 
     /// A test in RED's files that RED's run did not have: the same bytes, but another set of tests.
     void extra() {
-        if (!evidence_.run.believed || evidence_.red_run.tests.empty()) { return; }
+        if (!evidence_.run.trusted || evidence_.red_run.tests.empty()) { return; }
         const std::set<std::string> files(evidence_.red_files.begin(), evidence_.red_files.end());
         for (const auto& test : evidence_.run.tests) {
             if (!files.contains(test.file) || test.id == test.file || find_test(evidence_.red_run.tests, test.id) != nullptr) {
@@ -534,7 +534,7 @@ private:
 
     /// The same tests, but run or judged by other rules than on RED's tree: a pass then means something else.
     void otherwise() {
-        if (!evidence_.run.believed) { return; }
+        if (!evidence_.run.trusted) { return; }
         for (const auto& [id, before] : evidence_.red_run.invocations) {
             const auto now = evidence_.run.invocations.find(id);
             if (now == evidence_.run.invocations.end()) { continue; }
@@ -550,7 +550,7 @@ private:
                 break;
             }
         }
-        if (!evidence_.red_run.believed || evidence_.red_run.not_built) { return; }
+        if (!evidence_.red_run.trusted || evidence_.red_run.not_built) { return; }
         for (const auto& file : evidence_.run.reads) {
             if (evidence_.red_run.reads.contains(file)) { continue; }
             all_pass_ = false;
@@ -613,7 +613,7 @@ private:
             if (now != nullptr && now->status == TestStatus::passed) { continue; }
             if (now == nullptr && evidence_.outdated.contains(before.id)) { continue; }
             no_regressions_ = false;
-            if (!evidence_.run.believed) { continue; }
+            if (!evidence_.run.trusted) { continue; }
             const auto* broken = now == nullptr ? broken_file(evidence_.run.tests, before.file) : nullptr;
             const auto why = now == nullptr
                                  ? (broken == nullptr ? std::string("not collected any more") : first_line(broken->message))
@@ -682,10 +682,10 @@ std::vector<std::string> testable_requirements(const json::object& specification
 std::vector<const TestOutcome*> outcomes_of(const DeclaredTest& test, const std::vector<TestOutcome>& outcomes) {
     const auto declared = spellings(test);
     std::vector<const TestOutcome*> found;
-    const auto search = [&](const auto& is_meant) {
+    const auto search = [&](const auto& is_it) {
         for (const auto& spelling : declared) {
             for (const auto& outcome : outcomes) {
-                if (is_meant(spelling, outcome.id)) { found.push_back(&outcome); }
+                if (is_it(spelling, outcome.id)) { found.push_back(&outcome); }
             }
             if (!found.empty()) { return; }
         }

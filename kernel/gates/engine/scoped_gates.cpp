@@ -376,33 +376,34 @@ Result<const Scopes*> ScopedGates::scopes(const std::string& base_tree, const st
     return &scopes_.emplace(key, std::move(found)).first->second;
 }
 
-Result<Measure*> ScopedGates::measure(const Scopes& scopes, const Scope& scope) {
+Result<GateEngine*> ScopedGates::engine_for(const Scopes& scopes, const Scope& scope) {
     std::string key;
     for (const auto& each : scopes.all()) { key += each.directory + "=" + each.language + "\n"; }
     key += "\n" + scope.directory;
-    if (const auto known = measures_.find(key); known != measures_.end()) { return known->second.get(); }
+    if (const auto known = engines_.find(key); known != engines_.end()) { return known->second.get(); }
     AF_CHECK(languages_.get(scope.language));
     auto options = options_;
     options.language = scope.language;
     options.languages_directory = languages_.directory(scope.language);
     if (!scope.directory.empty()) { options.scratch_directory += "/scope-" + sha256(scope.directory).substr(0, 12); }
-    auto made = std::make_unique<Measure>(make_scope_checkout(*whole_, scopes, scope), processes_, std::move(options));
-    return measures_.emplace(std::move(key), std::move(made)).first->second.get();
+    auto made = std::make_unique<GateEngine>(make_scope_checkout(*whole_, scopes, scope), processes_, std::move(options));
+    return engines_.emplace(std::move(key), std::move(made)).first->second.get();
 }
 
 /// RED in a scope in which it named no test: only fixtures and the skeleton may have changed there.
-Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, Measure& measure, const Scope& scope, const Stop& stop) {
+Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, GateEngine& engine, const Scope& scope,
+                                                  const Stop& stop) {
     AF_TRY(const auto* language, languages_.get(scope.language));
-    AF_TRY(const auto changes, measure.checkout().changes(part.baseline->base_tree, part.tree));
+    AF_TRY(const auto changes, engine.checkout().changes(part.baseline->base_tree, part.tree));
     const bool tests = std::any_of(changes.begin(), changes.end(), [&](const TreeChange& change) {
         return language->tests.matches(change.path) || language->may_hold_tests(change.path);
     });
-    if (tests) { return measure.gate(part, stop); }
+    if (tests) { return engine.gate(part, stop); }
     GateReport report;
     std::map<std::string, std::string> skeletons;
     if (std::any_of(changes.begin(), changes.end(),
                     [&](const TreeChange& change) { return !language->belongs_to_tests(change.path); })) {
-        auto generated = measure.skeleton(part.baseline->base_tree, declarable_interfaces(part.baseline->specification), stop);
+        auto generated = engine.skeleton(part.baseline->base_tree, declarable_interfaces(part.baseline->specification), stop);
         if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
         if (generated.ok()) { skeletons.insert(generated->begin(), generated->end()); }
     }
@@ -410,7 +411,7 @@ Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, Measure&
     for (const auto& change : changes) {
         for (const auto* path : {&change.old_path, &change.path}) {
             if (path->empty() || language->belongs_to_tests(*path)) { continue; }
-            AF_TRY(const auto content, measure.checkout().file(part.tree, *path));
+            AF_TRY(const auto content, engine.checkout().file(part.tree, *path));
             const auto declared = skeletons.find(*path);
             if (content && declared != skeletons.end() && declared->second == *content) {
                 skeleton_files.emplace_back(*path);
@@ -434,7 +435,7 @@ Result<std::vector<Finding>> ScopedGates::findings(const std::string& tree, cons
     for (const auto& scope : found->all()) {
         const auto inside = part_of_paths(paths, *found, scope);
         if (!paths.empty() && inside.empty()) { continue; }
-        AF_TRY(auto* one, measure(*found, scope));
+        AF_TRY(auto* one, engine_for(*found, scope));
         AF_TRY(auto some, one->findings(tree, inside, stop));
         for (auto& finding : some) {
             if (!scope.directory.empty()) { finding.violation.file = Scopes::outside(scope, finding.violation.file); }
@@ -449,7 +450,7 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
     AF_TRY(const auto* found, scopes(base_tree, call.tree));
     const auto& all = found->all();
     if (all.size() == 1) {
-        AF_TRY(auto* only, measure(*found, all.front()));
+        AF_TRY(auto* only, engine_for(*found, all.front()));
         return only->gate(call, stop);
     }
     const auto& gate = call.request.gate;
@@ -478,7 +479,7 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
             baseline = part_of_baseline(*call.baseline, *found, scope);
             part.baseline = &baseline;
         }
-        AF_TRY(auto* one, measure(*found, scope));
+        AF_TRY(auto* one, engine_for(*found, scope));
         auto report =
             gate_facts(gate).judges_tests && !named ? red_without_tests(part, *one, scope, stop) : one->gate(part, stop);
         if (!report.ok()) {
@@ -496,7 +497,8 @@ Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
     }
     if (parts.empty()) {
         if (!left_out.empty()) { return std::move(left_out.front().second); }
-        AF_TRY(auto* first, measure(*found, all.front()));  // Nothing changed anywhere: the first scope reports what that means.
+        AF_TRY(auto* first,
+               engine_for(*found, all.front()));  // Nothing changed anywhere: the first scope reports what that means.
         GateBaseline baseline;
         GateCall part = call;
         if (call.baseline != nullptr) {
@@ -533,7 +535,7 @@ Result<void> ScopedGates::for_interfaces(const std::string& tree, const std::vec
             mine.back().file = std::string(Scopes::inside(scope, interface.file));
         }
         if (mine.empty()) { continue; }
-        AF_TRY(auto* one, measure(*found, scope));
+        AF_TRY(auto* one, engine_for(*found, scope));
         AF_CHECK(each(scope, *one, mine));
     }
     return {};
@@ -544,7 +546,7 @@ Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::skeleton(c
                                                                                const Stop& stop) {
     std::vector<std::pair<std::string, std::string>> result;
     AF_CHECK(for_interfaces(tree, interfaces,
-                            [&](const Scope& scope, Measure& one, const std::vector<SkeletonInterface>& mine) -> Result<void> {
+                            [&](const Scope& scope, GateEngine& one, const std::vector<SkeletonInterface>& mine) -> Result<void> {
                                 AF_TRY(auto files, one.skeleton(tree, mine, stop));
                                 for (auto& [path, content] : files) {
                                     result.emplace_back(Scopes::outside(scope, path), std::move(content));
@@ -556,7 +558,7 @@ Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::skeleton(c
 
 Result<void> ScopedGates::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                        const Stop& stop) {
-    return for_interfaces(tree, interfaces, [&](const Scope&, Measure& one, const std::vector<SkeletonInterface>& mine) {
+    return for_interfaces(tree, interfaces, [&](const Scope&, GateEngine& one, const std::vector<SkeletonInterface>& mine) {
         return one.try_skeleton(tree, mine, stop);
     });
 }
@@ -569,7 +571,7 @@ Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::scaffold(c
         return found.error();
     }
     if ((*found)->all().size() != 1) { return none; }
-    AF_TRY(auto* only, measure(**found, (*found)->all().front()));
+    AF_TRY(auto* only, engine_for(**found, (*found)->all().front()));
     AF_TRY(auto files, only->scaffold(tree));
     for (auto& [path, content] : files) { path = Scopes::outside((*found)->all().front(), path); }
     return files;
@@ -579,7 +581,7 @@ Result<std::vector<SetupStep>> ScopedGates::setup_steps(const std::string& tree)
     AF_TRY(const auto* found, scopes("", tree));
     std::vector<SetupStep> all;
     for (const auto& scope : found->all()) {
-        AF_TRY(auto* one, measure(*found, scope));
+        AF_TRY(auto* one, engine_for(*found, scope));
         AF_TRY(auto steps, one->setup_steps(tree));
         for (auto& step : steps) {
             for (auto& file : step.files) { file = Scopes::outside(scope, file); }
@@ -592,7 +594,7 @@ Result<std::vector<SetupStep>> ScopedGates::setup_steps(const std::string& tree)
 Result<void> ScopedGates::set_up(const std::string& tree, const Stop& stop) {
     AF_TRY(const auto* found, scopes("", tree));
     for (const auto& scope : found->all()) {
-        AF_TRY(auto* one, measure(*found, scope));
+        AF_TRY(auto* one, engine_for(*found, scope));
         AF_CHECK(one->set_up(tree, stop));
     }
     return {};
@@ -628,7 +630,7 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
     const auto found = scopes("", tree);
     if (!found.ok() && (found.error().code != "AF-GATE-002" || !found.error().where.empty())) { return found.error(); }
     for (const auto& scope : found.ok() ? (*found)->all() : std::vector<Scope>()) {
-        AF_TRY(auto* one, measure(**found, scope));
+        AF_TRY(auto* one, engine_for(**found, scope));
         AF_TRY(const auto* language, languages_.get(scope.language));
         AF_TRY(const auto files, one->checkout().files(tree));
         AF_TRY(const auto* runner,

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "gates/engine/measure.hpp"
+#include "gates/engine/gate_engine.hpp"
 #include "gates/engine/readiness.hpp"
 #include "gates/engine/scopes.hpp"
 #include "gates/gates.hpp"
@@ -49,11 +49,11 @@ public:
 
 private:
     /// Calls `each` for every scope that has some of the interfaces, with these in the scope's form.
-    using DeclaringScope = std::function<Result<void>(const Scope&, Measure&, const std::vector<SkeletonInterface>&)>;
+    using DeclaringScope = std::function<Result<void>(const Scope&, GateEngine&, const std::vector<SkeletonInterface>&)>;
     [[nodiscard]] Result<void> for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                               const DeclaringScope& each);
-    [[nodiscard]] Result<Measure*> measure(const Scopes& scopes, const Scope& scope);
-    [[nodiscard]] Result<GateReport> red_without_tests(const GateCall& part, Measure& measure, const Scope& scope,
+    [[nodiscard]] Result<GateEngine*> engine_for(const Scopes& scopes, const Scope& scope);
+    [[nodiscard]] Result<GateReport> red_without_tests(const GateCall& part, GateEngine& engine, const Scope& scope,
                                                        const Stop& stop);
 
     std::unique_ptr<TreeCheckout> whole_;
@@ -66,7 +66,7 @@ private:
     std::optional<Error> wrong_settings_;
     LanguageFiles languages_;
     std::map<std::pair<std::string, std::string>, Scopes> scopes_;  ///< By base tree and tree.
-    std::map<std::string, std::unique_ptr<Measure>> measures_;      ///< By the list of scopes and the scope.
+    std::map<std::string, std::unique_ptr<GateEngine>> engines_;    ///< By the list of scopes and the scope.
 };
 
 /// Returns a call's baseline for one scope: its paths, tests and interfaces, and the requirements that its tests name.

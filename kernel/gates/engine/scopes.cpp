@@ -288,9 +288,9 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
         if (!language.ok()) { return named_by(std::move(language).error(), "gates.scopes." + folder); }
         scopes.push_back({directory, (*language)->name, true});
     }
-    const bool told = !settings.directories.empty();
+    const bool configured = !settings.directories.empty();
     Claims claims;
-    if (told) {
+    if (configured) {
         for (const auto& scope : scopes) { claims[scope.directory] = {}; }
     } else if (settings.language.empty()) {
         claims = project_folders(*known, files);
@@ -304,7 +304,7 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
         rest = language_of_the_rest(*known, files, claims);
     }
     if (rest != nullptr) { scopes.insert(scopes.begin(), {"", rest->name, true}); }
-    if (!told) { add_projects(scopes, *known, std::move(claims), files); }
+    if (!configured) { add_projects(scopes, *known, std::move(claims), files); }
     if (rest == nullptr) {
         const auto largest = std::max_element(scopes.begin(), scopes.end(), [&](const Scope& one, const Scope& other) {
             return count_sources(known->find(one.language)->second, files, one.directory) <

@@ -203,7 +203,7 @@ std::vector<std::string> cargo_programs(std::string_view err, std::string_view r
 }
 
 std::string cargo_section_problem(const CargoSection& section) {
-    const auto told = [&](const char* how) {
+    const auto listed = [&](const char* how) {
         return std::count_if(section.results.begin(), section.results.end(),
                              [&](const auto& each) { return each.second == how; });
     };
@@ -212,8 +212,8 @@ std::string cargo_section_problem(const CargoSection& section) {
         return found == section.counts.end() ? -1 : found->second;
     };
     if (!section.ended) { return "a test program ended before all of its results were told"; }
-    if (section.announced != static_cast<std::int64_t>(section.results.size()) || counted("passed") != told("ok") ||
-        counted("failed") != told("FAILED") || counted("ignored") != told("ignored")) {
+    if (section.announced != static_cast<std::int64_t>(section.results.size()) || counted("passed") != listed("ok") ||
+        counted("failed") != listed("FAILED") || counted("ignored") != listed("ignored")) {
         return "the counts of a test program do not agree with its results";
     }
     return {};

@@ -191,7 +191,7 @@ public:
             problem("ctest's list of tests is missing");
             return std::move(result_);
         }
-        if (!told_inputs_) { problem("what CMake read is not told"); }
+        if (!has_inputs_) { problem("what CMake read is not told"); }
         for (const auto& item : tests->get_array()) {
             if (item.is_object()) { test(item.get_object()); }
         }
@@ -240,7 +240,7 @@ private:
     /// Files that CMake read to make the build (its file API, cmakeFiles): from the tree those not known by name, and all that
     /// the build itself wrote.
     void inputs(const std::string& text) {
-        told_inputs_ = true;
+        has_inputs_ = true;
         const auto value = parse_json(sanitize_utf8(text), "inputs.json");
         const auto* object = value.ok() ? value->if_object() : nullptr;
         const auto* list = object == nullptr ? nullptr : object->if_contains("inputs");
@@ -297,7 +297,9 @@ private:
         auto name = ctest_text(value, "name");
         const auto command = ctest_texts(value, "command");
         const auto found = verdicts_.find(name);
-        if (found == verdicts_.end()) { return tell(name, TestStatus::error, "not run: ctest did not tell how it ended", {}); }
+        if (found == verdicts_.end()) {
+            return add_result(name, TestStatus::error, "not run: ctest did not tell how it ended", {});
+        }
         const auto& verdict = found->second;
         invocation_ = invocation_of(value, command);
         const auto plain_name = name.starts_with(canary_prefix) ? name.substr(canary_prefix.size()) : name;
@@ -321,28 +323,29 @@ private:
         if (canary && !command.empty() && (seen.empty() || seen.front()->kind == "plain")) {
             return plain_canary(name, command.front(), verdict);
         }
-        if (verdict.status == "disabled") { return tell(name, TestStatus::skipped, "disabled", {}); }
+        if (verdict.status == "disabled") { return add_result(name, TestStatus::skipped, "disabled", {}); }
         const bool by_itself = verdict.message.starts_with("SKIP_");
         // A framework's program that skipped a test did run, and its recorder has the results.
         if (verdict.status == "notrun" && !(by_itself && !seen.empty() && seen.front()->kind != "plain")) {
-            return tell(name, by_itself ? TestStatus::skipped : TestStatus::error,
-                        by_itself ? "skipped" : "not run: " + verdict.message, seen.empty() ? command : seen.front()->sources);
+            return add_result(name, by_itself ? TestStatus::skipped : TestStatus::error,
+                              by_itself ? "skipped" : "not run: " + verdict.message,
+                              seen.empty() ? command : seen.front()->sources);
         }
         if (seen.empty()) { return unseen(name, command, verdict); }
         const bool judged_by_text = by_text(value);
         for (const auto* process : seen) {
             if (process->kind == "plain") {
-                judged_by_text ? told_by_ctest(name, verdict, *process) : plain(name, verdict, *process);
+                judged_by_text ? judged_by_ctest(name, verdict, *process) : plain(name, verdict, *process);
             } else if (judged_by_text) {
-                tell(name, TestStatus::error, "a test program of a framework that is to fail as a whole is not judged",
-                     process->sources);
+                add_result(name, TestStatus::error, "a test program of a framework that is to fail as a whole is not judged",
+                           process->sources);
             } else {
                 framework(name, verdict, *process);
             }
         }
     }
 
-    void tell(const std::string& name, TestStatus status, std::string message, const std::vector<std::string>& sources) {
+    void add_result(const std::string& name, TestStatus status, std::string message, const std::vector<std::string>& sources) {
         ReportedTest test;
         test.name = name;
         test.status = status;
@@ -365,44 +368,46 @@ private:
     void unseen(const std::string& name, const std::vector<std::string>& command, const Verdict& verdict) {
         const bool ours = !command.empty() && programs_.contains(command.front());
         if (ours) {
-            return tell(name, TestStatus::error, "the program ended before its main began\n" + tail_of(verdict.output), {});
+            return add_result(name, TestStatus::error, "the program ended before its main began\n" + tail_of(verdict.output), {});
         }
         const bool passed = verdict.status == "run";
-        tell(name, passed ? TestStatus::passed : TestStatus::failed_assertion, passed ? "" : tail_of(verdict.output), command);
+        add_result(name, passed ? TestStatus::passed : TestStatus::failed_assertion, passed ? "" : tail_of(verdict.output),
+                   command);
     }
 
-    void told_by_ctest(const std::string& name, const Verdict& verdict, const Recorded& process) {
+    void judged_by_ctest(const std::string& name, const Verdict& verdict, const Recorded& process) {
         const bool passed = verdict.status == "run";
         if (passed) { with_passes_.insert(process.argv.front()); }
-        tell(name, passed ? TestStatus::passed : TestStatus::failed_assertion, passed ? "" : tail_of(verdict.output),
-             process.sources);
+        add_result(name, passed ? TestStatus::passed : TestStatus::failed_assertion, passed ? "" : tail_of(verdict.output),
+                   process.sources);
     }
 
     void plain(const std::string& name, const Verdict& verdict, const Recorded& process) {
         const auto text = tail_of(verdict.output);
-        const auto told = [&](TestStatus status, const std::string& message) { tell(name, status, message, process.sources); };
+        const auto add = [&](TestStatus status, const std::string& message) {
+            add_result(name, status, message, process.sources);
+        };
         if (verdict.status == "run") {
             if (!process.main_code) {
-                return told(TestStatus::error, "the program ended with exit code 0, but not because its main returned");
+                return add(TestStatus::error, "the program ended with exit code 0, but not because its main returned");
             }
             if (*process.main_code != 0) {
                 return problem("the program of " + name + " ended with exit code 0, though its main returned " +
                                std::to_string(*process.main_code));
             }
             with_passes_.insert(process.argv.front());
-            return told(TestStatus::passed, "");
+            return add(TestStatus::passed, "");
         }
         if (process.main_code && *process.main_code != 0) {
-            return told(TestStatus::failed_assertion,
-                        text.empty() ? "main returned " + std::to_string(*process.main_code) : text);
+            return add(TestStatus::failed_assertion, text.empty() ? "main returned " + std::to_string(*process.main_code) : text);
         }
-        if (process.main_code) { return told(TestStatus::error, "the program failed after its main had returned 0\n" + text); }
+        if (process.main_code) { return add(TestStatus::error, "the program failed after its main had returned 0\n" + text); }
         const auto assertion = asserted_in(verdict.output);
         const bool own =
             !assertion.empty() && std::any_of(process.sources.begin(), process.sources.end(), [&](const auto& source) {
                 return source == assertion || source.ends_with("/" + assertion);
             });
-        told(own ? TestStatus::failed_assertion : TestStatus::error, "the program did not come to the end of its main\n" + text);
+        add(own ? TestStatus::failed_assertion : TestStatus::error, "the program did not come to the end of its main\n" + text);
     }
 
     /// Returns the file in glibc's `program: file:line: function: Assertion `…' failed.`. Empty: there is none.
@@ -500,7 +505,7 @@ private:
     std::map<std::string, std::string> unlisted_;  ///< File by target.
     std::map<std::string, std::string> logs_;      ///< By target: the log of what did not compile.
     std::vector<Recorded> processes_;
-    bool told_inputs_ = false;
+    bool has_inputs_ = false;
     TestInvocation invocation_;  ///< Invocation of the test being reported.
     std::set<std::string> with_passes_;
     std::set<std::string> with_canary_;

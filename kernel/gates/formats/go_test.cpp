@@ -22,7 +22,7 @@ struct GoTest {
 
 struct GoPackage {
     std::string folder;  ///< Relative to the root. `?` if not reported.
-    bool folder_told = false;
+    bool folder_reported = false;
     std::vector<std::string> order;
     std::map<std::string, GoTest> tests;
     std::string output;  ///< Outside any test.
@@ -69,7 +69,7 @@ std::uint64_t go_line(std::string_view output) {
     return number;
 }
 
-bool go_died(std::string_view output) {
+bool go_crashed(std::string_view output) {
     for (const std::string_view sign : {"\npanic: ", "\nfatal error: ", "\n\tpanic: ", "\nSIG", "\ntest timed out"}) {
         if (output.find(sign) != std::string_view::npos) { return true; }
     }
@@ -79,17 +79,17 @@ bool go_died(std::string_view output) {
 ReportedTest go_reported(const std::string& name, const GoTest& test, const std::string& end, const GoPackage& package) {
     ReportedTest reported;
     reported.name = name;
-    if (package.folder_told) { reported.places.push_back({package.folder + "/", ""}); }
-    const bool died = go_died("\n" + test.output);
+    if (package.folder_reported) { reported.places.push_back({package.folder + "/", ""}); }
+    const bool crashed = go_crashed("\n" + test.output);
     if (end == "pass") {
         reported.status = TestStatus::passed;
     } else if (end == "skip") {
         reported.status = TestStatus::skipped;
         reported.message = go_message(test.output, false);
     } else {
-        reported.status = end == "fail" && !died ? TestStatus::failed_assertion : TestStatus::error;
+        reported.status = end == "fail" && !crashed ? TestStatus::failed_assertion : TestStatus::error;
         reported.line = go_line(test.output);
-        reported.message = go_message(test.output, died);
+        reported.message = go_message(test.output, crashed);
         if (end.empty() && reported.message.empty()) { reported.message = "the test began and did not end"; }
         if (reported.message.empty()) { reported.message = "failed"; }
     }
@@ -116,10 +116,10 @@ struct GoEvents {
             if (found != package.tests.end() && found->second.output.size() < go_kept_output) { found->second.output += text; }
             return;
         }
-        if (!package.folder_told && text.starts_with(go_folder_mark)) {
+        if (!package.folder_reported && text.starts_with(go_folder_mark)) {
             package.folder = path_in_tree(go_trimmed(std::string_view(text).substr(go_folder_mark.size())), root);
             if (package.folder == root) { package.folder = "."; }
-            package.folder_told = true;
+            package.folder_reported = true;
         } else if (package.output.size() < go_kept_output) {
             package.output += text;
         }

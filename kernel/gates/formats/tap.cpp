@@ -123,7 +123,7 @@ private:
         }
         if (text.starts_with("1..")) { return plan(depth, text.substr(3)); }
         if (text.starts_with("Bail out!")) { return problem("the runner gave up: " + failure_text(trimmed_tap(text.substr(9)))); }
-        if (const auto point = test_point(text)) { tell(depth, indent, *point); }
+        if (const auto point = test_point(text)) { add_point(depth, indent, *point); }
         // Everything else is a comment, a version, or output of the program.
     }
 
@@ -157,7 +157,7 @@ private:
         }
     }
 
-    void tell(std::size_t depth, std::size_t indent, const TapPoint& point) {
+    void add_point(std::size_t depth, std::size_t indent, const TapPoint& point) {
         finish_diagnostics();
         // Tests of the level below belong to this one.
         std::size_t first = result_.tests.size();
@@ -247,8 +247,9 @@ private:
         test.message = failure_text(!keys["error"].empty() ? keys["error"] : keys["message"]);
         const std::string& expected = keys["expected"];
         const std::string& actual = !keys["actual"].empty() ? keys["actual"] : keys["got"];
-        const bool told = test.message.find(expected) != std::string::npos && test.message.find(actual) != std::string::npos;
-        if (!told) {
+        const bool shows_both =
+            test.message.find(expected) != std::string::npos && test.message.find(actual) != std::string::npos;
+        if (!shows_both) {
             test.message += (test.message.empty() ? "" : "\n") + failure_text("expected: " + expected + "\nactual: " + actual);
         }
         const auto& kind = keys["failureType"];

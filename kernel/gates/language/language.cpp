@@ -426,7 +426,7 @@ void read_mutations(Reader& reader, const json::object& root, Language& language
         rule.name = reader.text(value, pointer, "name");
         rule.match = reader.pattern(value, pointer, "match");
         rule.replace = reader.text(value, pointer, "replace", false);
-        rule.told = reader.text(value, pointer, "told", false);
+        rule.description = reader.text(value, pointer, "told", false);
         rule.files = Globs(reader.texts(value, pointer, "files", false));
         if (const RE2 pattern(rule.match, RE2::Quiet); pattern.ok() && pattern.NumberOfCapturingGroups() > 9) {
             reader.fail(pointer + "/match", "`match` may have nine groups.");

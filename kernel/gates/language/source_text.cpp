@@ -160,8 +160,8 @@ private:
         }
         auto value = std::string(text_.substr(begin, at_ - begin));
         std::erase_if(value, [](char c) { return c == '_' || c == '\''; });
-        const bool telling = std::abs(std::strtod(value.c_str(), nullptr)) > 2;
-        result_.literals.push_back({begin, at_, line_at(starts_, begin), std::move(value), telling});
+        const bool informative = std::abs(std::strtod(value.c_str(), nullptr)) > 2;
+        result_.literals.push_back({begin, at_, line_at(starts_, begin), std::move(value), informative});
         return true;
     }
 
@@ -411,10 +411,10 @@ std::vector<FunctionLines> function_lines(std::string_view text, const CodeRules
     return functions;
 }
 
-std::set<std::string> telling_literals(const CodeText& text) {
+std::set<std::string> informative_literals(const CodeText& text) {
     std::set<std::string> found;
     for (const auto& literal : text.literals) {
-        if (literal.telling) { found.insert(literal.value); }
+        if (literal.informative) { found.insert(literal.value); }
     }
     return found;
 }
@@ -433,7 +433,7 @@ std::string without_marks(const std::string& literal) {
 std::map<std::uint64_t, std::set<std::string>> values_by_line(const CodeText& text) {
     std::map<std::uint64_t, std::set<std::string>> lines;
     for (const auto& literal : text.literals) {
-        if (literal.telling) { lines[literal.line].insert(without_marks(literal.value)); }
+        if (literal.informative) { lines[literal.line].insert(without_marks(literal.value)); }
     }
     return lines;
 }
@@ -475,7 +475,7 @@ std::vector<RepeatedValues> repeated_values(const CodeText& code, const std::set
     return found;
 }
 
-bool says_something(std::string_view line) noexcept { return std::any_of(line.begin(), line.end(), is_word_byte); }
+bool contains_word(std::string_view line) noexcept { return std::any_of(line.begin(), line.end(), is_word_byte); }
 
 std::vector<ComparedLiteral> compared_literals(const CodeText& text, const CodeRules& rules, const std::set<std::string>& known) {
     std::vector<ComparedLiteral> found;
@@ -492,15 +492,15 @@ std::vector<ComparedLiteral> compared_literals(const CodeText& text, const CodeR
         while (!own.empty() && is_blank_byte(own.back())) { own.remove_suffix(1); }
         const bool opens = !own.empty() && (own.back() == '{' || own.back() == ')' || own.back() == ':' || own.back() == '>');
         for (auto next = line + 1; opens && next <= starts.size() && next < line + 20; ++next) {
-            if (says_something(line_text(next))) { return next; }
+            if (contains_word(line_text(next))) { return next; }
         }
         return line;
     };
     std::map<std::uint64_t, std::set<std::string>> tables;
     std::map<std::uint64_t, bool> all_known;
-    std::set<std::pair<std::uint64_t, std::string>> told;
+    std::set<std::pair<std::uint64_t, std::string>> reported;
     for (const auto& literal : text.literals) {
-        if (!literal.telling) { continue; }
+        if (!literal.informative) { continue; }
         const bool is_known = known.contains(literal.value);
         all_known.try_emplace(literal.line, true).first->second &= is_known;
         if (!is_known) { continue; }
@@ -510,13 +510,13 @@ std::vector<ComparedLiteral> compared_literals(const CodeText& text, const CodeR
         const auto right = std::string_view(text.code).substr(literal.end, 60);
         const bool compares = (!rules.compared_before.empty() && RE2::PartialMatch(piece(left), before)) ||
                               (!rules.compared_after.empty() && RE2::PartialMatch(piece(right), after));
-        if (compares && told.emplace(literal.line, literal.value).second) {
+        if (compares && reported.emplace(literal.line, literal.value).second) {
             found.push_back({literal.line, literal.value, depends_on(literal.line)});
         }
     }
     for (const auto& [line, values] : tables) {
         const bool said =
-            std::any_of(told.begin(), told.end(), [&, number = line](const auto& each) { return each.first == number; });
+            std::any_of(reported.begin(), reported.end(), [&, number = line](const auto& each) { return each.first == number; });
         if (values.size() > 1 && all_known[line] && !said) { found.push_back({line, *values.begin(), line}); }
     }
     std::sort(found.begin(), found.end(), [](const auto& left, const auto& right) { return left.line < right.line; });

@@ -45,8 +45,8 @@ struct CodeLiteral {
     std::size_t begin = 0;  ///< In bytes.
     std::size_t end = 0;
     std::uint64_t line = 0;
-    std::string value;     ///< As written, with its quotes.
-    bool telling = false;  ///< Informative about a test: not an empty text, a single letter, or a number of at most 2.
+    std::string value;         ///< As written, with its quotes.
+    bool informative = false;  ///< Informative about a test: not an empty text, a single letter, or a number of at most 2.
 };
 
 struct CodeText {
@@ -79,7 +79,7 @@ struct FunctionLines {
 [[nodiscard]] std::vector<FunctionLines> function_lines(std::string_view text, const CodeRules& rules);
 
 /// Returns the literals that are informative about a test.
-[[nodiscard]] std::set<std::string> telling_literals(const CodeText& text);
+[[nodiscard]] std::set<std::string> informative_literals(const CodeText& text);
 
 /// A line of code that compares with a literal that the tests also have, or has two of their literals side by side (a table of
 /// answers).
@@ -125,6 +125,6 @@ struct RepeatedValues {
 [[nodiscard]] int bracket_balance(std::string_view line);
 
 /// True if a line has content. Braces alone cannot be run.
-[[nodiscard]] bool says_something(std::string_view line) noexcept;
+[[nodiscard]] bool contains_word(std::string_view line) noexcept;
 
 }  // namespace agentforge::kernel

@@ -315,7 +315,7 @@ Result<void> LanguageCommands::place(const Language& language, const std::string
     }
     fetched_.clear();
     tried_without_.clear();
-    if (language.setup.empty() || dependencies_.setup == "never") { return lay_users_folders(language); }
+    if (language.setup.empty() || dependencies_.setup == "never") { return link_users_folders(language); }
     if (dependencies_.setup == "always") { AF_CHECK(set_up(language, tree, stop)); }
     AF_TRY(const auto steps, steps_of(language, tree, checkout_, dependencies_.directory, settings_.programs));
     for (const auto& [rule, step] : steps) {
@@ -327,12 +327,12 @@ Result<void> LanguageCommands::place(const Language& language, const std::string
         }
     }
     for (const auto& fetched : fetched_) {
-        for (const auto& [name, target] : fetched.links) { AF_CHECK(lay_beside(name, target)); }
+        for (const auto& [name, target] : fetched.links) { AF_CHECK(link_dependency(name, target)); }
     }
-    return lay_users_folders(language);
+    return link_users_folders(language);
 }
 
-Result<void> LanguageCommands::lay_beside(const std::string& name, const std::string& target) {
+Result<void> LanguageCommands::link_dependency(const std::string& name, const std::string& target) {
     const auto link = checkout_.path() / name;
     std::error_code failure;
     if (std::filesystem::exists(std::filesystem::symlink_status(link, failure))) { return {}; }  // The tree's own, or fetched.
@@ -345,12 +345,12 @@ Result<void> LanguageCommands::lay_beside(const std::string& name, const std::st
     return {};
 }
 
-Result<void> LanguageCommands::lay_users_folders(const Language& language) {
+Result<void> LanguageCommands::link_users_folders(const Language& language) {
     for (const auto& rule : language.setup) {
         for (const auto& [name, target] : rule.links) {
             const auto same_name = [&](const std::string& folder) { return std::filesystem::path(folder).filename() == name; };
             const auto own = std::find_if(settings_.readable.begin(), settings_.readable.end(), same_name);
-            if (own != settings_.readable.end()) { AF_CHECK(lay_beside(name, *own)); }
+            if (own != settings_.readable.end()) { AF_CHECK(link_dependency(name, *own)); }
         }
     }
     return {};
@@ -387,7 +387,7 @@ Result<ProcessOutcome> LanguageCommands::start(const Language& language, const s
 
 Result<void> LanguageCommands::check_machine(const ProcessOutcome& outcome, bool doubtful) const {
     if (outcome.exit_code == 0 && !outcome.timed_out) { return {}; }
-    const bool named = names_failing_machine(outcome.out) || names_failing_machine(outcome.err);
+    const bool named = mentions_failing_disk(outcome.out) || mentions_failing_disk(outcome.err);
     if (!doubtful && !named) { return {}; }
     // A test deletes its files before the disk is checked.
     constexpr std::uint64_t room_for_a_test = 64ULL << 20U;

@@ -86,16 +86,16 @@ public:
                      std::shared_ptr<std::vector<GateCommand>> log = {});
 
     /// Places a link beside the tree unless it has such a file itself. Errors: AF-GATE-101.
-    [[nodiscard]] Result<void> lay_beside(const std::string& name, const std::string& target);
+    [[nodiscard]] Result<void> link_dependency(const std::string& name, const std::string& target);
     /// Places the user's readable folders beside the tree if their names are those of what the language would fetch
     /// (`node_modules`): the user has fetched them.
-    [[nodiscard]] Result<void> lay_users_folders(const Language& language);
+    [[nodiscard]] Result<void> link_users_folders(const Language& language);
     /// Checks the tree out and places its dependencies beside it, for the commands that follow. Errors: AF-GATE-100 dependencies
     /// were not fetched yet and no one has approved it; AF-GATE-101 they could not be fetched; git's own.
     [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
     /// Replaces these files (path and content) in each tree that is checked out from now on. None: trees stay as they are.
     void stand_in(std::map<std::string, std::string> files) { stand_in_ = std::move(files); }
-    [[nodiscard]] bool stands_in_nothing() const noexcept { return stand_in_.empty(); }
+    [[nodiscard]] bool has_no_stand_ins() const noexcept { return stand_in_.empty(); }
     /// Sets the user's commit. What compiling it leaves behind (a compiler cache) may be used for other trees.
     void trust(std::string tree) { trusted_ = std::move(tree); }
     /// Returns the dependencies of the tree. Errors: git's own.
@@ -186,7 +186,7 @@ private:
     [[nodiscard]] Result<TestRun> run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop);
     /// Writes into the checked-out folder, until the next tree is checked out.
-    [[nodiscard]] Result<void> put_instead(const std::map<std::string, std::string>& files);
+    [[nodiscard]] Result<void> overwrite_files(const std::map<std::string, std::string>& files);
     [[nodiscard]] Result<BuildOutcome> run_build(const Language& language, const TestRunner& runner, const Filling& filling,
                                                  const Stop& stop);
     /// Places the canaries. Returns the filled-in paths in `paths`.

@@ -67,7 +67,7 @@ public:
                 continue;
             }
             auto outcome = outcome_of(test);
-            told_.insert(outcome.id);
+            reported_.insert(outcome.id);
             if (test.invocation) { run.invocations[outcome.id].insert(invocation_of(test)); }
             if (outcome.status == TestStatus::passed) {
                 passed_in_.insert(outcome.file.empty() ? unknown_folder : folder_of(outcome.file));
@@ -88,12 +88,12 @@ public:
     }
 
     /// Tests that were collected but not reported; they are added as errors.
-    std::vector<std::string> not_told(const FormatResult& collected, TestRun& run) {
+    std::vector<std::string> add_unreported(const FormatResult& collected, TestRun& run) {
         std::vector<std::string> missing;
         for (const auto& test : collected.tests) {
             if (is_canary(test)) { continue; }
             auto outcome = outcome_of(test);
-            if (told_.contains(outcome.id) || not_asked_for(outcome)) { continue; }
+            if (reported_.contains(outcome.id) || not_asked_for(outcome)) { continue; }
             missing.push_back(outcome.id);
             outcome.status = TestStatus::error;
             outcome.message = "not run: it was collected, and the runner did not tell how it ended";
@@ -296,7 +296,7 @@ private:
     const ReportContext& context_;
     std::set<std::string> wanted_;
     std::map<std::string, std::size_t> index_;
-    std::set<std::string> told_;
+    std::set<std::string> reported_;
     std::set<std::string> passed_in_;                     ///< Folders in which a test passed.
     std::map<std::string, std::size_t> canaries_failed_;  ///< By folder.
     bool folders_known_ = true;
@@ -326,29 +326,29 @@ TestRun judge_report(const FormatResult& report, const ReportContext& context, c
     ReportReader reader(context);
     reader.read(report, run);
     std::vector<std::string> missing;
-    if (context.collected) { missing = reader.not_told(*context.collected, run); }
+    if (context.collected) { missing = reader.add_unreported(*context.collected, run); }
     if (outcome.timed_out) {
-        run.disbelief = "the tests did not finish within " + std::to_string(context.timeout.count()) + " s";
+        run.distrust = "the tests did not finish within " + std::to_string(context.timeout.count()) + " s";
     } else if (!report.problem.empty()) {
         const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
-        run.disbelief = report.problem + (words.empty() ? "" : " (" + words + ")");
+        run.distrust = report.problem + (words.empty() ? "" : " (" + words + ")");
     } else if (context.collected && !context.collected->problem.empty()) {
-        run.disbelief = "when the tests were collected, " + context.collected->problem;
+        run.distrust = "when the tests were collected, " + context.collected->problem;
     } else if (auto problem = exit_problem(*context.runner, reader.failures(), outcome); !problem.empty()) {
-        run.disbelief = std::move(problem);
+        run.distrust = std::move(problem);
     } else if (problem = reader.canary_problem(); !problem.empty()) {
-        run.disbelief = std::move(problem);
+        run.distrust = std::move(problem);
     } else if (!missing.empty()) {
-        run.disbelief = "a collected test has no result (" + missing.front() + ")";
+        run.distrust = "a collected test has no result (" + missing.front() + ")";
     }
-    run.believed = run.disbelief.empty();
+    run.trusted = run.distrust.empty();
     if (context.canaries.empty()) {
         run.notes.emplace_back("no canary: that a failing test is told as failed is the runner's word");
     }
-    if (!run.believed) {
+    if (!run.trusted) {
         for (auto& test : run.tests) {
             test.status = TestStatus::error;
-            test.message = ellipsis("not believed: " + run.disbelief, max_message);
+            test.message = ellipsis("not believed: " + run.distrust, max_message);
         }
     }
     return run;

@@ -80,14 +80,15 @@ constexpr std::size_t most_build_errors = 8;  ///< Shown at once. Later ones oft
 /// others.
 TestRun not_built(const BuildOutcome& built, const TestSelection& selection) {
     TestRun run;
-    run.believed = true;
+    run.trusted = true;
     run.not_built = !selection.files.empty();
     const auto words_of = [&built](const std::string& file) {
         std::string text;
-        std::size_t told = 0;
+        std::size_t listed = 0;
         for (const auto& each : built.errors) {
-            if ((!file.empty() && each.file != file) || told == most_build_errors) { continue; }
-            text += (told++ == 0 ? "" : "\n") + each.file + ":" + std::to_string(each.line) + ": " + ellipsis(each.message, 500);
+            if ((!file.empty() && each.file != file) || listed == most_build_errors) { continue; }
+            text +=
+                (listed++ == 0 ? "" : "\n") + each.file + ":" + std::to_string(each.line) + ": " + ellipsis(each.message, 500);
         }
         return text;
     };
@@ -111,14 +112,14 @@ constexpr std::array<std::string_view, 5> no_more_processes{"Resource temporaril
 void name_process_limit(TestRun& run, std::uint64_t limit) {
     const auto setting = std::to_string(limit) + " processes and threads at once, the limit that gates.max_processes sets";
     if (const auto* ended = run.confinement.if_contains("limit")) {
-        run.believed = false;
-        run.disbelief =
+        run.trusted = false;
+        run.distrust =
             *ended == json::value("processes")
                 ? "the tests were ended because they had more than " + setting
                 : "the tests were ended because together they took more than their share of " + std::string(ended->as_string());
         for (auto& test : run.tests) {
             test.status = TestStatus::error;
-            test.message = ellipsis("not believed: " + run.disbelief, 500);
+            test.message = ellipsis("not believed: " + run.distrust, 500);
         }
         return;
     }
@@ -271,7 +272,7 @@ Result<std::vector<PlacedCanary>> LanguageCommands::place_canaries(const Languag
     return placed;
 }
 
-Result<void> LanguageCommands::put_instead(const std::map<std::string, std::string>& files) {
+Result<void> LanguageCommands::overwrite_files(const std::map<std::string, std::string>& files) {
     for (const auto& [path, content] : files) {
         // Never writes through a link: removes the old name and creates a new file.
         const auto place = checkout_.path() / path;
@@ -305,9 +306,9 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
     if (chosen == nullptr) {
         TestRun run;
         run.tree = tree;
-        run.disbelief = "nothing in the project says how " + language.name + "'s tests are run (looked for:";
-        for (const auto& each : language.runners) { run.disbelief += " " + each.name; }
-        run.disbelief += ")";
+        run.distrust = "nothing in the project says how " + language.name + "'s tests are run (looked for:";
+        for (const auto& each : language.runners) { run.distrust += " " + each.name; }
+        run.distrust += ")";
         return run;
     }
     const auto& argv = chosen->run.argv;
@@ -315,7 +316,7 @@ Result<TestRun> LanguageCommands::run_tests(const Language& language, const std:
         return no_command(language.name);
     }
     AF_CHECK(place(language, tree, stop));
-    AF_CHECK(put_instead(selection.instead));
+    AF_CHECK(overwrite_files(selection.instead));
     AF_TRY(const auto scratch, ScratchFolder::make(scratch_directory_));
     SystemIdSource ids;
     Filling filling;

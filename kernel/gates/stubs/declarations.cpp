@@ -7,7 +7,7 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
-#include "gates/engine/measure.hpp"
+#include "gates/engine/gate_engine.hpp"
 #include "gates/stubs/skeleton_plain.hpp"
 #include "gates/stubs/stubs.hpp"
 
@@ -15,7 +15,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr int most_rounds = 12;  ///< A compiler reports the errors of one package, crate or file at a time.
-constexpr std::size_t most_told = 5;
+constexpr std::size_t most_shown = 5;
 
 json::array texts(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
 
@@ -39,9 +39,8 @@ std::string where_and_what(const Violation& error) {
 
 }  // namespace
 
-Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(const std::string& tree,
-                                                                               const std::vector<SkeletonInterface>& interfaces,
-                                                                               const Stop& stop) {
+Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declarations(
+    const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
     AF_CHECK(prepare());
     std::vector<std::pair<std::string, std::string>> result;
     if (interfaces.empty()) { return result; }
@@ -118,8 +117,8 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::declarations(c
     return result;
 }
 
-Result<std::vector<Violation>> Measure::errors_beside(const Language& language, const TypeChecker& checker,
-                                                      const std::string& tree, const DeclaredFiles& files, const Stop& stop) {
+Result<std::vector<Violation>> GateEngine::errors_beside(const Language& language, const TypeChecker& checker,
+                                                         const std::string& tree, const DeclaredFiles& files, const Stop& stop) {
     commands_->stand_in(files);
     bool installed = true;
     auto found = checker.command.argv.empty() ? build_errors(language, checker, tree, stop)
@@ -128,8 +127,8 @@ Result<std::vector<Violation>> Measure::errors_beside(const Language& language, 
     return found;
 }
 
-Result<bool> Measure::stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors,
-                                   DeclaredFiles& files) {
+Result<bool> GateEngine::stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors,
+                                      DeclaredFiles& files) {
     std::map<std::string, std::set<std::uint64_t>> lines;
     for (const auto& error : errors) {
         if (error.line > 0 && language.sources.matches(error.file) && !language.belongs_to_tests(error.file)) {
@@ -145,13 +144,13 @@ Result<bool> Measure::stub_callers(const Language& language, const std::string& 
         auto stubbed = stub_functions_at(text, language.code, language.stubs, numbers, language.skeleton_marker);
         if (stubbed == text) { continue; }
         files[path] =
-            is_plain_skeleton(language.skeletons) ? without_what_is_unused(language.skeletons, stubbed) : std::move(stubbed);
+            is_plain_skeleton(language.skeletons) ? without_unused_code(language.skeletons, stubbed) : std::move(stubbed);
         any = true;
     }
     return any;
 }
 
-Result<bool> Measure::replaces_lines(const std::string& tree, const DeclaredFiles& files) {
+Result<bool> GateEngine::replaces_lines(const std::string& tree, const DeclaredFiles& files) {
     for (const auto& [path, text] : files) {
         AF_TRY(const auto before, checkout_->file(tree, path));
         if (before && takes_away(*before, text)) { return true; }
@@ -159,7 +158,7 @@ Result<bool> Measure::replaces_lines(const std::string& tree, const DeclaredFile
     return false;
 }
 
-Result<void> Measure::fit_callers(const TypeChecker& checker, const std::string& tree, Declared& result, const Stop& stop) {
+Result<void> GateEngine::fit_callers(const TypeChecker& checker, const std::string& tree, Declared& result, const Stop& stop) {
     AF_TRY(const auto* found, language(tree));
     AF_TRY(auto errors, errors_beside(*found, checker, tree, result.files, stop));
     if (errors.empty()) { return {}; }
@@ -187,8 +186,8 @@ Result<void> Measure::fit_callers(const TypeChecker& checker, const std::string&
     return {};
 }
 
-Result<const Measure::Declared*> Measure::declared(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
-                                                   const Stop& stop) {
+Result<const GateEngine::Declared*> GateEngine::declared(const std::string& tree,
+                                                         const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
     json::array named{tree};
     for (const auto& each : interfaces) { named.push_back(json::array{each.name, each.file, each.signature}); }
     const auto key = hash_of(named);
@@ -205,7 +204,7 @@ Result<const Measure::Declared*> Measure::declared(const std::string& tree, cons
     return &declared_.emplace(key, std::move(result)).first->second;
 }
 
-Result<const TypeChecker*> Measure::declared_checker(const std::string& tree) {
+Result<const TypeChecker*> GateEngine::declared_checker(const std::string& tree) {
     AF_TRY(const auto* found, language(tree));
     AF_TRY(const auto files, checkout_->files(tree));
     const auto content = [&](const std::string& path) { return checkout_->file(tree, path); };
@@ -216,9 +215,9 @@ Result<const TypeChecker*> Measure::declared_checker(const std::string& tree) {
     return nullptr;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const std::string& tree,
-                                                                           const std::vector<SkeletonInterface>& interfaces,
-                                                                           const Stop& stop) {
+Result<std::vector<std::pair<std::string, std::string>>> GateEngine::skeleton(const std::string& tree,
+                                                                              const std::vector<SkeletonInterface>& interfaces,
+                                                                              const Stop& stop) {
     AF_TRY(auto written, declarations(tree, interfaces, stop));
     AF_TRY(const bool changes, replaces_lines(tree, {written.begin(), written.end()}));
     if (!changes) { return written; }
@@ -226,14 +225,15 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::skeleton(const
     return std::vector<std::pair<std::string, std::string>>(known->files.begin(), known->files.end());
 }
 
-Result<void> Measure::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+Result<void> GateEngine::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
+                                      const Stop& stop) {
     AF_TRY(const auto* tried, declared(tree, interfaces, stop));
     if (tried->errors.empty()) { return {}; }
-    std::string told;
-    for (std::size_t at = 0; at < std::min(tried->errors.size(), most_told); ++at) {
-        told += (at == 0 ? "" : "; ") + where_and_what(tried->errors[at]);
+    std::string text;
+    for (std::size_t at = 0; at < std::min(tried->errors.size(), most_shown); ++at) {
+        text += (at == 0 ? "" : "; ") + where_and_what(tried->errors[at]);
     }
-    return Error{"AF-GATE-030", "The interfaces of the specification do not compile as they are declared: " + told + ".",
+    return Error{"AF-GATE-030", "The interfaces of the specification do not compile as they are declared: " + text + ".",
                  "specification.interfaces",
                  "Correct the signatures; declare types, constants and aliases that they need as interfaces before them.",
                  ErrorKind::invalid};

@@ -748,7 +748,7 @@ const PlainKind* find_plain(std::string_view kind) {
 
 }  // namespace
 
-std::string without_what_is_unused(std::string_view kind, const std::string& text) {
+std::string without_unused_code(std::string_view kind, const std::string& text) {
     return kind == "go" ? without_unused_imports(text) : text;
 }
 

@@ -35,6 +35,6 @@ namespace agentforge::kernel {
                                               const std::vector<std::string>& existing, const std::string& marker);
 
 /// Fixes a file whose bodies were removed, so that its language accepts it: Go refuses unused imports.
-[[nodiscard]] std::string without_what_is_unused(std::string_view kind, const std::string& text);
+[[nodiscard]] std::string without_unused_code(std::string_view kind, const std::string& text);
 
 }  // namespace agentforge::kernel

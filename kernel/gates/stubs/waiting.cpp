@@ -6,7 +6,7 @@
 #include <re2/re2.h>
 
 #include "base/json_fields.hpp"
-#include "gates/engine/measure.hpp"
+#include "gates/engine/gate_engine.hpp"
 #include "gates/stubs/stubs.hpp"
 
 namespace agentforge::kernel {
@@ -33,7 +33,7 @@ struct Specified {
     std::string files;  ///< Their files, and those to be created or changed.
 };
 
-Specified what_is_to_be_written(const json::object& specification) {
+Specified specified_in(const json::object& specification) {
     Specified specified;
     for (const char* part : {"interfaces", "components"}) {
         const auto* found = specification.if_contains(part);
@@ -67,13 +67,13 @@ bool is_specified(std::string_view message, const std::string& name, const Speci
 }
 
 /// True if each line of the compiler's output misses a name that the specification has.
-bool only_misses_what_is_specified(std::string_view message, const RE2& undeclared, const Specified& specified) {
+bool only_lacks_specified_names(std::string_view message, const RE2& undeclared, const Specified& specified) {
     while (!message.empty()) {
         const auto end = std::min(message.find('\n'), message.size());
         const auto line = message.substr(0, end);
-        const bool says_something = line.find_first_not_of(" \t\r") != std::string_view::npos;
-        if (says_something && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) ||
-                               !is_specified(line, missing_name(line), specified))) {
+        const bool has_text = line.find_first_not_of(" \t\r") != std::string_view::npos;
+        if (has_text && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) ||
+                         !is_specified(line, missing_name(line), specified))) {
             return false;
         }
         message.remove_prefix(std::min(message.size(), end + 1));
@@ -100,25 +100,25 @@ void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& mark
 
 }  // namespace
 
-bool misses_what_is_specified(const Language& language, const json::object& specification, std::string_view message) {
+bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message) {
     const RE2 undeclared(language.undeclared, RE2::Quiet);
     if (language.undeclared.empty() || message.empty()) { return false; }
-    return only_misses_what_is_specified(message, undeclared, what_is_to_be_written(specification));
+    return only_lacks_specified_names(message, undeclared, specified_in(specification));
 }
 
 std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run) {
     std::set<std::string> files;
-    if (!run.believed) { return files; }
+    if (!run.trusted) { return files; }
     for (const auto& test : run.tests) {
         if (!is_broken_file(test)) { continue; }
-        if (!misses_what_is_specified(language, specification, test.message)) { return {}; }
+        if (!lacks_specified_name(language, specification, test.message)) { return {}; }
         files.insert(test.file);
     }
     return files;
 }
 
-Result<Measure::ChangedSources> Measure::changed_sources(const Language& language, const std::string& red_tree,
-                                                         const std::string& tree) {
+Result<GateEngine::ChangedSources> GateEngine::changed_sources(const Language& language, const std::string& red_tree,
+                                                               const std::string& tree) {
     ChangedSources sources;
     AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
     for (const auto& change : changes) {
@@ -134,8 +134,8 @@ Result<Measure::ChangedSources> Measure::changed_sources(const Language& languag
     return sources;
 }
 
-Result<std::map<std::string, std::string>> Measure::marked_changes(const Language& language, const ChangedSources& sources,
-                                                                   bool idle, const Stop& stop) {
+Result<std::map<std::string, std::string>> GateEngine::marked_changes(const Language& language, const ChangedSources& sources,
+                                                                      bool idle, const Stop& stop) {
     if (language.commands.contains("stubs")) {
         json::object input{
             {"contents", json::value_from(sources.contents)}, {"lines", json::value_from(sources.lines)}, {"idle", idle}};
@@ -149,8 +149,8 @@ Result<std::map<std::string, std::string>> Measure::marked_changes(const Languag
     return marked;
 }
 
-Result<void> Measure::run_in_another_form(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
-                                          const Stop& stop) {
+Result<void> GateEngine::run_in_another_form(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
+                                             const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     if (!found->commands.contains("stubs")) { return {}; }
     AF_TRY(const auto sources, changed_sources(*found, call.baseline->compared_tree(), call.tree));
@@ -161,18 +161,18 @@ Result<void> Measure::run_in_another_form(const GateCall& call, const GreenEvide
     AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
     for (const auto& test : run.tests) {
         const bool is_new = std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) != evidence.fresh.end();
-        if (run.believed && is_new && test.status == TestStatus::failed_assertion) { evidence.form_tests.push_back(test.id); }
+        if (run.trusted && is_new && test.status == TestStatus::failed_assertion) { evidence.form_tests.push_back(test.id); }
     }
     return {};
 }
 
-Result<TestRun> Measure::run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree,
-                                            const GreenEvidence& evidence, const Stop& stop) {
+Result<TestRun> GateEngine::run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree,
+                                               const GreenEvidence& evidence, const Stop& stop) {
     TestRun nothing;
-    nothing.believed = true;
+    nothing.trusted = true;
     const auto& files = evidence.red_files;
     const bool loads =
-        evidence.run.believed && std::none_of(evidence.run.tests.begin(), evidence.run.tests.end(), [&](const TestOutcome& test) {
+        evidence.run.trusted && std::none_of(evidence.run.tests.begin(), evidence.run.tests.end(), [&](const TestOutcome& test) {
             return is_broken_file(test) && std::find(files.begin(), files.end(), test.file) != files.end();
         });
     if (!loads) { return nothing; }
@@ -188,8 +188,8 @@ Result<TestRun> Measure::run_without_bodies(const Language& language, const std:
     return run;
 }
 
-Result<void> Measure::alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree,
-                                              const GreenEvidence& evidence, TestRun& run, const Stop& stop) {
+Result<void> GateEngine::alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree,
+                                                 const GreenEvidence& evidence, TestRun& run, const Stop& stop) {
     constexpr std::size_t most = 10;
     const auto new_tests = red_ids(evidence.declared, run.tests, evidence.base_tests).fresh;
     std::map<std::string, TestOutcome*> open;
@@ -210,7 +210,7 @@ Result<void> Measure::alter_outside_functions(const Language& language, const st
             });
         });
     }
-    MeaningRequest request{red_tree, evidence.red_files, {}, evidence.run.duration};
+    MutationRequest request{red_tree, evidence.red_files, {}, evidence.run.duration};
     request.mutants_until =
         std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
     TestQualityEvidence nothing;

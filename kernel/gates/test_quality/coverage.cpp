@@ -6,7 +6,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "gates/engine/measure.hpp"
+#include "gates/engine/gate_engine.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
 
@@ -25,8 +25,8 @@ std::uint64_t coverage_number(const json::object& line, const char* key) {
 
 }  // namespace
 
-Result<Coverage> Measure::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed,
-                                            const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
+Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed,
+                                               const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
     Coverage result;
     struct Source {
         std::string path;
@@ -41,7 +41,7 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
         if (!content) { continue; }
         // If a file contains tests beside other code, only the tests.
         const auto text = language.may_hold_tests(file) ? split_inline_tests(*content, language.inline_begins).tests : *content;
-        known.merge(telling_literals(read_code(text, language.code)));
+        known.merge(informative_literals(read_code(text, language.code)));
     }
     std::vector<Source> sources;
     bool suspicious = false;
@@ -56,7 +56,7 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
         for (const auto line : lines_of(source.text.code)) { source.lines.emplace_back(line); }
         for (const auto& number : entry.value().get_array()) {
             const auto line = static_cast<std::uint64_t>(number.to_number<std::int64_t>());
-            if (line <= source.lines.size() && says_something(source.lines[line - 1])) { source.changed.insert(line); }
+            if (line <= source.lines.size() && contains_word(source.lines[line - 1])) { source.changed.insert(line); }
         }
         source.special = compared_literals(source.text, language.code, known);
         std::erase_if(source.special, [&](const auto& each) { return !source.changed.contains(each.line); });
@@ -73,8 +73,8 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
         argv.begin(), argv.end(), [](const auto& argument) { return argument == "{files}" || argument == "{directories}"; });
     const auto key = tree + (takes_files ? hash_of(json::array(tests.begin(), tests.end())) : std::string{});
     LanguageCommands::LinesRun run;
-    if (const auto told = lines_.find(key); told != lines_.end()) {
-        run = told->second;
+    if (const auto cached = lines_.find(key); cached != lines_.end()) {
+        run = cached->second;
     } else {
         AF_TRY(run, commands_->lines_run(language, tree, tests, stop));
         if (run.measured) { lines_.emplace(key, run); }
@@ -119,8 +119,8 @@ Result<Coverage> Measure::coverage_by_lines(const Language& language, const std:
     return result;
 }
 
-Result<Coverage> Measure::coverage(const std::string& base_tree, const std::string& tree, const std::vector<std::string>& tests,
-                                   bool special_only, const Stop& stop) {
+Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::string& tree,
+                                      const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
     Coverage result;
     AF_TRY(const auto* found, language(tree));
     AF_TRY(const auto* runner, commands_->runner(*found, tree));

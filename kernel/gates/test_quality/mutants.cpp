@@ -31,7 +31,7 @@ struct Line {
 struct Alteration {
     std::string rule;
     std::string text;
-    std::string told = {};
+    std::string description = {};
 };
 
 /// Expands `replace`, taking its groups from the line as written.
@@ -72,7 +72,7 @@ void by_rule(const MutationRule& rule, const Line& line, std::vector<Alteration>
             return group.size() < 2 || bracket_balance({group.data(), group.size()}) == 0;
         });
         if (text != line.text && whole && bracket_balance(altered) == bracket_balance(line.code)) {
-            found.push_back({rule.name, std::move(text), rule.told});
+            found.push_back({rule.name, std::move(text), rule.description});
         }
         from = end > begin ? end : end + 1;
     }
@@ -179,7 +179,7 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
             auto content = std::string(text);
             content.replace(begin, line.text.size(), each.text);
             mutants.push_back({path, number, each.rule, without_margins(line.text),
-                               each.told.empty() ? without_margins(each.text) : each.told, std::move(content)});
+                               each.description.empty() ? without_margins(each.text) : each.description, std::move(content)});
         }
         if (!mutants.empty()) { by_line.push_back(std::move(mutants)); }
     }
@@ -236,7 +236,7 @@ std::vector<Alteration> other_results(const std::string& path, const Line& line,
     for (const auto& rule : mutations) {
         if (rule.name != wanted || !(rule.files.empty() || rule.files.matches(path))) { continue; }
         std::vector<Alteration> by_this;
-        const bool computed = !rule.told.empty();  // Computed from the result itself.
+        const bool computed = !rule.description.empty();  // Computed from the result itself.
         if (literal) {
             by_this.push_back({rule.name, *literal});
         } else if (computed || !is_neutral_result(line)) {
@@ -296,7 +296,7 @@ std::vector<AlteredResults> altered_results(const std::string& path, std::string
         AlteredResults altered{function.name,
                                first,
                                without_margins(written[first - 1]),
-                               shown.told.empty() ? without_margins(shown.text) : shown.told,
+                               shown.description.empty() ? without_margins(shown.text) : shown.description,
                                {}};
         for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
             std::string content(text);
@@ -378,9 +378,9 @@ std::string_view first_operand(std::string_view text) {
 
 /// True if the same call is on both sides of a comparison, `f(1) == f(1)` or `assertEqual(f(1), f(1))`: it expects nothing.
 bool compares_with_itself(const Line& line) {
-    static const RE2 parting(R"(={2,3}|,)");
+    static const RE2 separator(R"(={2,3}|,)");
     re2::StringPiece found;
-    for (std::size_t from = 0; parting.Match(line.code, from, line.code.size(), RE2::UNANCHORED, &found, 1);
+    for (std::size_t from = 0; separator.Match(line.code, from, line.code.size(), RE2::UNANCHORED, &found, 1);
          from = static_cast<std::size_t>(found.end() - line.code.data())) {
         const auto begin = static_cast<std::size_t>(found.data() - line.code.data());
         if (found == "," && depth_at(line, begin) != 1) { continue; }
@@ -547,7 +547,7 @@ bool is_plain_equality(const Line& line, const std::vector<CodeLiteral>& literal
 
 }  // namespace
 
-std::set<std::string> plainly_equating(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
+std::set<std::string> asserting_equality(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
     const auto read = read_code(text, rules);
     const auto written = lines_of(text);
     const auto blanked = lines_of(read.code);
@@ -648,7 +648,7 @@ std::string added_function(std::string_view before, std::string_view now, std::u
 
 namespace {
 
-bool ends_lines_otherwise(std::string_view text) {
+bool has_other_line_ends(std::string_view text) {
     for (std::size_t at = 0; (at = text.find('\r', at)) != std::string_view::npos; ++at) {
         if (at + 1 == text.size() || text[at + 1] != '\n') { return true; }
     }
@@ -757,7 +757,7 @@ private:
 }  // namespace
 
 bool same_code(std::string_view before, std::string_view after, const CodeRules& rules) {
-    if (rules.empty() || ends_lines_otherwise(before) || ends_lines_otherwise(after)) { return before == after; }
+    if (rules.empty() || has_other_line_ends(before) || has_other_line_ends(after)) { return before == after; }
     const RE2 everywhere(rules.comments_act_where, RE2::Quiet);
     const auto act = [&](std::string_view text) {
         return !rules.comments_act_where.empty() && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), everywhere);

@@ -19,8 +19,8 @@ struct MutationRule {
     std::string name;
     std::string match;
     std::string replace;
-    std::string told;  ///< Shown to people instead of the replacement. Empty: the replacement itself.
-    Globs files;       ///< Only in these files. Empty: in all.
+    std::string description;  ///< Shown to people instead of the replacement. Empty: the replacement itself.
+    Globs files;              ///< Only in these files. Empty: in all.
 };
 
 /// One line altered, and nothing else. It may not compile; running it shows that.
@@ -71,8 +71,8 @@ struct OtherExpectations {
 
 /// Returns the functions that assert on one of these lines, unconditionally, that something equals a literal: with another
 /// literal they fail. If several functions have the same name, skips them.
-[[nodiscard]] std::set<std::string> plainly_equating(std::string_view text, const std::set<std::uint64_t>& lines,
-                                                     const CodeRules& rules);
+[[nodiscard]] std::set<std::string> asserting_equality(std::string_view text, const std::set<std::uint64_t>& lines,
+                                                       const CodeRules& rules);
 
 /// Returns at most `most` of them, taken in turn from each file and spread over its lines.
 [[nodiscard]] std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std::size_t most);

@@ -12,7 +12,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
-#include "gates/engine/measure.hpp"
+#include "gates/engine/gate_engine.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/test_quality/mutants.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 using Noticed = TriedMutant::Noticed;
 
-std::string told(const TriedMutant& mutant) {
+std::string describe(const TriedMutant& mutant) {
     return mutant.file + ":" + std::to_string(mutant.line) + ": `" + ellipsis(mutant.before, 80) + "` made `" +
            ellipsis(mutant.after, 80) + "`";
 }
@@ -222,7 +222,7 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
     }
     if (evidence.varied_calls > 0) { verdict.facts["varied_calls"] = evidence.varied_calls; }
     if (!evidence.no_work.empty()) { verdict.blocking.push_back(evidence.no_work + "."); }
-    if (!evidence.plain_told.empty()) { verdict.facts["plain_run"] = evidence.plain_told; }
+    if (!evidence.plain_outcome.empty()) { verdict.facts["plain_run"] = evidence.plain_outcome; }
     for (const auto& place : evidence.skeletons) {
         verdict.blocking.push_back(place +
                                    " is still the stub that was there before the change; write what the specification declares.");
@@ -270,7 +270,7 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
     const bool enough = !evidence.cut_short || evidence.tried.size() >= fewest_mutants;
     if (evidence.mutated && new_tests && noticed == 0 && !survived.empty() && enough) {
         verdict.blocking.push_back(
-            "No new test notices a fault in the change: " + told(*survived.front()) + ", and " +
+            "No new test notices a fault in the change: " + describe(*survived.front()) + ", and " +
             (survived.size() == 1 ? "all of them pass"
                                   : "all of them pass, as with " + std::to_string(survived.size() - 1) + " more such changes") +
             ". They do not test what the change does; the tests must be written again.");
@@ -278,7 +278,7 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
     }
     for (const auto* mutant : ignored_results(evidence.tried)) {
         verdict.blocking.push_back("No new test notices when every result of `" + mutant->results_of + "` is another (" +
-                                   told(*mutant) + "), so none tests what it returns; " + "the tests must be written again.");
+                                   describe(*mutant) + "), so none tests what it returns; " + "the tests must be written again.");
         blame(evidence.fresh);
     }
     // A requirement's tests may cover lines that were not reached in time. That other tests notice a mutant says nothing about
@@ -297,7 +297,7 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
         const std::string need = "Code has changed and no new test was seen to fail without the change, ";
         if (!guarded) {
             verdict.blocking.push_back(need + "and no guard fails when what it guards is altered" +
-                                       (survived.empty() ? "" : " (" + told(*survived.front()) + ")") +
+                                       (survived.empty() ? "" : " (" + describe(*survived.front()) + ")") +
                                        "; write a new test for what the change does.");
         }
         for (const auto& name : unnoticed_functions(evidence.tried)) {
@@ -323,7 +323,7 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
     verdict.facts["behaviour"] = new_tests ? "tested" : evidence.code_changed ? "unchanged" : "documentation";
     if (evidence.mutated) {
         json::array list;
-        for (const auto* mutant : survived) { list.emplace_back(told(*mutant)); }
+        for (const auto* mutant : survived) { list.emplace_back(describe(*mutant)); }
         verdict.facts["mutants_tried"] = static_cast<std::int64_t>(evidence.tried.size());
         verdict.facts["mutants_noticed"] = static_cast<std::int64_t>(evidence.tried.size() - survived.size());
         verdict.facts["mutants_survived"] = std::move(list);
@@ -331,8 +331,9 @@ Verdict judge_test_quality(const TestQualityEvidence& evidence) {
     return verdict;
 }
 
-Result<std::vector<std::vector<Mutant>>> Measure::mutants(const Language& language, const std::string& before_tree,
-                                                          const std::string& tree, bool whole_files, const std::string& request) {
+Result<std::vector<std::vector<Mutant>>> GateEngine::mutants(const Language& language, const std::string& before_tree,
+                                                             const std::string& tree, bool whole_files,
+                                                             const std::string& request) {
     std::vector<std::vector<Mutant>> sources;
     std::vector<std::vector<Mutant>> data;
     AF_TRY(const auto changes, checkout_->changes(before_tree, tree));
@@ -374,8 +375,8 @@ std::set<std::pair<std::string, std::string>> named_components(const json::objec
 
 }  // namespace
 
-Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const GateCall& call, const Language& language,
-                                                                   const std::string& before_tree) {
+Result<std::vector<GateEngine::ResultMutant>> GateEngine::result_mutants(const GateCall& call, const Language& language,
+                                                                         const std::string& before_tree) {
     constexpr std::size_t most_declared = 6;
     constexpr std::size_t most_others = 3;
     std::vector<ResultMutant> declared;
@@ -408,9 +409,9 @@ Result<std::vector<Measure::ResultMutant>> Measure::result_mutants(const GateCal
     return declared;
 }
 
-Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, const std::string& tree,
-                                                   const std::vector<std::string>& files, const Mutant& mutant,
-                                                   MeaningRequest& request, TestQualityEvidence& evidence, const Stop& stop) {
+Result<std::optional<TestRun>> GateEngine::run_mutant(const Language& language, const std::string& tree,
+                                                      const std::vector<std::string>& files, const Mutant& mutant,
+                                                      MutationRequest& request, TestQualityEvidence& evidence, const Stop& stop) {
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(request.mutants_until - std::chrono::steady_clock::now());
     if (request.mutants_until <= std::chrono::steady_clock::now()) { evidence.cut_short = true; }
     if (evidence.cut_short || is_link(mutant.file)) { return std::optional<TestRun>(); }
@@ -420,7 +421,7 @@ Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, con
     selection.purpose = gate_command::for_mutants;
     selection.at_most = std::max(std::chrono::seconds(5), left);
     AF_TRY(auto run, commands_->run_tests(language, tree, selection, stop));
-    if (!run.believed || !is_built(run)) { return std::optional<TestRun>(); }
+    if (!run.trusted || !is_built(run)) { return std::optional<TestRun>(); }
     for (const auto& test : run.tests) {
         if (test.status != TestStatus::failed_assertion) { continue; }
         request.asserting.insert(test.id);
@@ -429,8 +430,8 @@ Result<std::optional<TestRun>> Measure::run_mutant(const Language& language, con
     return std::optional<TestRun>(std::move(run));
 }
 
-Result<void> Measure::try_results(const GateCall& call, const Language& language, MeaningRequest& request,
-                                  TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> GateEngine::try_results(const GateCall& call, const Language& language, MutationRequest& request,
+                                     TestQualityEvidence& evidence, const Stop& stop) {
     AF_TRY(auto possible, result_mutants(call, language, request.red_tree));
     // Held-out tests may be the only ones that check one of these functions.
     const auto& held = call.baseline->held_out;
@@ -460,8 +461,8 @@ Result<void> Measure::try_results(const GateCall& call, const Language& language
     return {};
 }
 
-Result<void> Measure::try_mutants(const GateCall& call, MeaningRequest& request, TestQualityEvidence& evidence,
-                                  const Stop& stop) {
+Result<void> GateEngine::try_mutants(const GateCall& call, MutationRequest& request, TestQualityEvidence& evidence,
+                                     const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     const std::size_t most = commands_->settings().mutants;
     if (most == 0) { return {}; }
@@ -516,8 +517,8 @@ std::map<std::string, std::pair<std::uint64_t, std::string>> texts_of_functions(
 
 }  // namespace
 
-Result<void> Measure::add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places,
-                                          const Stop& stop) {
+Result<void> GateEngine::add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places,
+                                             const Stop& stop) {
     // Only bodies that say so are unwritten: an empty body or a constant may be intended.
     static const RE2 unwritten(R"(\.\.\.|\b(?:pass|raise|throw|panic|todo|unimplemented|abort)\b)");
     for (const auto& [file, names] : to_be_changed_) {
@@ -540,7 +541,7 @@ Result<void> Measure::add_unwritten_stubs(const GateCall& call, const Language& 
     return {};
 }
 
-Result<std::vector<std::string>> Measure::skeletons_left(const GateCall& call, const Stop& stop) {
+Result<std::vector<std::string>> GateEngine::skeletons_left(const GateCall& call, const Stop& stop) {
     std::vector<std::string> places;
     AF_TRY(const auto* found, language(call.tree));
     if (found->skeleton_marker.empty()) { return places; }
@@ -559,7 +560,7 @@ Result<std::vector<std::string>> Measure::skeletons_left(const GateCall& call, c
     return places;
 }
 
-Result<std::vector<std::string>> Measure::removed_functions(const GateCall& call) {
+Result<std::vector<std::string>> GateEngine::removed_functions(const GateCall& call) {
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
     std::vector<std::pair<std::string, std::string>> before_names;  // File and function.
@@ -586,7 +587,7 @@ Result<std::vector<std::string>> Measure::removed_functions(const GateCall& call
     return removed;
 }
 
-Result<std::optional<std::string>> Measure::changed_code(const GateCall& call) {
+Result<std::optional<std::string>> GateEngine::changed_code(const GateCall& call) {
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
     for (const auto& change : changes) {
@@ -600,8 +601,8 @@ Result<std::optional<std::string>> Measure::changed_code(const GateCall& call) {
     return std::nullopt;
 }
 
-Result<std::vector<std::string>> Measure::read_answers(const GateCall& call, const std::string& red_tree,
-                                                       const std::vector<std::string>& tests) {
+Result<std::vector<std::string>> GateEngine::read_answers(const GateCall& call, const std::string& red_tree,
+                                                          const std::vector<std::string>& tests) {
     std::vector<std::string> found;
     AF_TRY(const auto* known, language(call.tree));
     AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
@@ -620,7 +621,7 @@ Result<std::vector<std::string>> Measure::read_answers(const GateCall& call, con
     return found;
 }
 
-Result<std::set<std::string>> Measure::changed_as_outdated(const GateCall& call) {
+Result<std::set<std::string>> GateEngine::changed_as_outdated(const GateCall& call) {
     const GateBaseline& baseline = *call.baseline;
     std::set<std::string> ids;
     std::map<std::string, std::vector<TestOutcome>> files;
@@ -658,10 +659,10 @@ void add_covered_up(const GreenEvidence& green, const std::set<std::string>& out
             continue;
         }
         const auto* now = outcome_with(run.tests, before.id);
-        if (run.believed && now != nullptr && now->status == TestStatus::passed) { continue; }
+        if (run.trusted && now != nullptr && now->status == TestStatus::passed) { continue; }
         TestOutcome failed = now != nullptr ? *now : before;
-        if (now == nullptr || !run.believed) {
-            failed.message = run.believed ? "it does not load" : "the run is not believed: " + run.disbelief;
+        if (now == nullptr || !run.trusted) {
+            failed.message = run.trusted ? "it does not load" : "the run is not believed: " + run.distrust;
         }
         evidence.covered_up.push_back(std::move(failed));
     }
@@ -669,8 +670,8 @@ void add_covered_up(const GreenEvidence& green, const std::set<std::string>& out
 
 }  // namespace
 
-Result<void> Measure::run_former_tests(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
-                                       const Stop& stop) {
+Result<void> GateEngine::run_former_tests(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
+                                          const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const std::set<std::string> outdated, changed_as_outdated(call));
     std::set<std::string> ids;
@@ -691,7 +692,7 @@ Result<void> Measure::run_former_tests(const GateCall& call, const GreenEvidence
     selection.purpose = "removed-tests";
     AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
     for (const auto& test : run.tests) {
-        if (run.believed && ids.contains(test.id)) {
+        if (run.trusted && ids.contains(test.id)) {
             (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test);
         }
     }
@@ -699,8 +700,8 @@ Result<void> Measure::run_former_tests(const GateCall& call, const GreenEvidence
     return {};
 }
 
-Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request,
-                                       TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> GateEngine::expect_otherwise(const GateCall& call, const GreenEvidence& green, MutationRequest& request,
+                                          TestQualityEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     TestSelection selection;
     std::map<std::string, std::set<std::string>> equating;  // File → its functions that must fail now.
@@ -720,14 +721,14 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
         if (text.empty()) { continue; }
         decisive = decisive || expects;
         selection.files.push_back(file);
-        equating[file] = plainly_equating(text, changed_line_numbers(text, *now), found->code);
+        equating[file] = asserting_equality(text, changed_line_numbers(text, *now), found->code);
         selection.instead[file] = std::move(text);
     }
     if (selection.files.empty()) { return {}; }
     selection.purpose = "other-values";
     selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(request.suite_time));
     AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
-    if (!run.believed || !is_built(run)) { return {}; }
+    if (!run.trusted || !is_built(run)) { return {}; }
     std::size_t passed = 0;
     std::size_t seen = 0;
     std::set<std::string> fresh;
@@ -748,8 +749,8 @@ Result<void> Measure::expect_otherwise(const GateCall& call, const GreenEvidence
     return {};
 }
 
-Result<void> Measure::vary_calls(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
-                                 const Stop& stop) {
+Result<void> GateEngine::vary_calls(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
+                                    const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     if (found->varied_calls.empty()) { return {}; }
     AF_CHECK(checkout_->check_out(call.tree));
@@ -787,13 +788,13 @@ Result<void> Measure::vary_calls(const GateCall& call, const GreenEvidence& gree
     selection.at_most =
         std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
     AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
-    evidence.varied_calls = static_cast<std::int64_t>(told_calls(run.calls).size());
-    evidence.no_work = does_no_work(functions, told_calls(run.calls), numbers);
+    evidence.varied_calls = static_cast<std::int64_t>(reported_calls(run.calls).size());
+    evidence.no_work = does_no_work(functions, reported_calls(run.calls), numbers);
     return {};
 }
 
-Result<void> Measure::run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green,
-                                  TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> GateEngine::run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green,
+                                     TestQualityEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     LanguageCommands::PlainSelection selection;
     selection.files = green.red_files;
@@ -819,13 +820,13 @@ Result<void> Measure::run_plainly(const GateCall& call, const std::string& red_t
     selection.at_most =
         std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
     AF_TRY(const auto run, commands_->run_plainly(*found, call.tree, selection, stop));
-    evidence.plain_told = !run.measured ? run.reason : run.passed ? "passed" : "failed";
+    evidence.plain_outcome = !run.measured ? run.reason : run.passed ? "passed" : "failed";
     if (run.measured && !run.passed) { evidence.plain = run.words.empty() ? "no word of why" : run.words; }
     return {};
 }
 
-Result<std::map<std::string, std::string>> Measure::change_as_comments(const Language& language, const std::string& red_tree,
-                                                                       const std::string& tree) {
+Result<std::map<std::string, std::string>> GateEngine::change_as_comments(const Language& language, const std::string& red_tree,
+                                                                          const std::string& tree) {
     std::map<std::string, std::string> files;
     if (language.code.line_comments.empty()) { return files; }
     AF_TRY(const auto* runner, commands_->runner(language, tree));

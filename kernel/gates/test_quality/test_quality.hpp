@@ -51,7 +51,7 @@ struct TestQualityEvidence {
     std::string no_work;  ///< A function that does no work for other lists of numbers than the tests'. Empty: none was found.
     std::int64_t varied_calls = 0;  ///< Number of calls made to such functions.
     std::string plain;              ///< How the plain run of passing tests failed. Empty: it did not.
-    std::string plain_told;         ///< `passed`, `failed`, or why it was not run.
+    std::string plain_outcome;      ///< `passed`, `failed`, or why it was not run.
     /// `file: name`, from the user's commit, named by neither the request nor the specification.
     std::vector<std::string> removed_functions;
     std::vector<TestOutcome> removed;  ///< Removed tests that passed before: their outcomes on this tree.

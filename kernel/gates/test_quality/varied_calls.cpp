@@ -151,14 +151,14 @@ std::string number_text(double value) {
                                                                  : std::to_string(value);
 }
 
-std::string told(const VariedFunction& function, const ToldCall& call) {
+std::string describe(const VariedFunction& function, const ReportedCall& call) {
     std::string list;
     for (const auto each : call.list) { list += (list.empty() ? "" : ", ") + number_text(each); }
     return "`" + function.name + "` of [" + ellipsis(list, 100) + "]";
 }
 
 /// True if the sources contain the list, right before its result.
-bool is_written(const ToldCall& call, const std::vector<std::vector<double>>& sources) {
+bool is_written(const ReportedCall& call, const std::vector<std::vector<double>>& sources) {
     std::vector<double> both;
     for (const auto each : call.list) { both.push_back(std::abs(each)); }
     both.push_back(std::abs(call.result));
@@ -167,7 +167,7 @@ bool is_written(const ToldCall& call, const std::vector<std::vector<double>>& so
     });
 }
 
-std::string finding(const VariedFunction& function, const std::vector<ToldCall>& calls,
+std::string finding(const VariedFunction& function, const std::vector<ReportedCall>& calls,
                     const std::vector<std::vector<double>>& sources) {
     std::set<std::vector<double>> known;
     for (const auto& call : calls) {
@@ -176,12 +176,12 @@ std::string finding(const VariedFunction& function, const std::vector<ToldCall>&
     std::set<double> given;
     std::set<double> other;
     std::set<std::vector<double>> written;
-    std::vector<ToldCall> near;
-    std::set<ToldCall> seen;
+    std::vector<ReportedCall> near;
+    std::set<ReportedCall> seen;
     for (const auto& call : calls) {
         if (call.function != function.id || !seen.insert(call).second) { continue; }
-        if (call.gave == ToldCall::Gave::other) { return {}; }
-        const bool is_number = call.gave == ToldCall::Gave::number;
+        if (call.gave == ReportedCall::Gave::other) { return {}; }
+        const bool is_number = call.gave == ReportedCall::Gave::number;
         if (call.own) {
             if (!is_number || call.list.size() < 2) { continue; }
             given.insert(call.result);
@@ -191,11 +191,11 @@ std::string finding(const VariedFunction& function, const std::vector<ToldCall>&
             if (is_number) { other.insert(call.result); }
         }
     }
-    const auto numbers = static_cast<std::size_t>(
-        std::count_if(near.begin(), near.end(), [](const ToldCall& call) { return call.gave == ToldCall::Gave::number; }));
+    const auto numbers = static_cast<std::size_t>(std::count_if(
+        near.begin(), near.end(), [](const ReportedCall& call) { return call.gave == ReportedCall::Gave::number; }));
     if (near.size() < fewest_others || given.empty()) { return {}; }
     const auto all = "for all " + std::to_string(numbers == 0 ? near.size() : numbers) +
-                     " other lists that were tried near them, such as " + told(function, near.front()) +
+                     " other lists that were tried near them, such as " + describe(function, near.front()) +
                      ": it must do the work for every argument";
     const auto results = std::to_string(given.size()) + " different results for the tests' lists";
     if (other.empty()) {
@@ -238,11 +238,11 @@ std::string with_varied_calls(const std::string& file, std::string_view text, co
     return insertions.empty() ? result : rules.head + result + rules.tail;
 }
 
-std::vector<ToldCall> told_calls(std::string_view lines) {
-    std::vector<ToldCall> result;
+std::vector<ReportedCall> reported_calls(std::string_view lines) {
+    std::vector<ReportedCall> result;
     static const RE2 line(R"((f\d+)\t(own|near)\t([-+.,\deE]*)\t(.+))");
     for (const auto each : lines_of(lines)) {
-        ToldCall call;
+        ReportedCall call;
         std::string kind;
         std::string list;
         std::string gave;
@@ -256,9 +256,9 @@ std::vector<ToldCall> told_calls(std::string_view lines) {
         char* end = nullptr;
         const double number = std::strtod(gave.c_str(), &end);
         if (gave == "-") {
-            call.gave = ToldCall::Gave::nothing;
+            call.gave = ReportedCall::Gave::nothing;
         } else if (*end == '\0' && std::isfinite(number)) {
-            call.gave = ToldCall::Gave::number;
+            call.gave = ReportedCall::Gave::number;
             call.result = number;
         }
         result.push_back(std::move(call));
@@ -277,7 +277,7 @@ std::vector<double> numbers_in(std::string_view text, const CodeRules& code) {
     return result;
 }
 
-std::string does_no_work(const std::vector<VariedFunction>& functions, const std::vector<ToldCall>& calls,
+std::string does_no_work(const std::vector<VariedFunction>& functions, const std::vector<ReportedCall>& calls,
                          const std::vector<std::vector<double>>& sources) {
     for (const auto& function : functions) {
         if (auto found = finding(function, calls, sources); !found.empty()) { return found; }

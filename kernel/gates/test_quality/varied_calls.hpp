@@ -55,17 +55,17 @@ struct VariedFunction {
 
 /// One recorded call, written on a line with tabs: `id`, `own` or `near`, the list, and a number, `-` (an error, nothing) or
 /// anything else.
-struct ToldCall {
+struct ReportedCall {
     enum class Gave : unsigned char { number = 1, nothing, other };
     std::string function;
     bool own = false;  ///< The tests' call.
     std::vector<double> list;
     Gave gave = Gave::other;
     double result = 0;
-    [[nodiscard]] auto operator<=>(const ToldCall&) const = default;
+    [[nodiscard]] auto operator<=>(const ReportedCall&) const = default;
 };
 /// Skips lines that are not calls.
-[[nodiscard]] std::vector<ToldCall> told_calls(std::string_view lines);
+[[nodiscard]] std::vector<ReportedCall> reported_calls(std::string_view lines);
 
 /// Returns the numbers among a text's literals, and in its quoted texts, in order and without signs.
 [[nodiscard]] std::vector<double> numbers_in(std::string_view text, const CodeRules& code);
@@ -76,7 +76,7 @@ struct ToldCall {
 ///   - one number for all other lists and for the tests', if the specification declares it and its body does not use the list;
 ///   - an error or nothing for all other lists, and at least 2 different numbers for the tests', if the sources contain at
 ///     least 2 of the tests' lists, each right before its result. `sources`: numbers_in of each changed file.
-[[nodiscard]] std::string does_no_work(const std::vector<VariedFunction>& functions, const std::vector<ToldCall>& calls,
+[[nodiscard]] std::string does_no_work(const std::vector<VariedFunction>& functions, const std::vector<ReportedCall>& calls,
                                        const std::vector<std::vector<double>>& sources);
 
 }  // namespace agentforge::kernel

@@ -84,7 +84,7 @@ public:
             return Error{"AF-LLM-312", "the backend '" + info().name + "' ran nothing in the workspace: it has no agentic mode",
                          "llm.mode", "Set `llm.mode: plain`, or use the backend cli.", ErrorKind::unavailable};
         }
-        AF_TRY(const std::string tree, place_.settle());
+        AF_TRY(const std::string tree, place_.record_writes());
         answer->diagnostics["agentic"] = true;
         answer->diagnostics["workspace_tree"] = tree;
         AF_TRY(auto artifact, collect_artifact(place_.scratch()));

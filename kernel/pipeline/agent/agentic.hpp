@@ -34,7 +34,7 @@ public:
     [[nodiscard]] virtual Result<json::object> work() = 0;
     /// Checks the writes against the role and records them. Returns the tree. Errors: AF-ORCH-026 a forbidden write; all writes
     /// were taken back.
-    [[nodiscard]] virtual Result<std::string> settle() = 0;
+    [[nodiscard]] virtual Result<std::string> record_writes() = 0;
     /// Restores the workspace of `begin`.
     [[nodiscard]] virtual Result<void> take_back() = 0;
 

@@ -61,8 +61,8 @@ Result<json::object> AgenticRun::work() {
     return recorded_work(run_.task_workspace.root(), paths, artifact_file(scratch_), run_.services.redactor);
 }
 
-Result<std::string> AgenticRun::settle() {
-    AF_TRY(std::string now, workspace_.settle());
+Result<std::string> AgenticRun::record_writes() {
+    AF_TRY(std::string now, workspace_.record_writes());
     if (now != workspace_.tree()) { AF_CHECK(run_.task_workspace.keep("answer-" + std::to_string(run_.state().steps + 1), now)); }
     workspace_.set_tree(now);
     return now;

@@ -19,7 +19,7 @@ public:
     [[nodiscard]] Result<void> begin() override;
     [[nodiscard]] Result<ProcessResult> run(const AgenticCommand& command) override;
     [[nodiscard]] Result<json::object> work() override;
-    [[nodiscard]] Result<std::string> settle() override;
+    [[nodiscard]] Result<std::string> record_writes() override;
     [[nodiscard]] Result<void> take_back() override { return run_.task_workspace.restore(workspace_.tree()); }
 
     /// The folder of prior artifacts, which the command may read.

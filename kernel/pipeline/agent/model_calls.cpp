@@ -22,7 +22,7 @@ std::optional<Completion> ModelCalls::pending_answer(unsigned step) const {
 Result<void> ModelCalls::before_call(unsigned step, const CompletionRequest& request) {
     const NextCall call = at_most_for(request);
     // The previous process died during this call. Counts the most that the unrecorded call may have used.
-    if (run_.state().died_running) {
+    if (run_.state().ended_while_running) {
         AF_CHECK(lose(step, call, request, "the process ended while the call may have been under way"));
     }
     if (auto reached = limit_reached(limits_in_force(run_.state(), run_.services),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One agent run inside a task. The parts of the run (AgentSession, ModelCalls, RunWorkspace, WorkChecks) share this and nothing
+// One agent run inside a task. The parts of the run (AgentRunHost, ModelCalls, RunWorkspace, WorkChecks) share this and nothing
 // else.
 #pragma once
 

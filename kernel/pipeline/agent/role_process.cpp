@@ -62,7 +62,7 @@ Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& 
     request.confinement.writable = writable_entries(workspace, task_workspace.root());
     request.confinement.writable.push_back(task_workspace.scratch());
     AF_TRY(const ProcessOutcome outcome, task_workspace.run(std::move(request), Stop{&services.cancel, std::nullopt}));
-    AF_TRY(std::vector<Change> kept, settle_writes(session, task_workspace, workspace, who, tree));
+    AF_TRY(std::vector<Change> kept, accept_writes(session, task_workspace, workspace, who, tree));
     return std::pair{process_result_of(outcome, services.redactor), std::move(kept)};
 }
 

@@ -18,7 +18,7 @@
 namespace agentforge::kernel {
 
 /// Returns the top-level entries of the workspace that the role may write, for confinement: Landlock knows folders, not globs.
-/// Writes that a pattern forbids inside them are found afterwards, by comparing the trees (`settle_writes`).
+/// Writes that a pattern forbids inside them are found afterwards, by comparing the trees (`accept_writes`).
 [[nodiscard]] std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::string& root);
 
 /// Returns a subprocess's result as a tool or stage sees it: without secrets, in UTF-8.
@@ -29,7 +29,7 @@ namespace agentforge::kernel {
 [[nodiscard]] ServerPlace stage_process_place(TaskWorkspace& task_workspace, const TaskServices& services);
 
 /// Runs a program with the role's rights. Takes back and records writes since `tree` that the role may not make: path rules bind
-/// every tool. Returns the allowed writes. Errors: those of `settle_writes` and of the sandbox.
+/// every tool. Returns the allowed writes. Errors: those of `accept_writes` and of the sandbox.
 [[nodiscard]] Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& session,
                                                                                  TaskWorkspace& task_workspace,
                                                                                  TaskServices& services, RoleWorkspace& workspace,

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "pipeline/people/acting_changes.hpp"
 
 namespace agentforge::kernel {

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "pipeline/agent/agent_session.hpp"
+#include "pipeline/agent/agent_run_host.hpp"
 #include "pipeline/agent/agent_tools.hpp"
 #include "pipeline/agent/agentic.hpp"
 #include "pipeline/agent/agentic_run.hpp"
 #include "pipeline/agent/role_rights.hpp"
 #include "pipeline/agent/run_spec.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "tools/bridge.hpp"
 
 namespace agentforge::kernel {
@@ -70,13 +70,13 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
                  .visit = state.stage().visits,
                  .model = services.model_name ? services.model_name(agent) : std::string(),
                  .offline = model->info().offline};
-    AgentSession host(open, context, contract, gate);
+    AgentRunHost host(open, context, contract, gate);
     AF_CHECK(host.open(writes));
     if (agentic) { keep_final_tools(services, agent); }
     ServerOffer offer;
     offer.pin = [&open](const std::string& name, const ListedTool& tool) { return pin_tool(open, name, tool); };
-    offer.settle = [&host]() -> Result<void> {
-        AF_CHECK(host.workspace().settle());
+    offer.record_writes = [&host]() -> Result<void> {
+        AF_CHECK(host.workspace().record_writes());
         return {};
     };
     AF_TRY(auto tools, load_tools(

@@ -31,9 +31,9 @@ Result<ProcessResult> RunWorkspace::run_process(const ProcessSpec& spec) {
     return std::move(done.first);
 }
 
-Result<std::string> RunWorkspace::settle() {
+Result<std::string> RunWorkspace::record_writes() {
     std::string now;
-    AF_TRY(const auto kept, settle_writes(run_.session, run_.task_workspace, *files_, run_.who, tree_, &now));
+    AF_TRY(const auto kept, accept_writes(run_.session, run_.task_workspace, *files_, run_.who, tree_, &now));
     process_changes_.insert(process_changes_.end(), kept.begin(), kept.end());
     return now;
 }

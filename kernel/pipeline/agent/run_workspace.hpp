@@ -30,8 +30,8 @@ public:
 
     /// Runs a program with the role's rights. Errors: those of `run_confined`.
     [[nodiscard]] Result<ProcessResult> run_process(const ProcessSpec& spec);
-    /// Checks and keeps what programs wrote since `tree()`. Returns the tree with it. Errors: those of `settle_writes`.
-    [[nodiscard]] Result<std::string> settle();
+    /// Checks and keeps what programs wrote since `tree()`. Returns the tree with it. Errors: those of `accept_writes`.
+    [[nodiscard]] Result<std::string> record_writes();
     /// After a crash, restores the files as a journaled answer left them.
     [[nodiscard]] Result<void> adopt(const std::string& tree);
     /// Returns the writes since the last call: those of tools, then those of programs.

@@ -39,7 +39,7 @@ Result<std::string> file_with_new_placeholder(TaskWorkspace& task_workspace, con
 
 }  // namespace
 
-Result<std::vector<Change>> settle_writes(TaskSession& session, TaskWorkspace& task_workspace, RoleWorkspace& workspace,
+Result<std::vector<Change>> accept_writes(TaskSession& session, TaskWorkspace& task_workspace, RoleWorkspace& workspace,
                                           const RecordAgent& who, const std::string& tree, std::string* now) {
     AF_TRY(const std::string after, task_workspace.snapshot({}));
     AF_TRY(const auto changes, task_workspace.diff(tree, after));

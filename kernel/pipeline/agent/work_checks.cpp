@@ -5,7 +5,7 @@
 #include "config/gate_names.hpp"
 #include "config/verification.hpp"
 #include "contracts/names.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "pipeline/tests/hand_back.hpp"
 #include "pipeline/tests/held_out.hpp"
 
@@ -33,7 +33,7 @@ Result<void> WorkChecks::after_edit(const std::vector<std::string>& paths) {
         if (check.affected) { request.parameters["scope"] = "affected"; }
         const auto report = measured(request, nullptr);
         if (!report.ok()) {
-            if (is_the_machines(report.error())) { unmeasurable_ = report.error(); }
+            if (is_machine_failure(report.error())) { unmeasurable_ = report.error(); }
             if (report.error().kind != ErrorKind::cancelled) { context_.log(LogLevel::warning, report.error().to_string(), {}); }
             return {};
         }
@@ -80,7 +80,8 @@ Result<json::object> WorkChecks::verification_status() {
 
 Result<GateReport> WorkChecks::measured(const GateRequest& request, const json::object* candidate) {
     const StageClock::Pause measuring(run_.clock);
-    return measure(run_.session, run_.task_workspace, run_.services.events, request, workspace_.tree(), candidate, run_.stop());
+    return run_and_record_gate(run_.session, run_.task_workspace, run_.services.events, request, workspace_.tree(), candidate,
+                               run_.stop());
 }
 
 /// If no action of a model can fix the cause, the task waits for a person. A missing first source file is not such a cause: the

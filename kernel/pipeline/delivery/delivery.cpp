@@ -9,7 +9,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "pipeline/people/acting_changes.hpp"
 #include "pipeline/tests/changed_tests.hpp"
 #include "pipeline/tests/hand_back.hpp"
@@ -43,9 +43,9 @@ std::string journal_trailer(const JournalHead& head) {
 }
 
 /// What gates measured and found no reason to stop for, and a person should look at; empty: nothing.
-Result<std::string> to_look_at(const TaskSession& session, TaskWorkspace& task_workspace) {
+Result<std::string> notes_for_review(const TaskSession& session, TaskWorkspace& task_workspace) {
     constexpr std::size_t most = 10;
-    AF_TRY(std::vector<std::string> lines, hand_backs_told(session, task_workspace));
+    AF_TRY(std::vector<std::string> lines, hand_back_lines(session, task_workspace));
     for (const GateFacts& gate : gate_table) {
         if (!gate.verifies_the_change) { continue; }
         AF_TRY(const auto report, newest_report(session, gate.name));
@@ -62,10 +62,10 @@ Result<std::string> to_look_at(const TaskSession& session, TaskWorkspace& task_w
 }
 
 std::string commit_message(const TaskState& state, const JournalHead& head, const DeliveryRequest& request,
-                           const DeliverySettings& settings, const std::string& look_at) {
+                           const DeliverySettings& settings, const std::string& review_notes) {
     std::string message = delivery_title(settings, one_line(request.title)) + "\n";
     if (const std::string body = body_of(request); !body.empty()) { message += "\n" + body + "\n"; }
-    if (!look_at.empty()) { message += "\n" + look_at; }
+    if (!review_notes.empty()) { message += "\n" + review_notes; }
     message += "\n";
     for (const auto& [name, value] : request.trailers) { message += one_line(name) + ": " + one_line(value) + "\n"; }
     message += "AgentForge-Task: " + state.task_id + "\n";
@@ -181,14 +181,15 @@ private:
         }
         tree_ = made.tree;
         hooks_ = made.commit_hooks;
-        AF_TRY(const WrittenCommit written, task_workspace_.look(made.commit));
+        AF_TRY(const WrittenCommit written, task_workspace_.read_commit(made.commit));
         return record_commit(made.branch, MadeCommit{made.commit, written.is_signed});
     }
 
     Result<void> pass_gate() {
         GateRequest gate;
         gate.gate = gate_name::deliver;
-        AF_TRY(const GateReport report, measure(session_, task_workspace_, services_.events, gate, tree_, nullptr, stop_));
+        AF_TRY(const GateReport report,
+               run_and_record_gate(session_, task_workspace_, services_.events, gate, tree_, nullptr, stop_));
         if (report.passed) { return {}; }
         std::string issues;
         for (const std::string& issue : report.blocking_issues) { issues += (issues.empty() ? "" : "; ") + issue; }
@@ -224,9 +225,9 @@ private:
     }
 
     Result<HookOrder> hook_order(const std::string& branch) {
-        AF_TRY(const std::string look_at, to_look_at(session_, task_workspace_));
+        AF_TRY(const std::string review_notes, notes_for_review(session_, task_workspace_));
         return HookOrder{tree_, state().base_commit, branch,
-                         commit_message(state(), session_.head(), request_, settings(), look_at), settings().hook_timeout};
+                         commit_message(state(), session_.head(), request_, settings(), review_notes), settings().hook_timeout};
     }
 
     [[nodiscard]] CommitOrder commit_order(const std::string& branch, std::string message) const {
@@ -264,7 +265,7 @@ private:
     Result<std::optional<MadeCommit>> made_before(const std::string& branch) {
         AF_TRY(const auto there, task_workspace_.branch(branch));
         if (!there || there->second != tree_) { return std::optional<MadeCommit>(); }
-        AF_TRY(const WrittenCommit commit, task_workspace_.look(there->first));
+        AF_TRY(const WrittenCommit commit, task_workspace_.read_commit(there->first));
         const bool ours = commit.parent == state().base_commit &&
                           commit.message.find("AgentForge-Task: " + state().task_id + "\n") != std::string::npos;
         return ours ? std::optional(MadeCommit{there->first, commit.is_signed}) : std::optional<MadeCommit>();
@@ -317,8 +318,9 @@ private:
         order.remote = settings().remote;
         order.base = settings().base.empty() ? state().base_branch : settings().base;
         order.title = delivery_title(settings(), one_line(request_.title));
-        AF_TRY(const std::string look_at, to_look_at(session_, task_workspace_));
-        order.body = body_of(request_) + (look_at.empty() ? "" : "\n\n" + look_at) + "\n\nAgentForge-Task: " + state().task_id;
+        AF_TRY(const std::string review_notes, notes_for_review(session_, task_workspace_));
+        order.body =
+            body_of(request_) + (review_notes.empty() ? "" : "\n\n" + review_notes) + "\n\nAgentForge-Task: " + state().task_id;
         services_.events.event(event::Message{state().stage().name, "pushing " + order.branch + " to " + order.remote});
         AF_TRY(const Published published, task_workspace_.publish(order, stop_));
         return session_.record(records::Published{.stage = state().stage().name,
@@ -435,7 +437,7 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
                                          (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
         if (!verdict.of_message && !verdict.could_not_run) {
             // The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.
-            AF_TRY(const WrittenCommit parent, task_workspace.look(order.parent));
+            AF_TRY(const WrittenCommit parent, task_workspace.read_commit(order.parent));
             HookOrder nothing = order;
             nothing.tree = parent.tree;
             AF_TRY(const HookReport control, task_workspace.hooks(nothing, services.delivery.author, stop));

@@ -7,7 +7,7 @@
 #include "gates/engine/baseline.hpp"
 #include "pipeline/controller.hpp"
 #include "pipeline/delivery/delivery.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "pipeline/task_run.hpp"
 
 namespace agentforge::kernel {
@@ -30,14 +30,14 @@ public:
           base_(delivery_base(session.state())),
           stop_{&services.cancel, std::nullopt} {}
 
-    Result<RebaseResult> run(bool only_look) {
+    Result<RebaseResult> run(bool dry_run) {
         result_.branch = state().branch;
         result_.replaced = state().commit;
         AF_TRY(result_.drift, task_workspace_.drift(state(), delivered_tree(state())));
-        if (!result_.drift.moved() || (only_look && result_.drift.conflicts.empty())) { return result_; }
-        AF_TRY(const WrittenCommit head, task_workspace_.look(result_.drift.head));
+        if (!result_.drift.moved() || (dry_run && result_.drift.conflicts.empty())) { return result_; }
+        AF_TRY(const WrittenCommit head, task_workspace_.read_commit(result_.drift.head));
         AF_TRY(tree_, merged(head.tree, delivered_tree(state())));
-        if (only_look) { return result_; }
+        if (dry_run) { return result_; }
         if (!base_.red_tree.empty()) { AF_TRY(red_tree_, merged(head.tree, base_.red_tree)); }
         AF_CHECK(task_workspace_.keep("rebased", tree_));
         if (!red_tree_.empty()) { AF_CHECK(task_workspace_.keep("rebased-tests", red_tree_)); }
@@ -84,7 +84,7 @@ private:
         return session_.record(records::Note{message, tree_, kept});
     }
 
-    void tell(std::string_view gate, const GateReport& report) {
+    void report_gate(std::string_view gate, const GateReport& report) {
         services_.events.event(event::GateTried{std::string(gate), state().stage().name, report.passed, report.summary,
                                                 static_cast<std::uint64_t>(report.duration.count())});
     }
@@ -97,7 +97,7 @@ private:
         suite.tree = head_tree;
         services_.events.event(event::GateStarted{std::string(gate_name::baseline), state().stage().name});
         AF_TRY(GateReport before, task_workspace_.gate(suite, stop_));
-        tell(gate_name::baseline, before);
+        report_gate(gate_name::baseline, before);
         baseline.base_tests = std::move(before.tests);
         // What was found to flip before the task is trusted no more here.
         AF_TRY(const auto known, newest_report(session_, gate_name::baseline));
@@ -126,7 +126,7 @@ private:
         call.baseline = &baseline_;
         services_.events.event(event::GateStarted{std::string(gate_name::deliver), state().stage().name});
         AF_TRY(report_, task_workspace_.gate(call, stop_));
-        tell(gate_name::deliver, report_);
+        report_gate(gate_name::deliver, report_);
         result_.summary = report_.summary;
         if (report_.passed) { return {}; }
         const std::string message = "the merged change does not pass the deliver gate on the new base; nothing was changed: " +
@@ -139,11 +139,11 @@ private:
     }
 
     Result<void> commit() {
-        AF_TRY(const WrittenCommit before, task_workspace_.look(result_.replaced));
+        AF_TRY(const WrittenCommit before, task_workspace_.read_commit(result_.replaced));
         // A crash between the branch and the record: that commit is taken.
         AF_TRY(const auto there, task_workspace_.branch(result_.branch));
         if (there && there->first != result_.replaced && there->second == tree_) {
-            AF_TRY(const WrittenCommit made, task_workspace_.look(there->first));
+            AF_TRY(const WrittenCommit made, task_workspace_.read_commit(there->first));
             if (made.parent == result_.drift.head) {
                 result_.commit = there->first;
                 signed_ = made.is_signed;
@@ -198,7 +198,7 @@ private:
 
 }  // namespace
 
-Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool only_look) {
+Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool dry_run) {
     AF_TRY(auto session,
            TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
     const TaskState& state = session->state();
@@ -213,9 +213,9 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool o
                      ErrorKind::invalid};
     }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
-    auto result = Rebaser(*session, *task_workspace, setup_.services).run(only_look);
+    auto result = Rebaser(*session, *task_workspace, setup_.services).run(dry_run);
     const Result<void> closed = task_workspace->close();  // The task has ended: no worktree stays, whatever came of it.
-    if (!only_look) { keep_in_repository(setup_, *session); }
+    if (!dry_run) { keep_in_repository(setup_, *session); }
     if (result.ok() && !closed.ok()) { return closed.error(); }
     return result;
 }

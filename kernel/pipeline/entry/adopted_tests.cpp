@@ -10,8 +10,8 @@
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "contracts/names.hpp"
-#include "gates/engine/measure.hpp"
-#include "pipeline/measure.hpp"
+#include "gates/engine/gate_engine.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "tools/workspace.hpp"
 
 namespace agentforge::kernel {
@@ -136,7 +136,7 @@ std::vector<std::string> requirements_to_test(const json::object& specification)
     return ids;
 }
 
-Error not_as_they_must(std::string message, std::string remedy) {
+Error imported_tests_error(std::string message, std::string remedy) {
     return Error{"AF-EXT-008", std::move(message), "", std::move(remedy), ErrorKind::invalid};
 }
 
@@ -263,8 +263,8 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
     const std::string contract = session.state().stage_template().contract;
     AF_TRY(const auto specification, session.artifact_of(contract_name::specification));
     if (!specification) {
-        return not_as_they_must("there is no specification to check the imported tests against",
-                                "Give it as well: --from-spec FILE");
+        return imported_tests_error("there is no specification to check the imported tests against",
+                                    "Give it as well: --from-spec FILE");
     }
     AF_TRY(const ImportedTests imported, imported_tests(session, contract));
     const std::vector<ImportedFile>& files = imported.files;
@@ -297,7 +297,7 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
         test_files.push_back(suite_entry(file.path, traced));
     }
     if (test_files.empty()) {
-        return not_as_they_must(
+        return imported_tests_error(
             "none of the " + std::to_string(files.size()) +
                 " imported files holds a test that the project's test command runs and that is not in the repository already",
             "Name the folder with the new tests; their files must lie where this project's tests do");
@@ -312,12 +312,13 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
     GateRequest request;
     request.gate = exit_gate(session.state().stage_template());
     if (request.gate.empty()) { return suite; }
-    AF_TRY(const GateReport report, measure(session, task_workspace, events, request, session.state().tree, &suite, stop));
+    AF_TRY(const GateReport report,
+           run_and_record_gate(session, task_workspace, events, request, session.state().tree, &suite, stop));
     if (report.passed) { return suite; }
     std::string list;
     for (const std::string& issue : report.blocking_issues) { list += "\n  " + issue; }
-    return not_as_they_must("the imported tests do not fail as tests written before the code must:" + list,
-                            "Correct the tests or the specification and start the task again");
+    return imported_tests_error("the imported tests do not fail as tests written before the code must:" + list,
+                                "Correct the tests or the specification and start the task again");
 }
 
 }  // namespace agentforge::kernel

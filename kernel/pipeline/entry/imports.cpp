@@ -428,7 +428,7 @@ Result<Import> import_tests(std::string name, const std::string& contract, const
     return import;
 }
 
-Result<Entry> settle_entry(const PipelineTemplate& pipeline, std::vector<Import> imports, const EntryRequest& request) {
+Result<Entry> resolve_entry(const PipelineTemplate& pipeline, std::vector<Import> imports, const EntryRequest& request) {
     AF_CHECK(check_given(pipeline, imports));
     std::size_t first = 0;
     std::set<std::string> targets;
@@ -479,20 +479,20 @@ std::vector<std::string> contracts_of(const Entry& entry) {
     return contracts;
 }
 
-Result<json::object> settle_inputs(Entry& entry, const ContractSet& contracts, const json::object& names,
-                                   const Redactor& redactor, const std::string& now) {
+Result<json::object> resolve_inputs(Entry& entry, const ContractSet& contracts, const json::object& names,
+                                    const Redactor& redactor, const std::string& now) {
     json::object external;
     for (Import& each : entry.imports) {
         AF_TRY(const Contract contract, contracts.get(each.contract));
         if (each.files.empty()) { contract.fill_measured(each.artifact, names); }
         json::object kept = kept_artifact(each, redactor);
         redactor.redact(kept);
-        json::object told{
+        json::object input{
             {"source", each.source}, {"contract", each.contract}, {"artifact_path", each.path}, {"imported_at", now}};
-        if (!each.task.empty()) { told["task_id"] = each.task; }
-        told["validation"] = json::object{
+        if (!each.task.empty()) { input["task_id"] = each.task; }
+        input["validation"] = json::object{
             {"contract", each.contract}, {"status", status_of(each)}, {"hash", sha256(json::serialize(json::value(kept)))}};
-        external[each.name] = std::move(told);
+        external[each.name] = std::move(input);
     }
     return json::object{{"external", std::move(external)}};
 }

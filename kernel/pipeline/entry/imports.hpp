@@ -74,14 +74,14 @@ struct EntryRequest {
 };
 
 /// Decides where the task begins. Errors: AF-EXT-002 … -006, AF-EXT-010, AF-ORCH-041 no such stage.
-[[nodiscard]] Result<Entry> settle_entry(const PipelineTemplate& pipeline, std::vector<Import> imports,
-                                         const EntryRequest& request);
+[[nodiscard]] Result<Entry> resolve_entry(const PipelineTemplate& pipeline, std::vector<Import> imports,
+                                          const EntryRequest& request);
 
 /// Returns the contracts of the imports, for `task_created`.
 [[nodiscard]] std::vector<std::string> contracts_of(const Entry& entry);
 /// Fills in what the kernel knows of the new task (`task_names`), and returns `{external: {specification: {…}}}` for task.yaml.
-[[nodiscard]] Result<json::object> settle_inputs(Entry& entry, const ContractSet& contracts, const json::object& names,
-                                                 const Redactor& redactor, const std::string& now);
+[[nodiscard]] Result<json::object> resolve_inputs(Entry& entry, const ContractSet& contracts, const json::object& names,
+                                                  const Redactor& redactor, const std::string& now);
 /// Writes settled imports to the task's folder and records them. Errors: AF-EXT-001 with this task's facts, the artifact breaks
 /// its contract.
 [[nodiscard]] Result<void> record_imports(TaskSession& session, const ContractSet& contracts, const Entry& entry);

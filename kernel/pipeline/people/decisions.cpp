@@ -160,7 +160,7 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
             ErrorKind::conflict};
     }
     if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) {
-        return setup_.escalations.lost(id, task_id);
+        return setup_.escalations.missing_question_error(id, task_id);
     }
     AF_CHECK(check_files_are_own(setup_.store.paths(task_id), state));
     if (decision.approved) { AF_CHECK(check_shown(setup_, state, *open)); }

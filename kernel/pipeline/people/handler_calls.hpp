@@ -24,7 +24,7 @@ public:
     /// called again; the question stays open, and can be answered in every other way. The call is cancelled once `answered`
     /// returns true.
     template <class T>
-    Result<T> call(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds limit,
+    Result<T> call(std::shared_ptr<EscalationHandler>& asked, std::chrono::milliseconds limit,
                    std::function<Result<T>(EscalationHandler&, CallContext&)> work, const std::function<bool()>& answered = {}) {
         const StageClock clock(task_.services.clock, limit);
         KernelCallContext inner(task_.services, clock, task_.stage_name(), task_.services.clock.now());
@@ -33,7 +33,7 @@ public:
         std::optional<std::chrono::steady_clock::time_point> cancelled;
         const auto give_up = [&, paths = task_.session->paths()] {
             const auto now = task_.services.clock.steady();
-            heed_requests(paths, task_.services.cancel);
+            forward_requests(paths, task_.services.cancel);
             // Waiting for a person is not part of a step.
             if (task_.services.cancel.step_ended() && !cancelled) { cancelled = now; }
             if (!cancelled && answered && answered()) {
@@ -44,16 +44,16 @@ public:
                    (cancelled && now >= *cancelled + task_.services.hang_grace);
         };
         auto result = call_guarded<Result<T>>(
-            [context, handler = whom, work = std::move(work)] { return work(*handler, *context); }, watch, give_up);
+            [context, handler = asked, work = std::move(work)] { return work(*handler, *context); }, watch, give_up);
         if (result) { return std::move(*result); }
         context->detach();
-        whom.reset();
+        asked.reset();
         gave_up_ = true;
         const auto seen = watch->now();
         return Error{"AF-ESC-030",
                      "the escalation handler did not return by its deadline of " + std::to_string(limit.count() / 1000) +
                          " s and was abandoned" + watch->culprit(),
-                     seen ? seen->whom : "escalation.handlers",
+                     seen ? seen->callee : "escalation.handlers",
                      "answer with `agentforge resolve` or `agentforge approve`, and fix the handler: it must watch deadline()",
                      ErrorKind::timeout};
     }

@@ -16,13 +16,13 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds overview{50};
-constexpr std::chrono::seconds telling_time{10};
+constexpr std::chrono::seconds notification_timeout{10};
 constexpr const char* nobody = "deadline";
 
 }  // namespace
 
 HandlerGroup::HandlerGroup(std::vector<GroupedHandler> handlers, HandlerGroupOptions options)
-    : handlers_(std::move(handlers)), options_(std::move(options)), ledger_(options_.store.directory()) {}
+    : handlers_(std::move(handlers)), options_(std::move(options)), notification_log_(options_.store.directory()) {}
 
 Escalation HandlerGroup::without_secrets(Escalation escalation) const {
     const Redactor& redactor = options_.redactor;
@@ -48,7 +48,7 @@ template <class T>
 std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const GroupedHandler*>& which, CallContext& outer,
                                                  const Call<T>& call,
                                                  const std::function<bool(const std::vector<const Result<T>*>&)>& enough,
-                                                 const std::function<void()>& look) const {
+                                                 const std::function<void()>& poll) const {
     const auto context = std::make_shared<DetachableContext>(outer, outer.deadline());
     std::vector<std::function<Result<T>()>> calls;
     for (const GroupedHandler* one : which) {
@@ -57,7 +57,7 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
         });
     }
     std::optional<steady_clock::time_point> over;  // When waiting ended.
-    auto looked = steady_clock::now();
+    auto polled = steady_clock::now();
     const auto check = [&](const std::vector<const Result<T>*>& results) {
         const auto now = steady_clock::now();
         if (enough && enough(results)) {
@@ -65,9 +65,9 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
             over = now;
         } else if (outer.cancelled() || (outer.deadline() && now >= *outer.deadline())) {
             over = now;
-        } else if (look && now >= looked + options_.look_every) {
-            look();
-            looked = steady_clock::now();
+        } else if (poll && now >= polled + options_.poll_interval) {
+            poll();
+            polled = steady_clock::now();
         }
     };
     std::vector<std::optional<Result<T>>> returned =
@@ -98,43 +98,43 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
 }
 
 template <class Question>
-ProcessedDue HandlerGroup::tell(const Question& question, const AnswerBy& by, CallContext& context, bool at_once,
-                                bool patient) const {
+ProcessedDue HandlerGroup::notify_due(const Question& question, const AnswerBy& by, CallContext& context, bool at_once,
+                                      bool patient) const {
     const std::string& id = question.id;
     ProcessedDue done;
     const auto problem = [&done](const Error& error) {
         done.problems.push_back(error);
         return done;
     };
-    auto held = ledger_.lock(id);
+    auto held = notification_log_.lock(id);
     while (patient && held.ok() && !held->valid() && !context.cancelled() && context.deadline() &&
            steady_clock::now() < *context.deadline()) {
         std::this_thread::sleep_for(overview);
-        held = ledger_.lock(id);
+        held = notification_log_.lock(id);
     }
     if (!held.ok()) { return problem(held.error()); }
     if (!held->valid()) { return done; }  // Another process is notifying.
-    Told told = ledger_.read(id);
-    told.remind(question.created_at, options_.clock.now(), options_.reminders);
-    std::vector<const GroupedHandler*> owing;
+    NotificationState notifications = notification_log_.read(id);
+    notifications.remind(question.created_at, options_.clock.now(), options_.reminders);
+    std::vector<const GroupedHandler*> due;
     for (const GroupedHandler& handler : handlers_) {
-        if (told.owes(handler.name, options_.clock.now(), at_once)) { owing.push_back(&handler); }
+        if (notifications.is_due(handler.name, options_.clock.now(), at_once)) { due.push_back(&handler); }
     }
-    if (owing.empty()) { return done; }
-    done.reminder = told.reminder;
-    if (const auto kept = ledger_.write(id, told, by); !kept.ok()) { return problem(kept.error()); }
-    const auto results = all_at_once<void>(owing, context, telling(question), {}, {});
-    for (std::size_t index = 0; index < owing.size(); ++index) {
+    if (due.empty()) { return done; }
+    done.reminder = notifications.reminder;
+    if (const auto kept = notification_log_.write(id, notifications, by); !kept.ok()) { return problem(kept.error()); }
+    const auto results = all_at_once<void>(due, context, notification(question), {}, {});
+    for (std::size_t index = 0; index < due.size(); ++index) {
         if (results[index].ok()) {
-            told.arrived(owing[index]->name);
-            done.told.push_back(owing[index]->name);
+            notifications.succeeded(due[index]->name);
+            done.notified.push_back(due[index]->name);
         } else {
             const Error error = options_.redactor.redact(results[index].error());
-            told.failed(owing[index]->name, error.code + ": " + error.message, options_.clock.now());
+            notifications.failed(due[index]->name, error.code + ": " + error.message, options_.clock.now());
             done.problems.push_back(error);
         }
     }
-    if (const auto kept = ledger_.write(id, told, by); !kept.ok()) { return problem(kept.error()); }
+    if (const auto kept = notification_log_.write(id, notifications, by); !kept.ok()) { return problem(kept.error()); }
     return done;
 }
 
@@ -152,25 +152,25 @@ Result<void> first_of(const std::vector<Error>& problems) {
 
 }  // namespace
 
-Result<void> HandlerGroup::notify(const Escalation& escalation, CallContext& context) { return tell_now(escalation, context); }
+Result<void> HandlerGroup::notify(const Escalation& escalation, CallContext& context) { return notify_now(escalation, context); }
 
 Result<void> HandlerGroup::notify_approval(const ApprovalRequest& request, CallContext& context) {
-    return tell_now(request, context);
+    return notify_now(request, context);
 }
 
 template <class Question>
-Result<void> HandlerGroup::tell_now(const Question& question, CallContext& context) const {
+Result<void> HandlerGroup::notify_now(const Question& question, CallContext& context) const {
     AF_TRY(const AnswerBy by, options_.store.answer_by(question.id));
-    return first_of(tell(question, by, context, true, true).problems);
+    return first_of(notify_due(question, by, context, true, true).problems);
 }
 
-HandlerGroup::Call<void> HandlerGroup::telling(const Escalation& escalation) const {
+HandlerGroup::Call<void> HandlerGroup::notification(const Escalation& escalation) const {
     return [asked = without_secrets(escalation)](EscalationHandler& handler, CallContext& leg) {
         return handler.notify(asked, leg);
     };
 }
 
-HandlerGroup::Call<void> HandlerGroup::telling(const ApprovalRequest& request) const {
+HandlerGroup::Call<void> HandlerGroup::notification(const ApprovalRequest& request) const {
     return [asked = without_secrets(request)](EscalationHandler& handler, CallContext& leg) {
         return handler.notify_approval(asked, leg);
     };
@@ -209,10 +209,10 @@ Result<std::optional<T>> HandlerGroup::wait(const Question& question, const Call
         if (!handler.refused) { usable.push_back(&handler); }
     }
     AF_TRY(const AnswerBy by, options_.store.answer_by(question.id));  // A record never changes.
-    std::optional<T> settled;
+    std::optional<T> deadline_answer;
     std::set<std::size_t> named;
     const auto enough = [&](const std::vector<const Result<std::optional<T>>*>& results) {
-        bool answered = settled.has_value();
+        bool answered = deadline_answer.has_value();
         bool not_now = false;
         bool all_back = true;
         for (std::size_t index = 0; index < results.size(); ++index) {
@@ -226,19 +226,19 @@ Result<std::optional<T>> HandlerGroup::wait(const Question& question, const Call
         }
         return answered || (all_back && not_now);
     };
-    const auto look = [&] {
-        if (passed(by)) { settled = answer_at_deadline(question, by); }
-        if (settled) { return; }
-        DetachableContext leg(context, steady_clock::now() + telling_time);
-        for (const Error& error : tell(question, by, leg, false, false).problems) {
+    const auto poll = [&] {
+        if (passed(by)) { deadline_answer = answer_at_deadline(question, by); }
+        if (deadline_answer) { return; }
+        DetachableContext leg(context, steady_clock::now() + notification_timeout);
+        for (const Error& error : notify_due(question, by, leg, false, false).problems) {
             context.log(LogLevel::warning, error.to_string());
         }
     };
-    std::vector<Result<std::optional<T>>> results = all_at_once<std::optional<T>>(usable, context, call, enough, look);
+    std::vector<Result<std::optional<T>>> results = all_at_once<std::optional<T>>(usable, context, call, enough, poll);
     for (Result<std::optional<T>>& result : results) {
         if (result.ok() && result.value()) { return std::move(*result); }
     }
-    if (settled) { return settled; }
+    if (deadline_answer) { return deadline_answer; }
     for (std::size_t index = 0; index < results.size(); ++index) {
         if (!results[index].ok() && results[index].error().kind != ErrorKind::cancelled && !named.contains(index)) {
             context.log(LogLevel::warning, options_.redactor.redact(results[index].error()).to_string());
@@ -279,14 +279,14 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
         if (const auto answer = overdue ? answer_at_deadline(*question, *by) : std::nullopt) {
             const auto written = record_answer(options_.store, id, *answer);
             if (written.ok()) {
-                done.settled = by->then;
+                done.deadline_answer = by->then;
             } else if (written.error().code != "AF-ESC-004") {  // No other answer came first.
                 done.problems.push_back(written.error());
             }
             return done;
         }
-        DetachableContext leg(context, steady_clock::now() + telling_time);
-        done = tell(*question, *by, leg, at_once, false);
+        DetachableContext leg(context, steady_clock::now() + notification_timeout);
+        done = notify_due(*question, *by, leg, at_once, false);
         done.overdue = overdue;
         return done;
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The escalation handlers of a project (`escalation.handlers`) as one: all of them notify, and the first answer wins.
 //
-// The notifications of each are recorded beside the question (ToldLedger), so a failed notification is retried by the next
+// The notifications of each are recorded beside the question (NotificationLog), so a failed notification is retried by the next
 // process that resumes the task, waits for it, or runs `agentforge remind`. These also process reminders and deadlines. No
 // process waits for them; the next one that looks does what is due by then.
 #pragma once
@@ -16,8 +16,8 @@
 #include <agentforge/escalation.hpp>
 
 #include "base/clock.hpp"
+#include "escalation/notification_log.hpp"
 #include "escalation/store.hpp"
-#include "escalation/told.hpp"
 #include "secrets/redactor.hpp"
 
 namespace agentforge::kernel {
@@ -34,19 +34,19 @@ struct HandlerGroupOptions {
     const EscalationStore& store;
     const Redactor& redactor = nothing_hidden();
     ReminderPolicy reminders = {};
-    std::chrono::milliseconds grace{2'000};       ///< How long a handler may take to return after its deadline or a cancel.
-    std::chrono::milliseconds look_every{1'000};  ///< How often to check what is due while waiting for an answer.
+    std::chrono::milliseconds grace{2'000};          ///< How long a handler may take to return after its deadline or a cancel.
+    std::chrono::milliseconds poll_interval{1'000};  ///< How often to check what is due while waiting for an answer.
     /// Called if a handler hangs on a thread of this process, which must then exit without running destructors.
     std::function<void()> left_behind = {};
 };
 
 /// What was done for one question.
 struct ProcessedDue {
-    std::vector<std::string> told;  ///< The handlers that notified now.
-    unsigned reminder = 0;          ///< Number of the reminder. 0: the question itself.
-    std::string settled;            ///< `default` or `abort`: the deadline passed without an answer, and this is the answer now.
-    bool overdue = false;           ///< The deadline has passed, and the question stays open.
-    std::vector<Error> problems;    ///< Errors of handlers that could not notify, and others.
+    std::vector<std::string> notified;  ///< The handlers that notified now.
+    unsigned reminder = 0;              ///< Number of the reminder. 0: the question itself.
+    std::string deadline_answer;  ///< `default` or `abort`: the deadline passed without an answer, and this is the answer now.
+    bool overdue = false;         ///< The deadline has passed, and the question stays open.
+    std::vector<Error> problems;  ///< Errors of handlers that could not notify, and others.
 };
 
 /// Calls all handlers at once, each on its own thread. One that does not return is left behind and named (AF-ESC-057). Handlers
@@ -88,23 +88,23 @@ private:
     [[nodiscard]] std::vector<Result<T>> all_at_once(const std::vector<const GroupedHandler*>& which, CallContext& outer,
                                                      const Call<T>& call,
                                                      const std::function<bool(const std::vector<const Result<T>*>&)>& enough,
-                                                     const std::function<void()>& look) const;
+                                                     const std::function<void()>& poll) const;
     /// `patient`: waits until the call's deadline for another process that is sending the same notification.
     template <class Question>
-    [[nodiscard]] ProcessedDue tell(const Question& question, const AnswerBy& by, CallContext& context, bool at_once,
-                                    bool patient) const;
+    [[nodiscard]] ProcessedDue notify_due(const Question& question, const AnswerBy& by, CallContext& context, bool at_once,
+                                          bool patient) const;
     template <class Question>
-    [[nodiscard]] Result<void> tell_now(const Question& question, CallContext& context) const;
+    [[nodiscard]] Result<void> notify_now(const Question& question, CallContext& context) const;
     template <class T, class Question>
     [[nodiscard]] Result<std::optional<T>> wait(const Question& question, const Call<std::optional<T>>& call,
                                                 CallContext& context) const;
-    [[nodiscard]] Call<void> telling(const Escalation& escalation) const;
-    [[nodiscard]] Call<void> telling(const ApprovalRequest& request) const;
+    [[nodiscard]] Call<void> notification(const Escalation& escalation) const;
+    [[nodiscard]] Call<void> notification(const ApprovalRequest& request) const;
     [[nodiscard]] bool passed(const AnswerBy& by) const;
 
     std::vector<GroupedHandler> handlers_;
     HandlerGroupOptions options_;
-    ToldLedger ledger_;
+    NotificationLog notification_log_;
 };
 
 }  // namespace agentforge::kernel

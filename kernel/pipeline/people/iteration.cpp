@@ -47,11 +47,12 @@ std::vector<std::string> parts_of(std::string_view location) {
 }
 
 /// A name may contain a dot (`files.src/a.py`), so this tries to join as many parts as match.
-const json::value* look(const json::value& in, const std::vector<std::string>& parts, std::size_t at, std::string_view location) {
+const json::value* find_at(const json::value& in, const std::vector<std::string>& parts, std::size_t at,
+                           std::string_view location) {
     if (at == parts.size()) { return &in; }
     if (const json::object* object = in.if_object()) {
         const json::value* field = object->if_contains(parts[at]);
-        return field == nullptr ? nullptr : look(*field, parts, at + 1, location);
+        return field == nullptr ? nullptr : find_at(*field, parts, at + 1, location);
     }
     const json::array* list = in.if_array();
     if (list == nullptr) { return nullptr; }
@@ -60,7 +61,7 @@ const json::value* look(const json::value& in, const std::vector<std::string>& p
         if (const json::value* whole = element_of(*list, std::string(location.substr(begin)))) { return whole; }
     }
     const json::value* element = element_of(*list, parts[at]);
-    return element == nullptr ? nullptr : look(*element, parts, at + 1, location);
+    return element == nullptr ? nullptr : find_at(*element, parts, at + 1, location);
 }
 
 std::vector<std::string> with_result(const std::vector<records::IssueAnswer>& answers, std::string_view result) {
@@ -127,12 +128,12 @@ const json::value* place_in(const json::object& artifact, std::string_view locat
     const std::vector<std::string> parts = parts_of(location);
     if (parts.empty()) { return nullptr; }
     const json::value* field = artifact.if_contains(parts.front());
-    if (field != nullptr) { return look(*field, parts, 1, location); }
+    if (field != nullptr) { return find_at(*field, parts, 1, location); }
     // Searches every list for a bare name such as `REQ-003`.
     for (const auto& [key, value] : artifact) {
         const json::array* list = value.if_array();
         const json::value* element = list == nullptr ? nullptr : element_of(*list, parts.front());
-        if (element != nullptr) { return look(*element, parts, 1, location); }
+        if (element != nullptr) { return find_at(*element, parts, 1, location); }
     }
     return nullptr;
 }

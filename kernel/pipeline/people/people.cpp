@@ -121,7 +121,7 @@ Result<void> People::request_approval() {
     set_deadline(requested, by);
     AF_CHECK(task_.session->record(requested));
     if (asks_at_terminal()) { return {}; }
-    tell_before_decision();
+    show_before_decision();
     notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
     return {};
 }
@@ -179,17 +179,17 @@ bool People::asks_at_terminal() const {
 }
 
 /// Shows what the question itself does not contain: it holds only the artifact.
-void People::tell_before_decision() {
+void People::show_before_decision() {
     const StageClock clock(task_.services.clock, std::chrono::seconds(10));
     KernelCallContext context(task_.services, clock, task_.stage_name(), task_.services.clock.now());
     for (const std::string& line : words_before_decision(task_.state())) { context.progress(line); }
 }
 
 std::shared_ptr<EscalationHandler>& People::asker() { return asks_at_terminal() ? task_.setup.present : task_.setup.handler; }
-std::chrono::milliseconds People::patience() const {
+std::chrono::milliseconds People::answer_timeout() const {
     return asks_at_terminal() ? std::chrono::milliseconds(std::chrono::weeks(1)) : task_.setup.wait;
 }
-bool People::waits_for_people() { return asker() && patience().count() > 0; }
+bool People::waits_for_people() { return asker() && answer_timeout().count() > 0; }
 
 AnswerBy People::answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options,
                            bool approval) const {
@@ -222,12 +222,12 @@ Result<void> People::write_lost_question() {
 }
 
 Result<void> People::refuse_early_answer(const std::string& id) const {
-    AF_TRY(const auto early, task_.setup.escalations.set_early_answer_aside(id));
+    AF_TRY(const auto early, task_.setup.escalations.discard_early_answer(id));
     if (early) { task_.warn(*early); }
     return {};
 }
 
-void People::do_what_is_due() {
+void People::process_due() {
     if (!task_.setup.process_due) { return; }
     const StageClock clock(task_.services.clock, std::chrono::seconds(10));
     KernelCallContext context(task_.services, clock, task_.stage_name(), task_.services.clock.now());
@@ -236,9 +236,9 @@ void People::do_what_is_due() {
 
 void People::notify(std::function<Result<void>(EscalationHandler&, CallContext&)> call) {
     if (!task_.setup.handler) { return; }
-    const Result<void> told = calls_.call<void>(task_.setup.handler, std::chrono::seconds(10), std::move(call));
+    const Result<void> notified = calls_.call<void>(task_.setup.handler, std::chrono::seconds(10), std::move(call));
     // The record exists and `escalations list` shows it, so a failed notification loses nothing and is only reported.
-    if (!told.ok()) { task_.warn(told.error()); }
+    if (!notified.ok()) { task_.warn(notified.error()); }
 }
 
 Result<void> People::wait() {
@@ -256,8 +256,8 @@ Result<void> People::wait() {
 
 Result<void> People::return_to_question(const std::function<Result<void>()>& before_answer) {
     AF_CHECK(write_lost_question());
-    do_what_is_due();
-    AF_CHECK(hear_handlers());
+    process_due();
+    AF_CHECK(collect_from_handlers());
     auto collected = collect_answer(before_answer);
     if (!collected.ok() && is_unreadable(collected.error()) && waits_for_people()) { return {}; }
     return collected;
@@ -271,7 +271,7 @@ Result<bool> People::answer_with(const std::string& guidance) {
     return true;
 }
 
-Result<void> People::hear_handlers() {
+Result<void> People::collect_from_handlers() {
     if (!task_.setup.handler || waits_for_people() || task_.setup.escalations.answer_version(open_id())) { return {}; }
     return ask_through(task_.setup.handler, std::chrono::milliseconds(0), [] { return false; });
 }
@@ -279,26 +279,26 @@ Result<void> People::hear_handlers() {
 Result<void> People::wait_for_answer() {
     task_.services.events.event(event::Asking{open_id(), std::string(asker()->name())});
     const auto done = [this](EventSink* events) { events->event(event::AskingEnded{open_id()}); };
-    const std::unique_ptr<EventSink, decltype(done)> told(&task_.services.events, done);
+    const std::unique_ptr<EventSink, decltype(done)> notified(&task_.services.events, done);
     if (task_.state().waits_for() == QuestionKind::approval && asks_at_terminal() && iterates(task_.state())) {
-        tell_before_decision();
+        show_before_decision();
     }
     Elsewhere elsewhere(task_.setup.escalations, open_id(), [this](const Error& error) { task_.warn(error); });
-    return ask_through(asker(), patience(), [&elsewhere] { return elsewhere.answered(); });
+    return ask_through(asker(), answer_timeout(), [&elsewhere] { return elsewhere.answered(); });
 }
 
-Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds patience,
+Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& asked, std::chrono::milliseconds answer_timeout,
                                  const std::function<bool()>& answered) {
     if (task_.state().waits_for() == QuestionKind::escalation) {
         AF_TRY(const Escalation escalation, task_.setup.escalations.escalation(open_id()));
         const auto resolution = calls_.call<std::optional<Resolution>>(
-            whom, patience,
+            asked, answer_timeout,
             [escalation](EscalationHandler& handler, CallContext& context) {
                 return handler.wait_for_resolution(escalation, context);
             },
             answered);
         if (!resolution.ok()) {
-            unheard(resolution.error());
+            warn_not_asked(resolution.error());
             return {};
         }
         if (*resolution) { AF_CHECK(first_wins(task_.setup.escalations.resolve(escalation.id, **resolution))); }
@@ -306,13 +306,13 @@ Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::
         AF_TRY(const ApprovalRequest request, task_.setup.escalations.approval(open_id()));
         for (;;) {
             const auto approval = calls_.call<std::optional<Approval>>(
-                whom, patience,
+                asked, answer_timeout,
                 [request](EscalationHandler& handler, CallContext& context) {
                     return handler.wait_for_approval(request, context);
                 },
                 answered);
             if (!approval.ok()) {
-                unheard(approval.error());
+                warn_not_asked(approval.error());
                 return {};
             }
             if (!*approval) { break; }
@@ -322,7 +322,7 @@ Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& whom, std::
                 !taken.ok() && (taken.error().kind == ErrorKind::invalid || cannot_extend) && taken.error().code != "AF-ESC-005";
             if (!typed_wrong || task_.services.cancel.requested()) { return first_wins(taken); }
             task_.warn(taken.error());  // The typed answer cannot be carried out. Asks again.
-            if (patience.count() == 0) { break; }
+            if (answer_timeout.count() == 0) { break; }
         }
     }
     return {};
@@ -367,7 +367,7 @@ std::string People::open_id() const {
 }
 
 /// The handler could not ask. The question stays open, and can be answered in every other way.
-void People::unheard(const Error& error) const {
+void People::warn_not_asked(const Error& error) const {
     if (error.kind != ErrorKind::cancelled) { task_.warn(error); }
 }
 

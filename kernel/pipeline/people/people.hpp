@@ -44,11 +44,11 @@ private:
     /// Returns the handler to ask. In an interactive task, and for an artifact that iterates, this is the person at the terminal,
     /// whatever else notifies people.
     [[nodiscard]] std::shared_ptr<EscalationHandler>& asker();
-    [[nodiscard]] std::chrono::milliseconds patience() const;
+    [[nodiscard]] std::chrono::milliseconds answer_timeout() const;
     [[nodiscard]] bool waits_for_people();
     /// True if the person at the terminal is asked first, before anyone else is notified.
     [[nodiscard]] bool asks_at_terminal() const;
-    void tell_before_decision();
+    void show_before_decision();
     [[nodiscard]] std::string open_id() const;
 
     [[nodiscard]] Result<Escalation> question(const std::string& id) const;
@@ -67,17 +67,17 @@ private:
     void notify(std::function<Result<void>(EscalationHandler&, CallContext&)> call);
     [[nodiscard]] Result<void> notify_of_open();
     /// Processes what became due while no process ran: a failed notification, a reminder, a deadline.
-    void do_what_is_due();
+    void process_due();
     /// Collects an answer that a handler already has, such as a file in its inbox, on a plain `resume` too. The handler is called
     /// with a deadline that has passed.
-    [[nodiscard]] Result<void> hear_handlers();
+    [[nodiscard]] Result<void> collect_from_handlers();
     /// Waits for the first answer: from the handler, a file or a command.
     [[nodiscard]] Result<void> wait_for_answer();
-    [[nodiscard]] Result<void> ask_through(std::shared_ptr<EscalationHandler>& whom, std::chrono::milliseconds patience,
+    [[nodiscard]] Result<void> ask_through(std::shared_ptr<EscalationHandler>& asked, std::chrono::milliseconds answer_timeout,
                                            const std::function<bool()>& answered);
     [[nodiscard]] Result<void> take_approval(const ApprovalRequest& request, const Approval& approval);
     [[nodiscard]] Result<void> first_wins(Result<void> written) const;
-    void unheard(const Error& error) const;
+    void warn_not_asked(const Error& error) const;
 
     /// Journal the answer to the open question of that kind, if there is one.
     [[nodiscard]] Result<void> collect_answer(const std::function<Result<void>()>& before);

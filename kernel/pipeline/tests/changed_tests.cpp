@@ -8,7 +8,7 @@
 #include "gates/engine/baseline.hpp"
 #include "gates/test_quality/outdated_tests.hpp"
 #include "gates/test_quality/test_quality.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 
 namespace agentforge::kernel {
 
@@ -33,7 +33,7 @@ Result<std::vector<std::string>> changed_test_lines(const TaskSession& session) 
     return red ? fact_texts(red->facts, "changed_tests") : std::vector<std::string>();
 }
 
-std::vector<std::string> not_allowed_beforehand(std::vector<std::string> lines, const std::vector<std::string>& allowed) {
+std::vector<std::string> without_allowed(std::vector<std::string> lines, const std::vector<std::string>& allowed) {
     std::vector<std::string> names;  // One line covers all cases of a test.
     for (const std::string& each : allowed) { names.push_back(without_parameters(each)); }
     std::erase_if(lines, [&](const std::string& line) {

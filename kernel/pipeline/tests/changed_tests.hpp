@@ -22,7 +22,6 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<std::vector<std::string>> changed_test_lines(const TaskSession& session);
 
 /// Returns the lines that are not about a test that the user allows to change (`gates.outdated_tests`).
-[[nodiscard]] std::vector<std::string> not_allowed_beforehand(std::vector<std::string> lines,
-                                                              const std::vector<std::string>& allowed);
+[[nodiscard]] std::vector<std::string> without_allowed(std::vector<std::string> lines, const std::vector<std::string>& allowed);
 
 }  // namespace agentforge::kernel

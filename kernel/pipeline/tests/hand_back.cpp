@@ -14,7 +14,7 @@
 #include "gates/engine/baseline.hpp"
 #include "gates/engine/rules.hpp"
 #include "gates/test_quality/test_quality.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 #include "task/exit_gate.hpp"
 
 namespace agentforge::kernel {
@@ -223,7 +223,7 @@ Result<void> nothing_else_fails(const GateReport& report, const std::vector<Name
     return {};
 }
 
-records::MeasuredTest told(const Named& test, const GateReport& report) {
+records::MeasuredTest test_json(const Named& test, const GateReport& report) {
     const TestOutcome& outcome = *test.outcome;
     if (const auto fault = build_fault(report, outcome.file)) {
         return {.id = test.id,
@@ -353,13 +353,13 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
             of_others.push_back(test.id + " is of " + test.requirement);
         }
         ids.push_back(test.id);
-        measured.push_back(told(test, ground.green));
+        measured.push_back(test_json(test, ground.green));
     }
     AF_CHECK(nothing_else_fails(ground.green, named));
     const bool builds = std::none_of(
         named.begin(), named.end(), [&](const Named& test) { return build_fault(ground.green, test.outcome->file).has_value(); });
-    const json::value* believed = ground.green.facts.if_contains("believed");
-    if (builds && believed != nullptr && *believed == json::value(false)) {
+    const json::value* trusted = ground.green.facts.if_contains("believed");
+    if (builds && trusted != nullptr && *trusted == json::value(false)) {
         return refused("the run is not believed: " + ellipsis(ground.green.summary, 300));
     }
     if (to == hand_back_to::specification && !of_others.empty()) {
@@ -447,7 +447,7 @@ Result<std::vector<std::string>> faults_of_correction(const TaskSession& session
     return faults_of_correction(*correction_asked(state), *state.hand_back, before.get_object(), artifact);
 }
 
-Result<void> put_work_back(TaskSession& session, TaskTrees& trees) {
+Result<void> reapply_work(TaskSession& session, TaskTrees& trees) {
     const TaskState& state = session.state();
     if (!state.hand_back || state.hand_back->from != state.stage().name || state.hand_back->work_tree.empty()) { return {}; }
     AF_TRY(const TreeMerge merged, trees.merge(state.hand_back->base_tree, state.tree, state.hand_back->work_tree));
@@ -485,7 +485,7 @@ Result<std::string> hand_back_note(const TaskSession& session, TaskTrees& trees)
            " What you wrote before is in the workspace where it fits; go on from there.";
 }
 
-Result<std::vector<std::string>> hand_backs_told(const TaskSession& session, TaskTrees& trees) {
+Result<std::vector<std::string>> hand_back_lines(const TaskSession& session, TaskTrees& trees) {
     std::vector<std::string> lines;
     for (const auto& [from, to, evidence] : session.state().resumption.hand_backs) {
         AF_TRY(const auto changes, trees.diff(*evidence.red_tree, session.state().red_tree));

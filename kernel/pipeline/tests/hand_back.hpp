@@ -50,12 +50,12 @@ enum class Correction : unsigned char { tests = 1, specification };
 
 /// Called when the stage that handed back begins again. Applies its earlier work to the correction, if the two fit, and records
 /// it.
-[[nodiscard]] Result<void> put_work_back(TaskSession& session, TaskTrees& trees);
+[[nodiscard]] Result<void> reapply_work(TaskSession& session, TaskTrees& trees);
 
 /// Returns what the current stage's agents are told about the hand-back besides its reason. May be empty.
 [[nodiscard]] Result<std::string> hand_back_note(const TaskSession& session, TaskTrees& trees);
 
 /// Returns one line for each hand-back, for readers of the delivery.
-[[nodiscard]] Result<std::vector<std::string>> hand_backs_told(const TaskSession& session, TaskTrees& trees);
+[[nodiscard]] Result<std::vector<std::string>> hand_back_lines(const TaskSession& session, TaskTrees& trees);
 
 }  // namespace agentforge::kernel

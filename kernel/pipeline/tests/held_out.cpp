@@ -6,7 +6,7 @@
 #include "config/gate_names.hpp"
 #include "contracts/names.hpp"
 #include "gates/engine/held_out.hpp"
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 
 namespace agentforge::kernel {
 
@@ -93,7 +93,7 @@ Result<Choice> choose(const TaskSession& session, TaskWorkspace& task_workspace,
 
 }  // namespace
 
-Result<void> settle_held_out(TaskSession& session, TaskWorkspace& task_workspace, const Stop& stop) {
+Result<void> update_held_out(TaskSession& session, TaskWorkspace& task_workspace, const Stop& stop) {
     const TaskState& state = session.state();
     if (visit_has_begun(session)) { return {}; }
     const bool without = works_without(state) && task_workspace.holds_out_tests();

@@ -17,7 +17,7 @@ inline constexpr unsigned held_out_attempts = 2;
 /// Call before a visit begins. Removes the held-out tests from the workspace or puts them back, depending on the stage, and
 /// journals it. Before the first stage after RED it chooses them (`choose_held_out`); RED's gate must pass without them. Does
 /// nothing during a visit. Errors: those of gates and git; cancelled.
-[[nodiscard]] Result<void> settle_held_out(TaskSession& session, TaskWorkspace& task_workspace, const Stop& stop);
+[[nodiscard]] Result<void> update_held_out(TaskSession& session, TaskWorkspace& task_workspace, const Stop& stop);
 
 /// Puts them back if they are not in the workspace, because a task's final tree has all of RED's tests.
 [[nodiscard]] Result<void> return_held_out(TaskSession& session, TaskWorkspace& task_workspace);

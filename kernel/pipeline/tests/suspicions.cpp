@@ -10,7 +10,7 @@ namespace agentforge::kernel {
 namespace {
 
 /// Returns `file:line`, the beginning of each fact.
-std::string place_of(const std::string& told) { return told.substr(0, told.find(' ')); }
+std::string place_of(const std::string& text) { return text.substr(0, text.find(' ')); }
 
 }  // namespace
 

@@ -28,11 +28,11 @@ std::string with_commas(const std::vector<std::string>& names) {
 }
 
 int list_agents(Program& program, const Definitions& all) {
-    json::array told;
+    json::array list;
     for (const std::string& role : all.agents.roles()) {
         const auto agent = all.agents.get(role);
         if (!agent.ok()) { return program.fail(agent.error()); }
-        told.push_back(json::object{{"role", agent->role},
+        list.push_back(json::object{{"role", agent->role},
                                     {"version", agent->version},
                                     {"display_name", agent->display_name},
                                     {"description", agent->description},
@@ -47,7 +47,7 @@ int list_agents(Program& program, const Definitions& all) {
                         << "\n";
         }
     }
-    if (program.json_output) { program.print_json({{"agents", std::move(told)}}); }
+    if (program.json_output) { program.print_json({{"agents", std::move(list)}}); }
     return 0;
 }
 

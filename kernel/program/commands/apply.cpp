@@ -131,7 +131,7 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     if (!state.ok()) { return program.fail(state.error()); }
     if (state->delivery.empty()) {
         return program.fail(Error{"AF-CLI-050", "task " + short_id(*id) + " has delivered nothing", "",
-                                  standing_of(*state, overview_of(*state, {}, store.paths(*id))) + "; `agentforge diff " +
+                                  status_and_command(*state, overview_of(*state, {}, store.paths(*id))) + "; `agentforge diff " +
                                       short_id(*id) + "` shows what it has changed so far",
                                   ErrorKind::invalid});
     }
@@ -161,9 +161,9 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
 
     std::vector<std::string> flags;
     if (arguments.index) { flags.emplace_back("--index"); }
-    std::vector<std::string> only_look = flags;
-    only_look.emplace_back("--check");
-    auto fits = git_apply(*processes, *git, program, *patch, only_look);
+    std::vector<std::string> check_flags = flags;
+    check_flags.emplace_back("--check");
+    auto fits = git_apply(*processes, *git, program, *patch, check_flags);
     if (!fits.ok()) { return program.fail(fits.error()); }
     bool there = false;
     if (fits->exit_code != 0) {
@@ -175,7 +175,7 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
             auto merged = patch_on_head(*repository, base, tree);
             if (!merged.ok()) { return program.fail(merged.error()); }
             if (!merged->empty()) {
-                const auto again = git_apply(*processes, *git, program, *merged, only_look);
+                const auto again = git_apply(*processes, *git, program, *merged, check_flags);
                 if (!again.ok()) { return program.fail(again.error()); }
                 if (again->exit_code == 0) {
                     patch = std::move(merged);

@@ -22,14 +22,14 @@ public:
 
     [[nodiscard]] const TaskState& state() const noexcept { return state_; }
 
-    /// `tells`: passes the records on. False for records written before this command.
-    Result<void> read(bool tells) {
+    /// `prints`: passes the records on. False for records written before this command.
+    Result<void> read(bool prints) {
         const auto read = tail_.read([&](const Record& record, JournalOffset) -> Result<void> {
             const std::optional<StageState> left = state_.stages.empty() ? std::nullopt : std::optional(state_.stage());
             AF_TRY(const records::AnyRecord typed, fold_and_read(state_, record.body));
             state_.seq = record.seq;
             state_.hash = record.hash;
-            if (tells) { progress_.recorded(state_, left ? &*left : nullptr, typed); }
+            if (prints) { progress_.recorded(state_, left ? &*left : nullptr, typed); }
             return {};
         });
         return read.ok() ? Result<void>() : Result<void>(read.error());
@@ -41,7 +41,7 @@ private:
     TaskState state_;
 };
 
-void tell_attached(Program& program, const TaskState& state, const LockHolder& holder) {
+void print_attached(Program& program, const TaskState& state, const LockHolder& holder) {
     if (program.json_output || program.stream_output || program.quiet) { return; }
     program.err << "Attached to " << state.task_id << ", which process " << holder.pid << " runs: stage " << state.stage().name
                 << ", " << state.steps << (state.steps == 1 ? " step" : " steps") << " so far. Ctrl-C leaves it running."
@@ -69,11 +69,11 @@ int attach(Program& program, const std::string& name) {
     const JournalChange change(paths.journal());
     auto holder = TaskLock::holder(paths);  // Read before the journal, so that everything the process writes is seen.
     if (const auto read = follower.read(false); !read.ok()) { return program.fail(read.error()); }
-    bool told = false;
+    bool announced = false;
     while (holder) {
         // A task that is being created has no record yet.
-        if (!told && !follower.state().task_id.empty()) { tell_attached(program, follower.state(), *holder); }
-        told = !follower.state().task_id.empty();
+        if (!announced && !follower.state().task_id.empty()) { print_attached(program, follower.state(), *holder); }
+        announced = !follower.state().task_id.empty();
         if (program.cancel->requested()) { return leave(program, *id); }
         change.wait();
         holder = TaskLock::holder(paths);
@@ -84,9 +84,9 @@ int attach(Program& program, const std::string& name) {
     const TaskOverview overview = overview_of(state, {}, paths);
     if (overview.answered || is_interrupted(overview)) {
         return program.fail(Error{"AF-CLI-146", "no process runs the task, and it has not ended", "task " + short_id(*id),
-                                  standing_of(state, overview), ErrorKind::conflict});
+                                  status_and_command(state, overview), ErrorKind::conflict});
     }
-    return tell(program, **project, result_of(state));
+    return print_outcome(program, **project, result_of(state));
 }
 
 }  // namespace

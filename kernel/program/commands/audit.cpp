@@ -132,14 +132,14 @@ int with_verdict(Program& program, const std::string& name, const std::function<
     return verdict.ok() ? use(*subject, *verdict) : program.fail(verdict.error());
 }
 
-void tell_verdict(std::ostream& out, const AuditVerdict& verdict) {
+void print_verdict(std::ostream& out, const AuditVerdict& verdict) {
     out << (verdict.holds() ? "Verified: " : "NOT VERIFIED: ") << printable(verdict.what, 300) << "\n";
     for (const AuditFinding& each : verdict.findings) {
         const char* const mark = each.answer == AuditAnswer::holds   ? "ok       "
                                  : each.answer == AuditAnswer::fails ? "WRONG    "
                                                                      : "unchecked";
         out << "  " << mark << "  " << each.part << std::string(each.part.size() < 12 ? 12 - each.part.size() : 1, ' ')
-            << printable(each.told, 2000) << "\n";
+            << printable(each.detail, 2000) << "\n";
     }
 }
 
@@ -148,7 +148,7 @@ int run_verify(Program& program, const std::string& name) {
         if (program.json_output) {
             program.print_json(to_json(verdict));
         } else {
-            tell_verdict(program.out, verdict);
+            print_verdict(program.out, verdict);
         }
         return verdict.holds() ? 0 : 1;
     });

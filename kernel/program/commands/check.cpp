@@ -48,8 +48,8 @@ Result<std::vector<std::string>> from_root(const Program& program, const fs::pat
             return Error{"AF-CLI-142", "`" + printable(each, 200) + "` is not inside the repository", whole.string(),
                          "Name files and folders of the repository", ErrorKind::invalid};
         }
-        const bool is_known = std::ranges::any_of(
-            known, [&](const NamedViolation& each) { return is_below_any(each.violation.file, {inside}); });
+        const bool is_known =
+            std::ranges::any_of(known, [&](const NamedViolation& each) { return is_below_any(each.violation.file, {inside}); });
         if (!is_known && !fs::exists(there, failure)) {
             return Error{"AF-CLI-142", "there is no file or folder `" + printable(each, 200) + "`", there.string(),
                          "Name files and folders of the repository; without arguments, `check` checks all of it",
@@ -85,19 +85,19 @@ void keep_records(Program& program, const Project& project, const CheckResult& r
 json::object result_json(const CheckResult& result, bool clean) {
     json::array violations;
     for (const NamedViolation& each : result.violations) {
-        json::object told = to_json(each);
-        for (const char* fingerprint : {"text", "above", "below"}) { told.erase(fingerprint); }
-        told["new"] = result.fresh.contains(each.id);
-        violations.push_back(std::move(told));
+        json::object object = to_json(each);
+        for (const char* fingerprint : {"text", "above", "below"}) { object.erase(fingerprint); }
+        object["new"] = result.fresh.contains(each.id);
+        violations.push_back(std::move(object));
     }
-    json::object told{{"clean", clean},
-                      {"checks", result.checks.size()},
-                      {"violations_new", result.fresh.size()},
-                      {"violations_blocking", result.blocking()},
-                      {"violations_known", result.violations.size() - result.fresh.size()},
-                      {"violations", std::move(violations)}};
-    if (!result.compared_with.empty()) { told["compared_with"] = result.compared_with; }
-    return told;
+    json::object object{{"clean", clean},
+                        {"checks", result.checks.size()},
+                        {"violations_new", result.fresh.size()},
+                        {"violations_blocking", result.blocking()},
+                        {"violations_known", result.violations.size() - result.fresh.size()},
+                        {"violations", std::move(violations)}};
+    if (!result.compared_with.empty()) { object["compared_with"] = result.compared_with; }
+    return object;
 }
 
 std::string counted(std::size_t count, const char* one, const char* many) {

@@ -23,7 +23,7 @@ struct CompareArguments {
     std::string format = "text";
 };
 
-void tell_sides(std::ostream& out, const std::array<std::string, 2>& sides) {
+void print_sides(std::ostream& out, const std::array<std::string, 2>& sides) {
     for (std::size_t side = 0; side < sides.size(); ++side) {
         out << "    " << (side == 0 ? "A: " : "B: ") << (sides[side].empty() ? "(none)" : printable(sides[side], 500)) << "\n";
     }
@@ -31,7 +31,7 @@ void tell_sides(std::ostream& out, const std::array<std::string, 2>& sides) {
 
 std::string cost_of(const ComparedTask& task) { return (task.cost_known ? "" : "at least ") + money(task.cost_microusd); }
 
-void tell_figures(std::ostream& out, const std::array<ComparedTask, 2>& tasks) {
+void print_figures(std::ostream& out, const std::array<ComparedTask, 2>& tasks) {
     for (std::size_t side = 0; side < tasks.size(); ++side) {
         const ComparedTask& task = tasks[side];
         out << fmt::format("{}: {}  {}\n   {} steps, {} model calls, {} tokens, {}, {} ms\n   tree {}\n", side == 0 ? "A" : "B",
@@ -40,25 +40,25 @@ void tell_figures(std::ostream& out, const std::array<ComparedTask, 2>& tasks) {
     }
 }
 
-void tell_partings(std::ostream& out, const TaskComparison& comparison) {
+void print_divergences(std::ostream& out, const TaskComparison& comparison) {
     if (comparison.same_path()) {
         out << "The paths are the same.\n";
         return;
     }
     out << "Where the paths diverge:\n";
-    for (const Parting& one : comparison.partings) {
+    for (const Divergence& one : comparison.divergences) {
         out << "  first different " << to_string(one.of) << ": stage " << printable(one.stage) << ", step " << one.steps[0]
             << " of A, " << one.steps[1] << " of B\n";
-        tell_sides(out, one.sides);
+        print_sides(out, one.sides);
     }
 }
 
-void tell_fields(std::ostream& out, const std::vector<FieldDifference>& fields) {
+void print_fields(std::ostream& out, const std::vector<FieldDifference>& fields) {
     if (fields.empty()) { return; }
     out << "Fields of artifacts that differ:\n";
     for (std::size_t at = 0; at < std::min(fields.size(), most_fields); ++at) {
         out << "  " << printable(fields[at].stage) << ", " << printable(fields[at].field, 200) << "\n";
-        tell_sides(out, fields[at].sides);
+        print_sides(out, fields[at].sides);
     }
     if (fields.size() > most_fields) { out << "  and " << fields.size() - most_fields << " more: --format json shows all\n"; }
 }
@@ -80,23 +80,23 @@ int run_compare(Program& program, const CompareArguments& arguments) {
     } else if (arguments.format == "html") {
         program.out << to_html(*comparison);
     } else {
-        tell_comparison(program.out, *comparison);
+        print_comparison(program.out, *comparison);
     }
     return 0;
 }
 
 }  // namespace
 
-void tell_comparison(std::ostream& out, const TaskComparison& comparison) {
-    tell_figures(out, comparison.tasks);
-    tell_partings(out, comparison);
-    tell_fields(out, comparison.fields);
+void print_comparison(std::ostream& out, const TaskComparison& comparison) {
+    print_figures(out, comparison.tasks);
+    print_divergences(out, comparison);
+    print_fields(out, comparison.fields);
     bool titled = false;
     for (const GatePair& gate : comparison.gates) {
         if (gate.sides[0] == gate.sides[1]) { continue; }
         if (!std::exchange(titled, true)) { out << "Gates that ended differently:\n"; }
         out << "  " << printable(gate.stage) << ", " << printable(gate.gate) << "\n";
-        tell_sides(out, gate.sides);
+        print_sides(out, gate.sides);
     }
     out << (comparison.same_tree() ? "The trees are the same.\n" : "Files that differ, from A to B:\n");
     for (const TreeChange& file : comparison.files) {

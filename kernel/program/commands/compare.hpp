@@ -8,6 +8,6 @@
 namespace agentforge::kernel {
 
 /// Writes lines for people. Control characters in the tasks' texts cannot act on the terminal.
-void tell_comparison(std::ostream& out, const TaskComparison& comparison);
+void print_comparison(std::ostream& out, const TaskComparison& comparison);
 
 }  // namespace agentforge::kernel

@@ -130,12 +130,12 @@ bool is_section_of_settings(const Settings& settings, const std::string& key) {
 }
 
 json::object setting_json(const Settings& settings, const std::string& key, const json::value& value) {
-    json::object told{{"key", key}, {"value", value}, {"layer", nullptr}, {"where", nullptr}};
+    json::object object{{"key", key}, {"value", value}, {"layer", nullptr}, {"where", nullptr}};
     if (const auto origin = settings.origin(key)) {
-        told["layer"] = origin->layer;
-        told["where"] = origin->where;
+        object["layer"] = origin->layer;
+        object["where"] = origin->where;
     }
-    return told;
+    return object;
 }
 
 int show_config(Program& program, const ConfigArguments& arguments) {
@@ -150,12 +150,12 @@ int show_config(Program& program, const ConfigArguments& arguments) {
     std::vector<std::pair<std::string, json::value>> leaves;
     std::vector<std::string> at;
     flatten_settings(settings.all(), at, leaves);
-    json::array told;
+    json::array list;
     for (auto& [key, value] : leaves) {
         if (!arguments.key.empty() && key != arguments.key && !key.starts_with(arguments.key + ".")) { continue; }
         if (is_secret_setting(key)) { value = "(hidden)"; }
         if (program.json_output) {
-            told.push_back(setting_json(settings, key, value));
+            list.push_back(setting_json(settings, key, value));
             continue;
         }
         const auto origin = settings.origin(key);
@@ -165,7 +165,7 @@ int show_config(Program& program, const ConfigArguments& arguments) {
         }
         program.out << shown << "\n";
     }
-    if (program.json_output) { program.print_json({{"settings", std::move(told)}}); }
+    if (program.json_output) { program.print_json({{"settings", std::move(list)}}); }
     return 0;
 }
 
@@ -357,10 +357,10 @@ int set_config(Program& program, const ConfigArguments& arguments) {
         }
     }
     if (program.json_output) {
-        json::object told{
+        json::object object{
             {"key", arguments.key}, {"value", value}, {"file", file.string()}, {"changed", changed}, {"remark", nullptr}};
-        if (!remark.empty()) { told["remark"] = remark; }
-        program.print_json(told);
+        if (!remark.empty()) { object["remark"] = remark; }
+        program.print_json(object);
         return 0;
     }
     if (!changed) {
@@ -388,7 +388,7 @@ int migrate_config(Program& program) {
     // Reads all files before it writes any: if one cannot be changed, none is.
     std::vector<std::pair<std::filesystem::path, Migration>> migrations;
     std::vector<FolderLock> alone;
-    json::array told;
+    json::array list;
     for (const std::filesystem::path& file : files) {
         std::error_code error;
         if (!std::filesystem::exists(file, error)) { continue; }
@@ -402,12 +402,12 @@ int migrate_config(Program& program) {
     for (const auto& [file, migration] : migrations) {
         if (const auto written = replace_kept_file(file, migration.text); !written.ok()) { return program.fail(written.error()); }
         for (const std::string& change : migration.changes) {
-            told.push_back(json::object{{"file", file.string()}, {"change", change}});
+            list.push_back(json::object{{"file", file.string()}, {"change", change}});
             if (!program.json_output) { program.out << file.string() << ": " << printable(change, 300) << "\n"; }
         }
     }
     if (program.json_output) {
-        program.print_json({{"changes", std::move(told)}});
+        program.print_json({{"changes", std::move(list)}});
     } else if (migrations.empty()) {
         program.out << "Nothing to change: the settings have the current format.\n";
     }

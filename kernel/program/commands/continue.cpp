@@ -39,7 +39,7 @@ Error not_now(const TaskState& state, const std::string& flag) {
 }
 
 /// Reports what the next stages lack, before anything is recorded.
-Result<void> check_can_go_on(Program& program, Project& project, const TaskState& state, const ContinueOptions& options) {
+Result<void> check_can_continue(Program& program, Project& project, const TaskState& state, const ContinueOptions& options) {
     const auto check = [&](const PipelineTemplate& pipeline, std::size_t first, const std::string& exit) -> Result<void> {
         const Beginning rest = rest_of(state, pipeline, first, exit);
         AF_CHECK(check_stages_ready(program, project, pipeline, exit, state.request, &rest));
@@ -54,17 +54,17 @@ Result<void> check_can_go_on(Program& program, Project& project, const TaskState
 }
 
 int extend_shown(Program& program, Project& project, const TaskState& state, const ContinueArguments& arguments) {
-    if (const auto ready = check_can_go_on(program, project, state, arguments.options); !ready.ok()) {
+    if (const auto ready = check_can_continue(program, project, state, arguments.options); !ready.ok()) {
         return program.fail(ready.error());
     }
     const auto decided = project.controller().decide(
         state.task_id,
         PersonDecision{.approved = true, .hash = arguments.hash, .decision = "extend", .extension = arguments.options});
     if (!decided.ok()) { return program.fail(decided.error()); }
-    return go_on_with_answer(program, project, state.task_id, *decided, arguments.no_resume);
+    return resume_with_answer(program, project, state.task_id, *decided, arguments.no_resume);
 }
 
-int go_on_with(Program& program, const ContinueArguments& arguments) {
+int continue_with(Program& program, const ContinueArguments& arguments) {
     bool resumes = false;
     const int code = with_task(program, arguments.task, [&](Project& project, const std::string& id) {
         const auto state = read_task_state(project.tasks(), id);
@@ -84,19 +84,19 @@ int go_on_with(Program& program, const ContinueArguments& arguments) {
             resumes = state->status != TaskStatus::aborted;
             if (resumes) { return 0; }
         } else if (state->delivery.empty() && state->commit.empty()) {
-            if (const auto ready = check_can_go_on(program, project, *state, options); !ready.ok()) {
+            if (const auto ready = check_can_continue(program, project, *state, options); !ready.ok()) {
                 return program.fail(ready.error());
             }
         }
         const auto result = project.controller().continue_ended(id, options);
         if (!result.ok()) { return program.fail(result.error()); }
-        return tell(program, project, *result);
+        return print_outcome(program, project, *result);
     });
-    return resumes ? resume_and_tell(program, arguments.task) : code;
+    return resumes ? resume_and_report(program, arguments.task) : code;
 }
 
 int run_continue(Program& program, const ContinueArguments& arguments) {
-    const auto work = [&] { return go_on_with(program, arguments); };
+    const auto work = [&] { return continue_with(program, arguments); };
     return arguments.detach ? detach(program, work) : work();
 }
 

@@ -24,11 +24,11 @@ json::object contract_summary(const Definitions& all, const Contract& contract) 
 }
 
 int list_contracts(Program& program, const Definitions& all) {
-    json::array told;
+    json::array list;
     for (const std::string& name : all.contracts.names()) {
         const auto contract = all.contracts.get(name);
         if (!contract.ok()) { return program.fail(contract.error()); }
-        told.push_back(contract_summary(all, *contract));
+        list.push_back(contract_summary(all, *contract));
         if (!program.json_output) {
             program.out << fitted_line(program,
                                        fmt::format("{:<22} {:<5} {}", name, contract->version(),
@@ -37,7 +37,7 @@ int list_contracts(Program& program, const Definitions& all) {
                         << "\n";
         }
     }
-    if (program.json_output) { program.print_json({{"contracts", std::move(told)}}); }
+    if (program.json_output) { program.print_json({{"contracts", std::move(list)}}); }
     return 0;
 }
 
@@ -75,13 +75,13 @@ int show_contract(Program& program, const Definitions& all, const std::string& n
     json::object measured;
     for (const auto& [pointer, fact] : contract->measured()) { measured[pointer] = fact; }
     if (program.json_output) {
-        json::object told = contract_summary(all, *contract);
+        json::object object = contract_summary(all, *contract);
         json::array rules;
         for (const std::string& rule : contract->rules()) { rules.emplace_back(rule); }
-        told["schema"] = contract->schema();
-        told["measured"] = std::move(measured);
-        told["rules"] = std::move(rules);
-        program.print_json(told);
+        object["schema"] = contract->schema();
+        object["measured"] = std::move(measured);
+        object["rules"] = std::move(rules);
+        program.print_json(object);
         return 0;
     }
     program.out << name << " " << contract->version() << "\n  " << printable_lines(contract->description()) << "\n  from "

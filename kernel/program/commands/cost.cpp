@@ -87,7 +87,7 @@ int show_cost(Program& program, const std::string& task) {
     const auto price_lists = costing.prices.value_or(std::vector<records::PriceList>());
     const TaskLimits limits = costing.limits ? TaskLimits::from_record(*costing.limits) : TaskLimits{};
     const bool from_transcript = answered_from_transcript(store.paths(*id));
-    const bool died = state->status == TaskStatus::running && !TaskLock::holder(store.paths(*id));
+    const bool ended_while_running = state->status == TaskStatus::running && !TaskLock::holder(store.paths(*id));
     if (program.json_output) {
         json::array unpriced;
         for (const std::string& model : ledger.unpriced_models()) { unpriced.emplace_back(model); }
@@ -107,7 +107,7 @@ int show_cost(Program& program, const std::string& task) {
                             {"limits", costing.limits ? records::to_fields(*costing.limits) : json::object()},
                             {"prices", std::move(prices)},
                             {"from_transcript", from_transcript},
-                            {"call_may_be_missing", died}});
+                            {"call_may_be_missing", ended_while_running}});
         return 0;
     }
     program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
@@ -129,7 +129,7 @@ int show_cost(Program& program, const std::string& task) {
         program.out << "\n  The figures are those of the recorded calls. They cost: "
                     << printable(cost_in_words(total, ledger.unpriced_models()), 1000) << "\n";
     }
-    if (died) {
+    if (ended_while_running) {
         program.out
             << "\n  The process that ran it has ended. A call may have been in progress; it is counted when the task continues.\n";
     }

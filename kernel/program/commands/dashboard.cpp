@@ -37,7 +37,7 @@ std::vector<std::filesystem::path> task_folders(const std::vector<KnownRepositor
     return folders;
 }
 
-void tell_address(Program& program, const ServerSettings& settings, unsigned port, const std::string& token) {
+void print_address(Program& program, const ServerSettings& settings, unsigned port, const std::string& token) {
     const std::string address =
         settings.socket.empty() ? "http://127.0.0.1:" + std::to_string(port) + "/?token=" + token : settings.socket;
     if (program.json_output) {
@@ -83,12 +83,12 @@ void follow(const Program& program, RepositoryList& list, Aggregator& tasks, Set
     constexpr std::chrono::milliseconds wait_after_change{200};  // A process often ends after its last record.
     constexpr std::chrono::milliseconds wait_without_events{500};
     // Events usually suffice: looking at everything costs more.
-    constexpr std::chrono::seconds between_whole_looks{60};
-    constexpr std::chrono::seconds between_looks_without_events{10};
+    constexpr std::chrono::seconds full_refresh_interval{60};
+    constexpr std::chrono::seconds refresh_interval_without_events{10};
     auto watch = std::make_unique<ChangeWatch>(task_folders(tasks.every_repository()));
     events.publish(tasks.refresh());  // What changed before there was a watch.
     const SystemClock clock;
-    auto looked = clock.steady();
+    auto refreshed = clock.steady();
     std::chrono::milliseconds wait = usual_wait;
     while (!program.cancel->requested() && !program.cancel->finishing()) {
         const auto changes = watch->wait(watch->misses_events() ? wait_without_events : wait, -1);
@@ -101,12 +101,13 @@ void follow(const Program& program, RepositoryList& list, Aggregator& tasks, Set
         const auto known = list.if_changed();
         if (known) { tasks.set_repositories(*known); }
         const bool moved = known || tasks.repositories_moved();
-        const bool due = clock.steady() - looked >= (watch->misses_events() ? between_looks_without_events : between_whole_looks);
+        const bool due =
+            clock.steady() - refreshed >= (watch->misses_events() ? refresh_interval_without_events : full_refresh_interval);
         if (moved || due || (watch->misses_events() && changes.empty())) { events.publish(tasks.refresh()); }
         if (moved || (due && watch->misses_events())) {  // A folder may have come.
             watch = std::make_unique<ChangeWatch>(task_folders(tasks.every_repository()));
         }
-        if (due) { looked = clock.steady(); }
+        if (due) { refreshed = clock.steady(); }
     }
 }
 
@@ -164,7 +165,7 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
     (void)sets.refresh();
     Dashboard dashboard({tasks, events, guard, commands, *sets_in});
     const auto server = (*listener)->serve(dashboard);
-    tell_address(program, settings, server->port(), guard.token());
+    print_address(program, settings, server->port(), guard.token());
     follow(program, list, tasks, sets, events);
     server->stop();
     events.close();

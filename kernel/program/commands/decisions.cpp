@@ -127,8 +127,8 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
     decision.edited = std::move(*edited);
     return with_task(program, task, [&](Project& project, const std::string& id) {
         const auto decided = project.controller().decide(id, decision);
-        if (!decided.ok()) { return program.fail(with_standing(decided.error(), project.tasks(), id)); }
-        return go_on_with_answer(program, project, id, *decided, arguments.no_resume);
+        if (!decided.ok()) { return program.fail(with_status_and_command(decided.error(), project.tasks(), id)); }
+        return resume_with_answer(program, project, id, *decided, arguments.no_resume);
     });
 }
 

@@ -34,9 +34,9 @@ int validate_definitions(Program& program, const DefinitionCommands& commands, c
     const auto definitions = load_definitions(program);
     // A definition in force is broken. If no file is named, the validation below reports it.
     if (!definitions.ok() && !files.empty()) { return program.fail(definitions.error()); }
-    json::array told;
+    json::array results;
     bool valid = true;
-    const auto tell = [&program](const std::vector<Error>& problems) {
+    const auto print_problems = [&program](const std::vector<Error>& problems) {
         json::array list;
         for (const Error& problem : problems) {
             list.push_back(json::object{
@@ -45,24 +45,24 @@ int validate_definitions(Program& program, const DefinitionCommands& commands, c
         }
         return list;
     };
-    const auto look_at = [&](const std::string& file, const std::vector<Error>& problems) {
+    const auto report = [&](const std::string& file, const std::vector<Error>& problems) {
         valid = valid && problems.empty();
-        json::array list = tell(problems);
+        json::array list = print_problems(problems);
         if (problems.empty() && !program.json_output) {
             program.out << "ok     " << (file.empty() ? "all in use" : printable(file, 1000)) << "\n";
         }
-        told.push_back(json::object{{"file", file}, {"valid", problems.empty()}, {"problems", std::move(list)}});
+        results.push_back(json::object{{"file", file}, {"valid", problems.empty()}, {"problems", std::move(list)}});
     };
     if (!definitions.ok()) {
-        look_at("", {definitions.error()});
+        report("", {definitions.error()});
     } else if (files.empty()) {
-        look_at("", commands.validate(*definitions, ""));
+        report("", commands.validate(*definitions, ""));
     }
     for (const std::string& file : files) {
         const std::string path = (program.directory / file).lexically_normal().string();
-        look_at(file, commands.validate(*definitions, path));
+        report(file, commands.validate(*definitions, path));
     }
-    if (program.json_output) { program.print_json({{"valid", valid}, {"files", std::move(told)}}); }
+    if (program.json_output) { program.print_json({{"valid", valid}, {"files", std::move(results)}}); }
     return valid ? 0 : 1;
 }
 

@@ -50,8 +50,10 @@ private:
             ::dup2(out, STDERR_FILENO);
             ::close(out);
         }
-        const auto told = write_all(program_.detached, task, "the parent");
-        if (!told.ok()) { next_->event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning), told.error().to_string()}); }
+        const auto result = write_all(program_.detached, task, "the parent");
+        if (!result.ok()) {
+            next_->event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning), result.error().to_string()});
+        }
         ::close(program_.detached);
         program_.detached = -1;
     }
@@ -116,12 +118,12 @@ int detach(Program& program, const std::function<int()>& work) {
     const auto place = ProjectPlace::find(program);
     const std::string log = place.ok() ? (TaskStore(place->agentforge).paths(task).root / "detached.log").string() : "";
     if (program.json_output || program.stream_output) {
-        json::object told{{"task_id", task}, {"detached", true}, {"pid", child}, {"log", log}};
+        json::object result{{"task_id", task}, {"detached", true}, {"pid", child}, {"log", log}};
         if (program.stream_output) {
-            told["type"] = "result";
-            program.out << to_json_line(told) << "\n";
+            result["type"] = "result";
+            program.out << to_json_line(result) << "\n";
         } else {
-            program.print_json(told);
+            program.print_json(result);
         }
         return 0;
     }

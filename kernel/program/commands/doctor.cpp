@@ -9,7 +9,7 @@
 #include "program/command_line.hpp"
 #include "program/commands/servers.hpp"
 #include "program/project/project.hpp"
-#include "program/project/ready.hpp"
+#include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
 
 namespace agentforge::kernel {
@@ -166,16 +166,16 @@ std::vector<Check> check_measuring(Program& program, Project& project) {
         const bool unborn = gates.error().code == "AF-GIT-005";
         return {{"gates", unborn ? Verdict::warning : Verdict::bad, gates.error().to_string()}};
     }
-    std::string told;
+    std::string text;
     for (const std::string& line : gates_text(*gates)) {
-        told += (told.empty() ? "" : "\n") + line.substr(line.starts_with("gates: ") ? 7 : 0);
+        text += (text.empty() ? "" : "\n") + line.substr(line.starts_with("gates: ") ? 7 : 0);
     }
     const auto can = check_can_measure(*gates, project.settings().text("gates.setup"));
     checks.push_back({"gates",
                       !can.ok()               ? Verdict::bad
                       : gates->scopes.empty() ? Verdict::warning
                                               : Verdict::good,
-                      can.ok() ? told : told + "\n" + can.error().to_string()});
+                      can.ok() ? text : text + "\n" + can.error().to_string()});
     std::vector<std::string> seen;
     for (const ScopeReadiness& scope : gates->scopes) {
         for (const ToolState& tool : scope.tools) {

@@ -152,7 +152,7 @@ Result<Entry> entry_of_arguments(const Program& program, Project& project, const
     for (const Import& import : imports) {
         if (arguments.set_file.empty()) { AF_CHECK(check_is_for_one_repository(project.tasks(), import)); }
     }
-    return settle_entry(pipeline, std::move(imports), {given.skip_to, given.without, arguments.exit_after});
+    return resolve_entry(pipeline, std::move(imports), {given.skip_to, given.without, arguments.exit_after});
 }
 
 std::string title_of(const Entry& entry) {

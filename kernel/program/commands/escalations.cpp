@@ -36,7 +36,9 @@ void add_without_record(PendingList& pending, const TaskStore& tasks, const Esca
         const auto recorded = store.item(open->id);
         if (recorded.ok()) { continue; }  // The question was answered.
         PendingItem item{open->kind, open->id, task.task_id, state->stage().name, open->text, open->hash, state->updated_at};
-        if (recorded.error().kind == ErrorKind::not_found) { pending.problems.push_back(store.lost(item.id, item.task_id)); }
+        if (recorded.error().kind == ErrorKind::not_found) {
+            pending.problems.push_back(store.missing_question_error(item.id, item.task_id));
+        }
         const auto later = [&item](const PendingItem& other) { return item.created_at < other.created_at; };
         pending.items.insert(std::find_if(pending.items.begin(), pending.items.end(), later), std::move(item));
     }
@@ -93,10 +95,10 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const EscalationStore store(place->agentforge);
-    json::object told{{"id", id}};
+    json::object object{{"id", id}};
     std::vector<std::pair<std::string, std::string>> lines;
     const auto line = [&](const char* name, const std::string& value) {
-        told[name] = value;
+        object[name] = value;
         if (!value.empty()) { lines.emplace_back(name, value); }
     };
     std::string how;
@@ -115,11 +117,11 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         }
         const auto decision = store.action_decision(id);
         if (!decision.ok()) { return program.fail(decision.error()); }
-        told["kind"] = "action";
+        object["kind"] = "action";
         line("task_id", request->task_id);
         line("stage", request->stage);
         line("action_hash", request->artifact_hash);
-        told["action"] = request->artifact;
+        object["action"] = request->artifact;
         lines.emplace_back("action", action_text(request->artifact));
         line("answer", !*decision               ? ""
                        : !(*decision)->approved ? "rejected"
@@ -127,7 +129,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
                                                 : "approved");
         line("feedback", *decision ? (*decision)->feedback : "");
         if (*decision && (*decision)->edited) {
-            told["edited"] = *(*decision)->edited;
+            object["edited"] = *(*decision)->edited;
             lines.emplace_back("changed to", action_text(*(*decision)->edited));
         }
         if (!*decision) { how = "agentforge approve | reject " + id; }
@@ -138,7 +140,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         if (!request.ok()) { return program.fail(request.error()); }
         const auto decision = store.artifact_decision(id);
         if (!decision.ok()) { return program.fail(decision.error()); }
-        told["kind"] = "approval";
+        object["kind"] = "approval";
         line("task_id", request->task_id);
         line("stage", request->stage);
         line("artifact_hash", request->artifact_hash);
@@ -150,11 +152,11 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
                 }
             }
             if (state->approval && state->approval->id == id) {
-                records::write_field(told, "answers", state->feedback_answers);
+                records::write_field(object, "answers", state->feedback_answers);
                 for (const std::string& words : words_before_decision(*state)) { lines.emplace_back("to know", words); }
             }
         }
-        told["artifact"] = request->artifact;
+        object["artifact"] = request->artifact;
         lines.emplace_back("artifact", to_yaml(request->artifact));
         line("answer", !*decision                           ? ""
                        : (*decision)->decision == "approve" ? "approved"
@@ -167,7 +169,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
         if (!escalation.ok()) { return program.fail(escalation.error()); }
         const auto resolution = store.resolution(id);
         if (!resolution.ok()) { return program.fail(resolution.error()); }
-        told["kind"] = "escalation";
+        object["kind"] = "escalation";
         line("task_id", escalation->task_id);
         line("stage", escalation->stage);
         line("issue", escalation->issue);
@@ -177,29 +179,29 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
             options.emplace_back(option);
             lines.emplace_back("option", option);
         }
-        told["options"] = std::move(options);
-        told["context"] = escalation->context;
+        object["options"] = std::move(options);
+        object["context"] = escalation->context;
         if (!escalation->context.empty()) { lines.emplace_back("context", to_json_pretty(escalation->context)); }
-        told["answer"] = nullptr;
+        object["answer"] = nullptr;
         if (*resolution) {
-            told["answer"] = (*resolution)->context;
+            object["answer"] = (*resolution)->context;
             lines.emplace_back("answer", (*resolution)->abort ? "end the task" : to_json_line((*resolution)->context));
         } else {
             how = "agentforge resolve " + id + " \"…\"";
         }
     }
     if (program.json_output) {
-        program.print_json(told);
+        program.print_json(object);
         return 0;
     }
-    if (!how.empty() && has_ended(TaskStore(place->agentforge), std::string(told.at("task_id").as_string()))) {
+    if (!how.empty() && has_ended(TaskStore(place->agentforge), std::string(object.at("task_id").as_string()))) {
         how = "not possible: its task has ended";
     }
     program.out << printable(id, 300) << "\n";
     for (const auto& [name, value] : lines) {
         if (value.find('\n') != std::string::npos) {
             program.out << "  " << name << "\n";
-            tell_lines(program.out, value);
+            print_quoted(program.out, value);
             continue;
         }
         program.out << "  " << name << std::string(std::max<std::size_t>(1, 14 - name.size()), ' ') << printable_lines(value)
@@ -216,7 +218,7 @@ Result<std::string> question_named(const ProjectPlace& place, const std::string&
     AF_TRY(const std::string id, tasks.resolve(name));
     AF_TRY(const TaskState state, read_task_state(tasks, id));
     if (const auto open = open_question(state); open && open->kind == QuestionKind::escalation) { return open->id; }
-    return with_standing(
+    return with_status_and_command(
         Error{"AF-ESC-091", "task " + short_id(id) + " has no open question", "", see_status, ErrorKind::invalid}, tasks, id);
 }
 
@@ -246,9 +248,9 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     if (!arguments.answer.empty()) { resolution.context["answer"] = (*project)->secrets().redactor->redact(arguments.answer); }
     resolution.resolved_by = "user";
     if (const auto written = (*project)->escalations().resolve(*question, resolution); !written.ok()) {
-        return program.fail(with_standing(written.error(), (*project)->tasks(), escalation->task_id));
+        return program.fail(with_status_and_command(written.error(), (*project)->tasks(), escalation->task_id));
     }
-    return go_on_with_answer(program, **project, escalation->task_id, *question, arguments.no_resume);
+    return resume_with_answer(program, **project, escalation->task_id, *question, arguments.no_resume);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::string request_for(const NamedViolation& named) {
 }
 
 /// Finds the violation in the files that the task starts from.
-Result<NamedViolation> look_for(Project& project, const Program& program, const NamedViolation& record, bool uncommitted) {
+Result<NamedViolation> find_current(Project& project, const Program& program, const NamedViolation& record, bool uncommitted) {
     const std::string& file = record.violation.file;
     AF_TRY(const FileCheck checked,
            check_file(project.task_workspace_options(), project.processes(), file, uncommitted,
@@ -74,7 +74,7 @@ int run_fix(Program& program, const FixArguments& arguments) {
     task.prepare = [&program, id = arguments.id, uncommitted = task.include_uncommitted](
                        Project& project, PipelineTemplate& pipeline) -> Result<std::string> {
         AF_TRY(const NamedViolation record, read_record(records_folder(project.place()), id));
-        AF_TRY(const NamedViolation named, look_for(project, program, record, uncommitted));
+        AF_TRY(const NamedViolation named, find_current(project, program, record, uncommitted));
         AF_CHECK(put_into(pipeline, named));
         return request_for(named);
     };

@@ -31,7 +31,7 @@ int run_fork(Program& program, Project& project, const std::string& parent, cons
     if (!id.ok()) { return program.fail(id.error()); }
     if (!arguments.only_make) {
         const auto result = project.controller().resume(*id, arguments.feedback);
-        return result.ok() ? tell(program, project, *result) : program.fail(result.error());
+        return result.ok() ? print_outcome(program, project, *result) : program.fail(result.error());
     }
     if (program.json_output) {
         program.print_json({{"task_id", *id}, {"parent", parent}, {"from_step", arguments.from_step}});

@@ -98,18 +98,18 @@ int show_history(Program& program, const HistoryArguments& arguments) {
     const auto& cycles = state->resumption.cycles;
     const std::vector<Waypoint> way = arguments.cycles ? std::vector<Waypoint>() : waypoints_of(all);
     if (program.json_output) {
-        json::array told_cycles;
-        for (std::size_t at = 0; at < cycles.size(); ++at) { told_cycles.push_back(to_json(cycles[at], at + 1)); }
-        json::object told{{"task_id", *id}, {"status", to_string(state->status)}, {"cycles", std::move(told_cycles)}};
+        json::array cycle_list;
+        for (std::size_t at = 0; at < cycles.size(); ++at) { cycle_list.push_back(to_json(cycles[at], at + 1)); }
+        json::object object{{"task_id", *id}, {"status", to_string(state->status)}, {"cycles", std::move(cycle_list)}};
         if (!arguments.cycles) {
-            json::array told_way;
+            json::array way_list;
             for (const Waypoint& point : way) {
-                told_way.push_back(
+                way_list.push_back(
                     json::object{{"time", point.time}, {"stage", point.stage}, {"what", point.what}, {"detail", point.detail}});
             }
-            told["way"] = std::move(told_way);
+            object["way"] = std::move(way_list);
         }
-        program.print_json(told);
+        program.print_json(object);
         return 0;
     }
     program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n";

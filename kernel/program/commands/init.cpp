@@ -5,13 +5,13 @@
 #include <ostream>
 
 #include "base/files.hpp"
-#include "git/surroundings.hpp"
+#include "git/detected_repository.hpp"
 #include "pipeline/setup.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/config.hpp"
 #include "program/project/auto_model.hpp"
 #include "program/project/project.hpp"
-#include "program/project/ready.hpp"
+#include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
 
 namespace agentforge::kernel {
@@ -20,7 +20,7 @@ namespace {
 
 /// What was found out, for the settings file and for whoever reads along.
 struct InitFindings {
-    RepositorySurroundings repository;
+    DetectedRepository repository;
     GateReadiness gates;                 ///< Without scopes: no language was recognised.
     std::string problem;                 ///< What is wrong with language files of the project.
     std::string command;                 ///< What might run the tests where no language is recognised: `make check`.
@@ -29,13 +29,13 @@ struct InitFindings {
 };
 
 /// A repository that somebody else made is not trusted by setting it up; the user hears that there is something to look at.
-void name_what_is_not_trusted(Program& program, const TrustedSettings& loaded) {
+void warn_not_trusted(Program& program, const TrustedSettings& loaded) {
     if (!loaded.trust.allowed()) { program.err << "agentforge: " << printable_lines(loaded.trust.refusal().to_string()) << "\n"; }
 }
 
 /// By the shipped languages and the project's own; what its settings say is not asked, as they may be wrong.
-Result<GateReadiness> look_at_languages(const Program& program, const ProjectPlace& place, const ProductPaths& product,
-                                        const std::vector<std::string>& files, std::string& problem) {
+Result<GateReadiness> detect_languages(const Program& program, const ProjectPlace& place, const ProductPaths& product,
+                                       const std::vector<std::string>& files, std::string& problem) {
     GitTaskWorkspaceOptions options;
     options.repository = place.root.string();
     const auto state = state_directory(program.environment);
@@ -45,12 +45,12 @@ Result<GateReadiness> look_at_languages(const Program& program, const ProjectPla
     options.gates.conformance_directories = {product.config + "/conformance"};
     options.gates.environment = program.environment;
     const auto processes = make_process_runner(product.exec_helper);
-    auto found = look_at_checkout(options, *processes, files);
+    auto found = readiness_of_checkout(options, *processes, files);
     if (found.ok()) { return found; }
     // A wrong language file of the project does not stop the setup.
     problem = found.error().to_string();
     options.gates.more_languages.clear();
-    return look_at_checkout(options, *processes, files);
+    return readiness_of_checkout(options, *processes, files);
 }
 
 /// `make check` or `make test`, where a Makefile at the top has such a target.
@@ -71,8 +71,8 @@ std::string test_target(const std::filesystem::path& root) {
 Result<InitFindings> find_out(const Program& program, const ProjectPlace& place, const ProductPaths& product,
                               const Settings* settings) {
     InitFindings found;
-    AF_TRY(found.repository, look_around(place.root));
-    AF_TRY(found.gates, look_at_languages(program, place, product, found.repository.files, found.problem));
+    AF_TRY(found.repository, detect_repository(place.root));
+    AF_TRY(found.gates, detect_languages(program, place, product, found.repository.files, found.problem));
     if (found.gates.scopes.empty()) { found.command = test_target(place.root); }
     if (settings != nullptr) {
         ModelSettings any = read_model_settings(*settings, "");
@@ -104,7 +104,7 @@ std::string folder_of_scope(const ScopeReadiness& scope) {
 }
 
 /// `gates: {language: python, scopes: {api: go}}`
-std::string settled_languages(const GateReadiness& gates) {
+std::string languages_setting(const GateReadiness& gates) {
     std::string language;
     std::string scopes;
     for (const ScopeReadiness& scope : gates.scopes) {
@@ -121,7 +121,7 @@ std::string settled_languages(const GateReadiness& gates) {
 }
 
 /// Where the remote is, without user and password; a folder as it is.
-std::string shown_remote(const RepositorySurroundings& repository) {
+std::string shown_remote(const DetectedRepository& repository) {
     const RemotePlace place = read_remote(repository.remote_address);
     return place.host.empty() ? repository.remote_address : place.host + "/" + place.path;
 }
@@ -142,7 +142,7 @@ std::string settings_text(const InitFindings& found) {
     for (std::size_t index = 0; scopes.size() > 1 && index < scopes.size(); ++index) {
         text += comment("  " + folder_of_scope(scopes[index]) + "  " + counted_files(scopes[index]));
     }
-    if (!scopes.empty()) { text += "# " + settled_languages(found.gates) + "     would settle it.\n"; }
+    if (!scopes.empty()) { text += "# " + languages_setting(found.gates) + "     would settle it.\n"; }
     if (!found.command.empty()) {
         text +=
             "# No language is recognised. Where this runs the tests and prints TAP, or writes JUnit XML below $AGENTFORGE_RESULTS (docs/gates.md):\n"
@@ -175,7 +175,7 @@ std::string settings_text(const InitFindings& found) {
 }
 
 json::object findings_json(const InitFindings& found) {
-    const RepositorySurroundings& repository = found.repository;
+    const DetectedRepository& repository = found.repository;
     const ScopeReadiness none;
     const ScopeReadiness& whole = found.gates.scopes.empty() ? none : found.gates.scopes.front();
     json::array models;
@@ -228,8 +228,8 @@ std::vector<std::string> names_of(const std::vector<ModelCandidate>& models) {
     return names;
 }
 
-void tell_findings(Program& program, const InitFindings& found) {
-    const RepositorySurroundings& repository = found.repository;
+void print_findings(Program& program, const InitFindings& found) {
+    const DetectedRepository& repository = found.repository;
     const auto listed = [](const std::vector<std::string>& names) {
         std::string text;
         for (const std::string& name : names) { text += (text.empty() ? "" : ", ") + name; }
@@ -301,15 +301,15 @@ int ask_for_model(Program& program, const std::vector<ModelCandidate>& models) {
 
 /// What is left to do before the first task.
 int choose_model(Program& program, const InitFindings& found) {
-    const bool settled = found.names_backend || !found.models.empty();
+    const bool has_model = found.names_backend || !found.models.empty();
     const auto home = program.environment.find("HOME");
     const bool can_write = home != program.environment.end() && !home->second.empty();
     const bool asks =
         !found.names_backend && !found.models.empty() && program.in_is_terminal && program.out_is_terminal && can_write;
     const int code = asks ? ask_for_model(program, found.models) : 0;
-    if (!settled) { program.out << "Next: choose a model, one of\n" << program.with_place(model_help()); }
-    program.out << (settled ? "Next: " : "and then: ") << program.with_place("agentforge start") << " \"what you want\"\n";
-    if (settled && !found.names_backend && !asks) {
+    if (!has_model) { program.out << "Next: choose a model, one of\n" << program.with_place(model_help()); }
+    program.out << (has_model ? "Next: " : "and then: ") << program.with_place("agentforge start") << " \"what you want\"\n";
+    if (has_model && !found.names_backend && !asks) {
         program.out << "  It uses the first model that answers; docs/models.md shows how to choose another.\n";
     }
     return code;
@@ -332,7 +332,7 @@ int run_init(Program& program) {
     const bool existed = !written.ok() && written.error().kind == ErrorKind::conflict;
     if (!written.ok() && !existed) { return program.fail(written.error()); }
     if (loaded.ok()) {
-        name_what_is_not_trusted(program, *loaded);
+        warn_not_trusted(program, *loaded);
     } else {
         program.err << "agentforge: " << printable_lines(loaded.error().to_string()) << "\n";
     }
@@ -343,17 +343,17 @@ int run_init(Program& program) {
     }
     const auto tests = try_tests(program, *found, loaded.ok());
     if (program.json_output) {
-        json::object told{{"project", place->root.string()},
-                          {"settings", settings.string()},
-                          {"existed", existed},
-                          {"found", findings_json(*found)}};
+        json::object object{{"project", place->root.string()},
+                            {"settings", settings.string()},
+                            {"existed", existed},
+                            {"found", findings_json(*found)}};
         if (!tests.ok()) { return program.fail(tests.error()); }
-        if (!tests->empty()) { told["tests"] = *tests; }
-        program.print_json(told);
+        if (!tests->empty()) { object["tests"] = *tests; }
+        program.print_json(object);
         return 0;
     }
     program.out << (existed ? "Already set up: " : "Set up: ") << place->agentforge.string() << "\n";
-    tell_findings(program, *found);
+    print_findings(program, *found);
     if (!tests.ok()) { return program.fail(tests.error()); }
     if (!tests->empty()) { program.out << "  tests     " << *tests << "\n"; }
     if (!loaded.ok()) {

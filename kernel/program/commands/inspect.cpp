@@ -259,9 +259,9 @@ int show_gates(Program& program, const std::string& id, const std::vector<Record
         const auto gate = records::as<records::Gate>(record);
         if (!gate || !gate->commands) { continue; }
         if (program.json_output) {
-            json::object told{{"seq", record.seq}, {"gate", gate->gate}, {"duration_ms", *gate->duration_ms}};
-            records::write_field(told, "commands", *gate->commands);
-            gates.push_back(std::move(told));
+            json::object object{{"seq", record.seq}, {"gate", gate->gate}, {"duration_ms", *gate->duration_ms}};
+            records::write_field(object, "commands", *gate->commands);
+            gates.push_back(std::move(object));
         } else {
             show_gate(program, record.seq, *gate);
         }

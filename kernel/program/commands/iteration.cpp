@@ -8,7 +8,7 @@
 
 namespace agentforge::kernel {
 
-bool sits_at_terminal(const Program& program) {
+bool is_at_terminal(const Program& program) {
     return program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output &&
            program.detached < 0;
 }
@@ -52,7 +52,7 @@ Result<std::set<std::string>> iterated_stages(const Program& program, const Proj
     const std::string mode = project.settings().text("pipeline.iterate");
     if (arguments.iterate || mode == "always") { return reached; }
     const bool by_default = reached.contains(exit) && pipeline.stages[end].iterate;
-    if (mode == "never" || !arguments.exit_after.empty() || !sits_at_terminal(program) || !by_default) {
+    if (mode == "never" || !arguments.exit_after.empty() || !is_at_terminal(program) || !by_default) {
         return std::set<std::string>();
     }
     return std::set<std::string>{exit};

@@ -12,7 +12,7 @@
 namespace agentforge::kernel {
 
 /// True if a person is at this run's terminal.
-[[nodiscard]] bool sits_at_terminal(const Program& program);
+[[nodiscard]] bool is_at_terminal(const Program& program);
 
 /// Returns the stages whose artifacts are shown: by --iterate, --iterate-at or --no-iterate, else by `pipeline.iterate`. `auto`,
 /// the default, never makes a task wait for a person who is not there: it shows the artifact that the task ends with if that

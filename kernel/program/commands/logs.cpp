@@ -113,9 +113,9 @@ int show_logs(Program& program, const LogArguments& arguments) {
     if (!records.ok()) { return program.fail(records.error()); }
     const std::size_t first = arguments.tail == 0 || arguments.tail >= records->size() ? 0 : records->size() - arguments.tail;
     if (arguments.format == "json") {
-        json::array told;
-        for (std::size_t index = first; index < records->size(); ++index) { told.push_back((*records)[index].body); }
-        program.print_json({{"task_id", *id}, {"records", std::move(told)}, {"running", TaskLock::holder(paths).has_value()}});
+        json::array list;
+        for (std::size_t index = first; index < records->size(); ++index) { list.push_back((*records)[index].body); }
+        program.print_json({{"task_id", *id}, {"records", std::move(list)}, {"running", TaskLock::holder(paths).has_value()}});
         return told_whole(program, *records);
     }
     for (std::size_t index = first; index < records->size(); ++index) { print_record(program, arguments, (*records)[index]); }

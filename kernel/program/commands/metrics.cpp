@@ -39,21 +39,21 @@ unsigned sent_back_by(const TaskState& state, const std::string& stage) {
 json::object stage_metrics(const TaskState& state, std::size_t index, const TaskLimits& limits) {
     const StageState& stage = state.stages[index];
     const StageTemplate& shape = state.pipeline.stages[index];
-    json::object told{{"stage", stage.name},
-                      {"part", shape.part},
-                      {"status", to_string(stage.status)},
-                      {"duration_ms", stage.duration_ms},
-                      {"wall_ms", stage.wall_ms},
-                      {"tokens", figures_of(state, stage).tokens},
-                      {"budget_share", shape.budget_share},
-                      {"visits", stage.visits},
-                      {"retries", stage.retries},
-                      {"cycles", stage.cycles},
-                      {"sent_back", sent_back_by(state, stage.name)},
-                      {"steps", stage.steps}};
-    if (const auto budget = own_tokens(limits, shape)) { told["token_budget"] = *budget; }
-    if (stage.plan_step) { told["plan_step"] = records::to_fields(*stage.plan_step); }
-    return told;
+    json::object object{{"stage", stage.name},
+                        {"part", shape.part},
+                        {"status", to_string(stage.status)},
+                        {"duration_ms", stage.duration_ms},
+                        {"wall_ms", stage.wall_ms},
+                        {"tokens", figures_of(state, stage).tokens},
+                        {"budget_share", shape.budget_share},
+                        {"visits", stage.visits},
+                        {"retries", stage.retries},
+                        {"cycles", stage.cycles},
+                        {"sent_back", sent_back_by(state, stage.name)},
+                        {"steps", stage.steps}};
+    if (const auto budget = own_tokens(limits, shape)) { object["token_budget"] = *budget; }
+    if (stage.plan_step) { object["plan_step"] = records::to_fields(*stage.plan_step); }
+    return object;
 }
 
 int show_metrics(Program& program, const std::string& task) {

@@ -21,7 +21,7 @@ int run_pause(Program& program, const std::string& task, const std::string& reas
         const auto state = read_task_state(store, *id);
         if (!state.ok()) { return program.fail(state.error()); }
         return program.fail(Error{"AF-CLI-074", "no process runs the task, so there is nothing to pause", "task " + short_id(*id),
-                                  standing_of(*state, overview_of(*state, {}, store.paths(*id))), ErrorKind::conflict});
+                                  status_and_command(*state, overview_of(*state, {}, store.paths(*id))), ErrorKind::conflict});
     }
     if (const auto asked = ask_to_pause(store, *id, reason, when); !asked.ok()) { return program.fail(asked.error()); }
     if (program.json_output) {

@@ -7,7 +7,7 @@
 #include "config/one_file.hpp"
 #include "program/commands/definitions.hpp"
 #include "program/commands/plugins.hpp"
-#include "program/project/ready.hpp"
+#include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/terminal.hpp"
 
@@ -22,13 +22,13 @@ std::string stages_in_line(const PipelineTemplate& pipeline) {
 }
 
 int list_pipelines(Program& program, const Definitions& all) {
-    json::array told;
+    json::array list;
     for (const std::string& name : all.pipelines.names()) {
         const auto pipeline = all.pipelines.get(name);
         if (!pipeline.ok()) { return program.fail(pipeline.error()); }
         json::array stages;
         for (const StageTemplate& stage : pipeline->stages) { stages.emplace_back(stage.name); }
-        told.push_back(json::object{{"name", name},
+        list.push_back(json::object{{"name", name},
                                     {"description", pipeline->description},
                                     {"goal_type", pipeline->goal_type},
                                     {"stages", std::move(stages)},
@@ -42,7 +42,7 @@ int list_pipelines(Program& program, const Definitions& all) {
                         << "\n             " << printable(stages_in_line(*pipeline), 1000) << "\n";
         }
     }
-    if (program.json_output) { program.print_json({{"pipelines", std::move(told)}}); }
+    if (program.json_output) { program.print_json({{"pipelines", std::move(list)}}); }
     return 0;
 }
 
@@ -50,9 +50,9 @@ int show_pipeline(Program& program, const Definitions& all, const std::string& n
     const auto pipeline = all.pipelines.get(name);
     if (!pipeline.ok()) { return program.fail(pipeline.error()); }
     if (program.json_output) {
-        json::object told = pipeline->to_json();
-        told["of_project"] = all.of_project(pipeline->source);
-        program.print_json(told);
+        json::object object = pipeline->to_json();
+        object["of_project"] = all.of_project(pipeline->source);
+        program.print_json(object);
         return 0;
     }
     std::ostream& out = program.out;

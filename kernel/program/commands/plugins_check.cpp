@@ -38,7 +38,7 @@ int check(Program& program, const std::string& file, double timeout_s) {
 }
 
 int child() {
-    exit_guard::end_is_meant();  // The parent reports which call ended the process.
+    exit_guard::expect_exit();  // The parent reports which call ended the process.
     CheckHooks hooks;
     hooks.arguments = [](std::string_view tool, const json::object& schema, json::object& arguments) {
         return check_arguments(tool, schema, arguments);

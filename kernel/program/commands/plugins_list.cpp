@@ -44,12 +44,12 @@ int list_plugins(Program& program) {
         for (std::size_t index = 0; index < plugins.size(); ++index) {
             array.push_back(plugin_json(plugins[index], conditions[index]));
         }
-        json::array told;
-        for (const Error& problem : problems) { told.emplace_back(problem.to_string()); }
+        json::array list;
+        for (const Error& problem : problems) { list.emplace_back(problem.to_string()); }
         json::object stages;
         for (const auto& [name, words] : registry.described_stages()) { stages[name] = words; }
         program.print_json(
-            {{"plugins", std::move(array)}, {"stages_that_are_data", std::move(stages)}, {"problems", std::move(told)}});
+            {{"plugins", std::move(array)}, {"stages_that_are_data", std::move(stages)}, {"problems", std::move(list)}});
         return 0;
     }
     for (const PluginKind kind : {PluginKind::stage, PluginKind::tool, PluginKind::llm, PluginKind::escalation}) {

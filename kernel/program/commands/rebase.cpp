@@ -18,7 +18,7 @@ struct RebaseArguments {
 
 int run_rebase(Program& program, Project& project, const std::string& id, bool check) {
     const auto result = project.controller().rebase(id, check);
-    if (!result.ok()) { return program.fail(with_standing(result.error(), project.tasks(), id)); }
+    if (!result.ok()) { return program.fail(with_status_and_command(result.error(), project.tasks(), id)); }
     if (program.json_output) {
         program.print_json({{"task_id", id},
                             {"rebased", result->done},

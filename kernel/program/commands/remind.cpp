@@ -15,7 +15,7 @@ namespace {
 
 struct RemindArguments {
     std::string task;
-    bool go_on = false;
+    bool resume_answered = false;
 };
 
 /// A context for calls outside a task. Messages go to standard error.
@@ -39,34 +39,40 @@ private:
 };
 
 json::object remind_json(const PendingItem& item, const ProcessedDue& done) {
-    json::array told;
-    for (const std::string& name : done.told) { told.emplace_back(name); }
+    json::array names;
+    for (const std::string& name : done.notified) { names.emplace_back(name); }
     json::array problems;
     for (const Error& error : done.problems) {
         problems.push_back(
             json::object{{"code", error.code}, {"message", error.message}, {"where", error.where}, {"remedy", error.remedy}});
     }
-    return {{"id", item.id},           {"task_id", item.task_id}, {"told_by", std::move(told)},     {"reminder", done.reminder},
-            {"settled", done.settled}, {"overdue", done.overdue}, {"problems", std::move(problems)}};
+    return {{"id", item.id},
+            {"task_id", item.task_id},
+            {"told_by", std::move(names)},
+            {"reminder", done.reminder},
+            {"settled", done.deadline_answer},
+            {"overdue", done.overdue},
+            {"problems", std::move(problems)}};
 }
 
-void say_tended(Program& program, const PendingItem& item, const ProcessedDue& done, const AnswerBy& by) {
-    if (!done.settled.empty()) {
+void print_processed(Program& program, const PendingItem& item, const ProcessedDue& done, const AnswerBy& by) {
+    if (!done.deadline_answer.empty()) {
         program.out << item.id << ": nobody answered by " << by.deadline << "; "
-                    << (done.settled == "abort" ? "the task will end"
-                                                : "the answer is \"" + printable(by.default_answer, 200) + "\"")
+                    << (done.deadline_answer == "abort" ? "the task will end"
+                                                        : "the answer is \"" + printable(by.default_answer, 200) + "\"")
                     << ". Continue with: agentforge resume " << short_id(item.task_id) << "\n";
-    } else if (!done.told.empty()) {
+    } else if (!done.notified.empty()) {
         std::string names;
-        for (const std::string& name : done.told) { names += (names.empty() ? "" : ", ") + printable(name, 80); }
+        for (const std::string& name : done.notified) { names += (names.empty() ? "" : ", ") + printable(name, 80); }
         program.out << item.id << ": notified by " << names
                     << (done.reminder == 0 ? "" : " (reminder " + std::to_string(done.reminder) + ")")
                     << (done.overdue ? ", its deadline was " + by.deadline : "") << "\n";
     }
 }
 
-/// Sends due notifications and enforces deadlines. `settled`: gets the tasks with a question that was answered by its deadline.
-int tend_people(Program& program, const RemindArguments& arguments, std::set<std::string>& settled) {
+/// Sends due notifications and enforces deadlines. `answered_by_deadline`: gets the tasks with a question that was answered by
+/// its deadline.
+int process_due_questions(Program& program, const RemindArguments& arguments, std::set<std::string>& answered_by_deadline) {
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
     if (!opened.ok()) { return program.fail(opened.error()); }
@@ -84,22 +90,22 @@ int tend_people(Program& program, const RemindArguments& arguments, std::set<std
     }
     RemindContext context(program);
     json::array items;
-    bool told = false;
+    bool anything_done = false;
     bool failed = false;
     for (const PendingItem& item : pending->items) {
         if (context.cancelled()) { break; }
         if (has_ended(project.tasks(), item.task_id)) { continue; }
         const ProcessedDue done = project.handlers().process_due(item.id, context, only.has_value());
-        if (!done.settled.empty()) { settled.insert(item.task_id); }
-        told = told || !done.told.empty() || !done.settled.empty();
+        if (!done.deadline_answer.empty()) { answered_by_deadline.insert(item.task_id); }
+        anything_done = anything_done || !done.notified.empty() || !done.deadline_answer.empty();
         failed = failed || !done.problems.empty();
-        if (done.told.empty() && done.settled.empty() && done.problems.empty() && !done.overdue) { continue; }
+        if (done.notified.empty() && done.deadline_answer.empty() && done.problems.empty() && !done.overdue) { continue; }
         if (program.json_output) {
             items.push_back(remind_json(item, done));
             continue;
         }
         const auto by = project.escalations().answer_by(item.id);
-        say_tended(program, item, done, by.ok() ? *by : AnswerBy());
+        print_processed(program, item, done, by.ok() ? *by : AnswerBy());
         for (const Error& problem : done.problems) {
             program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
         }
@@ -109,19 +115,19 @@ int tend_people(Program& program, const RemindArguments& arguments, std::set<std
                                          : 0;
     if (program.json_output) {
         program.print_json({{"tended", std::move(items)}});
-    } else if (!told && !failed && !program.quiet) {
+    } else if (!anything_done && !failed && !program.quiet) {
         program.out << "Nothing is due.\n";
     }
     return code;
 }
 
 int run_remind(Program& program, const RemindArguments& arguments) {
-    std::set<std::string> settled;
-    int code = tend_people(program, arguments, settled);
-    for (const std::string& task : settled) {
-        if (!arguments.go_on || program.cancel->requested()) { break; }
+    std::set<std::string> answered_by_deadline;
+    int code = process_due_questions(program, arguments, answered_by_deadline);
+    for (const std::string& task : answered_by_deadline) {
+        if (!arguments.resume_answered || program.cancel->requested()) { break; }
         // Continues each as `resume` does: with its own model and delivery.
-        code = std::max(code, resume_and_tell(program, task));
+        code = std::max(code, resume_and_report(program, task));
     }
     return code;
 }
@@ -133,9 +139,9 @@ void add_remind(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "remind", "Send reminders and apply deadlines; for cron");
     add_option(*command, "task", arguments->task, "Only the questions of this task, without delay: its id, or a unique part")
         ->type_name("TASK");
-    const Option go_on =
-        add_flag(*command, "--resume", arguments->go_on, "Resume the tasks whose question was answered by its deadline");
-    add_flag(*command, "--json", program.json_output, "Print JSON")->excludes(go_on);
+    const Option resume_answered = add_flag(*command, "--resume", arguments->resume_answered,
+                                            "Resume the tasks whose question was answered by its deadline");
+    add_flag(*command, "--json", program.json_output, "Print JSON")->excludes(resume_answered);
     add_flag(*command, "-q,--quiet", program.quiet, "Print nothing if nothing was done");
     command->footer("Example:  agentforge remind --quiet        (every ten minutes from cron, see docs/escalation.md)");
     command->callback(

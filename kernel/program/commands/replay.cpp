@@ -17,7 +17,7 @@ struct ReplayArguments {
     std::string task;
     std::string onto;
     bool verify = false;
-    bool go_on = false;
+    bool continue_task = false;
     bool all = false;
     bool rejudge = false;
     bool actions_only = false;
@@ -54,7 +54,7 @@ json::object to_json(const ReplayReport& report) {
             {"differences", to_json(report.differences)}};
 }
 
-void tell_differences(std::ostream& out, const std::vector<ReplayDifference>& differences) {
+void print_differences(std::ostream& out, const std::vector<ReplayDifference>& differences) {
     for (const ReplayDifference& one : differences) {
         out << "  " << printable(one.where, 300) << ": " << to_string(one.kind)
             << (one.fits ? " is different\n" : " does not fit\n") << "    recorded: " << printable(one.recorded, 500) << "\n"
@@ -70,7 +70,7 @@ std::string counted(const ReplayCounts& counts) {
 }
 
 /// Prints the verdict of --verify. A pause in which the replay only waits at the end of the recording is not a difference.
-int tell_verified(Program& program, const ReplayReport& report) {
+int print_verified(Program& program, const ReplayReport& report) {
     const bool failed =
         report.result.error && report.result.error->code != "AF-RPLY-002" && report.result.error->code != "AF-RPLY-003";
     if (failed && report.as_recorded()) { return program.fail(*report.result.error); }
@@ -86,24 +86,24 @@ int tell_verified(Program& program, const ReplayReport& report) {
     }
     program.out << "Not as recorded: " << report.recorded_task << "  (" << counted(report.counts)
                 << " repeated in a scratch worktree)\n";
-    tell_differences(program.out, report.differences);
+    print_differences(program.out, report.differences);
     return 1;
 }
 
-int tell_replayed(Program& program, Project& project, const ReplayReport& report) {
+int print_replayed(Program& program, Project& project, const ReplayReport& report) {
     if (program.json_output) {
         program.print_json(to_json(report));
         return static_cast<int>(report.result.exit_code);
     }
-    if (program.stream_output) { return tell(program, project, report.result); }
+    if (program.stream_output) { return print_outcome(program, project, report.result); }
     program.out << "Replayed " << report.recorded_task << " as a separate task: " << counted(report.counts) << "\n";
-    tell_differences(program.out, report.differences);
-    return tell(program, project, report.result);
+    print_differences(program.out, report.differences);
+    return print_outcome(program, project, report.result);
 }
 
 /// Returns exit code 1 if something did not match.
 int run_actions(Program& program, Project& project, const std::string& id, const ReplayArguments& arguments) {
-    const auto report = replay_actions(place_in(project), id, {arguments.onto, arguments.go_on});
+    const auto report = replay_actions(place_in(project), id, {arguments.onto, arguments.continue_task});
     if (!report.ok()) { return program.fail(report.error()); }
     json::array files;
     for (const TreeChange& file : report->files) {
@@ -116,25 +116,25 @@ int run_actions(Program& program, Project& project, const std::string& id, const
                             {"tree", report->tree},
                             {"done", report->done},
                             {"files", std::move(files)},
-                            {"differences", to_json(report->misfits)}});
+                            {"differences", to_json(report->mismatches)}});
     } else {
         program.out << "Changes of " << id << " repeated: " << report->done
-                    << (report->misfits.empty() ? "" : ", and not all fit") << "\n";
-        tell_differences(program.out, report->misfits);
+                    << (report->mismatches.empty() ? "" : ", and not all fit") << "\n";
+        print_differences(program.out, report->mismatches);
         program.out << "  tree " << report->tree << ", without gates\n"
                     << "  look:    git diff " << report->base_tree.substr(0, 12) << " " << report->tree.substr(0, 12) << "\n";
-        if (!report->misfits.empty() && !arguments.go_on) {
+        if (!report->mismatches.empty() && !arguments.continue_task) {
             program.out << "  It stopped there; --continue skips what does not fit.\n";
         }
     }
-    return report->misfits.empty() ? 0 : 1;
+    return report->mismatches.empty() ? 0 : 1;
 }
 
 int run_replay(Program& program, Project& project, const std::string& id, const ReplayArguments& arguments) {
     if (arguments.actions_only) { return run_actions(program, project, id, arguments); }
-    if (arguments.go_on) {
+    if (arguments.continue_task) {
         const auto report = continue_replay(place_in(project), id);
-        return report.ok() ? tell_replayed(program, project, *report) : program.fail(report.error());
+        return report.ok() ? print_replayed(program, project, *report) : program.fail(report.error());
     }
     ReplayOptions options{.onto = arguments.onto, .scratch = arguments.verify};
     if (!arguments.verify) {
@@ -143,7 +143,7 @@ int run_replay(Program& program, Project& project, const std::string& id, const 
     }
     const auto report = replay_task(place_in(project), id, options);
     if (!report.ok()) { return program.fail(report.error()); }
-    return arguments.verify ? tell_verified(program, *report) : tell_replayed(program, project, *report);
+    return arguments.verify ? print_verified(program, *report) : print_replayed(program, project, *report);
 }
 
 json::object to_json(const RejudgedTask& task) {
@@ -163,7 +163,7 @@ json::object to_json(const RejudgedTask& task) {
     return {{"task_id", task.task_id}, {"verdicts", std::move(verdicts)}};
 }
 
-void tell_rejudged(std::ostream& out, const RejudgedTask& task) {
+void print_rejudged(std::ostream& out, const RejudgedTask& task) {
     const auto changed = std::ranges::count_if(task.verdicts, &Rejudged::changed);
     out << task.task_id << ": " << task.verdicts.size() << (task.verdicts.size() == 1 ? " verdict" : " verdicts")
         << " measured again, " << changed << " changed\n";
@@ -194,7 +194,7 @@ int run_rejudge(Program& program, const ReplayArguments& arguments) {
     if (!project.ok()) { return program.fail(project.error()); }
     const auto ids = tasks_to_judge(**project, arguments);
     if (!ids.ok()) { return program.fail(ids.error()); }
-    json::array told;
+    json::array list;
     json::array problems;
     bool changed = false;
     for (const std::string& id : *ids) {
@@ -212,12 +212,12 @@ int run_rejudge(Program& program, const ReplayArguments& arguments) {
             continue;
         }
         changed = changed || judged->changed();
-        told.push_back(to_json(*judged));
-        if (!program.json_output) { tell_rejudged(program.out, *judged); }
+        list.push_back(to_json(*judged));
+        if (!program.json_output) { print_rejudged(program.out, *judged); }
     }
     const bool failed = changed || !problems.empty();
     if (program.json_output) {
-        program.print_json({{"changed", changed}, {"tasks", std::move(told)}, {"problems", std::move(problems)}});
+        program.print_json({{"changed", changed}, {"tasks", std::move(list)}, {"problems", std::move(problems)}});
     }
     return failed ? 1 : 0;
 }
@@ -246,9 +246,9 @@ void add_replay(CLI::App& app, Program& program) {
     const Option verify = add_flag(*command, "--verify", arguments->verify,
                                    "Replay in a scratch worktree, and compare each step with the journal; nothing is kept");
     verify->excludes(onto);
-    const Option go_on = add_flag(*command, "--continue", arguments->go_on,
-                                  "Continue after an action that did not fit; with --actions-only: skip such actions");
-    go_on->excludes(verify);
+    const Option continue_task = add_flag(*command, "--continue", arguments->continue_task,
+                                          "Continue after an action that did not fit; with --actions-only: skip such actions");
+    continue_task->excludes(verify);
     add_flag(*command, "--actions-only", arguments->actions_only,
              "Only repeat the file changes, without gates or a new task, and show the resulting tree")
         ->excludes(verify);
@@ -257,7 +257,7 @@ void add_replay(CLI::App& app, Program& program) {
                  "Only measure the judged trees again, with today's gates, and list the verdicts that changed");
     rejudge->excludes(onto);
     rejudge->excludes(verify);
-    rejudge->excludes(go_on);
+    rejudge->excludes(continue_task);
     add_flag(*command, "--all", arguments->all, "With --rejudge: all tasks of the project")->needs("--rejudge");
     add_run_output(command, program);
     command->footer(
@@ -265,7 +265,7 @@ void add_replay(CLI::App& app, Program& program) {
     command->callback([&program, arguments] {
         program.command = [&program, arguments] {
             if (arguments->task.empty() == !arguments->all) { return run_without_task(program); }
-            if (arguments->go_on && !arguments->onto.empty() && !arguments->actions_only) { return refuse_both(program); }
+            if (arguments->continue_task && !arguments->onto.empty() && !arguments->actions_only) { return refuse_both(program); }
             if (arguments->rejudge) { return run_rejudge(program, *arguments); }
             return with_task(program, arguments->task, [&](Project& project, const std::string& id) {
                 return run_replay(program, project, id, *arguments);

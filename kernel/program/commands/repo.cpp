@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-json::object told(const KnownRepository& repository) {
+json::object repository_json(const KnownRepository& repository) {
     return {{"name", repository.name},
             {"path", repository.path.string()},
             {"default_branch", text_or_null(repository.default_branch)},
@@ -61,7 +61,7 @@ int add_repository(Program& program, const std::string& path, KnownRepository re
     if (const auto offers = check_offers(repository); !offers.ok()) { return program.fail(offers.error()); }
     if (const auto added = known->add(repository); !added.ok()) { return program.fail(added.error()); }
     if (program.json_output) {
-        program.print_json(told(repository));
+        program.print_json(repository_json(repository));
     } else {
         program.out << "Known as `" << repository.name << "`: " << printable(repository.path.string()) << "\n";
     }
@@ -74,7 +74,7 @@ int list_repositories(Program& program) {
     if (!all.ok()) { return program.fail(all.error()); }
     if (program.json_output) {
         json::array repositories;
-        for (const KnownRepository& each : *all) { repositories.emplace_back(told(each)); }
+        for (const KnownRepository& each : *all) { repositories.emplace_back(repository_json(each)); }
         program.print_json({{"repositories", std::move(repositories)}});
         return 0;
     }
@@ -88,7 +88,7 @@ int remove_repository(Program& program, const std::string& name) {
     const auto removed = known.ok() ? known->remove(name) : Result<KnownRepository>(known.error());
     if (!removed.ok()) { return program.fail(removed.error()); }
     if (program.json_output) {
-        program.print_json(told(*removed));
+        program.print_json(repository_json(*removed));
     } else {
         program.out << "No longer known: " << removed->name << "  (" << printable(removed->path.string()) << " is unchanged)\n";
     }

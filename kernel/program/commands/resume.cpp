@@ -38,16 +38,16 @@ void add_resume(CLI::App& app, Program& program) {
             if (!guidance->empty()) {
                 if (const auto fits = check_guidance(*guidance); !fits.ok()) { return program.fail(fits.error()); }
             }
-            const auto go_on = [&] {
+            const auto run = [&] {
                 return with_fitting_task(
                     program, *task, "can be resumed",
                     [](const TaskOverview& each) {
                         const std::string condition = condition_of(each);
                         return condition == "paused" || condition == "interrupted" || condition == "failed";
                     },
-                    [&](Project& project, const std::string& id) { return go_on_and_tell(program, project, id, *guidance); });
+                    [&](Project& project, const std::string& id) { return resume_open_task(program, project, id, *guidance); });
             };
-            return *detached ? detach(program, go_on) : go_on();
+            return *detached ? detach(program, run) : run();
         };
     });
 }

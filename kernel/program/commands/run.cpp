@@ -212,7 +212,7 @@ private:
         if (started.pid < 0) { return cannot_begin(job, errno); }
         if (started.pid == 0) { return std::optional(work(jobs_[job], started, parent)); }
         started.alive = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, started.pid, 0)));
-        tell(job, jobs_[job].plan == RunPlan::start ? "started" : "resumed " + jobs_[job].known_task);
+        print_job(job, jobs_[job].plan == RunPlan::start ? "started" : "resumed " + jobs_[job].known_task);
         running_.push_back(std::move(started));
         return std::optional<int>();
     }
@@ -241,7 +241,7 @@ private:
         program_.stream_output = false;
         program_.pages = false;
         program_.settings.insert(program_.settings.end(), job.entry->settings.begin(), job.entry->settings.end());
-        if (job.plan == RunPlan::resume) { return resume_and_tell(program_, job.known_task); }
+        if (job.plan == RunPlan::resume) { return resume_and_report(program_, job.known_task); }
         StartArguments arguments = job.entry->arguments;
         arguments.named = [this, &job](const std::string& task) { return ledger_.add(job.entry->key, task); };
         return start_task(program_, arguments, arguments.request);
@@ -257,10 +257,10 @@ private:
     }
 
     void wait() {
-        constexpr int look_at_cancel_ms = 200;
+        constexpr int cancel_poll_ms = 200;
         std::vector<pollfd> watched;
         for (const RunningJob& each : running_) { watched.push_back({each.alive.get(), POLLIN, 0}); }
-        ::poll(watched.data(), watched.size(), look_at_cancel_ms);
+        ::poll(watched.data(), watched.size(), cancel_poll_ms);
         std::erase_if(running_, [this](RunningJob& each) {
             int status = 0;
             if (::waitpid(each.pid, &status, WNOHANG) != each.pid) { return false; }
@@ -271,9 +271,9 @@ private:
 
     void ended(const RunningJob& each, int status) {
         Job& job = jobs_[each.job];
-        const auto told = parse_json(printed(each.out), "result");
+        const auto result_line = parse_json(printed(each.out), "result");
         const json::object none;
-        const json::object& result = told.ok() && told->is_object() ? told->get_object() : none;
+        const json::object& result = result_line.ok() && result_line->is_object() ? result_line->get_object() : none;
         std::string task = job.known_task.empty() ? text_of(result, "task_id") : job.known_task;
         if (task.empty()) { task = task_in_ledger(job.entry->key); }
         auto outcome = outcome_of(store_, task);
@@ -301,19 +301,19 @@ private:
         if (job.outcome.task.empty()) {
             job.outcome.detail = job.entry->where + (job.outcome.detail.empty() ? "" : ": ") + job.outcome.detail;
         }
-        tell(each.job, job.outcome.word + (job.outcome.task.empty() ? "" : " " + job.outcome.task) +
-                           (job.outcome.detail.empty() ? "" : ": " + printable(first_line(job.outcome.detail), 300)));
+        print_job(each.job, job.outcome.word + (job.outcome.task.empty() ? "" : " " + job.outcome.task) +
+                                (job.outcome.detail.empty() ? "" : ": " + printable(first_line(job.outcome.detail), 300)));
     }
 
     /// Finds the task of a process that ended without output.
     [[nodiscard]] std::string task_in_ledger(const std::string& key) const {
-        const auto now = ledger_.again();
+        const auto now = ledger_.reread();
         if (!now.ok()) { return {}; }
         const auto found = now->find(key);
         return found == now->end() ? std::string() : found->second;
     }
 
-    void tell(std::size_t job, const std::string& what) {
+    void print_job(std::size_t job, const std::string& what) {
         if (program_.quiet || program_.json_output) { return; }
         program_.err << fmt::format("[{}/{}] {}  \"{}\"\n", job + 1, jobs_.size(), what,
                                     printable(first_line(jobs_[job].entry->arguments.request), 60))
@@ -408,7 +408,7 @@ void print_run(Program& program, const RunArguments& arguments, const std::vecto
     }
 }
 
-void tell_run_plan(Program& program, const std::string& name, const std::vector<Job>& jobs) {
+void print_run_plan(Program& program, const std::string& name, const std::vector<Job>& jobs) {
     const auto word = [](const Job& job) {
         return job.plan == RunPlan::start ? "start" : job.plan == RunPlan::resume ? "resume" : "leave";
     };
@@ -446,11 +446,11 @@ int run_requests(Program& program, const RunArguments& arguments) {
     if (const auto own = check_own_folder(place->agentforge); !own.ok()) { return program.fail(own.error()); }
     const TaskStore store(place->agentforge);
     if (arguments.dry_run) {
-        const auto ledger = RunLedger::look(store.root(), *name);
+        const auto ledger = RunLedger::read_unlocked(store.root(), *name);
         if (!ledger.ok()) { return program.fail(ledger.error()); }
         const auto jobs = plan_run(store, *entries, *ledger, arguments.retry);
         if (!jobs.ok()) { return program.fail(jobs.error()); }
-        tell_run_plan(program, *name, *jobs);
+        print_run_plan(program, *name, *jobs);
         return 0;
     }
     if (const auto made = prepare_project_folder(*place, false); !made.ok()) { return program.fail(made.error()); }

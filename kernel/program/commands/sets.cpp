@@ -26,7 +26,7 @@
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"
 #include "program/project/project_trust.hpp"
-#include "program/project/ready.hpp"
+#include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 #include "sandbox/process.hpp"
@@ -90,7 +90,7 @@ bool is_prepared(const TaskState& state) {
            state.waiting_for().empty();
 }
 
-std::string what_it_waits_for(const SetPart& part, const TaskState& state) {
+std::string waiting_reason(const SetPart& part, const TaskState& state) {
     const std::string command = "agentforge --repo " + part.repo + " ";
     if (!state.waiting_for().empty()) { return "waits for a person: " + command + "status " + state.task_id; }
     if (state.status == TaskStatus::failed) { return "failed: " + state.error; }
@@ -129,7 +129,7 @@ public:
             AF_TRY(const auto waits, deliver_parts());
             if (waits) { return *waits; }
         }
-        tell();
+        print_result();
         return 0;
     }
 
@@ -152,7 +152,7 @@ public:
     Result<int> plan(const std::string& given) {
         AF_CHECK(check_parts_ready());
         if (!given.empty()) { AF_CHECK(divide(given)); }
-        tell_plan(given);
+        print_plan(given);
         return 0;
     }
 
@@ -192,7 +192,7 @@ public:
             AF_TRY(const auto done, project->controller().abort(task, "set " + set_.id + " was undone: " + reason));
             static_cast<void>(done);
         }
-        tell();
+        print_result();
         return 0;
     }
 
@@ -280,7 +280,7 @@ private:
     static Result<void> check_set_test_trusted(const Project& project) {
         const auto& left_out = project.trust().left_out();
         const auto missed = std::ranges::find(left_out, "delivery.set_test", &GuardedSetting::key);
-        return missed == left_out.end() ? Result<void>() : Result<void>(cannot_do_without(*missed));
+        return missed == left_out.end() ? Result<void>() : Result<void>(required_setting_error(*missed));
     }
 
     Result<void> check_set_test(const Project& project) const {
@@ -308,7 +308,7 @@ private:
             AF_TRY(const auto state, state_of(store_of(first), set_.specification_task));
             if (!state) { return Waits(1); }  // It has said itself what came in the way.
             if (state->status != TaskStatus::completed) {
-                return waits_with({"the specification " + what_it_waits_for(first, *state)}, *state);
+                return waits_with({"the specification " + waiting_reason(first, *state)}, *state);
             }
         }
         AF_TRY(const std::vector<PartSpecification> divided, divide(fs::exists(given, error) ? given : fs::path()));
@@ -344,7 +344,7 @@ private:
     Result<void> run_specification(Program& program, SetPart& first) {
         AF_TRY(const auto state, state_of(store_of(first), set_.specification_task));
         if (state) {
-            if (state->status != TaskStatus::completed) { resume_and_tell(program, set_.specification_task); }
+            if (state->status != TaskStatus::completed) { resume_and_report(program, set_.specification_task); }
             return {};
         }
         std::string names;
@@ -387,17 +387,17 @@ private:
             say("set " + set_.id + ": " + part.repo +
                 (state || part.task.empty() ? "" : ": task " + part.task + " does not exist, so a new one starts"));
             if (state) {
-                resume_and_tell(own.program(), part.task);
+                resume_and_report(own.program(), part.task);
             } else {
                 start_part(own.program(), part);
             }
             AF_TRY(state, state_of(store_of(part), part.task));
             if (state && is_prepared(*state)) { continue; }
-            waiting.push_back(part.repo + ": " + (state ? what_it_waits_for(part, *state) : "not started"));
+            waiting.push_back(part.repo + ": " + (state ? waiting_reason(part, *state) : "not started"));
             code = std::max(code, state && !state->waiting_for().empty() ? static_cast<int>(ExitCode::person_needed) : 1);
         }
         if (waiting.empty()) { return Waits(); }
-        return told_waiting(waiting, code);
+        return print_waiting(waiting, code);
     }
 
     /// Empty where another process has changed the task since its commit was made.
@@ -426,14 +426,14 @@ private:
     }
 
     Waits waits_with(std::vector<std::string> waiting, const TaskState& state) {
-        return told_waiting(waiting, !state.waiting_for().empty() ? static_cast<int>(ExitCode::person_needed) : 1);
+        return print_waiting(waiting, !state.waiting_for().empty() ? static_cast<int>(ExitCode::person_needed) : 1);
     }
 
-    Waits told_waiting(const std::vector<std::string>& waiting, int code) {
+    Waits print_waiting(const std::vector<std::string>& waiting, int code) {
         if (program_.json_output) {
-            json::object told = as_json();
-            told["waiting"] = json::array(waiting.begin(), waiting.end());
-            program_.print_json(told);
+            json::object object = as_json();
+            object["waiting"] = json::array(waiting.begin(), waiting.end());
+            program_.print_json(object);
             return code;
         }
         program_.out << "Not done: " << set_.id << ". No branch was made.\n";
@@ -645,11 +645,11 @@ private:
             PartProgram own(program_, part.path, set_.settings);
             // Of a completed task, too: a process that was killed may have left its last files, its archive or its worktrees.
             const bool had_ended = state->status == TaskStatus::completed;
-            const int ended = resume_and_tell(own.program(), part.task);
+            const int ended = resume_and_report(own.program(), part.task);
             code = std::max(code, had_ended ? 0 : ended);
             AF_TRY(state, state_of(store_of(part), part.task));
             if (state && state->status == TaskStatus::completed) { continue; }
-            waiting.push_back(part.repo + ": " + (state ? what_it_waits_for(part, *state) : "its task is gone"));
+            waiting.push_back(part.repo + ": " + (state ? waiting_reason(part, *state) : "its task is gone"));
         }
         if (waiting.empty()) {
             set_.phase = SetPhase::done;
@@ -657,9 +657,9 @@ private:
             return Waits();
         }
         if (program_.json_output) {
-            json::object told = as_json();
-            told["waiting"] = json::array(waiting.begin(), waiting.end());
-            program_.print_json(told);
+            json::object object = as_json();
+            object["waiting"] = json::array(waiting.begin(), waiting.end());
+            program_.print_json(object);
         } else {
             program_.out << "All branches of " << set_.id << " exist, but some tasks have not ended:\n";
             for (const std::string& line : waiting) { program_.out << "  " << printable(line, 600) << "\n"; }
@@ -689,7 +689,7 @@ private:
                 {"kept", json::array(kept_.begin(), kept_.end())}};
     }
 
-    void tell_plan(const std::string& given) {
+    void print_plan(const std::string& given) {
         if (program_.json_output) {
             json::array parts;
             for (std::size_t at = 0; at < plans_.size(); ++at) {
@@ -718,7 +718,7 @@ private:
         program_.out << "Nothing was done. All checks before the start passed.\n";
     }
 
-    void tell() {
+    void print_result() {
         if (program_.json_output) {
             program_.print_json(as_json());
             return;
@@ -756,7 +756,8 @@ Result<std::vector<SetPart>> parts_named(const Program& program, const std::stri
         name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
         name.erase(name.find_last_not_of(' ') + 1);
         if (name.empty() || list.ends_with(',')) {
-            return unfit("`" + printable(list, 120) + "` has an empty name", "--repos", "write NAME,NAME, with one comma between");
+            return unfit("`" + printable(list, 120) + "` has an empty name", "--repos",
+                         "write NAME,NAME, with one comma between");
         }
         AF_TRY(const KnownRepository known, find_known_repository(program, name));
         if (std::ranges::find(parts, known.path, &SetPart::path) != parts.end()) {

@@ -26,7 +26,7 @@
 #include "program/commands/start.hpp"
 #include "program/log/event_stream.hpp"
 #include "program/project/preflight.hpp"
-#include "program/project/ready.hpp"
+#include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 
@@ -149,10 +149,10 @@ Result<GateReadiness> check_end(const Program& program, Project& project, const 
     return gates;
 }
 
-Result<void> surroundings_of(const Program& program, const Project& project) {
+Result<void> check_environment_of(const Program& program, const Project& project) {
     AF_TRY(const std::string state, state_directory(program.environment));
     AF_TRY(const Repository repository, Repository::open(project.place().root));
-    return check_surroundings(project.place().root, project.place().agentforge, repository.git_directory(), state);
+    return check_environment(project.place().root, project.place().agentforge, repository.git_directory(), state);
 }
 
 Result<std::vector<std::string>> uncommitted_changes(const Project& project) {
@@ -275,9 +275,9 @@ Result<std::string> request_about_path(const Program& program, const Project& pr
 }
 
 /// What `start` would do, and nothing done: the same checks, no task, no file.
-int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments,
-              const Choice& choice, const std::string& request, const GateReadiness& gates,
-              const std::vector<std::string>& changed, const Entry& entry, const std::set<std::string>& iterated) {
+int print_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments,
+               const Choice& choice, const std::string& request, const GateReadiness& gates,
+               const std::vector<std::string>& changed, const Entry& entry, const std::set<std::string>& iterated) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     json::array stages;
     std::string text;
@@ -323,22 +323,22 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
         if (!arguments.include_uncommitted) {
             for (const std::string& path : changed) { left_out.emplace_back(path); }
         }
-        json::object told{{"dry_run", true},
-                          {"request", request},
-                          {"goal", pipeline.goal_type},
-                          {"decided_by", choice.word},
-                          {"pipeline", pipeline.name},
-                          {"exit_stage", exit},
-                          {"backend", project.settings().text("llm.backend")},
-                          {"interactive", wants_interactive(project, arguments)},
-                          {"stages", std::move(stages)},
-                          {"limits", limits},
-                          {"gates", gates_json(gates)},
-                          {"excluded_changes", std::move(left_out)}};
+        json::object object{{"dry_run", true},
+                            {"request", request},
+                            {"goal", pipeline.goal_type},
+                            {"decided_by", choice.word},
+                            {"pipeline", pipeline.name},
+                            {"exit_stage", exit},
+                            {"backend", project.settings().text("llm.backend")},
+                            {"interactive", wants_interactive(project, arguments)},
+                            {"stages", std::move(stages)},
+                            {"limits", limits},
+                            {"gates", gates_json(gates)},
+                            {"excluded_changes", std::move(left_out)}};
         if (program.stream_output) {
-            end_event_stream(program.out, std::move(told));
+            end_event_stream(program.out, std::move(object));
         } else {
-            program.print_json(told);
+            program.print_json(object);
         }
         return 0;
     }
@@ -352,17 +352,17 @@ int tell_plan(Program& program, Project& project, const PipelineTemplate& pipeli
 }
 
 /// What came of the task, then how it differs from another one.
-int tell_compared(Program& program, Project& project, const PipelineResult& result, const std::string& other) {
+int print_compared(Program& program, Project& project, const PipelineResult& result, const std::string& other) {
     const auto compared = [&]() -> Result<TaskComparison> {
         AF_TRY(const Repository repository, Repository::open(project.place().root));
         return compare_tasks(project.tasks(), repository, other, result.task_id);
     }();
-    const int code =
-        tell(program, project, result, compared.ok() ? json::object{{"comparison", to_json(*compared)}} : json::object());
+    const int code = print_outcome(program, project, result,
+                                   compared.ok() ? json::object{{"comparison", to_json(*compared)}} : json::object());
     if (!compared.ok()) {
         program.err << "agentforge: " << printable_lines(compared.error().to_string()) << "\n";
     } else if (!program.json_output && !program.stream_output) {
-        tell_comparison(program.out, *compared);
+        print_comparison(program.out, *compared);
     }
     return code;
 }
@@ -420,16 +420,16 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     }
     if (request.empty()) { request = "Write tests for the specification: " + title_of(*entry); }
     if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
-    if (const auto fit = surroundings_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
+    if (const auto fit = check_environment_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
     const auto gates = check_end(program, project, *pipeline, arguments);
     if (!gates.ok()) { return program.fail(gates.error()); }
     if (wants_interactive(project, arguments)) {
         if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
     }
-    if (const auto tellable = check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(),
-                                             program.environment);
-        !tellable.ok()) {
-        return program.fail(tellable.error());
+    if (const auto handlers_ok = check_handlers(project.settings(), project.plugins(), project.network(),
+                                                project.trust().left_out(), program.environment);
+        !handlers_ok.ok()) {
+        return program.fail(handlers_ok.error());
     }
     if (!arguments.compare_to.empty()) {
         const auto other = project.tasks().resolve(arguments.compare_to);
@@ -441,8 +441,8 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     const auto changed_files = uncommitted_changes(project);
     name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);
     if (arguments.dry_run) {
-        return changed_files.ok() ? tell_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files,
-                                              *entry, *iterated)
+        return changed_files.ok() ? print_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files,
+                                               *entry, *iterated)
                                   : program.fail(changed_files.error());
     }
     std::error_code error;
@@ -468,8 +468,8 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
         if (first) { remove_empty_project_folder(project.place()); }
         return program.fail(result.error());
     }
-    return arguments.compare_to.empty() ? tell(program, project, *result)
-                                        : tell_compared(program, project, *result, arguments.compare_to);
+    return arguments.compare_to.empty() ? print_outcome(program, project, *result)
+                                        : print_compared(program, project, *result, arguments.compare_to);
 }
 
 namespace {

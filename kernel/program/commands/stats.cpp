@@ -29,23 +29,23 @@ struct StatsArguments {
 
 struct Found {
     TaskStatistics figures;
-    std::set<std::string> told;  ///< Reported problems, each once.
+    std::set<std::string> reported;  ///< Reported problems, each once.
 };
 
-void tell(Program& program, const Error& problem, Found& found) {
+void report_once(Program& program, const Error& problem, Found& found) {
     std::string text = printable_lines(problem.to_string());
-    if (!found.told.insert(text).second) { return; }
+    if (!found.reported.insert(text).second) { return; }
     program.err << "agentforge: " << text << "\n";
 }
 
 Result<void> add_repository(Program& program, const std::filesystem::path& root, Found& found) {
     const TaskStore store(root / ".agentforge");
     AF_TRY(const TaskListing listing, store.list({}, 0));
-    for (const Error& problem : listing.problems) { tell(program, problem, found); }
+    for (const Error& problem : listing.problems) { report_once(program, problem, found); }
     const auto rework_in = [&](const TaskCase& task) -> std::optional<Rework> {
         const auto within = std::chrono::hours(24 * found.figures.rework_days);
         const auto rework = rework_of(root, task.base_tree, task.commit, within);
-        if (!rework.ok()) { tell(program, rework.error(), found); }
+        if (!rework.ok()) { report_once(program, rework.error(), found); }
         return rework.ok() ? *rework : std::nullopt;
     };
     bool active = false;
@@ -53,7 +53,7 @@ Result<void> add_repository(Program& program, const std::filesystem::path& root,
         if (!found.figures.includes(summary.created_at) || store.never_began(summary.task_id)) { continue; }
         const auto state = store.state(summary.task_id);
         if (!state.ok()) {
-            tell(program, state.error(), found);
+            report_once(program, state.error(), found);
             found.figures.unreadable.push_back(state.error());
             continue;
         }
@@ -162,7 +162,7 @@ int run_stats(Program& program, const StatsArguments& arguments) {
     }
     for (const KnownRepository& repository : repositories) {
         if (const auto problem = arguments.all ? problem_of(repository) : std::nullopt) {
-            tell(program, *problem, found);
+            report_once(program, *problem, found);
             found.figures.left_out += 1;
             continue;
         }

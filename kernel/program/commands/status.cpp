@@ -56,8 +56,8 @@ struct SeenTask {
 
 /// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is
 /// better than nothing, unless its records are wanted, too.
-Result<void> look_at_task(Program& program, const TaskStore& store, const std::string& id, bool wants_records,
-                          std::optional<SeenTask>& seen) {
+Result<void> read_task(Program& program, const TaskStore& store, const std::string& id, bool wants_records,
+                       std::optional<SeenTask>& seen) {
     if (!seen) { seen.emplace(SeenTask{std::make_unique<FollowedTask>(store.paths(id), id), {}, {}}); }
     const auto keep =
         wants_records ? FollowedTask::Seen([&](const Record& record) { seen->records.push_back(record); }) : FollowedTask::Seen();
@@ -142,8 +142,8 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
     const StageFigures figures = figures_of(state, *found);
     const Spend spend = state.ledger.of_stage(phase);
     if (program.json_output) {
-        json::array told;
-        for (const Record* record : own) { told.push_back(record->body); }
+        json::array list;
+        for (const Record* record : own) { list.push_back(record->body); }
         print_answer(out,
                      json::object{{"task_id", state.task_id},
                                   {"stage", phase},
@@ -154,7 +154,7 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
                                   {"duration_ms", figures.duration_ms},
                                   {"error", figures.error},
                                   {"artifact", figures.artifact},
-                                  {"records", std::move(told)}},
+                                  {"records", std::move(list)}},
                      watch);
         return 0;
     }
@@ -187,8 +187,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     const bool detailed = arguments.detail && !program.json_output;
-    if (const auto looked = look_at_task(program, store, *id, detailed || !arguments.phase.empty(), seen); !looked.ok()) {
-        return program.fail(looked.error());
+    if (const auto read = read_task(program, store, *id, detailed || !arguments.phase.empty(), seen); !read.ok()) {
+        return program.fail(read.error());
     }
     if (!arguments.phase.empty()) { return show_phase(program, out, store, *seen, arguments.phase, arguments.watch); }
     const TaskState* const state = &seen->state();
@@ -216,7 +216,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         if (arguments.detail) { detail.insert(detail.begin(), gates_part(*state)); }
         box = [&program, state, overview = std::move(overview), cost = cost.empty() ? "" : "cost: " + cost,
                detail = std::move(detail)](std::ostream& terminal) {
-            auto parts = box_of_task(program, *state, overview, cost, look_of(program), SystemClock().now());
+            auto parts = box_of_task(program, *state, overview, cost, box_style_of(program), SystemClock().now());
             parts.insert(parts.end(), detail.begin(), detail.end());
             print_box(program, terminal, parts);
         };
@@ -316,22 +316,22 @@ std::string in_place_of_the_last(const std::string& text, std::size_t rows) {
 class Changes {
 public:
     Changes(std::vector<std::filesystem::path> tasks, AlsoWatched also)
-        : tasks_(std::move(tasks)), also_(std::move(also)), looked_(clock_.steady()) {
+        : tasks_(std::move(tasks)), also_(std::move(also)), refreshed_(clock_.steady()) {
         watch_.emplace(tasks_, also_);
     }
 
     /// Returns whether to look again; otherwise only time has passed, at most `most`.
     bool wait(std::chrono::milliseconds most, const CancelToken& cancel) {
-        constexpr std::chrono::milliseconds between_looks{100};  // A busy task writes more often than a person reads.
+        constexpr std::chrono::milliseconds refresh_interval{100};  // A busy task writes more often than a person reads.
         constexpr std::chrono::milliseconds wait_without_events{500};
-        constexpr std::chrono::seconds between_whole_looks{60};
+        constexpr std::chrono::seconds full_refresh_interval{60};
         constexpr std::chrono::seconds between_watches{10};
         const bool misses = watch_->misses_events();
         const bool changed = !watch_->wait(misses ? std::min(most, wait_without_events) : most, -1).empty();
-        if (changed && !cancel.requested()) { ::poll(nullptr, 0, between_looks.count()); }
-        const auto passed = clock_.steady() - looked_;
-        if (passed < (misses ? between_watches : between_whole_looks)) { return changed || misses; }
-        looked_ = clock_.steady();
+        if (changed && !cancel.requested()) { ::poll(nullptr, 0, refresh_interval.count()); }
+        const auto passed = clock_.steady() - refreshed_;
+        if (passed < (misses ? between_watches : full_refresh_interval)) { return changed || misses; }
+        refreshed_ = clock_.steady();
         if (misses) { watch_.emplace(tasks_, also_); }  // A folder may have come.
         return true;
     }
@@ -340,19 +340,19 @@ private:
     std::vector<std::filesystem::path> tasks_;
     AlsoWatched also_;
     SystemClock clock_;
-    std::chrono::steady_clock::time_point looked_;
+    std::chrono::steady_clock::time_point refreshed_;
     std::optional<ChangeWatch> watch_;
 };
 
 /// Shows it again whenever it has changed: until Ctrl-C, or until nothing goes on. A box is also drawn again as time passes and
 /// the window changes its size, but without reading anything.
-int show_repeatedly(Program& program, Changes changes, const std::function<Answer()>& look,
-                    const std::function<bool()>& goes_on) {
+int show_repeatedly(Program& program, Changes changes, const std::function<Answer()>& read_answer,
+                    const std::function<bool()>& continues) {
     constexpr std::chrono::milliseconds between_boxes{1000};
     constexpr std::chrono::milliseconds usual_wait{2000};
     std::string shown;
-    bool running = goes_on();
-    Answer answer = look();
+    bool running = continues();
+    Answer answer = read_answer();
     while (true) {
         std::ostringstream now;
         const int code = answer(now);
@@ -367,8 +367,8 @@ int show_repeatedly(Program& program, Changes changes, const std::function<Answe
         const bool changed = changes.wait(shows_boxes(program) ? between_boxes : usual_wait, *program.cancel);
         if (program.cancel->requested()) { return static_cast<int>(ExitCode::cancelled); }
         if (!changed) { continue; }
-        running = goes_on();
-        answer = look();
+        running = continues();
+        answer = read_answer();
     }
 }
 
@@ -391,11 +391,11 @@ int status_of_all(Program& program, const StatusArguments& arguments) {
     if (!repositories.ok()) { return program.fail(repositories.error()); }
     for (const std::string& line : unfinished_sets(program, {})) { program.err << "agentforge: " << line << "\n"; }
     SeenRepositories seen;
-    const auto look = [&] { return list_tasks_of_all(program, seen, *repositories, arguments.list); };
-    if (!arguments.watch) { return look()(program.out); }
+    const auto read_answer = [&] { return list_tasks_of_all(program, seen, *repositories, arguments.list); };
+    if (!arguments.watch) { return read_answer()(program.out); }
     std::vector<std::filesystem::path> folders;
     for (const KnownRepository& each : *repositories) { folders.push_back(Aggregator::agentforge_of(each)); }
-    return show_repeatedly(program, changes_of(program, folders), look, [] { return true; });
+    return show_repeatedly(program, changes_of(program, folders), read_answer, [] { return true; });
 }
 
 int status_here(Program& program, const StatusArguments& arguments) {
@@ -407,19 +407,20 @@ int status_here(Program& program, const StatusArguments& arguments) {
     for (const std::string& line : unfinished_sets(program, place->root)) { program.err << "agentforge: " << line << "\n"; }
     std::optional<SeenTask> seen;
     SeenRepositories listed;
-    const auto look = [&] {
+    const auto read_answer = [&] {
         return arguments.task.empty() ? list_tasks(program, listed, *place, arguments.list)
                                       : show_one(program, *place, arguments, seen);
     };
-    if (!arguments.watch) { return look()(program.out); }
+    if (!arguments.watch) { return read_answer()(program.out); }
     if (arguments.task.empty()) {
-        return show_repeatedly(program, changes_of(program, {place->agentforge}), look, [] { return true; });
+        return show_repeatedly(program, changes_of(program, {place->agentforge}), read_answer, [] { return true; });
     }
     const TaskStore store(place->agentforge);
     const auto id = store.resolve(arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     Changes changes({}, {.folders = {store.paths(*id).root, answers_of(place->agentforge)}});
-    return show_repeatedly(program, std::move(changes), look, [&] { return TaskLock::holder(store.paths(*id)).has_value(); });
+    return show_repeatedly(program, std::move(changes), read_answer,
+                           [&] { return TaskLock::holder(store.paths(*id)).has_value(); });
 }
 
 /// A flag that says nothing where it stands is named, not passed over.

@@ -204,8 +204,8 @@ int run_trust(Program& program, const TrustArguments& arguments) {
 
 }  // namespace
 
-Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place, const ProductPaths& product,
-                                     TrustedSettings loaded) {
+Result<TrustedSettings> resolve_trust(Program& program, const ProjectPlace& place, const ProductPaths& product,
+                                      TrustedSettings loaded) {
     name_refused_settings(program.err, *loaded.settings);
     if (loaded.trust.allowed()) { return loaded; }
     const auto refused = [&program, &loaded] {

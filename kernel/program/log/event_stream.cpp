@@ -12,16 +12,16 @@ namespace {
 json::array texts(const std::vector<std::string>& all) { return json::array(all.begin(), all.end()); }
 
 /// Converts records to the lines of docs/stream-json.md.
-class Teller {
+class LineWriter {
 public:
-    Teller(const TaskState& state, const records::Envelope& envelope) : state_(state), envelope_(envelope) {}
+    LineWriter(const TaskState& state, const records::Envelope& envelope) : state_(state), envelope_(envelope) {}
 
     std::vector<StreamLine> take() { return std::move(lines_); }
 
     void on(const records::TaskStarted&) { task_begins(); }
     void on(const records::TaskResumed&) {
         task_begins();
-        if (!goes_on_inside(state_)) { return; }
+        if (!resumes_inside_visit(state_)) { return; }
         json::object fields = entered_stage();
         fields["step"] = state_.steps;
         fields["task_tokens"] = state_.ledger.total().tokens();
@@ -156,14 +156,14 @@ private:
 
 }  // namespace
 
-bool goes_on_inside(const TaskState& state) {
+bool resumes_inside_visit(const TaskState& state) {
     return state.progress == StageProgress::executing || state.progress == StageProgress::accepted;
 }
 
 std::vector<StreamLine> lines_of(const TaskState& state, const records::AnyRecord& record) {
-    Teller teller(state, record.envelope);
-    std::visit([&teller](const auto& body) { teller.on(body); }, record.body);
-    return teller.take();
+    LineWriter writer(state, record.envelope);
+    std::visit([&writer](const auto& body) { writer.on(body); }, record.body);
+    return writer.take();
 }
 
 StreamLine line_of(const Event& event) {
@@ -177,12 +177,12 @@ EventStream::EventStream(std::ostream& out, Clock& clock) : out_(out), clock_(cl
 void EventStream::event(const Event& event) { write(line_of(event)); }
 
 void EventStream::recorded(const TaskState& state, const StageState*, const records::AnyRecord& record) {
-    for (const StreamLine& told : lines_of(state, record)) { write(told); }
+    for (const StreamLine& entry : lines_of(state, record)) { write(entry); }
 }
 
-void EventStream::write(const StreamLine& told) {
-    json::object line{{"time", format_time(clock_.now())}, {"type", told.type}};
-    for (const auto& [key, value] : told.fields) {
+void EventStream::write(const StreamLine& entry) {
+    json::object line{{"time", format_time(clock_.now())}, {"type", entry.type}};
+    for (const auto& [key, value] : entry.fields) {
         if (!line.contains(key)) { line[key] = value; }
     }
     const std::lock_guard guard(writing_);

@@ -24,7 +24,7 @@ struct StreamLine {
 [[nodiscard]] std::vector<StreamLine> lines_of(const TaskState& state, const records::AnyRecord& record);
 [[nodiscard]] StreamLine line_of(const Event& event);
 /// True if the current visit began before the task was resumed: the reader of this stream has not seen it begin.
-[[nodiscard]] bool goes_on_inside(const TaskState& state);
+[[nodiscard]] bool resumes_inside_visit(const TaskState& state);
 
 /// Every line has `time` and `type`, then its own fields. The first line names the format and its version. The last is the
 /// result, or the error that prevented it. Readers must ignore unknown types and fields: new ones do not raise the version.
@@ -37,7 +37,7 @@ public:
     void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override;
 
 private:
-    void write(const StreamLine& told);
+    void write(const StreamLine& entry);
 
     std::ostream& out_;
     Clock& clock_;

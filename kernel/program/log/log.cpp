@@ -89,21 +89,21 @@ private:
     }
     Result<void> rotate(std::size_t bytes) {
         if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) { return {}; }
-        const auto moved = move_aside(bytes);
+        const auto moved = shift_files(bytes);
         ::flock(file_.get(), LOCK_UN);  // Has no effect if `file_` is a new file by now: closing the old one released the lock.
         return moved;
     }
-    Result<void> move_aside(std::size_t bytes) {
+    Result<void> shift_files(std::size_t bytes) {
         if (!is_the_file()) { return reopen(); }  // Another process was faster.
         if (has_room(bytes)) { return {}; }
-        const auto aside = [this](unsigned number) { return options_.file + "." + std::to_string(number); };
+        const auto rotated = [this](unsigned number) { return options_.file + "." + std::to_string(number); };
         if (options_.kept_files == 0) {
             ::unlink(options_.file.c_str());
         } else {
             for (unsigned number = options_.kept_files; number > 1; --number) {
-                ::rename(aside(number - 1).c_str(), aside(number).c_str());
+                ::rename(rotated(number - 1).c_str(), rotated(number).c_str());
             }
-            if (::rename(options_.file.c_str(), aside(1).c_str()) != 0) { return problem(errno_text(errno)); }
+            if (::rename(options_.file.c_str(), rotated(1).c_str()) != 0) { return problem(errno_text(errno)); }
         }
         return reopen();
     }
@@ -280,7 +280,7 @@ struct Log::State {
     bool unusable = false;                   ///< The lack of a log was reported.
     std::string failed;                      ///< Why the current line could not be written.
     std::uint64_t lost = 0;
-    bool told_lost = false;
+    bool reported_lost = false;
 
     // The context of the next line.
     std::string task_id;
@@ -355,7 +355,7 @@ private:
 
     Result<void> lose() {
         ++lost;
-        if (std::exchange(told_lost, true)) { return {}; }
+        if (std::exchange(reported_lost, true)) { return {}; }
         return Error{"AF-CLI-120", "lines of the log are lost: " + failed, options.file,
                      "free some space on its disk; the task continues, and its journal is complete", ErrorKind::io};
     }
@@ -421,13 +421,13 @@ void Log::event(const Event& event) {
     Result<void> written;
     {
         const std::lock_guard guard(state_->writing);
-        StreamLine told = line_of(event);
+        StreamLine line = line_of(event);
         // The step of the agent's run. The line's own `step` is the task's.
-        if (const json::value* step = told.fields.if_contains("step")) {
-            told.fields["run_step"] = *step;
-            told.fields.erase("step");
+        if (const json::value* step = line.fields.if_contains("step")) {
+            line.fields["run_step"] = *step;
+            line.fields.erase("step");
         }
-        written = state_->write(told.type, told.fields, kind_of(event));
+        written = state_->write(line.type, line.fields, kind_of(event));
     }
     warn(written);
     next_.event(event);
@@ -464,18 +464,19 @@ void Log::recorded(const TaskState& task, const StageState* left, const records:
         }
         state.enter(task, to, has_stage ? task.stage().visits : 0);
         if (const auto turn = std::visit(Turns{}, record.body)) { write(turn->type, turn->fields, kind_of(record)); }
-        for (const StreamLine& told : lines_of(task, record)) { write(told.type, told.fields, kind_of(record)); }
+        for (const StreamLine& line : lines_of(task, record)) { write(line.type, line.fields, kind_of(record)); }
     }
     warn(written);
     next_.recorded(task, left, record);
 }
 
-void Log::note(const Error& told, const std::string& beside) {
+void Log::note(const Error& logged, const std::string& beside) {
     const std::lock_guard guard(state_->writing);
     std::error_code error;
     if (!state_->logger && !std::filesystem::is_directory(beside, error)) { return; }
     static_cast<void>(state_->write(
-        "error", {{"code", told.code}, {"message", told.message}, {"where", told.where}, {"remedy", told.remedy}}, gone_wrong));
+        "error", {{"code", logged.code}, {"message", logged.message}, {"where", logged.where}, {"remedy", logged.remedy}},
+        gone_wrong));
 }
 
 }  // namespace agentforge::kernel

@@ -35,7 +35,7 @@ std::string value_of(const std::map<std::string, std::string>& environment, cons
 }
 
 /// The context of a call that is already cancelled: a handler then reports what it lacks and notifies no one.
-class OverAlready final : public CallContext {
+class ExpiredContext final : public CallContext {
 public:
     [[nodiscard]] bool cancelled() const noexcept override { return true; }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
@@ -98,7 +98,7 @@ Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, Plug
             }
         }
         if (const GuardedSetting* const missed = missed_by_handler(settings, plugins, left_out, name)) {
-            handler.refused = cannot_do_without(*missed);
+            handler.refused = required_setting_error(*missed);
         }
         if (!handler.refused) { AF_TRY(handler.handler, plugins.escalation(name)); }
         handlers.push_back(std::move(handler));
@@ -111,7 +111,7 @@ Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, c
     const std::vector<std::string> names = settings.list("escalation.handlers");
     for (const std::string& name : names) {
         if (const GuardedSetting* const missed = missed_by_handler(settings, plugins, left_out, name)) {
-            return cannot_do_without(*missed);
+            return required_setting_error(*missed);
         }
     }
     if (std::ranges::find(names, webhook_name) == names.end()) { return {}; }
@@ -132,7 +132,7 @@ Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, c
     const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, webhook_name);
     if (plugin == nullptr || plugin->id != webhook_id) { return {}; }  // Another plugin might notify in spite of that.
     AF_TRY(const std::shared_ptr<EscalationHandler> webhook, plugins.escalation(webhook_name));
-    OverAlready context;
+    ExpiredContext context;
     auto fit = webhook->notify(Escalation{}, context);
     return fit.ok() || fit.error().kind == ErrorKind::cancelled ? Result<void>() : fit;
 }

@@ -118,8 +118,8 @@ Result<void> check_open_files() {
                  "ulimit -n", "raise the limit: ulimit -n 1024", ErrorKind::unavailable};
 }
 
-Result<void> check_surroundings(const fs::path& root, const fs::path& agentforge, const fs::path& git_directory,
-                                const fs::path& state) {
+Result<void> check_environment(const fs::path& root, const fs::path& agentforge, const fs::path& git_directory,
+                               const fs::path& state) {
     AF_CHECK(check_open_files());
     if (lies_in(state, root)) {
         return Error{"AF-CLI-138",
@@ -188,17 +188,17 @@ std::vector<std::string> misnamed(const fs::path& agentforge) {
 }
 
 std::vector<std::string> variables_not_followed(const std::map<std::string, std::string>& environment, const fs::path& root) {
-    std::vector<std::string> told;
+    std::vector<std::string> lines;
     for (const char* name : {"GIT_DIR", "GIT_WORK_TREE"}) {
         const auto found = environment.find(name);
         if (found == environment.end() || found->second.empty()) { continue; }
         std::error_code error;
         // A git hook has these set, for the repository that it runs in.
         if (fs::equivalent(found->second, *name == 'G' && name[4] == 'D' ? root / ".git" : root, error) && !error) { continue; }
-        told.push_back(std::string(name) + " is set but ignored: the repository is that of the current folder, " +
-                       printable(root.string(), 200) + " (or of -C DIR)");
+        lines.push_back(std::string(name) + " is set but ignored: the repository is that of the current folder, " +
+                        printable(root.string(), 200) + " (or of -C DIR)");
     }
-    return told;
+    return lines;
 }
 
 }  // namespace agentforge::kernel

@@ -22,8 +22,8 @@ namespace agentforge::kernel {
 /// Checks that a task can run here: both folders can be created and written, the state folder is outside the repository, their
 /// disks have room, and enough files may be open. Creates nothing permanent. Errors: AF-CLI-132 a folder, AF-CLI-133 open files,
 /// AF-CLI-134 no room, AF-CLI-138 the state folder.
-[[nodiscard]] Result<void> check_surroundings(const std::filesystem::path& root, const std::filesystem::path& agentforge,
-                                              const std::filesystem::path& git_directory, const std::filesystem::path& state);
+[[nodiscard]] Result<void> check_environment(const std::filesystem::path& root, const std::filesystem::path& agentforge,
+                                             const std::filesystem::path& git_directory, const std::filesystem::path& state);
 
 /// Refuses a request that is only the name of a file or folder, or looks like a path. Errors: `invalid` AF-CLI-135.
 [[nodiscard]] Result<void> check_request_is_no_path(std::string_view request, const std::vector<std::filesystem::path>& folders);

@@ -10,13 +10,13 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/settings_schema.hpp"
+#include "git/detected_repository.hpp"
 #include "git/repository.hpp"
-#include "git/surroundings.hpp"
 #include "pipeline/guarded_call.hpp"
 #include "program/commands/iteration.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/preflight.hpp"
-#include "program/project/ready.hpp"
+#include "program/project/task_preflight.hpp"
 #include "program/project/task_seal.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
@@ -220,7 +220,7 @@ Result<void> check_brought(const Program& program, const ProjectPlace& place, co
 
 /// A file in the project must not decide which of the user's files are written. So a recording continues only if it is requested
 /// again.
-void tell_of_ended_recording(Program& program, const Settings& settings, const json::object& started) {
+void warn_of_ended_recording(Program& program, const Settings& settings, const json::object& started) {
     const std::string file = printable(text_of(inside(started, "llm"), "record"), 300);
     if (file.empty() || !settings.text("llm.record").empty()) { return; }
     program.err << "agentforge: earlier answers of the model were recorded to " << file
@@ -354,11 +354,11 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     const std::string config = project->product_.config;
     const std::filesystem::path own = project->place_.agentforge;
 
-    AF_TRY(TrustedSettings untold, load_settings(program, project->place_, project->product_));
-    AF_TRY(TrustedSettings trusted, settle_trust(program, project->place_, project->product_, std::move(untold)));
+    AF_TRY(TrustedSettings loaded, load_settings(program, project->place_, project->product_));
+    AF_TRY(TrustedSettings trusted, resolve_trust(program, project->place_, project->product_, std::move(loaded)));
     if (!task.empty()) {
         AF_TRY(const json::object started, settings_of_task(TaskStore(own), task));
-        tell_of_ended_recording(program, *trusted.settings, started);
+        warn_of_ended_recording(program, *trusted.settings, started);
         if (const auto brought = brought_by_task(*trusted.settings, started); !brought.empty()) {
             AF_CHECK(check_brought(program, project->place_, trusted, project->ids_, started, brought));
             AF_TRY(trusted, load_settings(program, project->place_, project->product_, brought));
@@ -488,7 +488,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
     // Asks the person at the terminal about every action of an interactive task and about each artifact to approve.
     std::shared_ptr<EscalationHandler> present;
-    if (sits_at_terminal(program)) { AF_TRY(present, project->plugins_.escalation("console")); }
+    if (is_at_terminal(program)) { AF_TRY(present, project->plugins_.escalation("console")); }
     project->controller_ = std::make_unique<PipelineController>(
         ControllerSetup{.store = *project->tasks_,
                         .task_workspaces = *project->task_workspaces_,
@@ -519,8 +519,8 @@ void Project::log_errors(Program& program) {
     program.failed = [place = std::weak_ptr<Project*>(here_)](const Error& error) {
         const auto here = place.lock();
         if (!here) { return; }
-        const Error told = (*here)->secrets_.redactor->redact(error);
-        (*here)->log_->note(told, (*here)->place_.agentforge.string());
+        const Error redacted = (*here)->secrets_.redactor->redact(error);
+        (*here)->log_->note(redacted, (*here)->place_.agentforge.string());
     };
 }
 
@@ -566,7 +566,7 @@ Result<ModelSettings> Project::asked_model(const std::string& role) const {
     if (missed == nullptr && plugin != nullptr) {
         missed = missed_by_plugin(*settings_, trust_.left_out(), asked.backend, plugin->id);
     }
-    if (missed != nullptr) { return cannot_do_without(*missed); }
+    if (missed != nullptr) { return required_setting_error(*missed); }
     return asked;
 }
 
@@ -619,21 +619,21 @@ json::array Project::plugins_of(const PipelineTemplate& pipeline) {
             if (!agent.ok()) { continue; }
             for (const std::string& tool : agent->allowed_tools) { take(PluginKind::tool, tool); }
             auto asked = asked_model(role);
-            if (asked.ok()) { asked = settled(std::move(*asked)); }
+            if (asked.ok()) { asked = resolve_auto(std::move(*asked)); }
             if (asked.ok()) { take(PluginKind::llm, asked->backend); }
         }
     }
     for (const std::string& name : settings_->list("escalation.handlers")) { take(PluginKind::escalation, name); }
-    json::array told;
+    json::array list;
     for (const auto& [id, plugin] : used) {
         const auto library = plugin->library.empty() ? Result<std::string>(plugin->text)
                                                      : read_file(plugin->directory + "/" + plugin->library, 1ULL << 30U);
-        told.push_back(json::object{{"id", id},
+        list.push_back(json::object{{"id", id},
                                     {"version", plugin->version},
                                     {"sha256", library.ok() ? json::value(sha256(*library)) : json::value(nullptr)},
                                     {"source", to_string(plugin->source)}});
     }
-    return told;
+    return list;
 }
 
 Result<std::shared_ptr<LLMBackendV2>> Project::backend(const std::string& name, const std::string& model_name,
@@ -641,7 +641,7 @@ Result<std::shared_ptr<LLMBackendV2>> Project::backend(const std::string& name, 
     AF_TRY(ModelSettings chosen, asked_model(role));
     chosen.backend = name;
     chosen.model = model_name;
-    AF_TRY(chosen, settled(std::move(chosen)));
+    AF_TRY(chosen, resolve_auto(std::move(chosen)));
     AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, role));
     return make_backend(chosen.backend, config);
 }
@@ -674,10 +674,10 @@ Result<std::vector<Project::Reached>> Project::reach_models(const ModelSettings&
     return reached;
 }
 
-Result<ModelSettings> Project::settled(ModelSettings chosen) {
+Result<ModelSettings> Project::resolve_auto(ModelSettings chosen) {
     if (chosen.backend != "auto") { return chosen; }
-    for (const auto& [asked, became] : settled_) {
-        if (asked == chosen) { return became; }
+    for (const auto& [asked, resolved] : resolved_) {
+        if (asked == chosen) { return resolved; }
     }
     AF_TRY(const std::vector<Reached> reached, reach_models(chosen, true));
     std::string tried;
@@ -686,14 +686,14 @@ Result<ModelSettings> Project::settled(ModelSettings chosen) {
             tried += "\n  " + one.candidate.name + ": " + secrets_.redactor->redact(one.answer.error()).message;
             continue;
         }
-        const ModelSettings& became = one.candidate.settings;
+        const ModelSettings& resolved = one.candidate.settings;
         if (!program_.quiet) {
             program_.err << "agentforge: the model is " << printable(one.candidate.name, 60)
-                         << (became.model.empty() ? "" : " (" + printable(became.model, 100) + ")")
+                         << (resolved.model.empty() ? "" : " (" + printable(resolved.model, 100) + ")")
                          << ", found by `llm.backend: auto`\n";
         }
-        settled_.emplace_back(std::move(chosen), became);
-        return became;
+        resolved_.emplace_back(std::move(chosen), resolved);
+        return resolved;
     }
     const bool chosen_by_nobody = settings_->text("llm.backend").empty();
     return Error{chosen_by_nobody ? "AF-LLM-001" : "AF-LLM-002",
@@ -733,14 +733,15 @@ Project::~Project() {
 
 std::string Project::model_name(const AgentDefinition& agent) const {
     const ModelSettings asked = read_model_settings(*settings_, agent.role);
-    const auto became = std::ranges::find(settled_, asked, [](const auto& pair) -> const ModelSettings& { return pair.first; });
-    return became == settled_.end() ? asked.model : became->second.model;
+    const auto resolved =
+        std::ranges::find(resolved_, asked, [](const auto& pair) -> const ModelSettings& { return pair.first; });
+    return resolved == resolved_.end() ? asked.model : resolved->second.model;
 }
 
 Result<void> Project::check_price(const AgentDefinition& agent) {
     if (!services_->limits.limits_cost()) { return {}; }
     AF_TRY(ModelSettings asked, asked_model(agent.role));
-    AF_TRY(const ModelSettings chosen, settled(std::move(asked)));
+    AF_TRY(const ModelSettings chosen, resolve_auto(std::move(asked)));
     // These two never report the cost of a call. For others, the first answer shows whether they do.
     if ((chosen.backend != "anthropic" && chosen.backend != "openai") || prices_.find(chosen.model) != nullptr) { return {}; }
     return price_is_unknown(chosen.model);
@@ -748,7 +749,7 @@ Result<void> Project::check_price(const AgentDefinition& agent) {
 
 Result<ModelClient*> Project::model(const AgentDefinition& agent) {
     AF_TRY(ModelSettings asked, asked_model(agent.role));
-    AF_TRY(const ModelSettings chosen, settled(std::move(asked)));
+    AF_TRY(const ModelSettings chosen, resolve_auto(std::move(asked)));
     AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
     const std::string record = from_here(chosen.record);
     const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;

@@ -127,7 +127,7 @@ private:
     /// Makes a backend. Checks the network rule before any of its code runs.
     [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> make_backend(const std::string& name, const json::object& config);
     /// Replaces `auto` by what it stands for. Decided once.
-    [[nodiscard]] Result<ModelSettings> settled(ModelSettings chosen);
+    [[nodiscard]] Result<ModelSettings> resolve_auto(ModelSettings chosen);
 
     Program& program_;
     ProjectPlace place_;
@@ -135,8 +135,8 @@ private:
     std::unique_ptr<Settings> settings_;
     ProjectTrust trust_;
     NetworkRule network_;
-    std::vector<std::pair<ModelSettings, ModelSettings>> settled_;  ///< Settings with `auto`, and what they became.
-    std::unique_ptr<Telemetry> telemetry_;                          ///< Null: no collector is named.
+    std::vector<std::pair<ModelSettings, ModelSettings>> resolved_;  ///< Settings with `auto`, and what they became.
+    std::unique_ptr<Telemetry> telemetry_;                           ///< Null: no collector is named.
     std::unique_ptr<Log> log_;
     std::shared_ptr<Project*> here_;  ///< Reset when this object is destroyed. Objects that outlive it check this.
     ProjectSecrets secrets_;

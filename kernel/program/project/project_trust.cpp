@@ -201,7 +201,7 @@ const GuardedSetting* missed_by_plugin(const Settings& settings, const std::vect
     });
 }
 
-Error cannot_do_without(const GuardedSetting& setting) {
+Error required_setting_error(const GuardedSetting& setting) {
     const std::string key = printable(setting.key, 120);
     return {"AF-PLUG-043",
             "the project says " + key +
@@ -212,7 +212,7 @@ Error cannot_do_without(const GuardedSetting& setting) {
             ErrorKind::unavailable};
 }
 
-Error yours_alone(const GuardedSetting& setting) {
+Error user_only_error(const GuardedSetting& setting) {
     const std::string key = printable(setting.key, 120);
     return {"AF-CONF-047", "the project's settings say " + key + ", which only you may set; it is ignored", setting.where,
             "Remove it there. To use it, set it in ~/.agentforge/config.yaml or with --set " + key + "=…", ErrorKind::denied};
@@ -220,7 +220,7 @@ Error yours_alone(const GuardedSetting& setting) {
 
 void name_refused_settings(std::ostream& err, const Settings& settings) {
     for (const GuardedSetting& setting : settings.refused()) {
-        err << "agentforge: " << printable_lines(yours_alone(setting).to_string()) << "\n";
+        err << "agentforge: " << printable_lines(user_only_error(setting).to_string()) << "\n";
     }
 }
 

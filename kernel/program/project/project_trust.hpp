@@ -44,10 +44,10 @@ struct ProjectTrust {
 [[nodiscard]] const GuardedSetting* missed_by_plugin(const Settings& settings, const std::vector<GuardedSetting>& left_out,
                                                      const std::string& name, const std::string& id);
 /// Returns AF-PLUG-043: without the setting, the run would handle code and questions differently than the project says.
-[[nodiscard]] Error cannot_do_without(const GuardedSetting& setting);
+[[nodiscard]] Error required_setting_error(const GuardedSetting& setting);
 
 /// Returns AF-CONF-047: the project sets something that only the user may set.
-[[nodiscard]] Error yours_alone(const GuardedSetting& setting);
+[[nodiscard]] Error user_only_error(const GuardedSetting& setting);
 
 /// Settings and trust together, because they depend on each other: without trust, the settings lack those that need it.
 struct TrustedSettings {
@@ -69,8 +69,8 @@ void name_refused_settings(std::ostream& err, const Settings& settings);
 /// (the answer is kept outside of it, a "no" too). Elsewhere, and after a "no", reports AF-PLUG-040. Warns about what only the
 /// user may set (AF-CONF-047). Returns the settings then in force. Errors: those of load_settings and TrustStore; `cancelled`
 /// AF-CLI-122 Ctrl-C.
-[[nodiscard]] Result<TrustedSettings> settle_trust(Program& program, const ProjectPlace& place, const ProductPaths& product,
-                                                   TrustedSettings loaded);
+[[nodiscard]] Result<TrustedSettings> resolve_trust(Program& program, const ProjectPlace& place, const ProductPaths& product,
+                                                    TrustedSettings loaded);
 
 /// Returns `plugins.paths` as folders. The project's are relative to its root, those of the user's file to its folder. Those of
 /// the environment and the command line stay as written, and relative ones are refused later (AF-PLUG-008). Nothing is relative

@@ -43,7 +43,7 @@ Result<RunLedger> RunLedger::open(const fs::path& tasks, const std::string& name
     return ledger;
 }
 
-Result<RunLedger> RunLedger::look(const fs::path& tasks, const std::string& name) {
+Result<RunLedger> RunLedger::read_unlocked(const fs::path& tasks, const std::string& name) {
     RunLedger ledger;
     ledger.file_ = ledger_file(tasks, name);
     std::error_code error;
@@ -79,7 +79,7 @@ Result<void> RunLedger::read() {
     return {};
 }
 
-Result<std::map<std::string, std::string>> RunLedger::again() const {
+Result<std::map<std::string, std::string>> RunLedger::reread() const {
     RunLedger now;
     now.file_ = file_;
     AF_CHECK(now.read());

@@ -21,12 +21,12 @@ public:
     /// `corrupt` AF-CLI-173; `io`.
     [[nodiscard]] static Result<RunLedger> open(const std::filesystem::path& tasks, const std::string& name);
     /// Reads it without the lock. A missing file is empty.
-    [[nodiscard]] static Result<RunLedger> look(const std::filesystem::path& tasks, const std::string& name);
+    [[nodiscard]] static Result<RunLedger> read_unlocked(const std::filesystem::path& tasks, const std::string& name);
 
     /// Returns the newest task of each request, by its key.
     [[nodiscard]] const std::map<std::string, std::string>& tasks() const noexcept { return tasks_; }
     /// Reads it again, with the lines that children have added. Errors: those of `open`.
-    [[nodiscard]] Result<std::map<std::string, std::string>> again() const;
+    [[nodiscard]] Result<std::map<std::string, std::string>> reread() const;
     /// Adds a line; it is on disk when the call returns. Called by the process that creates the task: a forked child of the
     /// lock's holder. Errors: `io`.
     [[nodiscard]] Result<void> add(const std::string& key, const std::string& task) const;

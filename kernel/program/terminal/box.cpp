@@ -50,20 +50,20 @@ std::string painted(const std::string& text, const BoxLine& line, bool colour) {
 
 }  // namespace
 
-std::size_t box_room(const BoxLook& look) { return std::clamp<std::size_t>(look.columns, 20, widest_box) - frame_cells; }
+std::size_t box_room(const BoxStyle& style) { return std::clamp<std::size_t>(style.columns, 20, widest_box) - frame_cells; }
 
 std::string bar_of(std::size_t done, std::size_t of, std::size_t cells) {
     const std::size_t full = of == 0 ? 0 : std::min(done, of) * cells / of;
     return repeated("█", full) + repeated("░", cells - full);
 }
 
-std::vector<std::string> boxed(const std::vector<BoxPart>& parts, const BoxLook& look) {
-    const std::size_t room = box_room(look);
+std::vector<std::string> boxed(const std::vector<BoxPart>& parts, const BoxStyle& style) {
+    const std::size_t room = box_room(style);
     const std::string rule = repeated("─", room + 2);
     std::vector<std::string> lines;
     const auto framed = [&](const std::string& text, const BoxLine& line, const std::string& right) {
         const std::size_t used = cells_of(text) + cells_of(right);
-        lines.push_back("│ " + painted(text, line, look.colour) + std::string(room - std::min(room, used), ' ') + right + " │");
+        lines.push_back("│ " + painted(text, line, style.colour) + std::string(room - std::min(room, used), ' ') + right + " │");
     };
     for (const BoxPart& part : parts) {
         if (part.empty()) { continue; }
@@ -80,7 +80,7 @@ std::vector<std::string> boxed(const std::vector<BoxPart>& parts, const BoxLook&
         }
     }
     if (!lines.empty()) { lines.push_back("└" + rule + "┘"); }
-    if (!look.unicode) {
+    if (!style.unicode) {
         for (std::string& line : lines) { line = as_ascii(line); }
     }
     return lines;

@@ -19,18 +19,18 @@ struct BoxLine {
 
 using BoxPart = std::vector<BoxLine>;
 
-struct BoxLook {
+struct BoxStyle {
     std::size_t columns = 80;  ///< Of the terminal; a box is 100 wide at most.
     bool colour = false;
     bool unicode = true;  ///< Else only ASCII, the frame too.
 };
 
 /// The box, a line each, without line ends; parts are separated by rules, empty ones left out.
-[[nodiscard]] std::vector<std::string> boxed(const std::vector<BoxPart>& parts, const BoxLook& look);
+[[nodiscard]] std::vector<std::string> boxed(const std::vector<BoxPart>& parts, const BoxStyle& style);
 
 /// `██████░░░░`: `done` of `of` in `cells` cells.
 [[nodiscard]] std::string bar_of(std::size_t done, std::size_t of, std::size_t cells);
 /// The cells that a line of a box has for its text.
-[[nodiscard]] std::size_t box_room(const BoxLook& look);
+[[nodiscard]] std::size_t box_room(const BoxStyle& style);
 
 }  // namespace agentforge::kernel

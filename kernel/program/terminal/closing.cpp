@@ -28,17 +28,17 @@ Closing closing_of(Project& project, const PipelineResult& result) {
 }
 
 json::object closing_json(const Closing& closing) {
-    json::object told;
-    if (!closing.summary.empty()) { told["summary"] = closing.summary; }
+    json::object object;
+    if (!closing.summary.empty()) { object["summary"] = closing.summary; }
     if (!closing.next_pipeline.empty()) {
-        told["continuation"] =
+        object["continuation"] =
             json::object{{"prompt", closing.prompt}, {"next_pipeline", closing.next_pipeline}, {"command", closing.command}};
     }
-    return told;
+    return object;
 }
 
-void tell_closing(Program& program, const Closing& closing) {
-    if (!closing.summary.empty()) { tell_lines(program.out, closing.summary); }
+void print_closing(Program& program, const Closing& closing) {
+    if (!closing.summary.empty()) { print_quoted(program.out, closing.summary); }
     if (closing.next_pipeline.empty()) { return; }
     program.out << "  " << printable(closing.prompt, 300) << "\n           " << closing.command << "\n";
 }

@@ -18,6 +18,6 @@ struct Closing {
 [[nodiscard]] Closing closing_of(Project& project, const PipelineResult& result);
 /// `summary` and `continuation`, for `--json`.
 [[nodiscard]] json::object closing_json(const Closing& closing);
-void tell_closing(Program& program, const Closing& closing);
+void print_closing(Program& program, const Closing& closing);
 
 }  // namespace agentforge::kernel

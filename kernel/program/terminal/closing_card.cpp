@@ -33,19 +33,19 @@ std::string counted(std::uint64_t number, std::string_view one) {
 }
 
 /// `Done: Add a slugify function`: what came of it, and the first line of what was asked.
-void tell_head(Program& program, const std::string& outcome, const std::optional<TaskState>& state,
-               const PipelineResult& result) {
+void print_head(Program& program, const std::string& outcome, const std::optional<TaskState>& state,
+                const PipelineResult& result) {
     const std::string asked = state ? printable(first_line(state->request), 200) : result.task_id;
     program.out << fitted_line(program, outcome + ": " + asked) << "\n";
 }
 
 /// Folds the line on a terminal.
-void tell_line(Program& program, const std::string& line) {
+void print_line(Program& program, const std::string& line) {
     program.out << (program.out_is_terminal ? folded_lines(line + "\n", terminal_columns(STDOUT_FILENO)) : line + "\n");
 }
 
-void tell_field(Program& program, std::string_view name, const std::string& text) {
-    tell_line(program, "  " + std::string(name) + std::string(name.size() < 8 ? 9 - name.size() : 1, ' ') + text);
+void print_field(Program& program, std::string_view name, const std::string& text) {
+    print_line(program, "  " + std::string(name) + std::string(name.size() < 8 ? 9 - name.size() : 1, ' ') + text);
 }
 
 /// What a person can do now; the process that told is about to end.
@@ -56,14 +56,14 @@ std::vector<NextCommand> commands_for(Project& project, const std::optional<Task
     return next_commands(*state, overview);
 }
 
-void tell_next(Program& program, const std::vector<NextCommand>& commands) {
+void print_next(Program& program, const std::vector<NextCommand>& commands) {
     const std::size_t columns = program.out_is_terminal ? terminal_columns(STDOUT_FILENO) : no_limit;
     for (const std::string& line : lines_of(program, commands, columns - std::min<std::size_t>(columns, 2))) {
         program.out << "  " << line << "\n";
     }
 }
 
-void tell_files(Program& program, Project& project, const TaskState& state) {
+void print_files(Program& program, Project& project, const TaskState& state) {
     const auto repository = Repository::open(project.place().root);
     if (!repository.ok()) { return; }
     const auto changes = repository->diff(delivery_base(state).tree, delivered_tree(state));
@@ -77,8 +77,8 @@ void tell_files(Program& program, Project& project, const TaskState& state) {
         removed += (*changes)[index].lines_removed;
         if (index < shown) { width = std::max(width, cells_of(printable((*changes)[index].path))); }
     }
-    tell_field(program, "changed",
-               counted(changes->size(), "file") + ", +" + std::to_string(added) + " -" + std::to_string(removed));
+    print_field(program, "changed",
+                counted(changes->size(), "file") + ", +" + std::to_string(added) + " -" + std::to_string(removed));
     for (std::size_t index = 0; index < shown; ++index) {
         const TreeChange& change = (*changes)[index];
         const std::string path = printable(change.path);
@@ -92,158 +92,158 @@ void tell_files(Program& program, Project& project, const TaskState& state) {
 }
 
 /// What the last run of the whole suite said, and how many tests the suite had before.
-void tell_tests(Program& program, const GateFigures& gates) {
+void print_tests(Program& program, const GateFigures& gates) {
     if (!gates.tests) { return; }
     const std::uint64_t all = *gates.tests;
     std::string text = gates.tests_passed == all ? std::to_string(all) + (all == 1 ? " passes" : " pass")
                                                  : std::to_string(gates.tests_passed) + " of " + std::to_string(all) + " pass";
     if (gates.tests_before && all > *gates.tests_before) { text += ", " + std::to_string(all - *gates.tests_before) + " new"; }
-    tell_field(program, "tests", text);
+    print_field(program, "tests", text);
 }
 
-void tell_cost(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
+void print_cost(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
     const std::uint64_t calls = result.spend.calls + result.spend.lost;
     if (calls == 0) { return; }
     // Of all processes that worked on the task, as its calls and tokens are.
     const std::chrono::milliseconds worked = state ? std::chrono::milliseconds(state->wall_ms()) : result.duration;
-    tell_field(program, "cost",
-               printable(cost_of_task(project.tasks().paths(result.task_id), result.spend, result.unpriced_models), 500) + "  (" +
-                   counted(calls, "call") + ", " + std::to_string(result.spend.tokens()) + " tokens, " + human_duration(worked) +
-                   ")");
+    print_field(program, "cost",
+                printable(cost_of_task(project.tasks().paths(result.task_id), result.spend, result.unpriced_models), 500) +
+                    "  (" + counted(calls, "call") + ", " + std::to_string(result.spend.tokens()) + " tokens, " +
+                    human_duration(worked) + ")");
 }
 
 /// The commit or the patch, the hooks, the pull request, and a base that has moved.
-void tell_delivery(Program& program, const std::string& task_id, const json::object& deliverable) {
+void print_delivery(Program& program, const std::string& task_id, const json::object& deliverable) {
     const std::string commit = field(deliverable, "commit_sha");
     const std::string patch = field(deliverable, "patch_file");
     if (!commit.empty()) {
         const json::value* is_signed = deliverable.if_contains("signed");
         const bool shown_signed = is_signed != nullptr && *is_signed == json::value(true);
-        tell_field(program, "commit",
-                   commit.substr(0, 12) + " on branch " + field(deliverable, "branch") + (shown_signed ? ", signed" : ""));
+        print_field(program, "commit",
+                    commit.substr(0, 12) + " on branch " + field(deliverable, "branch") + (shown_signed ? ", signed" : ""));
     } else {
-        tell_field(program, "patch", ".agentforge/tasks/" + task_id + "/" + patch);
+        print_field(program, "patch", ".agentforge/tasks/" + task_id + "/" + patch);
     }
     const std::string type = field(deliverable, "deliverable_type");
     const std::string hooks = field(deliverable, "commit_hooks");
-    if (!hooks.empty() && hooks != "none" && type != "files") { tell_field(program, "hooks", printable(hooks, 300)); }
+    if (!hooks.empty() && hooks != "none" && type != "files") { print_field(program, "hooks", printable(hooks, 300)); }
     if (type == "pr") {
         const std::string url = field(deliverable, "pr_url");
-        tell_field(program, "request",
-                   url.empty() ? "pushed; open the pull request where your server has them" : printable(url, 500));
+        print_field(program, "request",
+                    url.empty() ? "pushed; open the pull request where your server has them" : printable(url, 500));
     }
     const json::value* drift = deliverable.if_contains("drift");
     if (drift == nullptr || !drift->is_object()) { return; }
-    tell_field(program, "base", printable(describe(drift_from_json(drift->get_object())), 400));
+    print_field(program, "base", printable(describe(drift_from_json(drift->get_object())), 400));
     if (type != "files") { program.out << "           " << program.with_place("agentforge rebase " + short_id(task_id)) << "\n"; }
 }
 
-void tell_success(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state,
-                  const Closing& closing) {
-    tell_head(program, "Done", state, result);
+void print_success(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state,
+                   const Closing& closing) {
+    print_head(program, "Done", state, result);
     const std::string id = short_id(result.task_id);
     const bool delivered = result.deliverable && (!field(*result.deliverable, "commit_sha").empty() ||
                                                   !field(*result.deliverable, "patch_file").empty());
     if (delivered) {
         if (state) {
-            tell_files(program, project, *state);
-            tell_tests(program, state->gate_figures);
+            print_files(program, project, *state);
+            print_tests(program, state->gate_figures);
         }
-        tell_cost(program, project, result, state);
-        tell_delivery(program, result.task_id, *result.deliverable);
+        print_cost(program, project, result, state);
+        print_delivery(program, result.task_id, *result.deliverable);
     } else {
-        tell_cost(program, project, result, state);
+        print_cost(program, project, result, state);
         if (result.deliverable) {
-            tell_field(program, "ended",
-                       "after stage " + result.current_stage + "; its artifact is in .agentforge/tasks/" + result.task_id +
-                           "/artifacts");
+            print_field(program, "ended",
+                        "after stage " + result.current_stage + "; its artifact is in .agentforge/tasks/" + result.task_id +
+                            "/artifacts");
         }
     }
     std::vector<NextCommand> next = commands_for(project, state);
     next.push_back({"agentforge inspect " + id, "shows every step, verified"});
-    tell_closing(program, closing);
-    tell_next(program, next);
+    print_closing(program, closing);
+    print_next(program, next);
     if (project.settings().text("llm.backend") == "replay") {
-        tell_line(program, "  The answers came from a recorded transcript; everything else was real. `" +
-                               program.with_place("agentforge doctor") + "` shows your models.");
+        print_line(program, "  The answers came from a recorded transcript; everything else was real. `" +
+                                program.with_place("agentforge doctor") + "` shows your models.");
     }
 }
 
 /// The action in full: what is approved is what was seen.
-void tell_action(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
+void print_action(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
     const auto asked = project.escalations().approval(result.waiting_id);
     if (!asked.ok()) {
         program.err << "agentforge: " << asked.error().to_string() << "\n";
         return;
     }
-    tell_head(program, "An action waits for you at stage " + result.current_stage, state, result);
-    tell_lines(program.out, action_text(asked->artifact));
-    tell_cost(program, project, result, state);
-    tell_next(program,
-              {{"agentforge approve " + result.waiting_id, ""},
-               {"agentforge approve " + result.waiting_id + " --edit", "change it first, in your editor; or --edited FILE"},
-               {"agentforge reject " + result.waiting_id + " --feedback \"what to do instead\"", ""}});
+    print_head(program, "An action waits for you at stage " + result.current_stage, state, result);
+    print_quoted(program.out, action_text(asked->artifact));
+    print_cost(program, project, result, state);
+    print_next(program,
+               {{"agentforge approve " + result.waiting_id, ""},
+                {"agentforge approve " + result.waiting_id + " --edit", "change it first, in your editor; or --edited FILE"},
+                {"agentforge reject " + result.waiting_id + " --feedback \"what to do instead\"", ""}});
 }
 
-void tell_waiting(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
-    if (result.waiting_for == "action") { return tell_action(program, project, result, state); }
+void print_waiting(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
+    if (result.waiting_for == "action") { return print_action(program, project, result, state); }
     const std::string id = short_id(result.task_id);
     const bool approval = result.waiting_for == "approval" && state;
-    tell_head(program,
-              std::string("Waiting for your ") + (approval ? "approval" : "answer") + " at stage " + result.current_stage, state,
-              result);
+    print_head(program,
+               std::string("Waiting for your ") + (approval ? "approval" : "answer") + " at stage " + result.current_stage, state,
+               result);
     std::vector<NextCommand> next;
     if (approval) {
-        tell_field(program, "artifact", ".agentforge/tasks/" + result.task_id + "/" + printable(state->stage().artifact, 300));
+        print_field(program, "artifact", ".agentforge/tasks/" + result.task_id + "/" + printable(state->stage().artifact, 300));
         for (const std::string& line : iterates(*state) ? words_before_decision(*state) : std::vector<std::string>()) {
             program.out << "  " << printable(line, 1000) << "\n";
         }
         next = commands_for(project, state);
     } else {
         if (state && state->escalation) {
-            tell_field(program, "question", printable(state->escalation->question, 1000));
+            print_field(program, "question", printable(state->escalation->question, 1000));
             for (const std::string& option : state->escalation->options) {
                 program.out << "           - " << printable(option, 400) << "\n";
             }
         }
         next.push_back({"agentforge resolve " + id + " \"your answer\"", "or --abort, which ends the task"});
     }
-    tell_cost(program, project, result, state);
-    tell_next(program, next);
+    print_cost(program, project, result, state);
+    print_next(program, next);
 }
 
-void tell_not_done(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
+void print_not_done(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
     const bool paused = result.status == TaskStatus::paused;
     std::string outcome = paused && !result.error ? "Paused" : "Not done, " + std::string(to_string(result.status));
-    tell_head(program, outcome + " at stage " + result.current_stage, state, result);
+    print_head(program, outcome + " at stage " + result.current_stage, state, result);
     if (result.error) {
         program.err << "agentforge: " << printable_lines(program.with_place(result.error->to_string())) << "\n";
     } else if (paused && state && !state->pause_reason.empty()) {
-        tell_field(program, "why", printable(state->pause_reason, 300));
+        print_field(program, "why", printable(state->pause_reason, 300));
     }
-    tell_cost(program, project, result, state);
+    print_cost(program, project, result, state);
     const std::string id = short_id(result.task_id);
-    const bool told = result.error && result.error->remedy.find("agentforge resume") != std::string::npos &&
-                      result.error->remedy.find("agentforge resume TASK") == std::string::npos;
+    const bool names_resume = result.error && result.error->remedy.find("agentforge resume") != std::string::npos &&
+                              result.error->remedy.find("agentforge resume TASK") == std::string::npos;
     std::vector<NextCommand> next;
-    if (!told) { next = commands_for(project, state); }
+    if (!names_resume) { next = commands_for(project, state); }
     if (!result.error || result.error->remedy.find("agentforge inspect") == std::string::npos) {
         next.push_back({"agentforge inspect " + id, "shows every step"});
     }
-    tell_next(program, next);
+    print_next(program, next);
 }
 
 }  // namespace
 
-void tell_card(Program& program, Project& project, const PipelineResult& result, const Closing& closing) {
+void print_card(Program& program, Project& project, const PipelineResult& result, const Closing& closing) {
     std::optional<TaskState> state;
     if (auto read = read_task_state(project.tasks(), result.task_id); read.ok()) { state = std::move(*read); }
     if (result.success) {
-        tell_success(program, project, result, state, closing);
+        print_success(program, project, result, state, closing);
     } else if (!result.waiting_for.empty()) {
-        tell_waiting(program, project, result, state);
+        print_waiting(program, project, result, state);
     } else {
-        tell_not_done(program, project, result, state);
+        print_not_done(program, project, result, state);
     }
 }
 

@@ -8,6 +8,6 @@ namespace agentforge::kernel {
 
 /// Prints the card of a task that is done, waits, is paused or failed. Commands name the task by its short id. Errors go to
 /// `err`.
-void tell_card(Program& program, Project& project, const PipelineResult& result, const Closing& closing);
+void print_card(Program& program, Project& project, const PipelineResult& result, const Closing& closing);
 
 }  // namespace agentforge::kernel

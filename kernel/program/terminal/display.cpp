@@ -113,7 +113,7 @@ void Display::draw(std::string_view above) {
     text += live;
     out_ << (options_.unicode ? text : as_ascii(text)) << std::flush;
     live_lines_ = lines;
-    live_lines_stand().store(lines > 0, std::memory_order_relaxed);
+    live_lines_shown().store(lines > 0, std::memory_order_relaxed);
     live_columns_ = width;
     drawn_ = std::move(live);
 }
@@ -140,7 +140,7 @@ public:
     void on(const TaskState& state, const records::TaskStarted&) { task(state); }
     void on(const TaskState& state, const records::TaskResumed&) {
         task(state);
-        if (goes_on_inside(state)) { stage(state, "  (continued)"); }
+        if (resumes_inside_visit(state)) { stage(state, "  (continued)"); }
     }
     void on(const TaskState& state, const records::StageStarted&) {
         const unsigned attempt = state.stage().attempts;
@@ -148,7 +148,7 @@ public:
     }
     void on(const TaskState& state, const records::Step& step) {
         const bool good = *step.result->status == "success";
-        if (!std::exchange(display_.told_, false)) {
+        if (!std::exchange(display_.shown_, false)) {
             const bool refused = !good && is_refusal(step.result->error.value_or(std::string()));
             action(refused ? display_.paint("deny", yellow) : display_.mark(good), state.steps, *step.action->type,
                    *step.result->summary, good);
@@ -227,13 +227,13 @@ public:
     void on(const event::Asking& asking) { display_.asked_here_ = asking.handler.find("console") != std::string::npos; }
     void on(const event::AskingEnded&) { display_.asked_here_ = false; }
     void on(const event::Answering&) {
-        if (!display_.told_) { display_.deciding_ = true; }
+        if (!display_.shown_) { display_.deciding_ = true; }
     }
     /// What failed is told with its record, which knows why.
     void on(const event::ToolCalled& called) {
         if (!called.success) { return; }
         action(display_.mark(true), display_.steps_ + 1, called.tool, called.summary, true);
-        display_.told_ = true;
+        display_.shown_ = true;
     }
     void on(const event::GateTried& tried) { verdict(tried.gate, tried.passed, tried.summary); }
     void on(const event::Message& message) { display_.line("    " + printable(message.text, 500)); }
@@ -252,9 +252,9 @@ private:
     }
     /// One action, and the gates that it caused below it. A failure is shown whole.
     void action(const std::string& mark, std::uint64_t number, const std::string& tool, const std::string& summary, bool good) {
-        const std::string told =
+        const std::string text =
             fmt::format(" step {:<3} {:<22} {}", number, printable(tool), printable(display_.without_repetition(summary)));
-        display_.line("    " + mark + (good && display_.options_.terminal ? fitting(told, display_.columns() - 9) : told));
+        display_.line("    " + mark + (good && display_.options_.terminal ? fitting(text, display_.columns() - 9) : text));
         display_.release_gates();
     }
     /// Whether the kernel did not permit the action, by the code of the error.

@@ -40,7 +40,7 @@ public:
     void on(const TaskState& state, const records::TaskStarted&) { begin(state); }
     void on(const TaskState& state, const records::TaskResumed&) {
         begin(state);
-        if (goes_on_inside(state)) { enter(state); }
+        if (resumes_inside_visit(state)) { enter(state); }
     }
     void on(const TaskState& state, const records::StageStarted&) { enter(state); }
     void on(const TaskState&, const records::StageSkipped& skipped) { view_.mark(skipped.stage, Mark::skipped); }
@@ -130,7 +130,7 @@ void LiveView::event(const Event& event, Time now) {
 }
 
 /// All stages by name where they fit, else how many are done and the one that runs.
-std::string LiveView::pipeline_line(const Look& look) const {
+std::string LiveView::pipeline_line(const Style& style) const {
     const auto sign = [](Mark mark) {
         switch (mark) {
             case Mark::done:
@@ -166,14 +166,14 @@ std::string LiveView::pipeline_line(const Look& look) const {
     for (const Stage& stage : stages_) {
         const std::string text = std::string(sign(stage.mark)) + " " + stage.name;
         all += (all.empty() ? "" : "  ") + text;
-        shown += (shown.empty() ? "" : "  ") + coloured(text, colours(stage.mark), look.colour);
+        shown += (shown.empty() ? "" : "  ") + coloured(text, colours(stage.mark), style.colour);
         done += stage.mark == Mark::done || stage.mark == Mark::skipped ? 1 : 0;
     }
-    if (cells_of(all) < look.columns) { return shown; }
-    return coloured(fitting(fmt::format("● {}  {}/{}", stage_, done, stages_.size()), look.columns - 1), "1", look.colour);
+    if (cells_of(all) < style.columns) { return shown; }
+    return coloured(fitting(fmt::format("● {}  {}/{}", stage_, done, stages_.size()), style.columns - 1), "1", style.colour);
 }
 
-std::string LiveView::figures(const Look& look, Time now, bool stopping) const {
+std::string LiveView::figures(const Style& style, Time now, bool stopping) const {
     std::vector<std::string> parts{clock_of(now - *begun_)};
     if (stopping) { parts.emplace_back("stopping at the end of this step (Ctrl-C again: at once)"); }
     if (tests_ > 0) { parts.push_back(fmt::format("tests {}/{}", tests_passed_, tests_)); }
@@ -182,21 +182,21 @@ std::string LiveView::figures(const Look& look, Time now, bool stopping) const {
     if (!cost_.empty()) { parts.push_back(cost_); }
     std::string text;
     for (const std::string& part : parts) { text += (text.empty() ? "" : "  ") + part; }
-    return coloured(fitting(text, look.columns - 1), "2", look.colour);
+    return coloured(fitting(text, style.columns - 1), "2", style.colour);
 }
 
-std::vector<std::string> LiveView::lines(const Look& look, Time now, bool stopping) const {
+std::vector<std::string> LiveView::lines(const Style& style, Time now, bool stopping) const {
     if (!begun_) { return {}; }
     std::vector<std::string> lines;
-    if (!stages_.empty()) { lines.push_back(pipeline_line(look)); }
+    if (!stages_.empty()) { lines.push_back(pipeline_line(style)); }
     if (!stage_.empty()) {
         std::string doing = stage_ + (agent_.empty() ? "" : "  " + agent_) +
                             (step_ > 0 ? fmt::format("  step {}", step_ + 1) : "") + "  " + printable(action_);
         const std::string taken =
             timed_ && now - action_since_ >= std::chrono::seconds(1) ? "  " + clock_of(now - action_since_) : "";
-        lines.push_back(coloured(fitting(doing, look.columns - 1 - taken.size()) + taken, waits_ ? "33" : "2", look.colour));
+        lines.push_back(coloured(fitting(doing, style.columns - 1 - taken.size()) + taken, waits_ ? "33" : "2", style.colour));
     }
-    lines.push_back(figures(look, now, stopping));
+    lines.push_back(figures(style, now, stopping));
     return lines;
 }
 

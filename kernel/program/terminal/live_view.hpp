@@ -20,7 +20,7 @@ class LiveView {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    struct Look {
+    struct Style {
         std::size_t columns = 80;  ///< Every line is one cell shorter: a full one would wrap.
         bool colour = false;
     };
@@ -29,7 +29,7 @@ public:
     void recorded(const TaskState& state, const records::AnyRecord& record, Time now);
     void event(const Event& event, Time now);
     /// None before the task began, and none once it has ended. `stopping`: it stops at the end of the step.
-    [[nodiscard]] std::vector<std::string> lines(const Look& look, Time now, bool stopping) const;
+    [[nodiscard]] std::vector<std::string> lines(const Style& style, Time now, bool stopping) const;
 
 private:
     enum class Mark : unsigned char { todo, now, done, skipped, failed };
@@ -38,8 +38,8 @@ private:
         Mark mark = Mark::todo;
     };
     class Fold;
-    [[nodiscard]] std::string pipeline_line(const Look& look) const;
-    [[nodiscard]] std::string figures(const Look& look, Time now, bool stopping) const;
+    [[nodiscard]] std::string pipeline_line(const Style& style) const;
+    [[nodiscard]] std::string figures(const Style& style, Time now, bool stopping) const;
     void mark(std::string_view stage, Mark mark);
 
     std::optional<Time> begun_;

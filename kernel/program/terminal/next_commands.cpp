@@ -122,15 +122,15 @@ std::vector<NextCommand> next_commands(const TaskState& state, const TaskOvervie
     return commands.empty() ? after_end(state) : commands;
 }
 
-std::string standing_of(const TaskState& state, const TaskOverview& task) {
+std::string status_and_command(const TaskState& state, const TaskOverview& task) {
     const auto commands = next_commands(state, task);
     return "the task " + standing_in_words(task) + (commands.empty() ? "" : ": " + commands.front().command);
 }
 
-Error with_standing(Error error, const TaskStore& store, const std::string& task_id) {
+Error with_status_and_command(Error error, const TaskStore& store, const std::string& task_id) {
     if (error.remedy != see_status) { return error; }
     if (const auto state = read_task_state(store, task_id); state.ok()) {
-        error.remedy = standing_of(*state, overview_of(*state, {}, store.paths(task_id)));
+        error.remedy = status_and_command(*state, overview_of(*state, {}, store.paths(task_id)));
     }
     return error;
 }

@@ -22,9 +22,9 @@ struct NextCommand {
 [[nodiscard]] std::vector<NextCommand> next_commands(const TaskState& state, const TaskOverview& task);
 
 /// Returns one sentence for errors: how the task stands, and the command that fits best.
-[[nodiscard]] std::string standing_of(const TaskState& state, const TaskOverview& task);
+[[nodiscard]] std::string status_and_command(const TaskState& state, const TaskOverview& task);
 /// Returns the error with the task's standing in place of the remedy `see_status` (base/advice.hpp).
-[[nodiscard]] Error with_standing(Error error, const TaskStore& store, const std::string& task_id);
+[[nodiscard]] Error with_status_and_command(Error error, const TaskStore& store, const std::string& task_id);
 
 /// Returns a line for each command, the remarks behind them as a shell's comments, in one column. A remark that does not fit into
 /// `columns` is left out. Each command has the program's -C or --repo.

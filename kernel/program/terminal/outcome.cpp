@@ -13,7 +13,7 @@
 #include "program/commands/detach.hpp"
 #include "program/log/event_stream.hpp"
 #include "program/project/preflight.hpp"
-#include "program/project/ready.hpp"
+#include "program/project/task_preflight.hpp"
 #include "program/terminal/closing.hpp"
 #include "program/terminal/closing_card.hpp"
 #include "program/terminal/terminal.hpp"
@@ -48,7 +48,7 @@ json::object result_json(const PipelineResult& result, const json::object& more)
     return object;
 }
 
-Result<PipelineResult> go_on(Project& project, const std::string& task_id, std::string_view guidance = {}) {
+Result<PipelineResult> resume(Project& project, const std::string& task_id, std::string_view guidance = {}) {
     AF_CHECK(check_open_files());
     // What the stages that are left need is said before the first of them costs anything. A task that cannot be read says so
     // itself.
@@ -84,7 +84,7 @@ std::unique_ptr<Progress> make_progress(Program& program) {
     return program.detached < 0 ? std::move(progress) : make_detached_progress(program, std::move(progress));
 }
 
-int tell(Program& program, Project& project, const PipelineResult& result, const json::object& more) {
+int print_outcome(Program& program, Project& project, const PipelineResult& result, const json::object& more) {
     program.leave_at_once = program.leave_at_once || result.abandoned_thread;
     const Closing closing = closing_of(project, result);
     if (program.stream_output || program.json_output) {
@@ -97,7 +97,7 @@ int tell(Program& program, Project& project, const PipelineResult& result, const
         }
         return static_cast<int>(result.exit_code);
     }
-    tell_card(program, project, result, closing);
+    print_card(program, project, result, closing);
     return static_cast<int>(result.exit_code);
 }
 
@@ -120,7 +120,7 @@ int with_fitting_task(Program& program, const std::string& task, const std::stri
     return id.ok() ? with_task(program, *id, action) : program.fail(id.error());
 }
 
-void tell_lines(std::ostream& out, const std::string& text) {
+void print_quoted(std::ostream& out, const std::string& text) {
     const std::string safe = printable_lines(text);
     for (std::size_t begin = 0; begin < safe.size();) {
         const std::size_t end = std::min(safe.find('\n', begin), safe.size());
@@ -129,14 +129,14 @@ void tell_lines(std::ostream& out, const std::string& text) {
     }
 }
 
-int go_on_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer) {
-    constexpr std::chrono::milliseconds between_looks{50};
-    constexpr unsigned most_looks = 100;
+int resume_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer) {
+    constexpr std::chrono::milliseconds poll_interval{50};
+    constexpr unsigned most_polls = 100;
     const TaskPaths paths = project.tasks().paths(task_id);
     bool running = false;
     bool taken = false;
     std::uintmax_t seen = 0;
-    for (unsigned look = 0; look < most_looks; ++look) {
+    for (unsigned poll = 0; poll < most_polls; ++poll) {
         running = TaskLock::holder(paths).has_value();
         std::error_code error;
         if (const auto size = std::filesystem::file_size(paths.journal(), error); size != seen) {
@@ -148,11 +148,11 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
         // Another process has the task: it takes the answer up, or it is about to end and did not see it any more.
         if (taken || only_answer) { break; }
         if (running) {
-            std::this_thread::sleep_for(between_looks);
+            std::this_thread::sleep_for(poll_interval);
             continue;
         }
-        const auto result = go_on(project, task_id);
-        if (result.ok()) { return tell(program, project, *result); }
+        const auto result = resume(project, task_id);
+        if (result.ok()) { return print_outcome(program, project, *result); }
         if (result.error().code != "AF-TASK-003") { return program.fail(result.error()); }
     }
     if (program.json_output) {
@@ -171,21 +171,21 @@ int go_on_with_answer(Program& program, Project& project, const std::string& tas
     return 0;
 }
 
-int go_on_and_tell(Program& program, Project& project, const std::string& task_id, const std::string& guidance) {
+int resume_open_task(Program& program, Project& project, const std::string& task_id, const std::string& guidance) {
     const auto before = read_task_state(project.tasks(), task_id);
     const bool ended = before.ok() && (before->status == TaskStatus::completed || before->status == TaskStatus::aborted);
     if (ended && guidance.empty() && !program.json_output && !program.stream_output) {
         program.err << "agentforge: nothing to resume: task " << short_id(task_id) << " is " << to_string(before->status)
                     << ". This is how it ended:\n";
     }
-    const auto result = go_on(project, task_id, guidance);
+    const auto result = resume(project, task_id, guidance);
     if (!result.ok()) { return program.fail(result.error()); }
-    return tell(program, project, *result);
+    return print_outcome(program, project, *result);
 }
 
-int resume_and_tell(Program& program, const std::string& task, const std::string& guidance) {
+int resume_and_report(Program& program, const std::string& task, const std::string& guidance) {
     return with_task(program, task, [&program, &guidance](Project& project, const std::string& id) {
-        return go_on_and_tell(program, project, id, guidance);
+        return resume_open_task(program, project, id, guidance);
     });
 }
 

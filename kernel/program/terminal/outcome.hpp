@@ -14,7 +14,7 @@ namespace agentforge::kernel {
 /// Names each AGENTFORGE_… variable that is not a setting, and the one that was meant.
 void name_unknown_variables(Program& program, const Settings& settings);
 /// Prints the result of start, resume, approve, … and returns the exit code. `more`: further fields of the result as JSON.
-int tell(Program& program, Project& project, const PipelineResult& result, const json::object& more = {});
+int print_outcome(Program& program, Project& project, const PipelineResult& result, const json::object& more = {});
 /// Opens the project, resolves the task (whole id or unambiguous part) and runs `action` on it.
 int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action);
 /// Calls, tokens and cost of a sum, for `--json`: `cost_microusd` is the known part, `cost_known` whether that is all.
@@ -24,15 +24,15 @@ int with_fitting_task(Program& program, const std::string& task, const std::stri
                       const std::function<bool(const TaskOverview&)>& fits,
                       const std::function<int(Project&, const std::string&)>& action);
 /// A text of others in lines that each begin with a bar, so that none can pass for ours.
-void tell_lines(std::ostream& out, const std::string& text);
+void print_quoted(std::ostream& out, const std::string& text);
 /// After `id` was answered: goes on with the task, unless `only_answer`. Where another process has the task that one goes on;
 /// where it ends without having seen the answer, this one does.
-int go_on_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer);
+int resume_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer);
 /// What a task asked before it was aborted waits for nobody any more.
 [[nodiscard]] bool has_ended(const TaskStore& tasks, const std::string& task_id);
 /// Goes on with a task of an open project and tells what came of it.
-int go_on_and_tell(Program& program, Project& project, const std::string& task_id, const std::string& guidance);
+int resume_open_task(Program& program, Project& project, const std::string& task_id, const std::string& guidance);
 /// Opens the project as the task needs it, goes on with the task and tells what came of it.
-int resume_and_tell(Program& program, const std::string& task, const std::string& guidance = {});
+int resume_and_report(Program& program, const std::string& task, const std::string& guidance = {});
 
 }  // namespace agentforge::kernel

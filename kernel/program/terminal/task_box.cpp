@@ -42,7 +42,7 @@ std::string condition_word(const TaskOverview& task) {
 std::string percent_of(const TaskOverview& task) { return fmt::format("{}%", static_cast<unsigned>(task.progress * 100)); }
 
 /// `● 9266d27b GREEN ██████░░░░ 62%`, as much of it as fits.
-BoxLine head_of(const TaskOverview& task, const BoxLook& look, std::chrono::system_clock::time_point now) {
+BoxLine head_of(const TaskOverview& task, const BoxStyle& style, std::chrono::system_clock::time_point now) {
     const auto [sign, colour] = sign_of(task);
     BoxLine line{.text = sign + " " + short_id(task.summary.task_id) + " " + condition_word(task), .colours = colour};
     const bool waits = waits_for_person(task);
@@ -54,7 +54,7 @@ BoxLine head_of(const TaskOverview& task, const BoxLook& look, std::chrono::syst
     const std::string share = percent_of(task);
     constexpr std::size_t bar_cells = 10;
     const std::size_t used = cells_of(line.text) + cells_of(line.right) + share.size() + 3;
-    const std::size_t room = box_room(look);
+    const std::size_t room = box_room(style);
     if (!waits && used + bar_cells <= room) {
         line.text += " " + bar_of(static_cast<std::size_t>(task.progress * 100), 100, bar_cells);
     }
@@ -84,7 +84,7 @@ std::string unusable_answer(const TaskOverview& task) {
     return "The answer cannot be used: " + printable(first_line(task.answer_problem), 300);
 }
 
-void add_task(const Program& program, BoxPart& part, const TaskOverview& task, const BoxLook& look,
+void add_task(const Program& program, BoxPart& part, const TaskOverview& task, const BoxStyle& style,
               std::chrono::system_clock::time_point now) {
     if (has_ended(task.summary)) {
         const auto [sign, colour] = sign_of(task);
@@ -95,7 +95,7 @@ void add_task(const Program& program, BoxPart& part, const TaskOverview& task, c
                         .colours = colour});
         return;
     }
-    part.push_back(head_of(task, look, now));
+    part.push_back(head_of(task, style, now));
     part.push_back({.text = "  \"" + printable(task.summary.request, 300) + "\""});
     if (const std::string activity = activity_text(task.activity, false, now); !activity.empty() && !waits_for_person(task)) {
         part.push_back({.text = "  " + activity});
@@ -223,16 +223,16 @@ std::string counts_in_words(const TaskCounts& counts, bool narrow) {
 }
 
 std::vector<BoxPart> box_of_tasks(const Program& program, const std::string& project, const TaskCounts& counts,
-                                  const std::vector<TaskOverview>& shown, std::size_t left_out, const BoxLook& look,
+                                  const std::vector<TaskOverview>& shown, std::size_t left_out, const BoxStyle& style,
                                   std::chrono::system_clock::time_point now) {
     std::vector<BoxPart> parts{{{.text = "AGENTFORGE STATUS", .right = printable(project, 60), .colours = "1", .dim = true}}};
     const std::string figures = counts_in_words(counts, false);
-    BoxPart body{{.text = cells_of(figures) <= box_room(look) ? figures : counts_in_words(counts, true)}};
+    BoxPart body{{.text = cells_of(figures) <= box_room(style) ? figures : counts_in_words(counts, true)}};
     bool one_line = false;  // Ended ones stand together.
     for (const TaskOverview& task : shown) {
         if (!one_line || !has_ended(task.summary)) { body.push_back({}); }
         one_line = has_ended(task.summary);
-        add_task(program, body, task, look, now);
+        add_task(program, body, task, style, now);
     }
     if (left_out > 0) {
         body.push_back({});
@@ -255,9 +255,9 @@ std::vector<std::pair<std::string, std::string>> delivery_lines(const TaskState&
 }
 
 std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state, const TaskOverview& overview,
-                                 const std::string& cost, const BoxLook& look, std::chrono::system_clock::time_point now) {
+                                 const std::string& cost, const BoxStyle& style, std::chrono::system_clock::time_point now) {
     std::vector<BoxPart> parts{{{.text = state.task_id, .whole = true, .colours = "1", .dim = true}}};
-    BoxPart head{head_of(overview, look, now)};
+    BoxPart head{head_of(overview, style, now)};
     head.push_back({.text = "  \"" + printable(state.request, 400) + "\"", .whole = true});
     if (const std::string activity = activity_text(overview.activity, has_ended(overview.summary), now); !activity.empty()) {
         head.push_back({.text = "  " + activity, .whole = true});
@@ -266,7 +266,7 @@ std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state,
                                         cost_figures(state).tokens, cost.empty() ? "" : "; " + printable(cost, 200)),
                     .whole = true});
     parts.push_back(std::move(head));
-    parts.push_back(stages_part(state, overview, box_room(look)));
+    parts.push_back(stages_part(state, overview, box_room(style)));
 
     BoxPart end;
     const auto say = [&end](const std::string& text, const char* colour = "") {
@@ -280,7 +280,7 @@ std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state,
     if (!state.error.empty()) { say(printable(state.error, 1000), bad_colour); }
     if (!state.commit.empty()) { say("commit " + state.commit.substr(0, 12) + " on " + state.branch); }
     for (const auto& [label, value] : delivery_lines(state)) { say(label + " " + printable(value, 300)); }
-    for (const std::string& line : lines_of(program, next_commands(state, overview), box_room(look))) { say(line, dim_colour); }
+    for (const std::string& line : lines_of(program, next_commands(state, overview), box_room(style))) { say(line, dim_colour); }
     parts.push_back(std::move(end));
     return parts;
 }

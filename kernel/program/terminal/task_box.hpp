@@ -27,15 +27,15 @@ namespace agentforge::kernel {
 
 /// All tasks that are shown, newest first; `left_out` of them are not.
 [[nodiscard]] std::vector<BoxPart> box_of_tasks(const Program& program, const std::string& project, const TaskCounts& counts,
-                                                const std::vector<TaskOverview>& shown, std::size_t left_out, const BoxLook& look,
-                                                std::chrono::system_clock::time_point now);
+                                                const std::vector<TaskOverview>& shown, std::size_t left_out,
+                                                const BoxStyle& style, std::chrono::system_clock::time_point now);
 
 /// What a delivery says besides its commit, each with its label: the patch, the pull request, the hooks.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> delivery_lines(const TaskState& state);
 
 /// One task: its head, its stages, what it waits for or came to. `cost`: in words, or empty.
 [[nodiscard]] std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state, const TaskOverview& overview,
-                                               const std::string& cost, const BoxLook& look,
+                                               const std::string& cost, const BoxStyle& style,
                                                std::chrono::system_clock::time_point now);
 
 /// `12 s`, `5 m`, `3 h 20 m`, `2 d 3 h`: coarse, for what was long ago. Empty where the text is not a time.

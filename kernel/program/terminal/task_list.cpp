@@ -50,10 +50,10 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
                            const TaskListOptions& options) {
     TaskOverviews& overviews = overviews_of(seen, root);
     AF_TRY(const TaskOverviews::Listing all, overviews.list());
-    std::set<std::string> told;  // Each problem is told once.
+    std::set<std::string> object;  // Each problem is told once.
     const auto tell = [&](const Error& problem) {
         const std::string text = printable_lines(problem.to_string());
-        if (told.insert(text).second) { program.err << "agentforge: " << text << "\n"; }
+        if (object.insert(text).second) { program.err << "agentforge: " << text << "\n"; }
     };
     for (const Error& problem : all.problems) { tell(problem); }
     Listing found{
@@ -62,7 +62,7 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
         if (!is_wanted(task, options)) { continue; }
         ++found.wanted;
         if (options.limit != 0 && found.shown.size() == options.limit) { continue; }
-        found.shown.push_back(overviews.look_into(task));
+        found.shown.push_back(overviews.with_journal_facts(task));
         if (const auto& problem = found.shown.back().problem) {
             tell(*problem);
             program.err << "The status of task " << short_id(task.summary.task_id) << " is from state.yaml.\n";
@@ -73,18 +73,18 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
 
 /// The sets that have a part in the repository, or all.
 json::array sets_of(const Program& program, SeenRepositories& seen, const std::optional<std::filesystem::path>& root) {
-    json::array told;
+    json::array list;
     const auto folder = sets_folder(program);
-    if (!folder.ok()) { return told; }
+    if (!folder.ok()) { return list; }
     const auto condition = [&seen](const SetPart& part) {
-        const auto task = overviews_of(seen, part.path).look_at(part.task);
+        const auto task = overviews_of(seen, part.path).read_task(part.task);
         return task.ok() ? condition_of(*task) : "unknown";
     };
     for (const TaskSet& set : list_sets(*folder).sets) {
         const bool is_here = !root || std::ranges::find(set.parts, *root, &SetPart::path) != set.parts.end();
-        if (is_here) { told.push_back(figures_of(set, condition)); }
+        if (is_here) { list.push_back(figures_of(set, condition)); }
     }
-    return told;
+    return list;
 }
 
 json::object to_json(const Listing& listing) {
@@ -120,7 +120,7 @@ void print_plainly(const Program& program, std::ostream& out, const Listing& lis
 void print(const Program& program, std::ostream& out, const Listing& listing) {
     if (shows_boxes(program) && !listing.shown.empty()) {
         print_box(program, out,
-                  box_of_tasks(program, listing.name, listing.counts, listing.shown, listing.left_out(), look_of(program),
+                  box_of_tasks(program, listing.name, listing.counts, listing.shown, listing.left_out(), box_style_of(program),
                                SystemClock().now()));
     } else {
         print_plainly(program, out, listing);
@@ -147,14 +147,14 @@ void say_why_none(const Program& program, std::ostream& out, const Listing& list
 
 bool shows_boxes(const Program& program) { return program.out_is_terminal && !program.json_output; }
 
-BoxLook look_of(const Program& program) {
+BoxStyle box_style_of(const Program& program) {
     return {.columns = terminal_columns(STDOUT_FILENO),
             .colour = wants_colour(program.environment),
             .unicode = shows_unicode(program.environment)};
 }
 
 void print_box(const Program& program, std::ostream& out, const std::vector<BoxPart>& parts) {
-    for (const std::string& line : boxed(parts, look_of(program))) { out << line << "\n"; }
+    for (const std::string& line : boxed(parts, box_style_of(program))) { out << line << "\n"; }
 }
 
 void print_answer(std::ostream& out, const json::value& value, bool watch) {
@@ -167,10 +167,10 @@ Answer list_tasks(Program& program, SeenRepositories& seen, const ProjectPlace& 
         return [&program, problem = listing.error()](std::ostream&) { return program.fail(problem); };
     }
     if (program.json_output) {
-        json::object told = to_json(*listing);
-        told["sets"] = sets_of(program, seen, place.root);
-        return [told = std::move(told), options](std::ostream& out) {
-            print_answer(out, told, options.watch);
+        json::object object = to_json(*listing);
+        object["sets"] = sets_of(program, seen, place.root);
+        return [object = std::move(object), options](std::ostream& out) {
+            print_answer(out, object, options.watch);
             return 0;
         };
     }
@@ -186,7 +186,7 @@ Answer list_tasks(Program& program, SeenRepositories& seen, const ProjectPlace& 
 Answer list_tasks_of_all(Program& program, SeenRepositories& seen, const std::vector<KnownRepository>& repositories,
                          const TaskListOptions& options) {
     int code = 0;
-    json::array told;
+    json::array list;
     std::vector<Listing> shown;
     std::size_t quiet = 0;  // Repositories without a task to show.
     for (const KnownRepository& repository : repositories) {
@@ -202,10 +202,10 @@ Answer list_tasks_of_all(Program& program, SeenRepositories& seen, const std::ve
             quiet += listing->shown.empty() ? 1 : 0;
             if (!listing->shown.empty()) { shown.push_back(std::move(*listing)); }
         }
-        told.push_back(std::move(entry));
+        list.push_back(std::move(entry));
     }
     if (program.json_output) {
-        json::object answer{{"repositories", std::move(told)}, {"sets", sets_of(program, seen, std::nullopt)}};
+        json::object answer{{"repositories", std::move(list)}, {"sets", sets_of(program, seen, std::nullopt)}};
         return [answer = std::move(answer), code, options](std::ostream& out) {
             print_answer(out, answer, options.watch);
             return code;

@@ -43,7 +43,7 @@ using Answer = std::function<int(std::ostream& out)>;
 
 /// On a terminal a person gets boxes; elsewhere plain lines without what passes by itself ("12 s ago").
 [[nodiscard]] bool shows_boxes(const Program& program);
-[[nodiscard]] BoxLook look_of(const Program& program);
+[[nodiscard]] BoxStyle box_style_of(const Program& program);
 void print_box(const Program& program, std::ostream& out, const std::vector<BoxPart>& parts);
 /// JSON: over several lines, or in one line where it is shown again and again.
 void print_answer(std::ostream& out, const json::value& value, bool watch);

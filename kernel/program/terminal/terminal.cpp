@@ -113,7 +113,7 @@ std::size_t terminal_columns(int descriptor) {
     return std::max<std::size_t>(size.ws_col, least);
 }
 
-std::atomic<bool>& live_lines_stand() noexcept {
+std::atomic<bool>& live_lines_shown() noexcept {
     static constinit std::atomic<bool> stand{false};
     static_assert(std::atomic<bool>::is_always_lock_free);
     return stand;

@@ -23,7 +23,7 @@ using Environment = std::map<std::string, std::string>;
 
 /// Whether live lines stand at the bottom of the terminal now: what is written below them without their knowledge is lost. A
 /// signal handler may ask.
-[[nodiscard]] std::atomic<bool>& live_lines_stand() noexcept;
+[[nodiscard]] std::atomic<bool>& live_lines_shown() noexcept;
 
 /// Cells that a text without control characters takes: wide characters two, combining ones none.
 [[nodiscard]] std::size_t cells_of(std::string_view text);

@@ -13,17 +13,17 @@ struct Seen {
 };
 
 /// The processes of one sample. Beyond `room` they are not tracked.
-struct Look {
+struct Sample {
     static constexpr unsigned room = 1U << 12U;
     Seen all[room];
     unsigned count;
 };
 
 // Outside the object, so that unused memory costs nothing.
-Look looks[2];
+Sample samples[2];
 unsigned current = 0;
 
-Look& before() { return looks[1 - current]; }
+Sample& before() { return samples[1 - current]; }
 
 Seen* seen_before(pid_t process, std::uint64_t started) {
     for (unsigned i = 0; i < before().count; ++i) {
@@ -37,7 +37,7 @@ Seen* seen_before(pid_t process, std::uint64_t started) {
 
 void LostTime::begin() {
     current = 1 - current;
-    looks[current].count = 0;
+    samples[current].count = 0;
     inherited_ = 0;
     running_ = 0;
 }
@@ -48,8 +48,10 @@ void LostTime::see(pid_t process, const Usage& usage) {
         earlier->still_there = true;
         if (usage.children_ticks > earlier->children_ticks) { inherited_ += usage.children_ticks - earlier->children_ticks; }
     }
-    Look& now = looks[current];
-    if (now.count < Look::room) { now.all[now.count++] = {process, usage.started, usage.cpu_ticks, usage.children_ticks, false}; }
+    Sample& now = samples[current];
+    if (now.count < Sample::room) {
+        now.all[now.count++] = {process, usage.started, usage.cpu_ticks, usage.children_ticks, false};
+    }
 }
 
 void LostTime::end(std::uint64_t waited_for, std::int64_t since_ns) {

@@ -47,12 +47,12 @@ struct Shared {
     char missing[256];  // Why full mode is unavailable.
 };
 
-sigset_t heard_signals() {
-    sigset_t heard;
-    sigemptyset(&heard);
-    sigaddset(&heard, SIGCHLD);
-    sigaddset(&heard, host_died);
-    return heard;
+sigset_t awaited_signals() {
+    sigset_t awaited;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    sigaddset(&awaited, parent_died_signal);
+    return awaited;
 }
 
 [[noreturn]] void be_first_process(const Policy& policy, Cgroup& cgroup, char** argv, Ids ids, Sockets& sockets, Shared& shared) {
@@ -71,7 +71,7 @@ sigset_t heard_signals() {
     if (program < 0) { fail("fork"); }
     if (program == 0) { become_program(policy, cgroup, argv, Mode::full); }
     drop_capabilities();
-    shared.status = supervise(policy, cgroup, program, heard_signals(), Tree::of_namespace, true);
+    shared.status = supervise(policy, cgroup, program, awaited_signals(), Tree::of_namespace, true);
     shared.ended = true;
     _exit(0);
 }
@@ -89,7 +89,7 @@ int run_in_namespaces(const Policy& policy, Cgroup& cgroup, char** argv, Shared&
         return 0;
     }
     ids.map_of(first);
-    const int status = supervise(policy, cgroup, first, heard_signals(), Tree::of_descendants, false);
+    const int status = supervise(policy, cgroup, first, awaited_signals(), Tree::of_descendants, false);
     return shared.ended ? shared.status : status;
 }
 
@@ -97,7 +97,7 @@ int run_as_child(const Policy& policy, Cgroup& cgroup, char** argv, Mode mode) {
     const pid_t program = fork_with_report();
     if (program < 0) { fail("fork"); }
     if (program == 0) { become_program(policy, cgroup, argv, mode); }
-    return supervise(policy, cgroup, program, heard_signals(), Tree::of_descendants, mode != Mode::unconfined);
+    return supervise(policy, cgroup, program, awaited_signals(), Tree::of_descendants, mode != Mode::unconfined);
 }
 
 int run_confined(const Policy& policy, char** argv) {
@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
-    prctl(PR_SET_PDEATHSIG, host_died, 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, parent_died_signal, 0, 0, 0);
     if (policy.host != 0 && getppid() != policy.host) { return exit_not_started; }
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // Unprivileged processes cannot inspect the supervisor.

@@ -23,8 +23,8 @@ namespace tree = agentforge::process::tree;
 namespace agentforge::exec {
 namespace {
 
-constexpr std::int64_t look_interval_ns = 50'000'000;
-constexpr std::int64_t whole_look_interval_ns = 1'000'000'000;
+constexpr std::int64_t check_interval_ns = 50'000'000;
+constexpr std::int64_t full_check_interval_ns = 1'000'000'000;
 
 std::int64_t time_ns(clockid_t clock) {
     timespec now{};
@@ -57,30 +57,32 @@ public:
     Shares(const Policy& policy, Tree of) : policy_(policy), of_(of), at_start_(usage_of_system()), free_at_start_(free_space()) {
         most_ticks_ = policy.cpu_seconds * processors() * ticks_per_second();
         clock_gettime(CLOCK_REALTIME_COARSE, &start_);
-        last_look_ = last_whole_look_ = now_ns();
+        last_check_ = last_full_check_ = now_ns();
     }
 
     /// Time until the next check.
-    [[nodiscard]] std::int64_t interval_ns() const { return 10 * cost_ns_ > look_interval_ns ? 10 * cost_ns_ : look_interval_ns; }
+    [[nodiscard]] std::int64_t interval_ns() const {
+        return 10 * cost_ns_ > check_interval_ns ? 10 * cost_ns_ : check_interval_ns;
+    }
 
-    [[nodiscard]] bool due() const { return now_ns() - last_look_ >= interval_ns(); }
+    [[nodiscard]] bool due() const { return now_ns() - last_check_ >= interval_ns(); }
 
     /// Returns the name of an exceeded limit, or null.
     const char* exceeded() {
         const std::int64_t begin = now_ns();
-        last_look_ = begin;
+        last_check_ = begin;
         const SystemUsage system = usage_of_system();
         const bool more_tasks = system.tasks > at_start_.tasks + policy_.processes / 2;
         const bool less_memory = system.available_bytes + policy_.memory / 4 < at_start_.available_bytes;
         const bool less_disk = lost_space().is_more_than(policy_.file_bytes / 2);
         if (!more_tasks && !less_memory && !less_disk && !lost_.suspected() &&
-            begin - last_whole_look_ < whole_look_interval_ns) {
+            begin - last_full_check_ < full_check_interval_ns) {
             return nullptr;
         }
         // Measured in processor time: on a busy machine a check takes longer but costs no more.
         const std::int64_t spent = time_ns(CLOCK_PROCESS_CPUTIME_ID);
-        const char* const name = look_at_tree(system, begin - last_whole_look_);
-        last_whole_look_ = begin;
+        const char* const name = check_tree(system, begin - last_full_check_);
+        last_full_check_ = begin;
         cost_ns_ = time_ns(CLOCK_PROCESS_CPUTIME_ID) - spent;
         return name;
     }
@@ -93,7 +95,7 @@ public:
     }
 
 private:
-    const char* look_at_tree(const SystemUsage& system, std::int64_t since_ns) {
+    const char* check_tree(const SystemUsage& system, std::int64_t since_ns) {
         Usage sum;
         lost_.begin();
         for_each_process(of_, [&](pid_t process) {
@@ -213,8 +215,8 @@ private:
     timespec start_{};
     std::uint64_t most_ticks_ = 0;
     LostTime lost_{ticks_per_second(), processors()};
-    std::int64_t last_look_ = 0;
-    std::int64_t last_whole_look_ = 0;
+    std::int64_t last_check_ = 0;
+    std::int64_t last_full_check_ = 0;
     std::int64_t cost_ns_ = 0;
 };
 
@@ -241,7 +243,7 @@ void kill_tree(Tree of) {
 }
 
 /// Runs until nothing is left of what the program started.
-void end_tree(Tree of, const sigset_t& heard) {
+void end_tree(Tree of, const sigset_t& awaited) {
     if (of == Tree::of_namespace) {
         kill_tree(of);
         while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {}
@@ -253,22 +255,22 @@ void end_tree(Tree of, const sigset_t& heard) {
         if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) { return; }
         tree::kill_descendants(getpid());
         const timespec interval{0, 20'000'000};
-        sigtimedwait(&heard, nullptr, &interval);
+        sigtimedwait(&awaited, nullptr, &interval);
     }
 }
 
 }  // namespace
 
-int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_t& heard, Tree of, bool watched) {
+int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_t& awaited, Tree of, bool watched) {
     std::optional<Shares> shares;
     if (watched) { shares.emplace(policy, of); }
     int result = 0;
     const char* beyond = nullptr;
     while (!reap(program, result)) {
-        const std::int64_t wait = shares ? shares->interval_ns() : whole_look_interval_ns;
+        const std::int64_t wait = shares ? shares->interval_ns() : full_check_interval_ns;
         const timespec interval{wait / 1'000'000'000, wait % 1'000'000'000};
-        const int signal = sigtimedwait(&heard, nullptr, shares ? &interval : nullptr);
-        if (signal == host_died) {
+        const int signal = sigtimedwait(&awaited, nullptr, shares ? &interval : nullptr);
+        if (signal == parent_died_signal) {
             kill_tree(of);
             if (of == Tree::of_descendants) { cgroup.remove(); }
             _exit(128 + SIGKILL);
@@ -282,7 +284,7 @@ int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_
             kill_tree(of);
         }
     }
-    end_tree(of, heard);
+    end_tree(of, awaited);
     if (watched && beyond == nullptr) {
         const char* const at_end = cgroup.exceeded() != nullptr ? cgroup.exceeded() : shares->exceeded_at_end();
         if (at_end != nullptr) {

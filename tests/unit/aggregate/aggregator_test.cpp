@@ -25,7 +25,7 @@ protected:
     std::vector<KnownRepository> repositories() { return {{"one", folder_.path() / "one"}, {"other", folder_.path() / "other"}}; }
 
     /// Each change but its time; a state only if it is not a task's.
-    static std::vector<std::string> told(const std::vector<TaskChange>& changes) {
+    static std::vector<std::string> described(const std::vector<TaskChange>& changes) {
         std::vector<std::string> lines;
         for (const TaskChange& change : changes) {
             const bool of_task = change.type != "repository" && change.type != "set";
@@ -75,7 +75,7 @@ TEST_F(Aggregated, ANewTaskIsFoundAndARemovedOneGone) {
     EXPECT_EQ(aggregator.tasks().size(), 3U);
     fs::remove_all(folder);
     const auto changes = aggregator.refresh();
-    EXPECT_EQ(told(changes), std::vector<std::string>{"removed other " + third.task_id() + " 5"});
+    EXPECT_EQ(described(changes), std::vector<std::string>{"removed other " + third.task_id() + " 5"});
     EXPECT_EQ(aggregator.tasks().size(), 2U);
     EXPECT_FALSE(aggregator.find(third.task_id()).ok());
     EXPECT_TRUE(aggregator.refresh().empty());
@@ -85,7 +85,7 @@ TEST_F(Aggregated, ARemovedTaskIsToldWhenOnlyItIsLookedAt) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     fs::remove_all(folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id());
-    EXPECT_EQ(told(aggregator.refresh(1, other_.task_id())),
+    EXPECT_EQ(described(aggregator.refresh(1, other_.task_id())),
               std::vector<std::string>{"removed other " + other_.task_id() + " 5"});
     EXPECT_TRUE(aggregator.refresh(1, other_.task_id()).empty());
 }
@@ -94,10 +94,10 @@ TEST_F(Aggregated, ATaskThatAppearsWithManyRecordsIsOneChange) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     KeptJournal third("killed_in_green");
-    third.begin(folder_.path() / "other" / ".agentforge", Aggregator::most_told_at_once + 1);
+    third.begin(folder_.path() / "other" / ".agentforge", Aggregator::most_reported_at_once + 1);
     const auto changes = aggregator.refresh();
     ASSERT_EQ(changes.size(), 1U);
-    EXPECT_EQ(changes[0].seq, Aggregator::most_told_at_once + 1);
+    EXPECT_EQ(changes[0].seq, Aggregator::most_reported_at_once + 1);
     EXPECT_FALSE(changes[0].type.empty());
     EXPECT_EQ(changes[0].at.substr(0, 4), "2026");
     third.append(2);
@@ -109,12 +109,12 @@ TEST_F(Aggregated, ManyNewRecordsOfAKnownTaskAreOneChange) {
     third.begin(folder_.path() / "other" / ".agentforge", 5);
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
-    third.append(Aggregator::most_told_at_once);
-    EXPECT_EQ(aggregator.refresh().size(), Aggregator::most_told_at_once);
-    third.append_steps(Aggregator::most_told_at_once + 1);
+    third.append(Aggregator::most_reported_at_once);
+    EXPECT_EQ(aggregator.refresh().size(), Aggregator::most_reported_at_once);
+    third.append_steps(Aggregator::most_reported_at_once + 1);
     const auto changes = aggregator.refresh();
     ASSERT_EQ(changes.size(), 1U);
-    EXPECT_EQ(changes[0].seq, 5 + 2 * Aggregator::most_told_at_once + 1);
+    EXPECT_EQ(changes[0].seq, 5 + 2 * Aggregator::most_reported_at_once + 1);
     EXPECT_EQ(changes[0].type, "step");
 }
 
@@ -144,16 +144,16 @@ TEST_F(Aggregated, ARepositoryIsToldWhenItComesAndGoes) {
     Aggregator aggregator({repositories()[0]});
     (void)aggregator.refresh();
     aggregator.set_repositories(repositories());
-    EXPECT_EQ(told(aggregator.refresh()).front(), "repository other  0 available");
+    EXPECT_EQ(described(aggregator.refresh()).front(), "repository other  0 available");
     aggregator.set_repositories({repositories()[0]});
-    EXPECT_EQ(told(aggregator.refresh()),
+    EXPECT_EQ(described(aggregator.refresh()),
               (std::vector<std::string>{"repository other  0 removed", "removed other " + other_.task_id() + " 5"}));
     EXPECT_TRUE(aggregator.refresh(1, other_.task_id()).empty());
     aggregator.set_repositories(repositories());
     EXPECT_EQ(aggregator.refresh().size(), 6U);
     fs::rename(folder_.path() / "other", folder_.path() / "away");
     EXPECT_TRUE(aggregator.repositories_moved());
-    EXPECT_EQ(told(aggregator.refresh()).front(), "repository other  0 unavailable");
+    EXPECT_EQ(described(aggregator.refresh()).front(), "repository other  0 unavailable");
     EXPECT_TRUE(aggregator.refresh().empty());
 }
 
@@ -163,11 +163,11 @@ TEST_F(Aggregated, AJournalThatCannotBeReadAnyMoreIsToldOnce) {
     const fs::path journal = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml";
     const std::string whole = *read_file(journal);
     std::ofstream(journal, std::ios::app) << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
-    EXPECT_EQ(told(aggregator.refresh()), std::vector<std::string>{"problem other " + other_.task_id() + " 5"});
+    EXPECT_EQ(described(aggregator.refresh()), std::vector<std::string>{"problem other " + other_.task_id() + " 5"});
     std::ofstream(journal, std::ios::app) << "- {\"seq\": 23}\n";
     EXPECT_TRUE(aggregator.refresh().empty());
     std::ofstream(journal, std::ios::trunc) << whole;
-    EXPECT_EQ(told(aggregator.refresh()), std::vector<std::string>{"problem other " + other_.task_id() + " 5"});
+    EXPECT_EQ(described(aggregator.refresh()), std::vector<std::string>{"problem other " + other_.task_id() + " 5"});
     EXPECT_TRUE(aggregator.problems().empty());
 }
 
@@ -198,9 +198,9 @@ TEST_F(Aggregated, ASetIsToldWhenItComesAndGoes) {
     EXPECT_TRUE(watch.refresh().empty());
     fs::create_directories(sets / "set-2");
     std::ofstream(sets / "set-2" / "set.yaml") << "set_id: [";
-    EXPECT_EQ(told(watch.refresh()), std::vector<std::string>{"set  set-2 0 unknown"});
+    EXPECT_EQ(described(watch.refresh()), std::vector<std::string>{"set  set-2 0 unknown"});
     fs::remove_all(sets / "set-1");
-    EXPECT_EQ(told(watch.refresh()), std::vector<std::string>{"set  set-1 0 removed"});
+    EXPECT_EQ(described(watch.refresh()), std::vector<std::string>{"set  set-1 0 removed"});
     EXPECT_TRUE(watch.refresh().empty());
 }
 
@@ -311,11 +311,11 @@ TEST_F(Aggregated, AnEndedTaskIsLookedAtAgainAfterOthers) {
     const auto place = aggregator.find(one_.task_id());
     ASSERT_TRUE(place.ok());
     std::uint64_t steps = 0;
-    const auto looked = aggregator.with_task(*place, [&](const FollowedTask& task) {
+    const auto visited = aggregator.with_task(*place, [&](const FollowedTask& task) {
         steps = task.step_count();
         return Result<void>();
     });
-    EXPECT_TRUE(looked.ok());
+    EXPECT_TRUE(visited.ok());
     EXPECT_GT(steps, 10U);
 }
 

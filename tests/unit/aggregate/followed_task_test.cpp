@@ -99,17 +99,17 @@ TEST_F(Followed, FiguresAreThoseOfTheStateInTheNamesOfTheSpecification) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
-    const json::object told = to_json(figures_of(task, "textkit"), now_);
-    EXPECT_EQ(told.at("task_id"), json::value(task.state().task_id));
-    EXPECT_EQ(told.at("repo"), "textkit");
-    EXPECT_EQ(told.at("status").at("state"), "awaiting_approval");
-    EXPECT_EQ(told.at("status").at("phase"), "spec");
-    EXPECT_EQ(told.at("status").at("waiting_id"), json::value(task.state().approval->id));
-    EXPECT_EQ(told.at("current_stage").at("awaiting"), "user_decision");
-    EXPECT_EQ(told.at("steps").at("total"), task.state().steps);
-    EXPECT_EQ(told.at("cost").at("tokens_used"), task.state().ledger.total().tokens());
-    EXPECT_EQ(told.at("available_actions"), (json::array{"approve", "revise", "exit", "reject", "abort"}));
-    const double progress = told.at("status").at("overall_progress").as_double();
+    const json::object object = to_json(figures_of(task, "textkit"), now_);
+    EXPECT_EQ(object.at("task_id"), json::value(task.state().task_id));
+    EXPECT_EQ(object.at("repo"), "textkit");
+    EXPECT_EQ(object.at("status").at("state"), "awaiting_approval");
+    EXPECT_EQ(object.at("status").at("phase"), "spec");
+    EXPECT_EQ(object.at("status").at("waiting_id"), json::value(task.state().approval->id));
+    EXPECT_EQ(object.at("current_stage").at("awaiting"), "user_decision");
+    EXPECT_EQ(object.at("steps").at("total"), task.state().steps);
+    EXPECT_EQ(object.at("cost").at("tokens_used"), task.state().ledger.total().tokens());
+    EXPECT_EQ(object.at("available_actions"), (json::array{"approve", "revise", "exit", "reject", "abort"}));
+    const double progress = object.at("status").at("overall_progress").as_double();
     EXPECT_GT(progress, 0.3);
     EXPECT_LT(progress, 0.6);
 }
@@ -138,12 +138,12 @@ TEST_F(Followed, FiguresOfAnArtifactThatWasSentBackHaveItsRoundsAndDecisions) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
-    json::object told = to_json(figures_of(task, "textkit"), now_);
-    EXPECT_EQ(told.at("goal_type"), "implement");
-    EXPECT_EQ(told.at("current_stage").at("artifact"), "specification");
-    EXPECT_EQ(told.at("current_stage").at("version"), 1);
-    EXPECT_EQ(told.at("iteration_summary").at("current"), 1);
-    EXPECT_TRUE(told.at("iteration_summary").at("decisions").as_array().empty());
+    json::object object = to_json(figures_of(task, "textkit"), now_);
+    EXPECT_EQ(object.at("goal_type"), "implement");
+    EXPECT_EQ(object.at("current_stage").at("artifact"), "specification");
+    EXPECT_EQ(object.at("current_stage").at("version"), 1);
+    EXPECT_EQ(object.at("iteration_summary").at("current"), 1);
+    EXPECT_TRUE(object.at("iteration_summary").at("decisions").as_array().empty());
     records::ApprovalDecided decided{};
     decided.approval_id = task.state().approval->id;
     decided.artifact_hash = task.state().approval->artifact_hash;
@@ -153,18 +153,18 @@ TEST_F(Followed, FiguresOfAnArtifactThatWasSentBackHaveItsRoundsAndDecisions) {
     decided.decided_by = "user";
     journal.add(decided, task.state().steps);
     ASSERT_TRUE(task.refresh().ok());
-    told = to_json(figures_of(task, "textkit"), now_);
-    EXPECT_EQ(told.at("current_stage").at("status"), "iterating");
-    EXPECT_EQ(told.at("current_stage").at("iteration"), 2);
-    EXPECT_TRUE(told.at("current_stage").at("version").is_null());
-    EXPECT_EQ(told.at("iteration_summary"), (json::object{{"stage", "spec"},
-                                                          {"current", 2},
-                                                          {"max", 5},
-                                                          {"decisions", json::array{{{"iteration", 1},
-                                                                                     {"decision", "revise"},
-                                                                                     {"at", "2026-11-24T10:00:00.000Z"},
-                                                                                     {"by", "user"},
-                                                                                     {"feedback", "Name the separator"}}}}}));
+    object = to_json(figures_of(task, "textkit"), now_);
+    EXPECT_EQ(object.at("current_stage").at("status"), "iterating");
+    EXPECT_EQ(object.at("current_stage").at("iteration"), 2);
+    EXPECT_TRUE(object.at("current_stage").at("version").is_null());
+    EXPECT_EQ(object.at("iteration_summary"), (json::object{{"stage", "spec"},
+                                                            {"current", 2},
+                                                            {"max", 5},
+                                                            {"decisions", json::array{{{"iteration", 1},
+                                                                                       {"decision", "revise"},
+                                                                                       {"at", "2026-11-24T10:00:00.000Z"},
+                                                                                       {"by", "user"},
+                                                                                       {"feedback", "Name the separator"}}}}}));
 }
 
 TEST_F(Followed, FiguresEndWithTheStageThatAPersonEndedTheTaskWith) {
@@ -181,9 +181,9 @@ TEST_F(Followed, FiguresEndWithTheStageThatAPersonEndedTheTaskWith) {
     decided.decided_by = "user";
     journal.add(decided, task.state().steps);
     ASSERT_TRUE(task.refresh().ok());
-    const json::object told = to_json(figures_of(task, "textkit"), now_).at("pipeline").as_object();
-    EXPECT_EQ(told.at("exit_stage"), "spec");
-    EXPECT_EQ(told.at("stages").as_array().back().at("name"), "spec");
+    const json::object object = to_json(figures_of(task, "textkit"), now_).at("pipeline").as_object();
+    EXPECT_EQ(object.at("exit_stage"), "spec");
+    EXPECT_EQ(object.at("stages").as_array().back().at("name"), "spec");
 }
 
 TEST_F(Followed, FiguresCountTheConformanceChecksOfTheNewestGateThatMadeThem) {
@@ -231,13 +231,13 @@ TEST_F(Followed, FiguresOfADeliveredTaskNameItsCommitAndAllOfItsWay) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
-    const json::object told = to_json(figures_of(task, "textkit"), now_);
-    EXPECT_EQ(told.at("status").at("state"), "completed");
-    EXPECT_EQ(told.at("status").at("overall_progress"), 1.0);
-    EXPECT_EQ(told.at("delivery").at("commit"), json::value(task.state().commit));
-    EXPECT_EQ(told.at("available_actions"), json::array());
-    EXPECT_TRUE(told.at("timing").at("estimated_remaining_seconds").is_null());
-    EXPECT_GT(told.at("health").at("tests_total").to_number<int>(), 0);
+    const json::object object = to_json(figures_of(task, "textkit"), now_);
+    EXPECT_EQ(object.at("status").at("state"), "completed");
+    EXPECT_EQ(object.at("status").at("overall_progress"), 1.0);
+    EXPECT_EQ(object.at("delivery").at("commit"), json::value(task.state().commit));
+    EXPECT_EQ(object.at("available_actions"), json::array());
+    EXPECT_TRUE(object.at("timing").at("estimated_remaining_seconds").is_null());
+    EXPECT_GT(object.at("health").at("tests_total").to_number<int>(), 0);
 }
 
 }  // namespace

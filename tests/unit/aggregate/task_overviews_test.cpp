@@ -36,7 +36,7 @@ TEST_F(Overviews, AnOpenTaskIsReadFromItsJournalAndFollowedFromThere) {
     ASSERT_TRUE(after.ok()) << after.error().to_string();
     EXPECT_EQ(after->counts.waiting, 1U);
     EXPECT_EQ(after->counts.of("awaiting_approval"), 1U);
-    EXPECT_FALSE(overviews.look_into(after->tasks.at(0)).question.empty());
+    EXPECT_FALSE(overviews.with_journal_facts(after->tasks.at(0)).question.empty());
 }
 
 TEST_F(Overviews, ATaskWhoseQuestionHasAnAnswerWaitsForNobodyAndCanBeResumed) {
@@ -56,7 +56,7 @@ TEST_F(Overviews, ATaskWhoseQuestionHasAnAnswerWaitsForNobodyAndCanBeResumed) {
     ASSERT_TRUE(listing.ok()) << listing.error().to_string();
     EXPECT_EQ(listing->counts.waiting, 0U);
     EXPECT_EQ(condition_of(listing->tasks.at(0)), "paused");
-    EXPECT_THAT(available_actions(overviews.look_into(listing->tasks.at(0))), ::testing::ElementsAre("resume", "abort"));
+    EXPECT_THAT(available_actions(overviews.with_journal_facts(listing->tasks.at(0))), ::testing::ElementsAre("resume", "abort"));
     const auto changes = aggregator.refresh_processes();
     ASSERT_EQ(changes.size(), 1U);
     EXPECT_EQ(changes[0].state, "paused");
@@ -130,7 +130,7 @@ TEST_F(Overviews, AJournalThatDoesNotVerifyIsAProblemOfItsTask) {
     const auto listing = overviews.list();
     ASSERT_TRUE(listing.ok()) << listing.error().to_string();
     ASSERT_EQ(listing->tasks.size(), 1U);
-    const TaskOverview task_seen = overviews.look_into(listing->tasks[0]);
+    const TaskOverview task_seen = overviews.with_journal_facts(listing->tasks[0]);
     ASSERT_TRUE(task_seen.problem.has_value());
     EXPECT_EQ(task_seen.problem->code, "AF-JRNL-002");
     EXPECT_EQ(task_seen.summary.task_id, waiting_.task_id());
@@ -155,7 +155,7 @@ protected:
         TaskOverviews overviews(agentforge_);
         const auto listing = overviews.list();
         EXPECT_TRUE(listing.ok());
-        return overviews.look_into(listing->tasks.at(0));
+        return overviews.with_journal_facts(listing->tasks.at(0));
     }
     fs::path task_;
 };
@@ -216,10 +216,10 @@ TEST(Sets, APartHasTheConditionOfItsTaskAndNoneBeforeItHasOne) {
     set.id = "set-1";
     set.phase = SetPhase::delivering;
     set.parts = {{"one", "/one", {}, "task-1", {}, {}}, {"two", "/two", {"one"}, {}, {}, {}}};
-    const json::object told = figures_of(set, [](const SetPart& part) { return "state of " + part.task; });
-    EXPECT_EQ(told.at("parts").at(0).at("state"), "state of task-1");
-    EXPECT_TRUE(told.at("parts").at(1).at("state").is_null());
-    EXPECT_EQ(told.at("available_actions"), json::array({"resume"}));
+    const json::object object = figures_of(set, [](const SetPart& part) { return "state of " + part.task; });
+    EXPECT_EQ(object.at("parts").at(0).at("state"), "state of task-1");
+    EXPECT_TRUE(object.at("parts").at(1).at("state").is_null());
+    EXPECT_EQ(object.at("available_actions"), json::array({"resume"}));
 }
 
 }  // namespace

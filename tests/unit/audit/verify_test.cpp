@@ -98,7 +98,7 @@ TEST_F(VerifiedJournal, that_of_another_task_is_found) {
         verify_task({"task-20260101-another-00000000", folder_.path(), {}, {}, {}, true}, {processes_, {}, environment_}, Stop{});
     ASSERT_TRUE(verdict.ok());
     EXPECT_FALSE(verdict->holds());
-    EXPECT_NE(verdict->findings.front().told.find("not of task-20260101-another-00000000"), std::string::npos);
+    EXPECT_NE(verdict->findings.front().detail.find("not of task-20260101-another-00000000"), std::string::npos);
 }
 
 /// Only data outside the journal shows that whole records are missing at its end.
@@ -110,7 +110,7 @@ TEST_F(VerifiedJournal, a_last_record_that_is_cut_off_is_found_by_the_projection
     const auto verdict = verify_task({"", folder_.path(), {}, {}, {}, true}, {processes_, {}, environment_}, Stop{});
     ASSERT_TRUE(verdict.ok());
     EXPECT_TRUE(std::ranges::any_of(verdict->findings, [](const AuditFinding& finding) {
-        return finding.part == "projections" && finding.told.find("its end was cut off") != std::string::npos;
+        return finding.part == "projections" && finding.detail.find("its end was cut off") != std::string::npos;
     }));
 }
 

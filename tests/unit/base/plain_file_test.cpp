@@ -27,7 +27,7 @@ protected:
         EXPECT_EQ(read.error().code, "AF-BASE-037");
         EXPECT_EQ(read.error().kind, ErrorKind::conflict);
         EXPECT_NE(read.error().message.find(words), std::string::npos) << read.error().message;
-        EXPECT_TRUE(what_is_no_plain_file(root(), name).has_value());
+        EXPECT_TRUE(irregular_kind(root(), name).has_value());
     }
 
     TemporaryDirectory folder_{"plain-file"};
@@ -36,13 +36,13 @@ protected:
 
 TEST_F(PlainFile, is_read_through_folders) {
     EXPECT_EQ(read_plain_file(root(), "a/b/file").value(), "text");
-    EXPECT_EQ(what_is_no_plain_file(root(), "a/b/file"), std::nullopt);
+    EXPECT_EQ(irregular_kind(root(), "a/b/file"), std::nullopt);
 }
 
 TEST_F(PlainFile, that_is_not_there_is_no_other_thing) {
     for (const char* name : {"a/b/other", "a/c/file", "x/y/z"}) {
         EXPECT_EQ(read_plain_file(root(), name).error().kind, ErrorKind::not_found) << name;
-        EXPECT_EQ(what_is_no_plain_file(root(), name), std::nullopt) << name;
+        EXPECT_EQ(irregular_kind(root(), name), std::nullopt) << name;
     }
 }
 

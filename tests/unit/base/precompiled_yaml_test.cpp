@@ -9,11 +9,11 @@ namespace agentforge::kernel {
 namespace {
 
 /// Its value differs from its text, so a test can see which of the two was used.
-constexpr std::array<PrecompiledYaml, 1> told_otherwise{{{"a: 1\n", R"({"a": 2})", std::string_view("\1\1\1\1\1\4\1\1", 8)}}};
+constexpr std::array<PrecompiledYaml, 1> other_values{{{"a: 1\n", R"({"a": 2})", std::string_view("\1\1\1\1\1\4\1\1", 8)}}};
 
 class PrecompiledYamlTest : public ::testing::Test {
 protected:
-    PrecompiledYamlTest() { use_precompiled_yaml(told_otherwise); }
+    PrecompiledYamlTest() { use_precompiled_yaml(other_values); }
     ~PrecompiledYamlTest() override { use_precompiled_yaml({}); }
 };
 

@@ -317,7 +317,7 @@ TEST(LimitsTest, a_time_span_is_read_as_it_is_written) {
 TEST(LimitsTest, those_given_now_win_over_those_of_before_one_by_one) {
     TaskLimits now{{.cost_microusd = 5}, {{"a", {.tokens = 7}}}};
     TaskLimits before{{.cost_microusd = 1, .tokens = 2}, {{"a", {.tokens = 3, .steps = 4}}, {"b", {.steps = 5}}}};
-    const TaskLimits both = laid_over(now, before);
+    const TaskLimits both = overlaid(now, before);
     EXPECT_EQ(both.task, (Limits{.cost_microusd = 5, .tokens = 2}));
     EXPECT_EQ(both.stages.at("a"), (Limits{.tokens = 7, .steps = 4}));
     EXPECT_EQ(both.stages.at("b"), (Limits{.steps = 5}));

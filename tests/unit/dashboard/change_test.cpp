@@ -55,10 +55,10 @@ TEST_F(Change, SaysThatWhatWasShownHasChangedOrSomebodyWasFirst) {
 TEST_F(Change, KeepsAnAnswerWhoseTaskCannotGoOn) {
     commands_.answers.emplace_back(json::object{{"answered", true}});
     commands_.answers.emplace_back(error("AF-LLM-001", ErrorKind::unavailable));
-    const json::object told = body_of(post(task("/approve"), {{"id", approval()}, {"hash", "abcdef"}}));
-    EXPECT_EQ(told.at("answered"), true);
-    EXPECT_EQ(told.at("resumed"), false);
-    EXPECT_EQ(told.at("problem").at("code"), "AF-LLM-001");
+    const json::object object = body_of(post(task("/approve"), {{"id", approval()}, {"hash", "abcdef"}}));
+    EXPECT_EQ(object.at("answered"), true);
+    EXPECT_EQ(object.at("resumed"), false);
+    EXPECT_EQ(object.at("problem").at("code"), "AF-LLM-001");
 }
 
 TEST_F(Change, LeavesATaskToTheProcessThatHasIt) {
@@ -107,9 +107,9 @@ TEST_F(Change, GoesOnFromAStepAsANewTask) {
 TEST_F(Change, KeepsANewTaskThatCannotGoOn) {
     commands_.answers.emplace_back(json::object{{"task_id", "task-20260102-new-one-1f2e3d4c"}});
     commands_.answers.emplace_back(error("AF-LLM-001", ErrorKind::unavailable));
-    const json::object told = body_of(post(task("/fork"), {{"step", 3}}));
-    EXPECT_EQ(told.at("resumed"), false);
-    EXPECT_EQ(told.at("problem").at("code"), "AF-LLM-001");
+    const json::object object = body_of(post(task("/fork"), {{"step", 3}}));
+    EXPECT_EQ(object.at("resumed"), false);
+    EXPECT_EQ(object.at("problem").at("code"), "AF-LLM-001");
 }
 
 TEST_F(Change, ForksFromANumberOnly) {

@@ -274,7 +274,7 @@ TEST_F(EscalationConsole, without_a_terminal_it_says_so_and_does_not_answer) {
     ConsoleHandler handler(ends[0], ends[1]);
     context_.until = std::chrono::steady_clock::now();
     EXPECT_FALSE(handler.wait_for_resolution(question_, context_)->has_value());
-    EXPECT_THAT(context_.told, HasSubstr("no terminal"));
+    EXPECT_THAT(context_.messages, HasSubstr("no terminal"));
     ::close(ends[0]);
     ::close(ends[1]);
 }

@@ -44,12 +44,12 @@ protected:
 
 TEST_F(EscalationFile, notify_names_the_file_to_write) {
     ASSERT_TRUE(handler_.notify(question_, context_).ok());
-    EXPECT_THAT(context_.told, HasSubstr(file("ESC-1").string()));
+    EXPECT_THAT(context_.messages, HasSubstr(file("ESC-1").string()));
 }
 
 TEST_F(EscalationFile, notify_approval_names_the_file_to_write) {
     ASSERT_TRUE(handler_.notify_approval(approval_, context_).ok());
-    EXPECT_THAT(context_.told, HasSubstr(file("APR-1").string()));
+    EXPECT_THAT(context_.messages, HasSubstr(file("APR-1").string()));
 }
 
 TEST_F(EscalationFile, an_id_that_is_no_file_name_is_refused) {

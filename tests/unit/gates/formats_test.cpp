@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// Returns `status file suite::name`, one line for each test.
-std::vector<std::string> told(const FormatResult& result) {
+std::vector<std::string> described(const FormatResult& result) {
     std::vector<std::string> lines;
     for (const auto& test : result.tests) {
         lines.push_back(std::string(to_string(test.status)) + " " + test.file + " " +
@@ -49,7 +49,7 @@ TEST(GoogleTestJson, each_test_has_its_outcome_and_its_file) {
     const auto result = parse_googletest_json(with_file("t.json", std::string(googletest_report)));
     EXPECT_EQ(result.problem, "");
     EXPECT_THAT(
-        told(result),
+        described(result),
         ElementsAre("passed tests/slug_test.cpp Slug::passes", "failed_assertion tests/slug_test.cpp Slug::fails",
                     "error tests/slug_test.cpp Slug::throws", "skipped tests/slug_test.cpp Slug::DISABLED_off",
                     "skipped tests/slug_test.cpp P::is_odd[Odd/0]", "failed_assertion tests/slug_test.cpp P::is_odd[Odd/1]"));
@@ -151,7 +151,7 @@ std::string only_status(const FormatResult& result) {
 TEST(CTestFormat, a_test_passes_when_recorder_and_ctest_agree) {
     const auto result = CTestRun{}.parse();
     EXPECT_EQ(only_status(result), "passed ");
-    EXPECT_THAT(told(result), ::testing::Contains("passed /some/tree/tests/t.cpp Slug::lowers"));
+    EXPECT_THAT(described(result), ::testing::Contains("passed /some/tree/tests/t.cpp Slug::lowers"));
 }
 
 // The recorder's output for doctest 2.4.9 and Boost.Test 1.81.
@@ -168,7 +168,7 @@ TEST(CTestFormat, doctest_and_boost_test_are_told_with_their_suites_by_recorded_
             R"("main","code":1)"};
         const auto result = run.parse();
         EXPECT_EQ(result.problem, "") << kind;
-        EXPECT_THAT(told(result), ::testing::Contains("failed_assertion /some/tree/tests/t.cpp sums::fails")) << kind;
+        EXPECT_THAT(described(result), ::testing::Contains("failed_assertion /some/tree/tests/t.cpp sums::fails")) << kind;
     }
 }
 

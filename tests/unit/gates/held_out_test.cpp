@@ -44,7 +44,7 @@ const json::object specification{
 
 TestRun run_of(std::vector<TestOutcome> tests, TestStatus status) {
     TestRun run;
-    run.believed = true;
+    run.trusted = true;
     for (auto& test : tests) { test.status = status; }
     run.tests = std::move(tests);
     return run;
@@ -117,7 +117,7 @@ TEST(HeldOutTests, one_that_is_not_run_does_not_pass) {
     const auto suite = Suite().file("a.py", {{"one", "REQ-001"}});
     EXPECT_FALSE(judge_held_out(suite.held("a.py"), specification, run_of({}, TestStatus::passed)).passed());
     auto not_believed = run_of(suite.tests, TestStatus::passed);
-    not_believed.believed = false;
+    not_believed.trusted = false;
     EXPECT_THAT(judge_held_out(suite.held("a.py"), specification, not_believed).blocking,
                 ElementsAre(HasSubstr("cannot be run with this code")));
 }

@@ -209,7 +209,7 @@ TEST(Expectations, a_call_that_is_compared_with_itself_expects_nothing) {
 std::set<std::string> equating(const std::string& text) {
     std::set<std::uint64_t> lines;
     for (std::uint64_t line = 1; line <= 9; ++line) { lines.insert(line); }
-    return plainly_equating(text, lines, shipped("python").code);
+    return asserting_equality(text, lines, shipped("python").code);
 }
 
 TEST(Expectations, a_test_must_fail_if_it_says_under_no_condition_which_literal_a_result_equals) {

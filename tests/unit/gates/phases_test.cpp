@@ -244,14 +244,14 @@ TEST(RefactorGate, a_finding_in_a_locked_test_is_reported_and_does_not_block) {
            "  - {id: no-x, category: quality, severity: major, enforcement: phase_end, applies_to: [\"@sources\"], pattern: \"fmt: x+\", message: \"x\"}\n";
     const auto report = project.gate("refactor", "green");
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
-    std::size_t told = 0;
+    std::size_t reported = 0;
     for (const auto& violation : report.violations) {
         if (violation.file != "tests/test_slug.py") { continue; }
-        ++told;
+        ++reported;
         EXPECT_EQ(violation.severity, "minor");
         EXPECT_THAT(violation.message, HasSubstr("locked"));
     }
-    EXPECT_GE(told, 2U);
+    EXPECT_GE(reported, 2U);
 }
 
 TEST(RedGate, the_rules_judge_tests_before_they_are_locked) {

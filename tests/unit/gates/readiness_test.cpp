@@ -18,13 +18,13 @@ using ::testing::HasSubstr;
 class Readiness : public ::testing::Test {
 protected:
     Readiness() { project.tree("t") = {{"setup.py", ""}, {"a.py", "x = 1\n"}, {"tests/test_a.py", ""}}; }
-    Result<GateReadiness> look(json::object settings = {}, const std::string& language = {}) {
+    Result<GateReadiness> readiness(json::object settings = {}, const std::string& language = {}) {
         project.options().language = language;
         project.configure(std::move(settings));
         return project.runner().readiness("t");
     }
     std::string refusal(json::object settings, const std::string& language = {}) {
-        const auto found = look(std::move(settings), language);
+        const auto found = readiness(std::move(settings), language);
         return found.ok()
                    ? ""
                    : found.error().code + " " + found.error().where + ": " + found.error().message + " " + found.error().remedy;
@@ -33,7 +33,7 @@ protected:
 };
 
 TEST_F(Readiness, TellsLanguageRunnerTestsAndPrograms) {
-    const auto found = look();
+    const auto found = readiness();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     ASSERT_EQ(found->scopes.size(), 1U);
     EXPECT_EQ(found->scopes[0].language, "python");
@@ -48,7 +48,7 @@ TEST_F(Readiness, TellsLanguageRunnerTestsAndPrograms) {
 TEST_F(Readiness, TellsEachScopeOfAMonorepo) {
     project.tree("t")["services/api/go.mod"] = "module api\n";
     project.tree("t")["services/api/main.go"] = "package main\n";
-    const auto found = look();
+    const auto found = readiness();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     ASSERT_EQ(found->scopes.size(), 2U);
     EXPECT_EQ(found->scopes[1].directory, "services/api");
@@ -58,7 +58,7 @@ TEST_F(Readiness, TellsEachScopeOfAMonorepo) {
 
 TEST_F(Readiness, CountsTestsAmongOtherCode) {
     project.tree("t") = {{"Cargo.toml", ""}, {"src/lib.rs", "#[cfg(test)]\nmod tests {\n}\n"}, {"src/other.rs", "fn a() {}\n"}};
-    const auto found = look();
+    const auto found = readiness();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     EXPECT_EQ(found->scopes.at(0).test_files, 1U);
     EXPECT_EQ(found->scopes.at(0).source_files, 2U);
@@ -67,7 +67,7 @@ TEST_F(Readiness, CountsTestsAmongOtherCode) {
 TEST_F(Readiness, TheTopOfAMonorepoWithoutFilesOfItsOwnIsNotNamed) {
     project.tree("t") = {
         {"README.md", ""}, {"a/go.mod", "module a\n"}, {"a/a.go", "package a\n"}, {"b/setup.py", ""}, {"b/b.py", ""}};
-    const auto found = look();
+    const auto found = readiness();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     ASSERT_EQ(found->scopes.size(), 2U);
     EXPECT_EQ(found->scopes[0].directory, "a");
@@ -75,7 +75,7 @@ TEST_F(Readiness, TheTopOfAMonorepoWithoutFilesOfItsOwnIsNotNamed) {
 
 TEST_F(Readiness, ATreeWithoutALanguageIsNoError) {
     project.tree("t") = {{"README.md", "hello\n"}};
-    const auto found = look();
+    const auto found = readiness();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     EXPECT_TRUE(found->scopes.empty());
     EXPECT_TRUE(check_can_measure(*found, "ask").ok());
@@ -102,13 +102,14 @@ TEST_F(Readiness, AsksForPytestWhereverAProjectNamesIt) {
                                             {"requirements-dev.txt", "pytest==8.0\n"},
                                             {"tests/test_plain.py", "def test_a():\n    assert True\n"}}) {
         project.tree("t") = {{file, text}, {"a.py", "x = 1\n"}, {"tests/test_a.py", "import unittest\n"}};
-        const auto found = look();
+        const auto found = readiness();
         ASSERT_TRUE(found.ok()) << found.error().to_string();
         const auto& tools = found->scopes.at(0).tools;
         EXPECT_TRUE(std::ranges::any_of(tools, [](const ToolState& tool) { return tool.name == "pytest"; })) << file;
     }
     project.tree("t") = {{"requirements.txt", "pytest-cov==4\n"}, {"a.py", "x = 1\n"}, {"tests/test_a.py", "import unittest\n"}};
-    EXPECT_TRUE(std::ranges::none_of(look()->scopes.at(0).tools, [](const ToolState& tool) { return tool.name == "pytest"; }));
+    EXPECT_TRUE(
+        std::ranges::none_of(readiness()->scopes.at(0).tools, [](const ToolState& tool) { return tool.name == "pytest"; }));
 }
 
 TEST_F(Readiness, TakesTheRunnerThatTheTestScriptCalls) {
@@ -116,12 +117,12 @@ TEST_F(Readiness, TakesTheRunnerThatTheTestScriptCalls) {
         {"npx mocha spec", "mocha"}, {"eslint . && c8 tap", "tap"}, {"node --test --test-reporter tap", "node by default"}};
     for (const auto& [script, runner] : scripts) {
         project.tree("t") = {{"package.json", R"({"scripts": {"test": ")" + script + R"("}})"}, {"a.js", ""}, {"test/a.js", ""}};
-        EXPECT_EQ(look()->scopes.at(0).runner, runner) << script;
+        EXPECT_EQ(readiness()->scopes.at(0).runner, runner) << script;
     }
 }
 
 TEST_F(Readiness, TakesGenericWithItsCommandAndLooksForIt) {
-    const auto found = look({{"command", {"no-such-program-here", "check"}}}, "generic");
+    const auto found = readiness({{"command", {"no-such-program-here", "check"}}}, "generic");
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     const auto can = check_can_measure(*found, "ask");
     ASSERT_FALSE(can.ok());
@@ -131,7 +132,7 @@ TEST_F(Readiness, TakesGenericWithItsCommandAndLooksForIt) {
 
 TEST_F(Readiness, NamesATestRunnerThatIsNotSupportedInsteadOfTakingNodes) {
     project.tree("t") = {{"package.json", R"({"devDependencies": {"uvu": "^0.5.0"}})"}, {"a.js", ""}, {"test/a.js", ""}};
-    const auto found = look();
+    const auto found = readiness();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     const auto can = check_can_measure(*found, "ask");
     ASSERT_FALSE(can.ok());
@@ -148,7 +149,7 @@ TEST_F(Readiness, NamesMesonMakeAndGradleAndSaysHowTheyAreMeasured) {
     for (const auto& [file, content, name] : cases) {
         const std::string source = name == "Gradle" ? "src/main/java/A.java" : "a.c";
         project.tree("t") = {{file, content}, {source, ""}};
-        const auto found = look();
+        const auto found = readiness();
         ASSERT_TRUE(found.ok()) << found.error().to_string();
         const auto can = check_can_measure(*found, "ask");
         ASSERT_FALSE(can.ok()) << name;
@@ -157,7 +158,7 @@ TEST_F(Readiness, NamesMesonMakeAndGradleAndSaysHowTheyAreMeasured) {
         EXPECT_THAT(can.error().remedy, HasSubstr("AGENTFORGE_RESULTS"));
         project.tree("t")[name == "Gradle" ? "pom.xml" : "CMakeLists.txt"] =
             name == "Gradle" ? "<project/>" : "enable_testing()\n";
-        const auto beside = look();
+        const auto beside = readiness();
         ASSERT_TRUE(beside.ok());
         for (const auto& tool : beside->scopes.front().tools) { EXPECT_NE(tool.name, name); }
     }
@@ -168,7 +169,7 @@ TEST_F(Readiness, NamesPytestWhereTheProjectConfiguresItAndTheInterpreterHasItNo
     std::ofstream(python) << "#!/bin/sh\n[ \"$2\" != 'import pytest' ]\n";
     fs::permissions(python, fs::perms::owner_all);
     project.tree("t") = {{"pyproject.toml", "[tool.pytest.ini_options]\n"}, {"a.py", ""}, {"tests/test_a.py", ""}};
-    const auto found = look({{"programs", {{"python3", python.string()}}}});
+    const auto found = readiness({{"programs", {{"python3", python.string()}}}});
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     const auto can = check_can_measure(*found, "ask");
     ASSERT_FALSE(can.ok());
@@ -182,7 +183,7 @@ TEST_F(Readiness, AsksAnInterpreterForPytestInsideTheSandbox) {
     std::ofstream(python) << "#!/bin/sh\ntouch '" << (project.folder() / "planted").string() << "'\nexit 0\n";
     fs::permissions(python, fs::perms::owner_all);
     project.tree("t") = {{"pyproject.toml", "[tool.pytest.ini_options]\n"}, {"a.py", ""}, {"tests/test_a.py", ""}};
-    EXPECT_TRUE(check_can_measure(*look({{"programs", {{"python3", python.string()}}}}), "ask").ok());
+    EXPECT_TRUE(check_can_measure(*readiness({{"programs", {{"python3", python.string()}}}}), "ask").ok());
     EXPECT_FALSE(fs::exists(project.folder() / "planted"));
 }
 
@@ -191,7 +192,7 @@ TEST_F(Readiness, AsksForPytestOnlyWhereTheProjectConfiguresIt) {
     std::ofstream(python) << "#!/bin/sh\n[ \"$2\" != 'import pytest' ]\n";
     fs::permissions(python, fs::perms::owner_all);
     project.tree("t") = {{"pyproject.toml", "[project]\nname = 'a'\n"}, {"a.py", ""}, {"tests/test_a.py", ""}};
-    EXPECT_TRUE(check_can_measure(*look({{"programs", {{"python3", python.string()}}}}), "ask").ok());
+    EXPECT_TRUE(check_can_measure(*readiness({{"programs", {{"python3", python.string()}}}}), "ask").ok());
 }
 
 TEST_F(Readiness, RefusesACommandThatNothingRuns) {

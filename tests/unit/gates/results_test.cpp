@@ -57,74 +57,74 @@ TestRun read(const Lines& lines, int exit_code, int signal = 0) {
 
 TEST(TestResults, a_whole_stream_is_believed) {
     const auto run = read(Lines().plan("a").result("a", "passed").canary().end(0), 0);
-    EXPECT_TRUE(run.believed) << run.disbelief;
+    EXPECT_TRUE(run.trusted) << run.distrust;
     ASSERT_EQ(run.tests.size(), 1U);
     EXPECT_EQ(run.tests[0].status, TestStatus::passed);
 }
 
-TEST(TestResults, an_empty_stream_is_not_believed) { EXPECT_FALSE(read(Lines(), 0).believed); }
+TEST(TestResults, an_empty_stream_is_not_believed) { EXPECT_FALSE(read(Lines(), 0).trusted); }
 
 TEST(TestResults, a_stream_without_end_is_not_believed_and_nothing_in_it_passed) {
     const auto run = read(Lines().plan("a").plan("b").result("a", "passed"), 0);
-    EXPECT_FALSE(run.believed);
+    EXPECT_FALSE(run.trusted);
     for (const auto& test : run.tests) { EXPECT_EQ(test.status, TestStatus::error); }
     EXPECT_THAT(run.tests.at(1).message, HasSubstr("not run"));
 }
 
 TEST(TestResults, the_test_that_was_running_is_named) {
     const auto run = read(Lines().plan("a").add({{"type", "start"}, {"id", "a"}}), 139, 11);
-    EXPECT_THAT(run.disbelief, HasSubstr("signal 11"));
-    EXPECT_THAT(run.disbelief, HasSubstr("in or after a"));
+    EXPECT_THAT(run.distrust, HasSubstr("signal 11"));
+    EXPECT_THAT(run.distrust, HasSubstr("in or after a"));
 }
 
 TEST(TestResults, a_wrong_nonce_is_not_believed) {
     Lines lines;
     lines.nonce = "guess";
-    EXPECT_FALSE(read(lines.plan("a").result("a", "passed").canary().end(0), 0).believed);
+    EXPECT_FALSE(read(lines.plan("a").result("a", "passed").canary().end(0), 0).trusted);
 }
 
 TEST(TestResults, a_line_that_is_no_json_is_not_believed) {
-    EXPECT_FALSE(read(Lines().plan("a").raw("hello\n").result("a", "passed").canary().end(0), 0).believed);
+    EXPECT_FALSE(read(Lines().plan("a").raw("hello\n").result("a", "passed").canary().end(0), 0).trusted);
 }
 
 TEST(TestResults, a_repeated_line_is_not_believed) {
     Lines lines;
     lines.plan("a").result("a", "passed").canary();
     const auto last = lines.text().substr(lines.text().rfind('\n', lines.text().size() - 2) + 1);
-    EXPECT_FALSE(read(lines.raw(last).end(0), 0).believed);
+    EXPECT_FALSE(read(lines.raw(last).end(0), 0).trusted);
 }
 
 TEST(TestResults, lines_after_the_end_are_not_believed) {
-    EXPECT_FALSE(read(Lines().plan("a").result("a", "passed").canary().end(0).result("a", "passed"), 0).believed);
-    EXPECT_FALSE(read(Lines().plan("a").result("a", "passed").canary().end(0).raw("x"), 0).believed);
+    EXPECT_FALSE(read(Lines().plan("a").result("a", "passed").canary().end(0).result("a", "passed"), 0).trusted);
+    EXPECT_FALSE(read(Lines().plan("a").result("a", "passed").canary().end(0).raw("x"), 0).trusted);
 }
 
 TEST(TestResults, an_exit_code_that_disagrees_is_not_believed) {
-    EXPECT_FALSE(read(Lines().plan("a").result("a", "failed_assertion").canary().end(1), 0).believed);
-    EXPECT_FALSE(read(Lines().plan("a").result("a", "passed").canary().end(0), 1).believed);
-    EXPECT_FALSE(read(Lines().plan("a").result("a", "failed_assertion").canary().end(0), 0).believed);
+    EXPECT_FALSE(read(Lines().plan("a").result("a", "failed_assertion").canary().end(1), 0).trusted);
+    EXPECT_FALSE(read(Lines().plan("a").result("a", "passed").canary().end(0), 1).trusted);
+    EXPECT_FALSE(read(Lines().plan("a").result("a", "failed_assertion").canary().end(0), 0).trusted);
 }
 
 TEST(TestResults, a_planned_test_without_result_is_not_believed) {
-    EXPECT_FALSE(read(Lines().plan("a").canary().end(0), 0).believed);
+    EXPECT_FALSE(read(Lines().plan("a").canary().end(0), 0).trusted);
 }
 
 TEST(TestResults, a_test_reported_twice_is_not_believed) {
-    EXPECT_FALSE(read(Lines().plan("a").result("a", "failed_assertion").result("a", "passed").canary().end(0), 0).believed);
+    EXPECT_FALSE(read(Lines().plan("a").result("a", "failed_assertion").result("a", "passed").canary().end(0), 0).trusted);
 }
 
 TEST(TestResults, an_unknown_status_is_not_believed) {
-    EXPECT_FALSE(read(Lines().plan("a").result("a", "splendid").canary().end(0), 0).believed);
+    EXPECT_FALSE(read(Lines().plan("a").result("a", "splendid").canary().end(0), 0).trusted);
 }
 
 TEST(TestResults, a_canary_that_passes_is_not_believed) {
     const auto run = read(Lines().plan("a").result("a", "passed").canary("passed").end(0), 0);
-    EXPECT_FALSE(run.believed);
-    EXPECT_THAT(run.disbelief, HasSubstr("canary"));
+    EXPECT_FALSE(run.trusted);
+    EXPECT_THAT(run.distrust, HasSubstr("canary"));
 }
 
 TEST(TestResults, a_missing_canary_is_not_believed) {
-    EXPECT_THAT(read(Lines().plan("a").result("a", "passed").end(0), 0).disbelief, HasSubstr("canary"));
+    EXPECT_THAT(read(Lines().plan("a").result("a", "passed").end(0), 0).distrust, HasSubstr("canary"));
 }
 
 TEST(TestResults, counts_have_one_sum) {

@@ -19,9 +19,9 @@ TestOutcome outcome(const std::string& id, TestStatus status, const std::string&
     return {id, name, id.substr(0, id.find("::")), 3, status, message};
 }
 
-TestRun believed(std::vector<TestOutcome> tests) {
+TestRun trusted(std::vector<TestOutcome> tests) {
     TestRun run;
-    run.believed = true;
+    run.trusted = true;
     run.tests = std::move(tests);
     return run;
 }
@@ -32,7 +32,7 @@ RedEvidence red() {
     evidence.declared = {{"t.py", "test_a", "REQ-001", TestKind::fresh}};
     evidence.requirements = {"REQ-001"};
     evidence.test_paths = {"t.py"};
-    evidence.run = believed({outcome("t.py::test_a", TestStatus::failed_skeleton)});
+    evidence.run = trusted({outcome("t.py::test_a", TestStatus::failed_skeleton)});
     return evidence;
 }
 
@@ -40,8 +40,8 @@ GreenEvidence green() {
     GreenEvidence evidence;
     evidence.declared = {{"t.py", "test_a", "REQ-001", TestKind::fresh}};
     evidence.red_files = {"t.py"};
-    evidence.red_run = believed({outcome("t.py::test_a", TestStatus::failed_skeleton)});
-    evidence.run = believed({outcome("t.py::test_a", TestStatus::passed), outcome("old.py::test_o", TestStatus::passed)});
+    evidence.red_run = trusted({outcome("t.py::test_a", TestStatus::failed_skeleton)});
+    evidence.run = trusted({outcome("t.py::test_a", TestStatus::passed), outcome("old.py::test_o", TestStatus::passed)});
     evidence.base_tests = {outcome("old.py::test_o", TestStatus::passed)};
     return evidence;
 }
@@ -223,8 +223,8 @@ TEST(RedRule, a_deleted_file_that_no_test_was_run_from_blocks) {
 
 TEST(RedRule, a_run_that_is_not_believed_blocks) {
     auto evidence = red();
-    evidence.run.believed = false;
-    evidence.run.disbelief = "the canary passed";
+    evidence.run.trusted = false;
+    evidence.run.distrust = "the canary passed";
     const auto verdict = judge_red(evidence);
     EXPECT_THAT(issues(verdict), HasSubstr("the canary passed"));
     EXPECT_EQ(verdict.facts.at("all_tests_fail"), json::value(false));

@@ -46,7 +46,7 @@ std::vector<std::pair<std::uint64_t, std::string>> compared(const std::string& l
                                                             const std::string& tests) {
     const auto rules = rules_of(language);
     std::vector<std::pair<std::uint64_t, std::string>> result;
-    for (const auto& each : compared_literals(read_code(text, rules), rules, telling_literals(read_code(tests, rules)))) {
+    for (const auto& each : compared_literals(read_code(text, rules), rules, informative_literals(read_code(tests, rules)))) {
         result.emplace_back(each.line, each.value);
     }
     return result;

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// Returns `status place name`, one line for each test. The place is the most likely one.
-std::vector<std::string> told_with_places(const FormatResult& result) {
+std::vector<std::string> described_with_places(const FormatResult& result) {
     std::vector<std::string> lines;
     for (const auto& test : result.tests) {
         const auto place = test.places.empty() ? test.file : test.places.front().file;
@@ -65,8 +65,8 @@ constexpr std::string_view go_run = R"({"Action":"output","Package":"example.com
 TEST(GoTestJson, each_test_has_its_outcome_with_the_worst_of_its_parts) {
     const auto result = go_result(go_run);
     EXPECT_EQ(result.problem, "");
-    EXPECT_THAT(told_with_places(result), ElementsAre("passed ./ TestPass", "failed_assertion ./ TestSub", "skipped ./ TestSkip",
-                                                      "error ./ TestPanic", "error ./ TestCut"));
+    EXPECT_THAT(described_with_places(result), ElementsAre("passed ./ TestPass", "failed_assertion ./ TestSub",
+                                                           "skipped ./ TestSkip", "error ./ TestPanic", "error ./ TestCut"));
     EXPECT_EQ(result.tests[1].line, 15U);
     EXPECT_EQ(result.tests[1].message, "slug_test.go:15: sub");
     EXPECT_EQ(result.tests[3].message, "panic: agentforge: skeleton of Slugify [recovered]");
@@ -83,7 +83,7 @@ TEST(GoTestJson, a_file_without_a_package_clause_is_code_that_does_not_build) {
 TEST(GoTestJson, a_package_that_does_not_build_names_the_file_and_the_error) {
     const auto old = go_result("FAIL\texample.com/slug/pkg [build failed]\n",
                                "# example.com/slug/pkg [example.com/slug/pkg.test]\npkg/p_test.go:3:28: undefined: missing\n");
-    EXPECT_THAT(told_with_places(old), ElementsAre("error pkg/p_test.go pkg/p_test.go"));
+    EXPECT_THAT(described_with_places(old), ElementsAre("error pkg/p_test.go pkg/p_test.go"));
     EXPECT_EQ(old.tests[0].line, 3U);
     EXPECT_THAT(old.tests[0].message, HasSubstr("undefined: missing"));
     // Go 1.24.
@@ -94,7 +94,7 @@ TEST(GoTestJson, a_package_that_does_not_build_names_the_file_and_the_error) {
 {"Action":"fail","Package":"e/p","Elapsed":0,"FailedBuild":"e/p [e/p.test]"}
 )");
     EXPECT_EQ(fresh.problem, "");
-    EXPECT_THAT(told_with_places(fresh), ElementsAre("error p/p_test.go p/p_test.go"));
+    EXPECT_THAT(described_with_places(fresh), ElementsAre("error p/p_test.go p/p_test.go"));
 }
 
 TEST(GoTestJson, what_is_cut_off_or_fails_without_a_test_is_a_problem) {
@@ -148,7 +148,7 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
 TEST(CargoTest, each_test_has_its_outcome_and_its_likely_file) {
     const auto result = cargo_result(cargo_out, cargo_err);
     EXPECT_EQ(result.problem, "");
-    EXPECT_THAT(told_with_places(result),
+    EXPECT_THAT(described_with_places(result),
                 ElementsAre("failed_assertion src/tests.rs asserts", "skipped src/tests.rs ignored", "passed src/tests.rs panics",
                             "error src/tests.rs errs", "error src/words/tests.rs unwraps",
                             "failed_assertion src/agentforge_canary_1f.rs fails", "passed tests/integration.rs from_outside",
@@ -181,7 +181,7 @@ TEST(CargoTest, a_member_of_a_workspace_is_found_by_its_target) {
     const auto result = cargo_result(
         "running 1 test\ntest it ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",
         "agentforge: program other-part parts/other/src/lib.rs\n     Running unittests src/lib.rs (/b/deps/other_part-0f)\n");
-    EXPECT_THAT(told_with_places(result), ElementsAre("passed parts/other/src/lib.rs it"));
+    EXPECT_THAT(described_with_places(result), ElementsAre("passed parts/other/src/lib.rs it"));
 }
 
 TEST(CargoTest, a_program_that_ends_itself_or_counts_wrongly_is_a_problem) {
@@ -208,7 +208,7 @@ TEST(CargoTest, documentation_tests_have_names_that_edits_above_them_do_not_chan
         "running 2 tests\ntest src/lib.rs - one (line 2) ... ok\ntest src/lib.rs - one (line 9) ... ok\n\n"
         "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",
         "   Doc-tests slug\n");
-    EXPECT_THAT(told_with_places(result), ElementsAre("passed src/lib.rs one", "passed src/lib.rs one[2]"));
+    EXPECT_THAT(described_with_places(result), ElementsAre("passed src/lib.rs one", "passed src/lib.rs one[2]"));
     EXPECT_THAT(result.problem, IsEmpty());
 }
 

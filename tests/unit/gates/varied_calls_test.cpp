@@ -68,21 +68,21 @@ TEST(VariedCalls, functions_of_anything_but_one_list_of_numbers_or_without_a_num
 template <typename Function>
 std::string calls_of(const std::vector<std::vector<double>>& lists, Function function) {
     std::string lines;
-    const auto tell = [&](const char* kind, const std::vector<double>& list) {
+    const auto add_call = [&](const char* kind, const std::vector<double>& list) {
         std::string words;
         for (const auto each : list) { words += (words.empty() ? "" : ",") + std::to_string(each); }
         lines += std::string("f0\t") + kind + "\t" + words + "\t" + function(list) + "\n";
     };
     for (const auto& list : lists) {
-        tell("own", list);
-        tell("near", {list.rbegin(), list.rend()});
-        tell("near", {list.begin() + 1, list.end()});
-        tell("near", {});
+        add_call("own", list);
+        add_call("near", {list.rbegin(), list.rend()});
+        add_call("near", {list.begin() + 1, list.end()});
+        add_call("near", {});
         for (std::size_t at = 0; at < list.size(); ++at) {
             for (const double by : {1.0, -1.0}) {
                 auto other = list;
                 other[at] += by;
-                tell("near", other);
+                add_call("near", other);
             }
         }
     }
@@ -99,7 +99,7 @@ std::string middle(std::vector<double> list) {
 
 std::string found(const std::string& lines, const std::vector<std::vector<double>>& sources = {}, bool declared = true,
                   bool ignores_list = false) {
-    return does_no_work({{"f0", "middle", "stats.c", declared, ignores_list}}, told_calls(lines), sources);
+    return does_no_work({{"f0", "middle", "stats.c", declared, ignores_list}}, reported_calls(lines), sources);
 }
 
 TEST(VariedCalls, one_number_for_all_lists_but_the_tests_is_found) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/engine/measure.hpp"
+#include "gates/engine/gate_engine.hpp"
 #include "gates/language/language.hpp"
 
 namespace agentforge::kernel::testing {
@@ -15,7 +15,7 @@ bool waits(const std::string& language, const std::string& message) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
     EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
     TestRun run;
-    run.believed = true;
+    run.trusted = true;
     run.tests = {{"tests/a", "tests/a", "tests/a", 1, TestStatus::error, message}};
     const json::object specification{
         {"interfaces", json::array{json::object{{"name", "Quota"}}, json::object{{"name", "gather_limited"}}}},
@@ -56,10 +56,10 @@ TEST(MissedNames, of_a_test_are_those_that_the_specification_has) {
         {"interfaces", json::array{json::object{{"name", "slugify"}}, json::object{{"name", "Cart.add"}}}}};
     for (const auto* message : {"TypeError: slugify is not a function", "TypeError: (0 , index_1.slugify) is not a function",
                                 "TypeError: cart.add is not a function", "TypeError: Cart is not a constructor"}) {
-        EXPECT_TRUE(misses_what_is_specified(*language, specification, message)) << message;
+        EXPECT_TRUE(lacks_specified_name(*language, specification, message)) << message;
     }
     for (const auto* message : {"TypeError: assert.equals is not a function", "ReferenceError: slugfy is not defined", ""}) {
-        EXPECT_FALSE(misses_what_is_specified(*language, specification, message)) << message;
+        EXPECT_FALSE(lacks_specified_name(*language, specification, message)) << message;
     }
 }
 
@@ -68,10 +68,10 @@ TEST(MissedNames, stand_in_the_requirements_where_no_interface_is_specified) {
     ASSERT_TRUE(language.ok());
     json::object specification{{"requirements", json::array{json::object{{"description", "keys gives the sorted names"}}}},
                                {"interfaces", json::array{}}};
-    EXPECT_TRUE(misses_what_is_specified(*language, specification, "TypeError: ini.keys is not a function"));
-    EXPECT_FALSE(misses_what_is_specified(*language, specification, "TypeError: ini.kyes is not a function"));
+    EXPECT_TRUE(lacks_specified_name(*language, specification, "TypeError: ini.keys is not a function"));
+    EXPECT_FALSE(lacks_specified_name(*language, specification, "TypeError: ini.kyes is not a function"));
     specification["interfaces"] = json::array{json::object{{"name", "parse"}}};
-    EXPECT_FALSE(misses_what_is_specified(*language, specification, "TypeError: ini.keys is not a function"));
+    EXPECT_FALSE(lacks_specified_name(*language, specification, "TypeError: ini.keys is not a function"));
 }
 
 TEST(WaitingFiles, have_no_other_fault) {

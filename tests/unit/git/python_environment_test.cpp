@@ -2,7 +2,7 @@
 // The Python environment of a checkout, and which parts of the machine it makes readable.
 #include <gmock/gmock.h>
 
-#include "git/surroundings.hpp"
+#include "git/detected_repository.hpp"
 #include "unit/git/git_fixture.hpp"
 
 namespace agentforge::kernel {

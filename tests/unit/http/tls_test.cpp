@@ -170,7 +170,7 @@ TEST(Tls, a_certificate_for_another_name_is_refused) {
     EXPECT_EQ(head.error().code, "AF-LLM-403") << head.error().to_string();
 }
 
-Result<void> tell_webhook(const SecureServer& server, const json::object& settings) {
+Result<void> notify_webhook(const SecureServer& server, const json::object& settings) {
     const std::string url = "https://localhost:" + std::to_string(server.port()) + "/hook";
     escalation_webhook::WebhookHandler webhook(
         settings, [&url](const std::string& name) { return name == "AGENTFORGE_WEBHOOK_URL" ? url : std::string(); },
@@ -183,16 +183,16 @@ Result<void> tell_webhook(const SecureServer& server, const json::object& settin
 
 TEST(Tls, the_webhook_says_nothing_to_a_server_that_nobody_vouches_for) {
     std::optional<SecureServer> server(std::in_place, "DNS:localhost");
-    const auto told = tell_webhook(*server, {});
-    ASSERT_FALSE(told.ok());
-    EXPECT_EQ(told.error().code, "AF-ESC-054") << told.error().to_string();
+    const auto notified = notify_webhook(*server, {});
+    ASSERT_FALSE(notified.ok());
+    EXPECT_EQ(notified.error().code, "AF-ESC-054") << notified.error().to_string();
     EXPECT_EQ(server->request(), "");
 }
 
 TEST(Tls, the_webhook_trusts_the_authority_that_its_settings_name) {
     const SecureServer server("DNS:localhost");
-    const auto told = tell_webhook(server, {{"ca_file", server.file()}});
-    EXPECT_TRUE(told.ok()) << told.error().to_string();
+    const auto notified = notify_webhook(server, {{"ca_file", server.file()}});
+    EXPECT_TRUE(notified.ok()) << notified.error().to_string();
 }
 
 TEST(Tls, a_server_without_it_is_refused) {

@@ -40,8 +40,8 @@ protected:
             settings, [this](const std::string& name) { return variables_[name]; }, std::chrono::milliseconds(1));
     }
     [[nodiscard]] Error failure(json::object settings = {}) {
-        const auto told = handler(std::move(settings)).notify(question(), context_);
-        return told.ok() ? Error{} : told.error();
+        const auto notified = handler(std::move(settings)).notify(question(), context_);
+        return notified.ok() ? Error{} : notified.error();
     }
     void at(const Server& server, const std::string& path = "/services/T1/B2/sEcReT") {
         variables_["AGENTFORGE_WEBHOOK_URL"] = server.url() + path;
@@ -158,9 +158,9 @@ TEST_F(Webhook, NoErrorHoldsAddressOrKey) {
         const Server server(response(status, "text/plain", "no"));
         at(server);
         context_.until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
-        const std::string told = failure().to_string();
-        EXPECT_THAT(told, Not(HasSubstr("sEcReT")));
-        EXPECT_THAT(told, Not(HasSubstr("a key")));
+        const std::string text = failure().to_string();
+        EXPECT_THAT(text, Not(HasSubstr("sEcReT")));
+        EXPECT_THAT(text, Not(HasSubstr("a key")));
     }
     variables_["AGENTFORGE_WEBHOOK_URL"] = "https://user:sEcReT@example.com/x y";
     EXPECT_THAT(failure().to_string(), Not(HasSubstr("sEcReT")));

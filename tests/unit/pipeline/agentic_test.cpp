@@ -45,7 +45,7 @@ public:
         did.emplace_back("work");
         return json::object{{"changes", json::array()}};
     }
-    [[nodiscard]] Result<std::string> settle() override {
+    [[nodiscard]] Result<std::string> record_writes() override {
         did.emplace_back("settle");
         if (forbidden) { return Error{"AF-ORCH-026", "wrote elsewhere", "", "", ErrorKind::denied}; }
         return std::string("tree-2");

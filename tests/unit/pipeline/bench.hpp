@@ -269,7 +269,7 @@ public:
         if (merged.conflicts.empty()) { merged.tree = memory_.keep(std::move(files)); }
         return merged;
     }
-    [[nodiscard]] Result<WrittenCommit> look(const std::string& commit) override { return memory_.parents.at(commit); }
+    [[nodiscard]] Result<WrittenCommit> read_commit(const std::string& commit) override { return memory_.parents.at(commit); }
     [[nodiscard]] Result<Published> publish(const PublishOrder& order, const Stop&) override {
         memory_.pushed.push_back(order.branch);
         return memory_.publish(order);

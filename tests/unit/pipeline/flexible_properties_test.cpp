@@ -76,7 +76,7 @@ std::optional<Entry> random_entry(Dice& dice, const PipelineTemplate& pipeline, 
     if (dice.once_in(4)) { request.skip_to = dice.pick(pipeline.stages).name; }
     if (dice.once_in(4)) { request.left_out = {dice.pick(pipeline.stages).name}; }
     if (dice.once_in(4)) { request.exit = exit = dice.pick(pipeline.stages).name; }
-    auto entry = settle_entry(pipeline, std::move(imports), request);
+    auto entry = resolve_entry(pipeline, std::move(imports), request);
     return entry.ok() ? std::optional(std::move(*entry)) : std::nullopt;
 }
 

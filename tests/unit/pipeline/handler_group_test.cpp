@@ -23,12 +23,12 @@ public:
     std::function<Result<std::optional<Resolution>>(CallContext&)> on_wait = [](CallContext&) {
         return Result<std::optional<Resolution>>(std::optional<Resolution>());
     };
-    std::atomic<unsigned> told{0};
+    std::atomic<unsigned> notified{0};
     std::atomic<unsigned> asked{0};
 
     [[nodiscard]] std::string name() const override { return "scripted"; }
     [[nodiscard]] Result<void> notify(const Escalation& escalation, CallContext&) override {
-        ++told;
+        ++notified;
         return on_notify(escalation);
     }
     [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext& context) override {
@@ -36,7 +36,7 @@ public:
         return on_wait(context);
     }
     [[nodiscard]] Result<void> notify_approval(const ApprovalRequest&, CallContext&) override {
-        ++told;
+        ++notified;
         return {};
     }
     [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest&, CallContext& context) override {
@@ -83,7 +83,7 @@ protected:
         HandlerGroupOptions options{.clock = clock_, .store = store_};
         options.reminders = reminders;
         options.grace = milliseconds(50);
-        options.look_every = milliseconds(0);
+        options.poll_interval = milliseconds(0);
         options.left_behind = [this] { left_behind_ = true; };
         group_ = std::make_unique<HandlerGroup>(std::vector<GroupedHandler>{{"first", first_}, {"second", second_}}, options);
         return *group_;
@@ -102,8 +102,8 @@ protected:
         clock_.advance(std::chrono::hours(1));
         return request;
     }
-    [[nodiscard]] json::object told_file() const {
-        const auto text = read_file(ToldLedger(store_.directory()).file(id));
+    [[nodiscard]] json::object notification_file() const {
+        const auto text = read_file(NotificationLog(store_.directory()).file(id));
         return text.ok() ? json::parse(*text).as_object() : json::object();
     }
 
@@ -122,52 +122,52 @@ protected:
 TEST_F(HandlerGroupTest, EveryHandlerTellsOnce) {
     ASSERT_TRUE(group().notify(escalation_, context_).ok());
     ASSERT_TRUE(again().notify(escalation_, context_).ok());
-    EXPECT_EQ(first_->told, 1U);
-    EXPECT_EQ(second_->told, 1U);
+    EXPECT_EQ(first_->notified, 1U);
+    EXPECT_EQ(second_->notified, 1U);
 }
 
 TEST_F(HandlerGroupTest, HandlersTellOneAfterAnotherWhereTheMachineHasNoThreadLeft) {
     const NoThreads none;
     ASSERT_TRUE(group().notify(escalation_, context_).ok());
-    EXPECT_EQ(first_->told, 1U);
-    EXPECT_EQ(second_->told, 1U);
+    EXPECT_EQ(first_->notified, 1U);
+    EXPECT_EQ(second_->notified, 1U);
 }
 
 TEST_F(HandlerGroupTest, OneThatFailsHindersNoOther) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
-    const auto told = group().notify(escalation_, context_);
-    ASSERT_FALSE(told.ok());
-    EXPECT_EQ(told.error().code, "AF-TEST-001");
-    EXPECT_EQ(second_->told, 1U);
+    const auto notified = group().notify(escalation_, context_);
+    ASSERT_FALSE(notified.ok());
+    EXPECT_EQ(notified.error().code, "AF-TEST-001");
+    EXPECT_EQ(second_->notified, 1U);
 }
 
 TEST_F(HandlerGroupTest, OneThatFailedTellsWhenTheTaskIsLookedAfter) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
     ASSERT_FALSE(group().notify(escalation_, context_).ok());
     first_->on_notify = [](const Escalation&) { return Result<void>(); };
-    EXPECT_THAT(again().process_due(id, context_, false).told, IsEmpty()) << "not before its pause is over";
+    EXPECT_THAT(again().process_due(id, context_, false).notified, IsEmpty()) << "not before its pause is over";
     clock_.advance(std::chrono::minutes(1));
-    EXPECT_THAT(again().process_due(id, context_, false).told, ElementsAre("first"));
-    EXPECT_THAT(again().process_due(id, context_, true).told, IsEmpty());
-    EXPECT_EQ(second_->told, 1U);
+    EXPECT_THAT(again().process_due(id, context_, false).notified, ElementsAre("first"));
+    EXPECT_THAT(again().process_due(id, context_, true).notified, IsEmpty());
+    EXPECT_EQ(second_->notified, 1U);
 }
 
 TEST_F(HandlerGroupTest, WhoResumesTellsWithoutAPause) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
     ASSERT_FALSE(group().notify(escalation_, context_).ok());
     first_->on_notify = [](const Escalation&) { return Result<void>(); };
-    EXPECT_THAT(again().process_due(id, context_, true).told, ElementsAre("first"));
+    EXPECT_THAT(again().process_due(id, context_, true).notified, ElementsAre("first"));
 }
 
 TEST_F(HandlerGroupTest, AProcessThatDiedBeforeItToldOwesIt) {
     HandlerGroup& after_the_crash = group();
-    EXPECT_THAT(after_the_crash.process_due(id, context_, true).told, ElementsAre("first", "second"));
+    EXPECT_THAT(after_the_crash.process_due(id, context_, true).notified, ElementsAre("first", "second"));
 }
 
 TEST_F(HandlerGroupTest, ATellingThatIsRepeatedHasTheSameNumber) {
     unsigned seen = 99;
     first_->on_notify = [&](const Escalation&) {
-        seen = static_cast<unsigned>(told_file().at("reminder").as_int64());
+        seen = static_cast<unsigned>(notification_file().at("reminder").as_int64());
         return Result<void>(no_network());
     };
     ASSERT_FALSE(group().notify(escalation_, context_).ok());
@@ -184,23 +184,23 @@ TEST_F(HandlerGroupTest, RemindersAreToldWithTheirNumberAndEnd) {
         clock_.advance(std::chrono::hours(1));
         const ProcessedDue done = again(policy).process_due(id, context_, false);
         EXPECT_EQ(done.reminder, expected);
-        EXPECT_THAT(done.told, ElementsAre("first", "second"));
+        EXPECT_THAT(done.notified, ElementsAre("first", "second"));
     }
     clock_.advance(std::chrono::hours(100));
-    EXPECT_THAT(again(policy).process_due(id, context_, true).told, IsEmpty());
+    EXPECT_THAT(again(policy).process_due(id, context_, true).notified, IsEmpty());
 }
 
 TEST_F(HandlerGroupTest, WhatIsAnsweredIsLeftAlone) {
     HandlerGroup& handlers = group();
     ASSERT_TRUE(store_.resolve(id, Resolution{false, {{"answer", "left"}}, "ada"}).ok());
-    EXPECT_THAT(handlers.process_due(id, context_, true).told, IsEmpty());
-    EXPECT_EQ(first_->told, 0U);
+    EXPECT_THAT(handlers.process_due(id, context_, true).notified, IsEmpty());
+    EXPECT_EQ(first_->notified, 0U);
 }
 
 TEST_F(HandlerGroupTest, ADeadlineThatPassedAbortsWhereThatIsAgreed) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "abort", ""});
     clock_.advance(std::chrono::hours(2));
-    EXPECT_EQ(handlers.process_due(id, context_, false).settled, "abort");
+    EXPECT_EQ(handlers.process_due(id, context_, false).deadline_answer, "abort");
     const auto answer = store_.resolution(id);
     ASSERT_TRUE(answer.ok() && answer->has_value());
     EXPECT_TRUE((*answer)->abort);
@@ -210,7 +210,7 @@ TEST_F(HandlerGroupTest, ADeadlineThatPassedAbortsWhereThatIsAgreed) {
 TEST_F(HandlerGroupTest, ADeadlineThatPassedAnswersByTheFirstOption) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "default", ""});
     clock_.advance(std::chrono::hours(2));
-    EXPECT_EQ(handlers.process_due(id, context_, false).settled, "default");
+    EXPECT_EQ(handlers.process_due(id, context_, false).deadline_answer, "default");
     const auto answer = store_.resolution(id);
     ASSERT_TRUE(answer.ok() && answer->has_value());
     EXPECT_EQ((*answer)->context.at("answer"), "left");
@@ -219,7 +219,7 @@ TEST_F(HandlerGroupTest, ADeadlineThatPassedAnswersByTheFirstOption) {
 TEST_F(HandlerGroupTest, BeforeTheDeadlineNothingIsAnswered) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "abort", ""});
     clock_.advance(std::chrono::hours(2) - milliseconds(1));
-    EXPECT_EQ(handlers.process_due(id, context_, false).settled, "");
+    EXPECT_EQ(handlers.process_due(id, context_, false).deadline_answer, "");
     EXPECT_FALSE(store_.answer_version(id));
 }
 
@@ -228,7 +228,7 @@ TEST_F(HandlerGroupTest, ADeadlineThatPausesLeavesTheQuestionOpenAndSaysSo) {
     clock_.advance(std::chrono::hours(3));
     const ProcessedDue done = handlers.process_due(id, context_, false);
     EXPECT_TRUE(done.overdue);
-    EXPECT_EQ(done.settled, "");
+    EXPECT_EQ(done.deadline_answer, "");
     EXPECT_FALSE(store_.answer_version(id));
 }
 
@@ -240,7 +240,7 @@ TEST_F(HandlerGroupTest, AnApprovalIsNeverGivenByADeadline) {
 
 TEST_F(HandlerGroupTest, AnApprovalIsRefusedByADeadlineThatAborts) {
     const ApprovalRequest request = overdue_approval("abort", "");
-    EXPECT_EQ(group_->process_due(request.id, context_, false).settled, "abort");
+    EXPECT_EQ(group_->process_due(request.id, context_, false).deadline_answer, "abort");
     const auto decision = store_.decision(request.id);
     ASSERT_TRUE(decision.ok() && decision->has_value());
     EXPECT_FALSE((*decision)->approved);
@@ -273,7 +273,7 @@ TEST_F(HandlerGroupTest, WhereNoHandlerIsUsableTheDeadlineIsWaitedForAllTheSame)
     static_cast<void>(group({std::chrono::hours(1), "abort", ""}));
     clock_.advance(std::chrono::hours(1));
     HandlerGroup refused({{"first", first_, no_network()}},
-                         HandlerGroupOptions{.clock = clock_, .store = store_, .look_every = milliseconds(0)});
+                         HandlerGroupOptions{.clock = clock_, .store = store_, .poll_interval = milliseconds(0)});
     const auto answer = refused.wait_for_resolution(escalation_, context_);
     ASSERT_TRUE(answer.ok() && answer->has_value());
     EXPECT_EQ((*answer)->resolved_by, "deadline");
@@ -302,14 +302,14 @@ TEST_F(HandlerGroupTest, WhoWaitsIsRemindedMeanwhile) {
     const ReminderPolicy policy{std::chrono::hours(1), 1};
     first_->on_wait = [this](CallContext& context) {
         clock_.advance(std::chrono::hours(1));
-        while (second_->told < 2 && !context.cancelled()) { ::poll(nullptr, 0, 1); }
+        while (second_->notified < 2 && !context.cancelled()) { ::poll(nullptr, 0, 1); }
         return Result<std::optional<Resolution>>(Resolution{false, {{"answer", "left"}}, "ada"});
     };
     HandlerGroup& handlers = group({}, policy);
     ASSERT_TRUE(handlers.notify(escalation_, context_).ok());
     const auto answer = handlers.wait_for_resolution(escalation_, context_);
     ASSERT_TRUE(answer.ok() && answer->has_value());
-    EXPECT_EQ(second_->told, 2U);
+    EXPECT_EQ(second_->notified, 2U);
 }
 
 TEST_F(HandlerGroupTest, ADeadlineThatPassesWhileSomebodyWaitsIsTheAnswer) {
@@ -333,11 +333,11 @@ TEST_F(HandlerGroupTest, OneThatHangsIsLeftBehindAndNamed) {
         return Result<void>();
     };
     context_.until = std::chrono::steady_clock::now();
-    const auto told = group().notify(escalation_, context_);
-    ASSERT_FALSE(told.ok());
-    EXPECT_EQ(told.error().code, "AF-ESC-057");
-    EXPECT_THAT(told.error().message, HasSubstr("`first`"));
-    EXPECT_EQ(second_->told, 1U);
+    const auto notified = group().notify(escalation_, context_);
+    ASSERT_FALSE(notified.ok());
+    EXPECT_EQ(notified.error().code, "AF-ESC-057");
+    EXPECT_THAT(notified.error().message, HasSubstr("`first`"));
+    EXPECT_EQ(second_->notified, 1U);
     EXPECT_TRUE(left_behind_);
     *open = true;
     while (!*gone) { ::poll(nullptr, 0, 1); }
@@ -348,16 +348,16 @@ TEST_F(HandlerGroupTest, OneThatIsRefusedIsSaidEachTimeAndNeverCalled) {
     HandlerGroupOptions options{.clock = clock_, .store = store_};
     HandlerGroup handlers({{"first", first_, no_network()}, {"second", second_}}, options);
     EXPECT_EQ(handlers.notify(escalation_, context_).error().code, "AF-TEST-001");
-    EXPECT_EQ(first_->told, 0U);
-    EXPECT_EQ(second_->told, 1U);
+    EXPECT_EQ(first_->notified, 0U);
+    EXPECT_EQ(second_->notified, 1U);
 }
 
 TEST_F(HandlerGroupTest, SecretsStayHere) {
     const Redactor redactor({{"KEY", "hunter2-hunter2-hunter2"}}, {}, std::string(64, '1'));
     static_cast<void>(group());
     std::string seen;
-    first_->on_notify = [&seen](const Escalation& told) {
-        seen = told.question + told.options.front() + json::serialize(told.context);
+    first_->on_notify = [&seen](const Escalation& notified) {
+        seen = notified.question + notified.options.front() + json::serialize(notified.context);
         return Result<void>();
     };
     escalation_.question = "Is hunter2-hunter2-hunter2 right?";

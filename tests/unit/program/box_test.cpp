@@ -133,10 +133,10 @@ std::vector<TaskOverview> three_tasks() {
     return {runs, waits, done};
 }
 
-std::vector<std::string> box_of(const BoxLook& look, const std::vector<TaskOverview>& tasks = three_tasks(),
+std::vector<std::string> box_of(const BoxStyle& style, const std::vector<TaskOverview>& tasks = three_tasks(),
                                 std::size_t left_out = 0) {
     const TaskCounts counts{.conditions = {{"in_progress", 1}, {"completed", 5}}, .waiting = 1};
-    return boxed(box_of_tasks(here(), "backend", counts, tasks, left_out, look, *parse_time(now_text)), look);
+    return boxed(box_of_tasks(here(), "backend", counts, tasks, left_out, style, *parse_time(now_text)), style);
 }
 
 TEST(BoxOfTasks, IsTheOneOfTheSpecification) {

@@ -23,7 +23,7 @@ struct Surroundings {
     fs::path state = fs::path(folder.path()) / "state";
 
     Surroundings() { fs::create_directories(git / "objects"); }
-    [[nodiscard]] Result<void> check() const { return check_surroundings(root, agentforge, git, state); }
+    [[nodiscard]] Result<void> check() const { return check_environment(root, agentforge, git, state); }
 };
 
 std::string code_of(const Result<void>& result) { return result.ok() ? "" : result.error().code; }
@@ -79,7 +79,7 @@ TEST(Surroundings, a_state_folder_behind_a_link_to_nothing_is_refused) {
 
 TEST(Surroundings, a_state_folder_that_cannot_be_made_is_refused_whatever_the_rights_say) {
     const Surroundings place;
-    EXPECT_EQ(code_of(check_surroundings(place.root, place.agentforge, place.git, "/proc/agentforge")), "AF-CLI-132");
+    EXPECT_EQ(code_of(check_environment(place.root, place.agentforge, place.git, "/proc/agentforge")), "AF-CLI-132");
 }
 
 TEST(OwnFolder, that_is_not_there_is_taken) {

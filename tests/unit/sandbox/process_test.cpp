@@ -324,7 +324,7 @@ TEST_F(Sandbox, the_tree_dies_with_a_host_that_is_killed) {
 
 TEST_F(Sandbox, a_program_that_is_talked_to_dies_with_a_host_that_is_killed) {
     expect_death_with([this] {
-        const auto talk = begin_talk(helper_, python(std::string(daemon_script) + "time.sleep(1000)\n"));
+        const auto talk = start_interactive(helper_, python(std::string(daemon_script) + "time.sleep(1000)\n"));
         while (talk.ok()) { ::pause(); }
         return false;
     });

@@ -135,7 +135,7 @@ TEST_F(Servers, AProcessWhoseToolsSayThatTheyReadCannotWrite) {
 TEST_F(Servers, EveryCallOfAServerThatWritesIsJudged) {
     int judged = 0;
     ServerOffer how;
-    how.settle = [&judged]() -> Result<void> {
+    how.record_writes = [&judged]() -> Result<void> {
         ++judged;
         return Error{"AF-ORCH-026", "taken back", "", "", ErrorKind::denied};
     };

@@ -97,7 +97,7 @@ TaskState full() {
     state.feedback_issues.push_back({.location = "requirements.REQ-001", .issue = "vague", .priority = "must_address"});
     state.feedback_answers.push_back({.location = "requirements.REQ-001", .issue = "vague", .result = "unchanged"});
     state.answer_counted = true;
-    state.died_running = true;
+    state.ended_while_running = true;
     state.seq = 9;
     state.hash = "hh";
     return state;
@@ -267,10 +267,10 @@ TEST(TaskCost, time_counts_while_the_task_runs_and_a_process_has_it) {
     ASSERT_TRUE(fold(state, {{"type", "task_paused"}, {"timestamp", "2026-01-02T10:00:05.000Z"}, {"reason", "x"}}).ok());
     ASSERT_TRUE(fold(state, {{"type", "task_resumed"}, {"timestamp", "2026-01-02T11:00:00.000Z"}}).ok());
     EXPECT_EQ(state.wall_ms(), 4'000U) << "not while it is paused";
-    EXPECT_FALSE(state.died_running);
+    EXPECT_FALSE(state.ended_while_running);
     ASSERT_TRUE(fold(state, {{"type", "task_resumed"}, {"timestamp", "2026-01-02T12:00:00.000Z"}}).ok());
     EXPECT_EQ(state.wall_ms(), 4'000U) << "not while no process had it";
-    EXPECT_TRUE(state.died_running) << "it was not paused before";
+    EXPECT_TRUE(state.ended_while_running) << "it was not paused before";
 }
 
 TEST(TaskState, refuses_a_record_whose_time_is_none) {
@@ -286,7 +286,7 @@ TEST(TaskState, refuses_a_record_whose_time_is_none) {
 TEST(TaskCost, a_call_that_was_given_up_may_still_be_under_way) {
     TaskState state = at_work();
     ASSERT_TRUE(fold(state, {{"type", "task_paused"}, {"reason", "x"}, {"given_up", true}}).ok());
-    EXPECT_TRUE(state.died_running);
+    EXPECT_TRUE(state.ended_while_running);
     EXPECT_EQ(state.status, TaskStatus::paused);
 }
 

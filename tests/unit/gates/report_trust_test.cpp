@@ -12,9 +12,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// A run of `tests/a_test.x` and `tests/sub/b_test.x` with one canary for all, which failed as it should.
-class Believing : public ::testing::Test {
+class ReportTrust : public ::testing::Test {
 protected:
-    Believing() {
+    ReportTrust() {
         runner_.name = "r";
         context_.runner = &runner_;
         context_.unique = "c0ffee";
@@ -24,10 +24,10 @@ protected:
         context_.test_files = {"tests/a_test.x", "tests/sub/b_test.x"};
         context_.files = context_.test_files;
         outcome_.exit_code = 1;
-        tell("canary_c0ffee", TestStatus::failed_assertion);
+        add_result("canary_c0ffee", TestStatus::failed_assertion);
     }
-    ReportedTest& tell(const std::string& name, TestStatus status, const std::string& file = "tests/a_test.x",
-                       const std::string& message = "") {
+    ReportedTest& add_result(const std::string& name, TestStatus status, const std::string& file = "tests/a_test.x",
+                             const std::string& message = "") {
         ReportedTest test;
         test.name = name;
         test.status = status;
@@ -50,16 +50,16 @@ std::vector<std::string> ids_of(const TestRun& run) {
     return ids;
 }
 
-TEST_F(Believing, a_complete_report_whose_canary_failed_is_believed) {
-    tell("adds", TestStatus::passed).suite = "Sum";
+TEST_F(ReportTrust, a_complete_report_whose_canary_failed_is_believed) {
+    add_result("adds", TestStatus::passed).suite = "Sum";
     const auto run = judge();
-    EXPECT_TRUE(run.believed) << run.disbelief;
+    EXPECT_TRUE(run.trusted) << run.distrust;
     EXPECT_THAT(ids_of(run), ElementsAre("tests/a_test.x::Sum::adds"));
 }
 
-TEST_F(Believing, how_a_test_is_run_is_told_the_same_of_every_build_folder) {
+TEST_F(ReportTrust, how_a_test_is_run_is_told_the_same_of_every_build_folder) {
     context_.build = "/scratch/build-1";
-    auto& test = tell("adds", TestStatus::passed, "");
+    auto& test = add_result("adds", TestStatus::passed, "");
     test.invocation = TestInvocation{true, false, "command: [\"/scratch/build-1/t\"]\n"};
     test.sources = {"/some/tree/src/a.x", "/some/tree/tests/a_test.x"};
     report_.reads = {"/scratch/build-1/x.cmake"};
@@ -69,122 +69,122 @@ TEST_F(Believing, how_a_test_is_run_is_told_the_same_of_every_build_folder) {
     EXPECT_THAT(run.reads, ElementsAre("{build}/x.cmake"));
 }
 
-TEST_F(Believing, a_canary_that_passed_is_not) {
+TEST_F(ReportTrust, a_canary_that_passed_is_not) {
     report_.tests[0].status = TestStatus::passed;
-    tell("adds", TestStatus::passed);
+    add_result("adds", TestStatus::passed);
     const auto run = judge();
-    EXPECT_THAT(run.disbelief, HasSubstr("canary"));
+    EXPECT_THAT(run.distrust, HasSubstr("canary"));
     EXPECT_EQ(run.tests[0].status, TestStatus::error);
 }
 
-TEST_F(Believing, a_canary_that_was_not_run_is_not) {
+TEST_F(ReportTrust, a_canary_that_was_not_run_is_not) {
     report_.tests.clear();
-    tell("adds", TestStatus::passed);
+    add_result("adds", TestStatus::passed);
     outcome_.exit_code = 0;
-    EXPECT_THAT(judge().disbelief, HasSubstr("were not all run (0 of 1)"));
+    EXPECT_THAT(judge().distrust, HasSubstr("were not all run (0 of 1)"));
 }
 
-TEST_F(Believing, a_canary_may_be_missing_where_nothing_passed) {
+TEST_F(ReportTrust, a_canary_may_be_missing_where_nothing_passed) {
     report_.tests.clear();
-    tell("tests/a_test.x", TestStatus::error, "tests/a_test.x", "does not compile");
+    add_result("tests/a_test.x", TestStatus::error, "tests/a_test.x", "does not compile");
     const auto run = judge();
-    EXPECT_TRUE(run.believed) << run.disbelief;
+    EXPECT_TRUE(run.trusted) << run.distrust;
     EXPECT_THAT(ids_of(run), ElementsAre("tests/a_test.x"));
 }
 
-TEST_F(Believing, each_folder_whose_tests_passed_needs_its_own_canary) {
+TEST_F(ReportTrust, each_folder_whose_tests_passed_needs_its_own_canary) {
     context_.canaries = {{"tests", false, 1}, {"tests/sub", false, 1}};
     report_.tests[0].file = "tests/canary_c0ffee.x";
-    tell("adds", TestStatus::passed);
-    EXPECT_TRUE(judge().believed);
-    tell("b", TestStatus::passed, "tests/sub/b_test.x");
-    EXPECT_THAT(judge().disbelief, HasSubstr("tests/sub"));
+    add_result("adds", TestStatus::passed);
+    EXPECT_TRUE(judge().trusted);
+    add_result("b", TestStatus::passed, "tests/sub/b_test.x");
+    EXPECT_THAT(judge().distrust, HasSubstr("tests/sub"));
 }
 
-TEST_F(Believing, an_exit_code_that_does_not_agree_is_not) {
+TEST_F(ReportTrust, an_exit_code_that_does_not_agree_is_not) {
     outcome_.exit_code = 0;
-    tell("adds", TestStatus::passed);
-    EXPECT_THAT(judge().disbelief, HasSubstr("exit code 0 does not agree"));
+    add_result("adds", TestStatus::passed);
+    EXPECT_THAT(judge().distrust, HasSubstr("exit code 0 does not agree"));
 }
 
-TEST_F(Believing, without_a_canary_it_is_believed_and_says_so) {
+TEST_F(ReportTrust, without_a_canary_it_is_believed_and_says_so) {
     context_.canaries.clear();
     report_.tests.clear();
-    tell("adds", TestStatus::passed);
+    add_result("adds", TestStatus::passed);
     outcome_.exit_code = 0;
     const auto run = judge();
-    EXPECT_TRUE(run.believed);
+    EXPECT_TRUE(run.trusted);
     EXPECT_THAT(run.notes, ElementsAre(HasSubstr("no canary")));
 }
 
-TEST_F(Believing, a_run_that_was_cut_off_is_not) {
-    tell("adds", TestStatus::passed);
+TEST_F(ReportTrust, a_run_that_was_cut_off_is_not) {
+    add_result("adds", TestStatus::passed);
     outcome_.timed_out = true;
     context_.timeout = std::chrono::seconds(7);
-    EXPECT_THAT(judge().disbelief, HasSubstr("within 7 s"));
+    EXPECT_THAT(judge().distrust, HasSubstr("within 7 s"));
     outcome_.timed_out = false;
     report_.problem = "the report is cut off";
-    EXPECT_THAT(judge().disbelief, HasSubstr("the report is cut off"));
+    EXPECT_THAT(judge().distrust, HasSubstr("the report is cut off"));
 }
 
-TEST_F(Believing, a_collected_test_without_a_result_is_not) {
-    tell("adds", TestStatus::passed);
+TEST_F(ReportTrust, a_collected_test_without_a_result_is_not) {
+    add_result("adds", TestStatus::passed);
     FormatResult collected = report_;
     collected.tests.push_back(report_.tests.back());
     collected.tests.back().name = "subtracts";
     context_.collected = collected;
     const auto run = judge();
-    EXPECT_THAT(run.disbelief, HasSubstr("tests/a_test.x::subtracts"));
+    EXPECT_THAT(run.distrust, HasSubstr("tests/a_test.x::subtracts"));
     EXPECT_THAT(ids_of(run), ElementsAre("tests/a_test.x::adds", "tests/a_test.x::subtracts"));
 }
 
-TEST_F(Believing, a_test_told_twice_counts_once_with_the_worse_outcome) {
-    tell("adds", TestStatus::error);
-    tell("adds", TestStatus::passed);
+TEST_F(ReportTrust, a_test_told_twice_counts_once_with_the_worse_outcome) {
+    add_result("adds", TestStatus::error);
+    add_result("adds", TestStatus::passed);
     const auto run = judge();
     ASSERT_EQ(run.tests.size(), 1U);
     EXPECT_EQ(run.tests[0].status, TestStatus::error);
 }
 
-TEST_F(Believing, tests_of_files_that_were_not_asked_for_are_left_out_but_not_those_of_no_known_file) {
+TEST_F(ReportTrust, tests_of_files_that_were_not_asked_for_are_left_out_but_not_those_of_no_known_file) {
     context_.files = {"tests/a_test.x"};
-    tell("adds", TestStatus::passed);
-    tell("b", TestStatus::failed_assertion, "tests/sub/b_test.x");
-    tell("script", TestStatus::passed, "");
-    tell("inline", TestStatus::passed, "src/a.x");
+    add_result("adds", TestStatus::passed);
+    add_result("b", TestStatus::failed_assertion, "tests/sub/b_test.x");
+    add_result("script", TestStatus::passed, "");
+    add_result("inline", TestStatus::passed, "src/a.x");
     EXPECT_THAT(ids_of(judge()), ElementsAre("tests/a_test.x::adds", "script", "src/a.x::inline"));
 }
 
-TEST_F(Believing, a_file_is_found_by_its_end_its_declaration_or_its_class) {
+TEST_F(ReportTrust, a_file_is_found_by_its_end_its_declaration_or_its_class) {
     context_.declared = {{"adds", "tests/a_test.x"}};
     context_.test_files = {"src/test/com/example/FooTest.java", "tests/a_test.x", "tests/sub/b_test.x"};
     context_.files = context_.test_files;
-    tell("one", TestStatus::passed, "/some/tree/tests/a_test.x");
-    tell("two", TestStatus::passed, "sub/b_test.x");
-    tell("adds[1]", TestStatus::passed, "");
-    tell("three", TestStatus::passed, "").suite = "com.example.FooTest";
-    tell("four", TestStatus::passed, "").sources = {"/some/tree/src/four.x", "/some/tree/tests/a_test.x"};
+    add_result("one", TestStatus::passed, "/some/tree/tests/a_test.x");
+    add_result("two", TestStatus::passed, "sub/b_test.x");
+    add_result("adds[1]", TestStatus::passed, "");
+    add_result("three", TestStatus::passed, "").suite = "com.example.FooTest";
+    add_result("four", TestStatus::passed, "").sources = {"/some/tree/src/four.x", "/some/tree/tests/a_test.x"};
     EXPECT_THAT(ids_of(judge()), ElementsAre("tests/a_test.x::one", "tests/sub/b_test.x::two", "tests/a_test.x::adds[1]",
                                              "src/test/com/example/FooTest.java::FooTest::three", "tests/a_test.x::four"));
 }
 
-TEST_F(Believing, the_marker_tells_a_skeleton_and_is_shown) {
-    tell("adds", TestStatus::error, "tests/a_test.x", std::string(600, 'x') + "\npanic: agentforge: skeleton of sum");
+TEST_F(ReportTrust, the_marker_tells_a_skeleton_and_is_shown) {
+    add_result("adds", TestStatus::error, "tests/a_test.x", std::string(600, 'x') + "\npanic: agentforge: skeleton of sum");
     const auto run = judge();
     EXPECT_EQ(run.tests[0].status, TestStatus::failed_skeleton);
     EXPECT_EQ(run.tests[0].message, "panic: agentforge: skeleton of sum");
 }
 
-TEST_F(Believing, a_message_has_paths_as_the_tree_has_them) {
-    tell("adds", TestStatus::failed_assertion, "tests/a_test.x", "/some/tree/tests/a_test.x:3: no, see /some/tree/src/a.x");
+TEST_F(ReportTrust, a_message_has_paths_as_the_tree_has_them) {
+    add_result("adds", TestStatus::failed_assertion, "tests/a_test.x", "/some/tree/tests/a_test.x:3: no, see /some/tree/src/a.x");
     EXPECT_EQ(judge().tests[0].message, "tests/a_test.x:3: no, see src/a.x");
 }
 
-TEST_F(Believing, patterns_tell_assertions_and_errors_apart) {
+TEST_F(ReportTrust, patterns_tell_assertions_and_errors_apart) {
     runner_.error_messages = {"^panic:"};
     runner_.assertion_messages = {"^assertion"};
-    tell("a", TestStatus::failed_assertion, "tests/a_test.x", "panic: index");
-    tell("b", TestStatus::error, "tests/a_test.x", "assertion `left == right` failed");
+    add_result("a", TestStatus::failed_assertion, "tests/a_test.x", "panic: index");
+    add_result("b", TestStatus::error, "tests/a_test.x", "assertion `left == right` failed");
     const auto run = judge();
     EXPECT_EQ(run.tests[0].status, TestStatus::error);
     EXPECT_EQ(run.tests[1].status, TestStatus::failed_assertion);

@@ -36,8 +36,7 @@ struct CoveredLine {
 };
 
 /// True if a message is only about missing names that appear in the specification's interfaces, components or files.
-[[nodiscard]] bool misses_what_is_specified(const Language& language, const json::object& specification,
-                                            std::string_view message);
+[[nodiscard]] bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message);
 
 /// Returns the files of a run that do not load or build only because what they test does not exist yet: each message is about a
 /// missing name that appears in the specification's interfaces, components or files, or names nothing. Empty if any message says
@@ -46,7 +45,7 @@ struct CoveredLine {
                                                   const TestRun& run);
 
 /// Settings for running mutants of a change.
-struct MeaningRequest {
+struct MutationRequest {
     std::string red_tree;
     std::vector<std::string> files;           ///< Test files.
     std::vector<std::string> passing;         ///< Ids of tests that pass without a mutant.
@@ -65,7 +64,7 @@ struct Coverage {
     /// Lines that may be written only for the tests' values: a person should check them. Without `tests`, it is unknown whether
     /// any test runs the line.
     std::vector<CoveredLine> special;
-    [[nodiscard]] std::string told() const {
+    [[nodiscard]] std::string summary() const {
         return measured           ? "measured"
                : !problem.empty() ? "failed: " + problem
                : reason.empty()   ? "not measured"
@@ -76,9 +75,9 @@ struct Coverage {
     }
 };
 
-class Measure {
+class GateEngine {
 public:
-    Measure(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options);
+    GateEngine(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options);
 
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop);
     /// ConformanceReader::findings of one scope.
@@ -106,7 +105,7 @@ private:
     [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement upto, const Stop& stop);
     /// Writes into `report` whether the violation to fix is gone, and what appeared in its place.
     [[nodiscard]] Result<void> judge_violation(const GateCall& call, GateReport& report, const Stop& stop);
-    [[nodiscard]] Result<std::optional<LineRange>> part_now(const GateCall& call, const NamedViolation& before);
+    [[nodiscard]] Result<std::optional<LineRange>> current_part(const GateCall& call, const NamedViolation& before);
     /// A file in one tree.
     struct FileVersion {
         std::string path;
@@ -171,17 +170,17 @@ private:
                                                                    const std::string& before_tree);
     /// Runs the new and the held-out tests with the results of each declared function altered. If none of these builds, tries
     /// other functions until a test notices one.
-    [[nodiscard]] Result<void> try_results(const GateCall& call, const Language& language, MeaningRequest& request,
+    [[nodiscard]] Result<void> try_results(const GateCall& call, const Language& language, MutationRequest& request,
                                            TestQualityEvidence& evidence, const Stop& stop);
     /// Runs these test files on one mutant. Returns nothing if the mutant does not build, if its file is a link, or if time is up
     /// (`evidence.cut_short`).
     [[nodiscard]] Result<std::optional<TestRun>> run_mutant(const Language& language, const std::string& tree,
                                                             const std::vector<std::string>& files, const Mutant& mutant,
-                                                            MeaningRequest& request, TestQualityEvidence& evidence,
+                                                            MutationRequest& request, TestQualityEvidence& evidence,
                                                             const Stop& stop);
     /// Runs tests on mutants of the change, as many as settings and time allow. Errors: AF-GATE-005 cancelled; git's and the
     /// sandbox's own.
-    [[nodiscard]] Result<void> try_mutants(const GateCall& call, MeaningRequest& request, TestQualityEvidence& evidence,
+    [[nodiscard]] Result<void> try_mutants(const GateCall& call, MutationRequest& request, TestQualityEvidence& evidence,
                                            const Stop& stop);
     /// Returns a file that differs from the user's commit in more than tests, documentation and comments, or nothing.
     [[nodiscard]] Result<std::optional<std::string>> changed_code(const GateCall& call);
@@ -196,7 +195,7 @@ private:
     [[nodiscard]] Result<void> vary_calls(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
                                           const Stop& stop);
     /// Runs RED's tests once with altered expected values. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
-    [[nodiscard]] Result<void> expect_otherwise(const GateCall& call, const GreenEvidence& green, MeaningRequest& request,
+    [[nodiscard]] Result<void> expect_otherwise(const GateCall& call, const GreenEvidence& green, MutationRequest& request,
                                                 TestQualityEvidence& evidence, const Stop& stop);
     /// Returns the places of skeletons that were not replaced, and of the project's own stubs that the specification declares and
     /// GREEN did not implement.
@@ -266,15 +265,15 @@ private:
     /// isolated builds count.
     [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop,
                                             std::int64_t number = 1, const std::string& timeout = {});
-    /// Runs RED's files on RED's tree, with `tell_stubs`. `again`: runs even if there is a cached result.
+    /// Runs RED's files on RED's tree, with `mark_stub_failures`. `again`: runs even if there is a cached result.
     [[nodiscard]] Result<TestRun> run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again,
                                                 const Stop& stop);
     /// Marks tests that fail as at a skeleton. A test does if it hit an error caused by what the code returned (`result_errors`
     /// of the language), if it misses a name that the specification has (`undeclared`), or if it ended with an error and reaches
     /// one of the project's own stubs (`stubs` of the language) or a function that the specification declares anew. One more run
     /// of these files on the tree, in which each such function ends any test that reaches it, measures the last case.
-    [[nodiscard]] Result<void> tell_stubs(const Language& language, const std::string& tree,
-                                          const std::vector<std::string>& files, TestRun& run, const Stop& stop);
+    [[nodiscard]] Result<void> mark_stub_failures(const Language& language, const std::string& tree,
+                                                  const std::vector<std::string>& files, TestRun& run, const Stop& stop);
     /// Returns the sources with stubs, marked for such a run: path and content.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree,
                                                                           const Stop& stop);
@@ -293,9 +292,9 @@ private:
     /// Returns the flaky tests: they passed before the task, fail in this run of these files, and pass twice more, alone and with
     /// the rest. Their failure is not a regression; a second failure is. Never includes RED's own tests, or anything if too many
     /// tests fail to be chance.
-    [[nodiscard]] Result<std::vector<std::string>> flipping(const GateBaseline& baseline, const std::string& tree,
-                                                            const std::vector<std::string>& files, const TestRun& run,
-                                                            const Stop& stop);
+    [[nodiscard]] Result<std::vector<std::string>> flaky_tests(const GateBaseline& baseline, const std::string& tree,
+                                                               const std::vector<std::string>& files, const TestRun& run,
+                                                               const Stop& stop);
     [[nodiscard]] bool is_integration_test(const std::string& path) const;
     /// Returns the test files that the task's changes may affect, and RED's, without integration tests.
     [[nodiscard]] Result<std::vector<std::string>> affected_files(const GateCall& call, const std::vector<std::string>& suite,
@@ -334,7 +333,7 @@ private:
     MentionIndex mentions_;
     std::string mentions_tree_;                                         ///< The tree that `mentions_` describes. Empty: none.
     std::map<std::string, std::map<std::string, std::string>> behind_;  ///< Cache of behind_links, by tree.
-    std::set<std::string> meant_;                                       ///< Trees on which the new tests proved meaningful.
+    std::set<std::string> meaningful_;                                  ///< Trees on which the new tests proved meaningful.
     std::set<std::string> built_;  ///< Trees that build, with the folder: `judged <tree>`, `kept <tree>`.
     bool judging_ = false;         ///< The running gate is a phase's.
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "git/surroundings.hpp"
+#include "git/detected_repository.hpp"
 
 #include <unistd.h>
 
@@ -115,10 +115,10 @@ std::optional<PythonEnvironment> python_environment(const std::filesystem::path&
     return found;
 }
 
-Result<RepositorySurroundings> look_around(const std::filesystem::path& place) {
+Result<DetectedRepository> detect_repository(const std::filesystem::path& place) {
     AF_TRY(const Repository repository, Repository::open(place));
     AF_TRY(const RepositoryHandle handle, open_repository(place));
-    RepositorySurroundings found;
+    DetectedRepository found;
     std::set<std::string> files;
     if (const auto head = repository.head_commit(); head.ok()) {
         found.has_commit = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "program/project/ready.hpp"
+#include "program/project/task_preflight.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -162,26 +162,26 @@ Result<void> check_tool(Project& project, const AgentDefinition& agent, const st
     return check_tool_is_declared(plugins, &project.servers(), tool);
 }
 
-/// Runs each check of what the stages need, in order, until `goes_on` returns false.
+/// Runs each check of what the stages need, in order, until `continues` returns false.
 void check_each(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage, bool with_models,
-                const std::function<bool(Result<void>)>& goes_on) {
+                const std::function<bool(Result<void>)>& continues) {
     std::set<std::string> tools;
     for (std::size_t index = from_stage; index < pipeline.stages.size(); ++index) {
         const StageTemplate& stage = pipeline.stages[index];
-        if (!goes_on(check_stage(project, pipeline, stage))) { return; }
+        if (!continues(check_stage(project, pipeline, stage))) { return; }
         for (const std::string& role : roles_of(stage)) {
             const auto agent = project.agents().get(role);
             if (!agent.ok()) {
-                if (!goes_on(agent.error())) { return; }
+                if (!continues(agent.error())) { return; }
                 continue;
             }
             for (const std::string& tool : agent->allowed_tools) {
-                if (tools.insert(tool).second && !goes_on(check_tool(project, *agent, tool))) { return; }
+                if (tools.insert(tool).second && !continues(check_tool(project, *agent, tool))) { return; }
             }
             if (!with_models) { continue; }
-            if (!goes_on(project.check_price(*agent))) { return; }
+            if (!continues(project.check_price(*agent))) { return; }
             const auto model = project.model(*agent);
-            if (!goes_on(model.ok() ? Result<void>() : Result<void>(model.error()))) { return; }
+            if (!continues(model.ok() ? Result<void>() : Result<void>(model.error()))) { return; }
         }
     }
 }
@@ -240,12 +240,12 @@ bool measures_anything(const PipelineTemplate& pipeline, const std::string& exit
 }
 
 Result<GateReadiness> check_gates(Project& project) {
-    auto readiness = look_at_gates(project.task_workspace_options(), project.processes(), "");
+    auto readiness = readiness_of_gates(project.task_workspace_options(), project.processes(), "");
     if (readiness.ok() || !readiness.error().where.starts_with("gates.")) { return readiness; }
     Error error = std::move(readiness).error();
     const auto of_gates = [&error](const std::string& key) { return key == error.where; };
     if (const GuardedSetting* const missed = first_missed(project.settings(), project.trust().left_out(), of_gates)) {
-        return cannot_do_without(*missed);
+        return required_setting_error(*missed);
     }
     auto origin = project.settings().origin(written_key(error.where));
     if ((!origin || origin->layer == "built-in") && error.where == "gates.command") {
@@ -258,8 +258,8 @@ Result<GateReadiness> check_gates(Project& project) {
 Result<SuiteNow> measure_suite(Program& program, Project& project) {
     if (program.err_is_terminal) { program.err << "Running the tests of HEAD …\n" << std::flush; }
     // A person waits for the result. The task measures a suite that takes longer.
-    constexpr std::chrono::seconds patience(60);
-    const auto until = std::chrono::steady_clock::now() + patience;
+    constexpr std::chrono::seconds time_limit(60);
+    const auto until = std::chrono::steady_clock::now() + time_limit;
     const auto measured = measure_head(project.task_workspace_options(), project.processes(), Stop{program.cancel, until});
     const bool stopped = program.cancel != nullptr && program.cancel->requested();
     if (!stopped && std::chrono::steady_clock::now() >= until) {
@@ -371,7 +371,7 @@ Result<void> check_delivery(Project& project, const std::map<std::string, std::s
     const auto of_delivery = [](const std::string& key) { return key == "delivery.type" || key == "delivery.remote"; };
     if (const GuardedSetting* const missed =
             delivery.type == "pr" ? first_missed(project.settings(), project.trust().left_out(), of_delivery) : nullptr) {
-        return cannot_do_without(*missed);
+        return required_setting_error(*missed);
     }
     if (delivery.type == "pr" && GitConfiguration(project.place().root).text("remote." + delivery.remote + ".url").empty()) {
         return Error{"AF-CLI-053",

@@ -26,7 +26,7 @@ struct PythonEnvironment {
 /// none, or if it is committed and therefore not the user's own. Reads only.
 [[nodiscard]] std::optional<PythonEnvironment> python_environment(const std::filesystem::path& repository);
 
-struct RepositorySurroundings {
+struct DetectedRepository {
     bool has_commit = false;
     std::string branch;                     ///< Empty: HEAD is detached.
     std::string remote;                     ///< `origin`, or the only remote. Empty: none.
@@ -41,6 +41,6 @@ struct RepositorySurroundings {
 };
 
 /// Reads only. Errors: AF-GIT-….
-[[nodiscard]] Result<RepositorySurroundings> look_around(const std::filesystem::path& repository);
+[[nodiscard]] Result<DetectedRepository> detect_repository(const std::filesystem::path& repository);
 
 }  // namespace agentforge::kernel

@@ -11,12 +11,12 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-class Look : public DashboardOf {
+class DashboardReads : public DashboardOf {
 protected:
     [[nodiscard]] std::string task(const std::string& rest = "") const { return "/api/tasks/" + ended_.task_id() + rest; }
 };
 
-TEST_F(Look, ListsTasksWithFiltersAndPages) {
+TEST_F(DashboardReads, ListsTasksWithFiltersAndPages) {
     const json::object all = body_of(get("/api/tasks"));
     EXPECT_EQ(all.at("total"), 2);
     EXPECT_EQ(all.at("counts").at("waiting"), 1);
@@ -35,14 +35,14 @@ TEST_F(Look, ListsTasksWithFiltersAndPages) {
     EXPECT_NE(get(task("/steps/-1")).body.find("there is no step -1"), std::string::npos);
 }
 
-TEST_F(Look, RefusesAParameterThatTheAddressDoesNotTake) {
+TEST_F(DashboardReads, RefusesAParameterThatTheAddressDoesNotTake) {
     const HttpResponse refused = get("/api/tasks", {{"limi", "1"}});
     EXPECT_EQ(code_of(refused), "400 AF-DASH-005");
     EXPECT_NE(refused.body.find("it takes limit, offset, pipeline, q, repo, state"), std::string::npos) << refused.body;
     EXPECT_EQ(code_of(get("/api/stats", {{"limit", "1"}})), "400 AF-DASH-005");
 }
 
-TEST_F(Look, RefusesAStateOrARepositoryThatThereIsNot) {
+TEST_F(DashboardReads, RefusesAStateOrARepositoryThatThereIsNot) {
     EXPECT_EQ(code_of(get("/api/tasks", {{"state", "done"}})), "400 AF-DASH-005");
     EXPECT_NE(code_of(get("/api/tasks", {{"repo", "elsewhere"}})).find("AF-CONF-073"), std::string::npos);
     EXPECT_EQ(get("/api/tasks", {{"state", "escalated"}}).status, 200);
@@ -50,7 +50,7 @@ TEST_F(Look, RefusesAStateOrARepositoryThatThereIsNot) {
     EXPECT_EQ(get("/api/tasks", {{"q", ""}}).status, 200);
 }
 
-TEST_F(Look, ShowsOneTask) {
+TEST_F(DashboardReads, ShowsOneTask) {
     const json::object shown = body_of(get(task()));
     EXPECT_EQ(shown.at("task_id"), json::value(ended_.task_id()));
     EXPECT_EQ(shown.at("repo"), "two");
@@ -59,7 +59,7 @@ TEST_F(Look, ShowsOneTask) {
     EXPECT_EQ(code_of(get(task(), {{"repo", "one"}})), "404 AF-DASH-014");
 }
 
-TEST_F(Look, ShowsAPhaseWithItsCriteria) {
+TEST_F(DashboardReads, ShowsAPhaseWithItsCriteria) {
     const json::object phase = body_of(get(task("/phases/green")));
     EXPECT_EQ(phase.at("status"), "completed");
     bool gate = false;
@@ -73,7 +73,7 @@ TEST_F(Look, ShowsAPhaseWithItsCriteria) {
     EXPECT_EQ(code_of(get(task("/phases/nothing"))), "404 AF-DASH-016");
 }
 
-TEST_F(Look, ShowsWhyAPhaseDoesNotPass) {
+TEST_F(DashboardReads, ShowsWhyAPhaseDoesNotPass) {
     records::Gate gate{};
     gate.gate = "green";
     gate.tree = std::string(40, 'a');
@@ -117,7 +117,7 @@ TEST_F(Look, ShowsWhyAPhaseDoesNotPass) {
                                                         {"error", "KeyError: 'client_secret'"}}));
 }
 
-TEST_F(Look, PagesThroughStepsFromTheNewest) {
+TEST_F(DashboardReads, PagesThroughStepsFromTheNewest) {
     std::vector<std::uint64_t> seen;
     std::string before;
     do {
@@ -133,7 +133,7 @@ TEST_F(Look, PagesThroughStepsFromTheNewest) {
     for (std::size_t index = 0; index < seen.size(); ++index) { EXPECT_EQ(seen[index], seen.size() - index); }
 }
 
-TEST_F(Look, ShowsOneStep) {
+TEST_F(DashboardReads, ShowsOneStep) {
     const json::object step = body_of(get(task("/steps/3")));
     EXPECT_EQ(step.at("step"), 3);
     EXPECT_FALSE(step.at("action").at("type").as_string().empty());
@@ -144,7 +144,7 @@ TEST_F(Look, ShowsOneStep) {
     }
 }
 
-TEST_F(Look, ShowsWhatAStepMayTakeAsItsTaskWasStartedWith) {
+TEST_F(DashboardReads, ShowsWhatAStepMayTakeAsItsTaskWasStartedWith) {
     std::ofstream(folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "task.yaml")
         << "format: 1\nconfiguration:\n  agents:\n    max_tokens: 1\n  context:\n    agents_md: true\n    max_tokens: 8000\n  llm:\n    max_tokens: 2\n";
     EXPECT_EQ(body_of(get(task("/steps/3"))).at("context_sent").at("max_tokens"), 8000);
@@ -153,7 +153,7 @@ TEST_F(Look, ShowsWhatAStepMayTakeAsItsTaskWasStartedWith) {
     EXPECT_TRUE(body_of(get(task("/steps/3"))).at("context_sent").at("max_tokens").is_null());
 }
 
-TEST_F(Look, ShowsWhatTheGatesHadFoundWhenAStepWasDone) {
+TEST_F(DashboardReads, ShowsWhatTheGatesHadFoundWhenAStepWasDone) {
     EXPECT_TRUE(body_of(get(task("/steps/1"))).at("state_after").at("verification_status").at("tests").at("failing") == 0);
     const auto red =
         body_of(get(task("/phases/red"))).at("steps").at("recent").as_array().front().at("step").to_number<std::uint64_t>();
@@ -169,7 +169,7 @@ TEST_F(Look, ShowsWhatTheGatesHadFoundWhenAStepWasDone) {
               0);
 }
 
-TEST_F(Look, GivesAReportThatNamesTheRecordsItIsMadeFrom) {
+TEST_F(DashboardReads, GivesAReportThatNamesTheRecordsItIsMadeFrom) {
     const HttpResponse answer = get(task("/report"));
     EXPECT_EQ(answer.header("Content-Disposition"), "attachment; filename=\"" + ended_.task_id() + ".json\"");
     const json::object report = body_of(answer);
@@ -178,14 +178,14 @@ TEST_F(Look, GivesAReportThatNamesTheRecordsItIsMadeFrom) {
     EXPECT_EQ(report.at("journal").at("hash").as_string().size(), 64U);
 }
 
-TEST_F(Look, ShowsTheJournalInPages) {
+TEST_F(DashboardReads, ShowsTheJournalInPages) {
     const json::object page = body_of(get(task("/records"), {{"after", "60"}, {"limit", "10"}}));
     EXPECT_EQ(page.at("records").as_array().size(), 10U);
     EXPECT_EQ(page.at("records").as_array()[0].at("seq"), 61);
     EXPECT_EQ(page.at("next_after"), 70);
 }
 
-TEST_F(Look, ShowsCostAndSums) {
+TEST_F(DashboardReads, ShowsCostAndSums) {
     const json::object cost = body_of(get(task("/cost")));
     EXPECT_GT(cost.at("tokens_used").to_number<int>(), 0);
     EXPECT_FALSE(cost.at("by_phase").as_array().empty());
@@ -193,7 +193,7 @@ TEST_F(Look, ShowsCostAndSums) {
     EXPECT_EQ(body_of(get("/api/stats")).at("tasks"), 2);
 }
 
-TEST_F(Look, GivesTheStatisticsOfTheCommandOfTheSameName) {
+TEST_F(DashboardReads, GivesTheStatisticsOfTheCommandOfTheSameName) {
     TaskStatistics all;
     all.repositories = 2;
     all.active = 1;
@@ -202,12 +202,12 @@ TEST_F(Look, GivesTheStatisticsOfTheCommandOfTheSameName) {
         ASSERT_TRUE(state.ok()) << state.error().to_string();
         all.add(case_of(*state), [](const TaskCase&) { return std::optional<Rework>(); });  // There is no git here.
     }
-    json::object told = body_of(get("/api/stats"));
+    json::object object = body_of(get("/api/stats"));
     for (const auto& [key, value] : to_json(all, std::chrono::system_clock::now())) {
-        if (!key.ends_with("_per_week")) { EXPECT_EQ(json::serialize(told.at(key)), json::serialize(value)) << key; }
+        if (!key.ends_with("_per_week")) { EXPECT_EQ(json::serialize(object.at(key)), json::serialize(value)) << key; }
     }
-    EXPECT_EQ(told.at("delivered"), 1);
-    EXPECT_EQ(told.at("rework").at("delivered_commits"), 1);
+    EXPECT_EQ(object.at("delivered"), 1);
+    EXPECT_EQ(object.at("rework").at("delivered_commits"), 1);
     EXPECT_EQ(body_of(get("/api/stats", {{"repo", "one"}})).at("delivered"), 0);
     EXPECT_EQ(body_of(get("/api/stats", {{"since", "2200-01-01"}})).at("tasks"), 0);
     EXPECT_TRUE(body_of(get("/api/stats", {{"rework", "no"}})).at("rework").is_null());
@@ -215,22 +215,22 @@ TEST_F(Look, GivesTheStatisticsOfTheCommandOfTheSameName) {
     EXPECT_EQ(code_of(get("/api/stats", {{"repo", "three"}})), "404 AF-CONF-073");
 }
 
-TEST_F(Look, CountsATaskWhoseJournalCannotBeReadByItself) {
+TEST_F(DashboardReads, CountsATaskWhoseJournalCannotBeReadByItself) {
     std::ofstream(folder_.path() / "one" / ".agentforge" / "tasks" / waiting_.task_id() / "actions.yaml", std::ios::app)
         << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
     (void)tasks_.refresh();
-    const json::object told = body_of(get("/api/stats"));
-    EXPECT_EQ(told.at("tasks"), 1);
-    EXPECT_EQ(told.at("unreadable_tasks"), 1);
-    ASSERT_EQ(told.at("problems").as_array().size(), 1U);
-    EXPECT_NE(told.at("problems").at(0).at("where").as_string().find(waiting_.task_id()), std::string::npos);
-    EXPECT_EQ(told.at("states"), (json::object{{"waiting", 0}, {"completed", 1}})) << "the same tasks as in the sums";
-    EXPECT_EQ(told.at("audit_trail_completeness"), 0.5);
+    const json::object object = body_of(get("/api/stats"));
+    EXPECT_EQ(object.at("tasks"), 1);
+    EXPECT_EQ(object.at("unreadable_tasks"), 1);
+    ASSERT_EQ(object.at("problems").as_array().size(), 1U);
+    EXPECT_NE(object.at("problems").at(0).at("where").as_string().find(waiting_.task_id()), std::string::npos);
+    EXPECT_EQ(object.at("states"), (json::object{{"waiting", 0}, {"completed", 1}})) << "the same tasks as in the sums";
+    EXPECT_EQ(object.at("audit_trail_completeness"), 0.5);
 }
 
-TEST_F(Look, SaysWhetherAnythingCanBeChanged) { EXPECT_EQ(body_of(get("/api/repositories")).at("read_only"), false); }
+TEST_F(DashboardReads, SaysWhetherAnythingCanBeChanged) { EXPECT_EQ(body_of(get("/api/repositories")).at("read_only"), false); }
 
-TEST_F(Look, NoPathLeavesTheTasksArtifacts) {
+TEST_F(DashboardReads, NoPathLeavesTheTasksArtifacts) {
     const std::filesystem::path phases =
         folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "artifacts" / "phases" / "spec";
     std::filesystem::create_directories(phases);
@@ -249,7 +249,7 @@ TEST_F(Look, NoPathLeavesTheTasksArtifacts) {
     }
 }
 
-TEST_F(Look, AnswersWhatIsUnchangedWithoutItsBody) {
+TEST_F(DashboardReads, AnswersWhatIsUnchangedWithoutItsBody) {
     const HttpResponse first = get(task());
     const std::string tag = first.header("ETag");
     ASSERT_FALSE(tag.empty());
@@ -260,7 +260,7 @@ TEST_F(Look, AnswersWhatIsUnchangedWithoutItsBody) {
     EXPECT_TRUE(second.body.empty());
 }
 
-TEST_F(Look, NamesTheMethodsThatAnAddressTakes) {
+TEST_F(DashboardReads, NamesTheMethodsThatAnAddressTakes) {
     const HttpResponse refused = dashboard_.answer(request("DELETE", "/api/tasks"));
     EXPECT_EQ(refused.status, 405);
     EXPECT_EQ(refused.header("Allow"), "GET, HEAD, POST");
@@ -268,7 +268,7 @@ TEST_F(Look, NamesTheMethodsThatAnAddressTakes) {
     EXPECT_EQ(code_of(get("/api/nothing")), "404 AF-DASH-007");
 }
 
-TEST_F(Look, PageHasNoScriptOfItsOwnAndNoOtherOrigin) {
+TEST_F(DashboardReads, PageHasNoScriptOfItsOwnAndNoOtherOrigin) {
     const HttpResponse page = get("/");
     EXPECT_EQ(page.header("Content-Type"), "text/html; charset=utf-8");
     for (const char* never : {"<script>", "onclick", "onload", "style=", "http://", "https://", "innerHTML"}) {
@@ -284,7 +284,7 @@ TEST_F(Look, PageHasNoScriptOfItsOwnAndNoOtherOrigin) {
     }
 }
 
-TEST_F(Look, TellsWhatWaitsWithTheHashOfWhatIsShown) {
+TEST_F(DashboardReads, TellsWhatWaitsWithTheHashOfWhatIsShown) {
     EscalationStore store(folder_.path() / "one" / ".agentforge");
     const std::string id = "APR-" + waiting_.task_id() + "-spec-1";
     ApprovalRequest asked;
@@ -296,9 +296,9 @@ TEST_F(Look, TellsWhatWaitsWithTheHashOfWhatIsShown) {
     asked.created_at = "2026-01-02T03:04:05.000Z";
     std::filesystem::create_directories(store.directory());
     ASSERT_TRUE(store.record(asked).ok());
-    const json::object told = body_of(get("/api/attention"));
-    ASSERT_EQ(told.at("items").as_array().size(), 1U);
-    const json::value& item = told.at("items").as_array()[0];
+    const json::object object = body_of(get("/api/attention"));
+    ASSERT_EQ(object.at("items").as_array().size(), 1U);
+    const json::value& item = object.at("items").as_array()[0];
     EXPECT_EQ(item.at("id"), json::value(id));
     EXPECT_EQ(item.at("kind"), "approval");
     EXPECT_EQ(item.at("hash"), json::value(std::string(64, 'a')));
@@ -309,7 +309,7 @@ TEST_F(Look, TellsWhatWaitsWithTheHashOfWhatIsShown) {
               std::string::npos);  // Text stays text: JSON, shown as text by the page.
 }
 
-TEST_F(Look, SaysEverywhereAtOnceThatAQuestionHasAnAnswerAsAFile) {
+TEST_F(DashboardReads, SaysEverywhereAtOnceThatAQuestionHasAnAnswerAsAFile) {
     EscalationStore store(folder_.path() / "one" / ".agentforge");
     const std::string id = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
     ASSERT_TRUE(store.record(ApprovalRequest{id, waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}}).ok());
@@ -327,7 +327,7 @@ TEST_F(Look, SaysEverywhereAtOnceThatAQuestionHasAnAnswerAsAFile) {
     EXPECT_NE(told[0].data.find("\"process\""), std::string::npos) << told[0].data;
 }
 
-TEST_F(Look, TellsListenersFromWhereTheyWere) {
+TEST_F(DashboardReads, TellsListenersFromWhereTheyWere) {
     HttpResponse stream = get("/api/events");
     ASSERT_TRUE(stream.events);
     EXPECT_FALSE(stream.web_socket);
@@ -340,7 +340,7 @@ TEST_F(Look, TellsListenersFromWhereTheyWere) {
     EXPECT_EQ(socket.events->take().at(0).type, "reset");
 }
 
-TEST_F(Look, HasSumsForPrometheus) {
+TEST_F(DashboardReads, HasSumsForPrometheus) {
     const HttpResponse response = get("/metrics");
     EXPECT_EQ(response.header("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
     const json::object stats = body_of(get("/api/stats"));

@@ -33,7 +33,7 @@ namespace agentforge::kernel {
 /// True if a stage up to `exit` (empty: the pipeline's own end) measures anything.
 [[nodiscard]] bool measures_anything(const PipelineTemplate& pipeline, const std::string& exit);
 
-/// Returns what gates need for HEAD's tree. Errors: those of `look_at_gates`. If a setting is wrong, `where` is its file and
+/// Returns what gates need for HEAD's tree. Errors: those of `readiness_of_gates`. If a setting is wrong, `where` is its file and
 /// line.
 [[nodiscard]] Result<GateReadiness> check_gates(Project& project);
 

@@ -15,10 +15,10 @@
 
 namespace agentforge::kernel {
 
-class AgentSession final : public StepHost {
+class AgentRunHost final : public StepHost {
 public:
     /// `gate`: the exit gate of the run, or empty. `run` and `context` must outlive the session.
-    AgentSession(OpenRun& run, KernelCallContext& context, std::optional<Contract> contract, std::string gate)
+    AgentRunHost(OpenRun& run, KernelCallContext& context, std::optional<Contract> contract, std::string gate)
         : run_(run),
           context_(context),
           contract_(std::move(contract)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gates/engine/measure.hpp"
+#include "gates/engine/gate_engine.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -78,10 +78,10 @@ Result<std::string> cache_key(const GateCall& call) {
     return hash_of(key);
 }
 
-Measure::Measure(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options)
+GateEngine::GateEngine(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options)
     : checkout_(std::move(checkout)), options_(std::move(options)), processes_(processes) {}
 
-Result<void> Measure::prepare() {
+Result<void> GateEngine::prepare() {
     if (commands_ != nullptr) { return {}; }
     AF_TRY(auto settings, GateSettings::read(options_.settings));
     integration_ = Globs(settings.integration_tests);
@@ -91,7 +91,7 @@ Result<void> Measure::prepare() {
     return {};
 }
 
-Result<const Language*> Measure::language(const std::string& tree) {
+Result<const Language*> GateEngine::language(const std::string& tree) {
     if (const auto known = languages_.find(tree); known != languages_.end()) { return &known->second; }
     std::optional<Language> found;
     if (!options_.language.empty()) {
@@ -110,7 +110,7 @@ Result<const Language*> Measure::language(const std::string& tree) {
     return &languages_.emplace(tree, std::move(*found)).first->second;
 }
 
-Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
+Result<GateReport> GateEngine::gate(const GateCall& call, const Stop& stop) {
     AF_CHECK(prepare());
     commands_->trust(call.baseline == nullptr ? call.tree : call.baseline->base_tree);
     const auto& name = call.request.gate;
@@ -152,7 +152,7 @@ Result<GateReport> Measure::gate(const GateCall& call, const Stop& stop) {
     return facts.judges_tests ? red(call, stop) : after_red(call, stop);
 }
 
-Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
+Result<std::vector<std::string>> GateEngine::test_files(const std::string& tree) {
     AF_TRY(const auto* found, language(tree));
     AF_TRY(auto files, checkout_->files(tree));
     std::vector<std::string> inlined;
@@ -167,21 +167,21 @@ Result<std::vector<std::string>> Measure::test_files(const std::string& tree) {
     return files;
 }
 
-Result<TestRun> Measure::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop,
-                                   std::int64_t number, const std::string& timeout) {
+Result<TestRun> GateEngine::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop,
+                                      std::int64_t number, const std::string& timeout) {
     AF_TRY(const auto* found, language(tree));
     const auto key = tree + hash_of(texts(files)) + "/" + std::to_string(number);
     if (const auto known = runs_.find(key); known != runs_.end()) { return known->second; }
     if (const auto known = judging_ ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) { return known->second; }
     AF_TRY(auto run,
            commands_->run_tests(*found, tree, {.files = files, .names = {}, .judged = judging_, .timeout = timeout}, stop));
-    if (run.believed) { runs_.emplace(run.kept_build ? "kept " + key : key, run); }
-    if (run.believed && !run.not_built) { built_.insert((judging_ ? "judged " : "kept ") + tree); }
+    if (run.trusted) { runs_.emplace(run.kept_build ? "kept " + key : key, run); }
+    if (run.trusted && !run.not_built) { built_.insert((judging_ ? "judged " : "kept ") + tree); }
     return run;
 }
 
-Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language& language, const std::string& tree,
-                                                                 const Stop& stop) {
+Result<std::map<std::string, std::string>> GateEngine::marked_stubs(const Language& language, const std::string& tree,
+                                                                    const Stop& stop) {
     constexpr std::size_t most_files = 5000;
     std::map<std::string, std::string> contents;
     if (language.stubs.body.empty() && !language.commands.contains("stubs")) { return contents; }
@@ -195,10 +195,10 @@ Result<std::map<std::string, std::string>> Measure::marked_stubs(const Language&
     return marked_in(language, contents, to_be_changed_, stop);
 }
 
-Result<std::map<std::string, std::string>> Measure::marked_in(const Language& language,
-                                                              const std::map<std::string, std::string>& contents,
-                                                              const std::map<std::string, std::set<std::string>>& named,
-                                                              const Stop& stop) {
+Result<std::map<std::string, std::string>> GateEngine::marked_in(const Language& language,
+                                                                 const std::map<std::string, std::string>& contents,
+                                                                 const std::map<std::string, std::set<std::string>>& named,
+                                                                 const Stop& stop) {
     if (language.commands.contains("stubs")) {
         json::object names;
         for (const auto& [file, some] : named) { names[file] = texts({some.begin(), some.end()}); }
@@ -213,8 +213,8 @@ Result<std::map<std::string, std::string>> Measure::marked_in(const Language& la
     return marked;
 }
 
-Result<std::map<std::string, std::string>> Measure::marked_by_command(const Language& language, json::object input,
-                                                                      const Stop& stop) {
+Result<std::map<std::string, std::string>> GateEngine::marked_by_command(const Language& language, json::object input,
+                                                                         const Stop& stop) {
     std::map<std::string, std::string> marked;
     input["marker"] = language.skeleton_marker;
     AF_TRY(const auto lines, commands_->run_for_lines(language, "stubs", "", input, stop));
@@ -224,8 +224,8 @@ Result<std::map<std::string, std::string>> Measure::marked_by_command(const Lang
     return marked;
 }
 
-Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again,
-                                       const Stop& stop) {
+Result<TestRun> GateEngine::run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again,
+                                          const Stop& stop) {
     AF_TRY(const auto* found, language(tree));
     const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}};
     TestRun run;
@@ -234,21 +234,21 @@ Result<TestRun> Measure::run_red_tests(const std::string& tree, const std::vecto
     } else {
         AF_TRY(run, run_tests(tree, files, stop));
     }
-    AF_CHECK(tell_stubs(*found, tree, files, run, stop));
+    AF_CHECK(mark_stub_failures(*found, tree, files, run, stop));
     return run;
 }
 
-Result<void> Measure::tell_stubs(const Language& language, const std::string& tree, const std::vector<std::string>& files,
-                                 TestRun& run, const Stop& stop) {
+Result<void> GateEngine::mark_stub_failures(const Language& language, const std::string& tree,
+                                            const std::vector<std::string>& files, TestRun& run, const Stop& stop) {
     const auto broken = [](const TestOutcome& test) { return test.status == TestStatus::error && test.id != test.file; };
     for (auto& test : run.tests) {
-        if (!run.believed || !broken(test)) { continue; }
+        if (!run.trusted || !broken(test)) { continue; }
         const bool by_result = !language.result_errors.empty() && RE2::PartialMatch(test.message, language.result_errors);
-        if (!by_result && !misses_what_is_specified(language, specification_, test.message)) { continue; }
+        if (!by_result && !lacks_specified_name(language, specification_, test.message)) { continue; }
         test.status = TestStatus::failed_skeleton;
         test.message = ellipsis("meets an error in what the code gave it: " + test.message, 500);
     }
-    if (!run.believed || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return {}; }
+    if (!run.trusted || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return {}; }
     auto key = tree + hash_of(texts(files));
     for (const auto& [file, names] : to_be_changed_) { key += file + hash_of(texts({names.begin(), names.end()})); }
     if (!at_stubs_.contains(key)) {
@@ -261,7 +261,7 @@ Result<void> Measure::tell_stubs(const Language& language, const std::string& tr
             commands_->stand_in({});
             if (!second.ok()) { return second.error(); }
             for (const auto& test : second->tests) {
-                if (second->believed && test.status == TestStatus::failed_skeleton) { ids.insert(test.id); }
+                if (second->trusted && test.status == TestStatus::failed_skeleton) { ids.insert(test.id); }
             }
         }
         at_stubs_.emplace(key, std::move(ids));
@@ -274,10 +274,12 @@ Result<void> Measure::tell_stubs(const Language& language, const std::string& tr
     return {};
 }
 
-bool Measure::is_integration_test(const std::string& path) const { return !integration_.empty() && integration_.matches(path); }
+bool GateEngine::is_integration_test(const std::string& path) const {
+    return !integration_.empty() && integration_.matches(path);
+}
 
-Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
-                                   const std::vector<std::string>& always, const Stop& stop, std::int64_t number) {
+Result<TestRun> GateEngine::run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
+                                      const std::vector<std::string>& always, const Stop& stop, std::int64_t number) {
     std::vector<std::string> first;
     std::vector<std::string> last;
     for (const auto& file : files) {
@@ -289,14 +291,14 @@ Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<st
     }
     TestRun run;
     run.tree = tree;
-    run.believed = true;
+    run.trusted = true;
     if (!first.empty()) { AF_TRY(run, run_tests(tree, first, stop, number)); }
     if (last.empty()) { return run; }
     AF_TRY(auto more, run_tests(tree, last, stop, number, "integration"));
     if (first.empty()) { return more; }
     // Both runs must be trusted for either to count: one verdict on one tree.
-    if (run.believed && !more.believed) { run.disbelief = "tests of integration: " + more.disbelief; }
-    run.believed = run.believed && more.believed;
+    if (run.trusted && !more.trusted) { run.distrust = "tests of integration: " + more.distrust; }
+    run.trusted = run.trusted && more.trusted;
     std::move(more.tests.begin(), more.tests.end(), std::back_inserter(run.tests));
     std::move(more.notes.begin(), more.notes.end(), std::back_inserter(run.notes));
     run.assertions.merge(more.assertions);
@@ -306,10 +308,11 @@ Result<TestRun> Measure::run_suite(const std::string& tree, const std::vector<st
     return run;
 }
 
-Result<std::vector<std::string>> Measure::flipping(const GateBaseline& baseline, const std::string& tree,
-                                                   const std::vector<std::string>& files, const TestRun& run, const Stop& stop) {
+Result<std::vector<std::string>> GateEngine::flaky_tests(const GateBaseline& baseline, const std::string& tree,
+                                                         const std::vector<std::string>& files, const TestRun& run,
+                                                         const Stop& stop) {
     constexpr std::size_t most_doubted = 20;
-    if (!run.believed || run.not_built) { return std::vector<std::string>{}; }
+    if (!run.trusted || run.not_built) { return std::vector<std::string>{}; }
     std::set<std::string> passed(baseline.flaky.begin(), baseline.flaky.end());  // First excludes the tests that do not matter.
     std::vector<std::string> problems;
     for (const auto& test : declared_tests(baseline.test_suite, problems)) {
@@ -341,15 +344,15 @@ Result<std::vector<std::string>> Measure::flipping(const GateBaseline& baseline,
                run_suite(tree, *selection, true, {}, stop, selection == &alone ? -1 : -2));  // A number that no caller passes.
         std::set<std::string> passing;
         for (const auto& test : again.tests) {
-            if (again.believed && test.status == TestStatus::passed) { passing.insert(test.id); }
+            if (again.trusted && test.status == TestStatus::passed) { passing.insert(test.id); }
         }
         std::erase_if(doubted, [&](const std::string& id) { return !passing.contains(id); });
     }
     return std::vector<std::string>(doubted.begin(), doubted.end());
 }
 
-Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, const std::vector<std::string>& suite,
-                                                         const Stop& stop) {
+Result<std::vector<std::string>> GateEngine::affected_files(const GateCall& call, const std::vector<std::string>& suite,
+                                                            const Stop& stop) {
     std::vector<std::string> unit = suite;
     std::erase_if(unit, [&](const std::string& file) { return is_integration_test(file); });
     if (call.baseline == nullptr || call.baseline->base_tree.empty()) { return unit; }
@@ -373,10 +376,10 @@ Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, c
     AF_TRY(const auto everything, checkout_->files(call.tree));
     std::erase_if(there,
                   [&](const std::string& file) { return !std::binary_search(everything.begin(), everything.end(), file); });
-    std::optional<std::vector<std::string>> told;
-    if (there.size() == sources.size()) { AF_TRY(told, commands_->affected(*found, call.tree, sources, stop)); }
-    if (told) {
-        chosen.insert(told->begin(), told->end());
+    std::optional<std::vector<std::string>> affected_tests;
+    if (there.size() == sources.size()) { AF_TRY(affected_tests, commands_->affected(*found, call.tree, sources, stop)); }
+    if (affected_tests) {
+        chosen.insert(affected_tests->begin(), affected_tests->end());
     } else if (!sources.empty()) {
         std::vector<std::string> known = everything;
         std::erase_if(known,
@@ -396,20 +399,20 @@ Result<std::vector<std::string>> Measure::affected_files(const GateCall& call, c
     return unit;
 }
 
-Result<bool> Measure::needs_no_build(const std::string& tree) {
+Result<bool> GateEngine::needs_no_build(const std::string& tree) {
     AF_TRY(const auto* found, language(tree));
     AF_TRY(const auto* chosen, commands_->runner(*found, tree));
     return chosen != nullptr && chosen->format == "agentforge-lines";
 }
 
-Result<std::string> Measure::why_no_test_could_run(const std::string& tree, const Stop& stop) {
+Result<std::string> GateEngine::why_no_test_could_run(const std::string& tree, const Stop& stop) {
     AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
     if (!runs_as_it_is) { return std::string(); }
     AF_TRY(const auto run, run_tests(tree, {}, stop));
-    return run.believed || run.crashed ? std::string() : run.disbelief;
+    return run.trusted || run.crashed ? std::string() : run.distrust;
 }
 
-Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
+Result<GateReport> GateEngine::tests(const GateCall& call, const Stop& stop) {
     GateReport report;
     AF_TRY(auto files, test_files(call.tree));
     const auto total = files.size();
@@ -478,7 +481,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
         return commands_->run_tests(*found, call.tree, {files, {names.begin(), names.end()}, judging_, {}}, stop);
     };
     AF_TRY(auto run, measure());
-    if (!names.empty() && run.believed) {
+    if (!names.empty() && run.trusted) {
         // A runner may run more than requested, but not less.
         for (const auto& name : names) {
             const bool there = run.not_built || std::any_of(run.tests.begin(), run.tests.end(), [&](const auto& test) {
@@ -490,11 +493,11 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
             }
         }
     }
-    report.facts = {{"tests_found", true},       {"believed", run.believed},       {"test_results", count_tests(run.tests)},
+    report.facts = {{"tests_found", true},       {"believed", run.trusted},        {"test_results", count_tests(run.tests)},
                     {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
                     {"runner", run.runner},      {"not_built", run.not_built}};
     // The runner itself does not work. Code that crashes it, and a project without a known runner, are for the task to fix.
-    if (!run.believed && !run.runner.empty() && !run.crashed) { report.facts["unmeasurable"] = texts({run.disbelief}); }
+    if (!run.trusted && !run.runner.empty() && !run.crashed) { report.facts["unmeasurable"] = texts({run.distrust}); }
     std::string not_counted;
     if (affected) {
         report.facts["test_files_run"] = static_cast<std::int64_t>(files.size());
@@ -504,14 +507,14 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
                           ", those that the change may affect)";
         }
     }
-    if (!run.believed) {
-        report.blocking_issues.push_back("The test run is not believed: " + run.disbelief + ".");
+    if (!run.trusted) {
+        report.blocking_issues.push_back("The test run is not believed: " + run.distrust + ".");
     } else {
         Excused excused;
         std::vector<std::string> since;
         if (call.baseline != nullptr) {
             // The end of a phase runs again; after an edit the answer must be fast.
-            if (!affected) { AF_TRY(since, flipping(*call.baseline, call.tree, files, run, stop)); }
+            if (!affected) { AF_TRY(since, flaky_tests(*call.baseline, call.tree, files, run, stop)); }
             report.facts["flaky_since"] = texts(since);
             excused = excused_failures(call.baseline->base_tests, call.baseline->flaky, call.baseline->test_suite, run.tests);
             report.facts["failed_before"] = json::array(excused.failed_before.begin(), excused.failed_before.end());
@@ -536,7 +539,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     const auto failing = report.blocking_issues.size();
     report.passed = failing == 0;
     report.summary =
-        !run.believed   ? report.blocking_issues.back()
+        !run.trusted    ? report.blocking_issues.back()
         : run.not_built ? run.tests.front().message
         : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed" + not_counted
                         : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed" + not_counted;
@@ -544,7 +547,7 @@ Result<GateReport> Measure::tests(const GateCall& call, const Stop& stop) {
     return report;
 }
 
-Result<std::vector<TreeChange>> Measure::scope(const GateCall& call) {
+Result<std::vector<TreeChange>> GateEngine::scope(const GateCall& call) {
     std::vector<TreeChange> changes;
     if (call.baseline != nullptr && !call.baseline->base_tree.empty()) {
         AF_TRY(changes, checkout_->changes(call.baseline->base_tree, call.tree));
@@ -563,7 +566,7 @@ Result<std::vector<TreeChange>> Measure::scope(const GateCall& call) {
     return changes;
 }
 
-Result<GateReport> Measure::syntax(const GateCall& call, const Stop& stop) {
+Result<GateReport> GateEngine::syntax(const GateCall& call, const Stop& stop) {
     GateReport report;
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const auto changes, scope(call));
@@ -610,8 +613,8 @@ Result<GateReport> Measure::syntax(const GateCall& call, const Stop& stop) {
     return report;
 }
 
-Result<std::vector<Violation>> Measure::type_errors(const Language& language, const TypeChecker& checker, const std::string& tree,
-                                                    const Stop& stop, bool& installed) {
+Result<std::vector<Violation>> GateEngine::type_errors(const Language& language, const TypeChecker& checker,
+                                                       const std::string& tree, const Stop& stop, bool& installed) {
     auto command = checker.command;
     command.name = "types";
     AF_TRY(const auto outcome, commands_->run(language, command, tree, "", stop, false));
@@ -631,15 +634,15 @@ Result<std::vector<Violation>> Measure::type_errors(const Language& language, co
     return found;
 }
 
-Result<std::vector<Violation>> Measure::build_errors(const Language& language, const TypeChecker& checker,
-                                                     const std::string& tree, const Stop& stop) {
+Result<std::vector<Violation>> GateEngine::build_errors(const Language& language, const TypeChecker& checker,
+                                                        const std::string& tree, const Stop& stop) {
     // The gate of a later phase asks again about the same tree.
     const auto key = (judging_ ? "judged " : "kept ") + tree;
-    if (commands_->stands_in_nothing() && built_.contains(key)) { return std::vector<Violation>{}; }
+    if (commands_->has_no_stand_ins() && built_.contains(key)) { return std::vector<Violation>{}; }
     AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
     std::vector<Violation> found;
     if (built.built) {
-        if (commands_->stands_in_nothing()) { built_.insert(key); }
+        if (commands_->has_no_stand_ins()) { built_.insert(key); }
         return found;
     }
     const auto messages = checker.command.error.empty()
@@ -652,9 +655,9 @@ Result<std::vector<Violation>> Measure::build_errors(const Language& language, c
     return found;
 }
 
-Result<std::vector<Violation>> Measure::syntax_errors(const Language& language, const LanguageCommand& command,
-                                                      const std::string& tree, const std::vector<std::string>& files,
-                                                      const Stop& stop) {
+Result<std::vector<Violation>> GateEngine::syntax_errors(const Language& language, const LanguageCommand& command,
+                                                         const std::string& tree, const std::vector<std::string>& files,
+                                                         const Stop& stop) {
     std::vector<Violation> found;
     // `{file}`: the program reads one file per call.
     const bool one_by_one = std::any_of(command.argv.begin(), command.argv.end(),
@@ -678,7 +681,7 @@ Result<std::vector<Violation>> Measure::syntax_errors(const Language& language, 
     return found;
 }
 
-Result<GateReport> Measure::types(const GateCall& call, const Stop& stop) {
+Result<GateReport> GateEngine::types(const GateCall& call, const Stop& stop) {
     GateReport report;
     report.passed = true;
     AF_TRY(const auto* found, language(call.tree));
@@ -748,7 +751,7 @@ bool stands_in_tests(const Language& language, const std::vector<std::string>& n
 
 }  // namespace
 
-Result<std::vector<ConformanceCheck>> Measure::checks(Enforcement upto) {
+Result<std::vector<ConformanceCheck>> GateEngine::checks(Enforcement upto) {
     if (!checks_) {
         AF_TRY(auto loaded, load_checks(options_.conformance_directories, commands_->settings().thresholds));
         checks_ = std::move(loaded);
@@ -758,8 +761,8 @@ Result<std::vector<ConformanceCheck>> Measure::checks(Enforcement upto) {
     return checks;
 }
 
-Result<void> Measure::measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
-                                    const std::vector<std::vector<FileVersion>*>& files, const Stop& stop) {
+Result<void> GateEngine::measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
+                                       const std::vector<std::vector<FileVersion>*>& files, const Stop& stop) {
     constexpr std::size_t most_bytes = 4UL << 20U;  // Per call of the command, which has a timeout.
     const auto is_measured = [&](const FileVersion& version) {
         return language.sources.matches(version.path) && version.content.size() <= (2UL << 20U);
@@ -809,7 +812,8 @@ Result<void> Measure::measure_files(const Language& language, const std::vector<
     return {};
 }
 
-Result<std::vector<Finding>> Measure::findings(const std::string& tree, const std::vector<std::string>& paths, const Stop& stop) {
+Result<std::vector<Finding>> GateEngine::findings(const std::string& tree, const std::vector<std::string>& paths,
+                                                  const Stop& stop) {
     AF_CHECK(prepare());
     AF_TRY(const auto* found, language(tree));
     AF_TRY(const auto checks, this->checks(Enforcement::phase_end));
@@ -842,7 +846,7 @@ Result<std::vector<Finding>> Measure::findings(const std::string& tree, const st
     return all;
 }
 
-Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, const Stop& stop) {
+Result<GateReport> GateEngine::conformance(const GateCall& call, Enforcement upto, const Stop& stop) {
     GateReport report;
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const auto checks, this->checks(upto));
@@ -867,7 +871,7 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
         AF_TRY(auto measured, coverage(call.baseline->base_tree, call.tree, tests, false, stop));
         // Its words may be those of a held-out test.
         if (!measured.problem.empty() && !call.baseline->held_out.files.empty()) { measured.problem = "its command failed"; }
-        report.facts["coverage"] = measured.told();
+        report.facts["coverage"] = measured.summary();
         if (measured.measured) {
             report.facts["coverage_percent"] = 100 - measured.percent_missing();
             report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
@@ -938,7 +942,7 @@ Result<GateReport> Measure::conformance(const GateCall& call, Enforcement upto, 
     return report;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> Measure::scaffold(const std::string& tree) {
+Result<std::vector<std::pair<std::string, std::string>>> GateEngine::scaffold(const std::string& tree) {
     std::vector<std::pair<std::string, std::string>> files;
     const auto found = language(tree);
     if (!found.ok()) {
@@ -972,13 +976,13 @@ Result<std::vector<std::pair<std::string, std::string>>> Measure::scaffold(const
     return files;
 }
 
-Result<std::vector<SetupStep>> Measure::setup_steps(const std::string& tree) {
+Result<std::vector<SetupStep>> GateEngine::setup_steps(const std::string& tree) {
     AF_CHECK(prepare());
     AF_TRY(const auto* found, language(tree));
     return commands_->setup_steps(*found, tree);
 }
 
-Result<void> Measure::set_up(const std::string& tree, const Stop& stop) {
+Result<void> GateEngine::set_up(const std::string& tree, const Stop& stop) {
     AF_CHECK(prepare());
     AF_TRY(const auto* found, language(tree));
     return commands_->set_up(*found, tree, stop);

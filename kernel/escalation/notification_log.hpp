@@ -25,40 +25,40 @@ struct ReminderPolicy {
 };
 
 /// The state of one handler.
-struct Telling {
-    unsigned told = 0;     ///< 0: the question is due; 1: it was sent; 2: the first reminder, too; …
+struct HandlerState {
+    unsigned sent = 0;     ///< 0: the question is due; 1: it was sent; 2: the first reminder, too; …
     unsigned tries = 0;    ///< Failures since the last success.
     std::string next_try;  ///< Earliest next attempt. Empty: at once.
     std::string error;     ///< Message of the last failure.
 };
 
-struct Told {
+struct NotificationState {
     unsigned reminder = 0;    ///< The latest reminder that is due.
     std::string reminded_at;  ///< When it became due.
-    std::map<std::string, Telling, std::less<>> handlers;
+    std::map<std::string, HandlerState, std::less<>> handlers;
 
     using Time = std::chrono::system_clock::time_point;
     /// Makes the next reminder due if its time has come; only one, however many were missed.
     bool remind(std::string_view created_at, Time now, const ReminderPolicy& policy);
     /// True if the handler has something to send. `at_once`: ignores the delay after a failure.
-    [[nodiscard]] bool owes(std::string_view handler, Time now, bool at_once = false) const;
-    void arrived(std::string_view handler);
+    [[nodiscard]] bool is_due(std::string_view handler, Time now, bool at_once = false) const;
+    void succeeded(std::string_view handler);
     /// Schedules a retry after a minute, two, four, …, at most an hour.
     void failed(std::string_view handler, std::string_view error, Time now);
 };
 
 /// Several processes may use it. Each holds `lock` while it reads, notifies and writes.
-class ToldLedger {
+class NotificationLog {
 public:
     /// `escalations`: the folder of the records (EscalationStore::directory).
-    explicit ToldLedger(std::filesystem::path escalations) : escalations_(std::move(escalations)) {}
+    explicit NotificationLog(std::filesystem::path escalations) : escalations_(std::move(escalations)) {}
 
     /// Returns the lock for notifying about this question, which one process holds at a time; closing the descriptor releases it.
     /// An invalid descriptor: another process has it. Errors: `io` AF-ESC-056.
     [[nodiscard]] Result<FileDescriptor> lock(std::string_view id) const;
-    [[nodiscard]] Told read(std::string_view id) const;
+    [[nodiscard]] NotificationState read(std::string_view id) const;
     /// On disk when it returns. Errors: `io` AF-ESC-056.
-    [[nodiscard]] Result<void> write(std::string_view id, const Told& told, const AnswerBy& by) const;
+    [[nodiscard]] Result<void> write(std::string_view id, const NotificationState& notifications, const AnswerBy& by) const;
     [[nodiscard]] std::filesystem::path file(std::string_view id) const;
 
 private:

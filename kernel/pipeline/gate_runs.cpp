@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/measure.hpp"
+#include "pipeline/gate_runs.hpp"
 
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
@@ -67,9 +67,9 @@ std::vector<records::CommandRun> runs_of(const std::vector<GateCommand>& command
 /// Journals a report under `name`.
 Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, std::string_view name, bool partial,
                          const std::string& inputs, GateReport& report) {
-    if (json::value told = to_json(report); session.redactor().finds(told)) {
-        session.redactor().redact(told);
-        AF_TRY(report, gate_report_from_json(told.get_object()));
+    if (json::value value = to_json(report); session.redactor().finds(value)) {
+        session.redactor().redact(value);
+        AF_TRY(report, gate_report_from_json(value.get_object()));
     }
     records::Gate gate = gate_record(session, report, name);
     gate.partial = partial;
@@ -207,8 +207,9 @@ Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view 
     return baseline;
 }
 
-Result<GateReport> measure(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const GateRequest& request,
-                           const std::string& tree, const json::object* candidate, const Stop& stop) {
+Result<GateReport> run_and_record_gate(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events,
+                                       const GateRequest& request, const std::string& tree, const json::object* candidate,
+                                       const Stop& stop) {
     if (gate_facts(request.gate).judges_a_stage) { AF_CHECK(ensure_baseline(session, task_workspace, events, stop)); }
     AF_TRY(GateBaseline baseline, gate_baseline(session, request.gate, candidate));
     AF_CHECK(hold_out(session.state(), task_workspace, tree, baseline));
@@ -418,19 +419,19 @@ Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& t
     AF_TRY(const auto changes, task_workspace.diff(state.base_tree, tree));
     AF_TRY(const auto tests, locked_tests(session));
     add_file_facts(facts, changes, tests, artifact);
-    AF_TRY(std::vector<std::string> look_at, acting_changes(session, task_workspace, tree));
+    AF_TRY(std::vector<std::string> review_notes, acting_changes(session, task_workspace, tree));
     const std::string gate = closing_gate(state.stage_template());
     if (!gate.empty()) {
         AF_TRY(const auto report, newest_report(session, gate));
         if (report && report->tree == tree) {
             for (const auto& [name, value] : report->facts) { facts[name] = value; }
-            std::ranges::move(suspicions(*report, state.held_out), std::back_inserter(look_at));
+            std::ranges::move(suspicions(*report, state.held_out), std::back_inserter(review_notes));
             if (gate_facts(gate).judges_tests) {
-                std::ranges::move(fact_texts(report->facts, "changed_tests"), std::back_inserter(look_at));
+                std::ranges::move(fact_texts(report->facts, "changed_tests"), std::back_inserter(review_notes));
             }
         }
     }
-    facts["to_look_at"] = json::array(look_at.begin(), look_at.end());
+    facts["to_look_at"] = json::array(review_notes.begin(), review_notes.end());
     if (makes_delivery(state.stage_template())) {
         // A delivery report lists only paths; an implementation also lists what was done to each.
         json::array paths;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "escalation/told.hpp"
+#include "escalation/notification_log.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::minutes first_pause{1};
 constexpr std::chrono::minutes longest_pause{60};
-constexpr std::size_t max_told_bytes = 1UL << 20U;
+constexpr std::size_t max_log_bytes = 1UL << 20U;
 
 Error cannot_keep(const std::string& why, const std::filesystem::path& file) {
     return Error{"AF-ESC-056", "Cannot record who was notified of a question: " + why, file.string(),
@@ -36,7 +36,7 @@ std::string text_in(const json::object& object, std::string_view key) {
 
 }  // namespace
 
-bool Told::remind(std::string_view created_at, Time now, const ReminderPolicy& policy) {
+bool NotificationState::remind(std::string_view created_at, Time now, const ReminderPolicy& policy) {
     if (policy.after.count() == 0 || reminder >= policy.most) { return false; }
     const auto before = parse_time(reminded_at.empty() ? created_at : std::string_view(reminded_at));
     if (!before.ok() || now < *before + policy.after) { return false; }
@@ -45,31 +45,33 @@ bool Told::remind(std::string_view created_at, Time now, const ReminderPolicy& p
     return true;
 }
 
-bool Told::owes(std::string_view handler, Time now, bool at_once) const {
+bool NotificationState::is_due(std::string_view handler, Time now, bool at_once) const {
     const auto found = handlers.find(handler);
     if (found == handlers.end()) { return true; }
-    if (found->second.told > reminder) { return false; }
+    if (found->second.sent > reminder) { return false; }
     if (at_once || found->second.next_try.empty()) { return true; }
     const auto next = parse_time(found->second.next_try);
     // A time further away than any pause comes from a clock that was wrong.
     return !next.ok() || now >= *next || *next > now + longest_pause;
 }
 
-void Told::arrived(std::string_view handler) {
-    handlers.insert_or_assign(std::string(handler), Telling{.told = reminder + 1, .tries = 0, .next_try = {}, .error = {}});
+void NotificationState::succeeded(std::string_view handler) {
+    handlers.insert_or_assign(std::string(handler), HandlerState{.sent = reminder + 1, .tries = 0, .next_try = {}, .error = {}});
 }
 
-void Told::failed(std::string_view handler, std::string_view error, Time now) {
-    Telling& telling = handlers[std::string(handler)];
-    const auto pause = std::min(longest_pause, first_pause * (1U << std::min(telling.tries, 10U)));
-    telling.tries += 1;
-    telling.next_try = format_time(now + pause);
-    telling.error = ellipsis(error, 500);
+void NotificationState::failed(std::string_view handler, std::string_view error, Time now) {
+    HandlerState& handler_state = handlers[std::string(handler)];
+    const auto pause = std::min(longest_pause, first_pause * (1U << std::min(handler_state.tries, 10U)));
+    handler_state.tries += 1;
+    handler_state.next_try = format_time(now + pause);
+    handler_state.error = ellipsis(error, 500);
 }
 
-std::filesystem::path ToldLedger::file(std::string_view id) const { return escalations_ / ".told" / (std::string(id) + ".json"); }
+std::filesystem::path NotificationLog::file(std::string_view id) const {
+    return escalations_ / ".told" / (std::string(id) + ".json");
+}
 
-Result<FileDescriptor> ToldLedger::lock(std::string_view id) const {
+Result<FileDescriptor> NotificationLog::lock(std::string_view id) const {
     // The record itself, which exists and is never replaced.
     const std::filesystem::path record = escalations_ / (std::string(id) + ".yaml");
     FileDescriptor held(::open(record.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -79,36 +81,36 @@ Result<FileDescriptor> ToldLedger::lock(std::string_view id) const {
     return cannot_keep(errno_text(errno), record);
 }
 
-Told ToldLedger::read(std::string_view id) const {
-    Told told;
-    const auto bytes = read_file(file(id), max_told_bytes);
-    if (!bytes.ok()) { return told; }
+NotificationState NotificationLog::read(std::string_view id) const {
+    NotificationState notifications;
+    const auto bytes = read_file(file(id), max_log_bytes);
+    if (!bytes.ok()) { return notifications; }
     boost::system::error_code error;
     const json::value value = json::parse(*bytes, error);
-    if (error || !value.is_object()) { return told; }
+    if (error || !value.is_object()) { return notifications; }
     const json::object& object = value.get_object();
-    told.reminder = small_number(object, "reminder");
-    told.reminded_at = text_in(object, "reminded_at");
+    notifications.reminder = small_number(object, "reminder");
+    notifications.reminded_at = text_in(object, "reminded_at");
     const json::value* handlers = object.if_contains("handlers");
-    if (handlers == nullptr || !handlers->is_object()) { return told; }
+    if (handlers == nullptr || !handlers->is_object()) { return notifications; }
     for (const auto& [name, part] : handlers->get_object()) {
         if (!part.is_object()) { continue; }
         const json::object& of = part.get_object();
-        told.handlers.emplace(
-            name, Telling{small_number(of, "told"), small_number(of, "tries"), text_in(of, "next_try"), text_in(of, "error")});
+        notifications.handlers.emplace(name, HandlerState{small_number(of, "told"), small_number(of, "tries"),
+                                                          text_in(of, "next_try"), text_in(of, "error")});
     }
-    return told;
+    return notifications;
 }
 
-Result<void> ToldLedger::write(std::string_view id, const Told& told, const AnswerBy& by) const {
+Result<void> NotificationLog::write(std::string_view id, const NotificationState& notifications, const AnswerBy& by) const {
     json::object handlers;
-    for (const auto& [name, part] : told.handlers) {
+    for (const auto& [name, part] : notifications.handlers) {
         handlers[name] =
-            json::object{{"told", part.told}, {"tries", part.tries}, {"next_try", part.next_try}, {"error", part.error}};
+            json::object{{"told", part.sent}, {"tries", part.tries}, {"next_try", part.next_try}, {"error", part.error}};
     }
     const json::object object{{"id", id},
-                              {"reminder", told.reminder},
-                              {"reminded_at", told.reminded_at},
+                              {"reminder", notifications.reminder},
+                              {"reminded_at", notifications.reminded_at},
                               {"deadline", by.deadline},
                               {"at_deadline", by.then},
                               {"default_answer", by.default_answer},

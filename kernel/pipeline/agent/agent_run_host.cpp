@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/agent_session.hpp"
+#include "pipeline/agent/agent_run_host.hpp"
 
 #include "base/json_fields.hpp"
 #include "pipeline/agent/action_permit.hpp"
@@ -9,7 +9,7 @@
 
 namespace agentforge::kernel {
 
-Result<void> AgentSession::open(bool writes) {
+Result<void> AgentRunHost::open(bool writes) {
     AF_CHECK(workspace_.open(writes));
     AF_TRY(auto artifacts, run_.session.artifacts());
     AF_TRY(auto by_contract, run_.session.artifacts_by_contract());
@@ -19,14 +19,14 @@ Result<void> AgentSession::open(bool writes) {
     return {};
 }
 
-std::vector<StepRecord> AgentSession::finished_steps() {
+std::vector<StepRecord> AgentRunHost::finished_steps() {
     auto steps = recorded_steps(run_);
     if (steps.ok()) { return std::move(*steps); }
     broken_ = steps.error();
     return {};
 }
 
-std::optional<Completion> AgentSession::pending_answer(unsigned step) {
+std::optional<Completion> AgentRunHost::pending_answer(unsigned step) {
     std::optional<Completion> answer = calls_.pending_answer(step);
     if (!answer) { return answer; }
     // The answer of an agentic call includes the changes that its command made to files.
@@ -36,16 +36,16 @@ std::optional<Completion> AgentSession::pending_answer(unsigned step) {
     return answer;
 }
 
-Result<void> AgentSession::makes_progress() { return check_progress(run_.state(), run_.agent.role, exit_gate_); }
+Result<void> AgentRunHost::makes_progress() { return check_progress(run_.state(), run_.agent.role, exit_gate_); }
 
-Result<ActionVerdict> AgentSession::permit(unsigned step, const ToolCall& action) { return permit_action(run_, step, action); }
+Result<ActionVerdict> AgentRunHost::permit(unsigned step, const ToolCall& action) { return permit_action(run_, step, action); }
 
-void AgentSession::after_edit(const std::vector<std::string>& paths) {
+void AgentRunHost::after_edit(const std::vector<std::string>& paths) {
     if (broken_) { return; }
     if (auto checked = checks_.after_edit(paths); !checked.ok()) { broken_ = checked.error(); }
 }
 
-Result<void> AgentSession::step_finished(StepRecord& record) {
+Result<void> AgentRunHost::step_finished(StepRecord& record) {
     if (broken_) { return *broken_; }
     if (checks_.unmeasurable() && record.changes.empty()) { return *checks_.unmeasurable(); }
     AF_CHECK(record_step(run_, record));
@@ -56,20 +56,20 @@ Result<void> AgentSession::step_finished(StepRecord& record) {
     return {};
 }
 
-json::object AgentSession::verification_status() {
+json::object AgentRunHost::verification_status() {
     auto status = checks_.verification_status();
     if (status.ok()) { return std::move(*status); }
     broken_ = status.error();
     return {};
 }
 
-Result<void> AgentSession::complete(const json::object& artifact) {
+Result<void> AgentRunHost::complete(const json::object& artifact) {
     AF_CHECK(checks_.complete(artifact));
     accepted_ = artifact;
     return {};
 }
 
-Result<void> AgentSession::escalate(const EscalationRequest& request) {
+Result<void> AgentRunHost::escalate(const EscalationRequest& request) {
     escalation_ = request;
     return {};
 }

@@ -17,9 +17,9 @@ namespace agentforge::kernel {
 /// deliver) first have the suite measured on the base tree (`ensure_baseline`). The gate at the end of the current stage also
 /// checks the stage's `exit_criteria` and fails if one is not met. `candidate`: the artifact that is being handed in, if the gate
 /// judges one. Errors: AF-GATE-…; cancelled.
-[[nodiscard]] Result<GateReport> measure(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events,
-                                         const GateRequest& request, const std::string& tree, const json::object* candidate,
-                                         const Stop& stop);
+[[nodiscard]] Result<GateReport> run_and_record_gate(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events,
+                                                     const GateRequest& request, const std::string& tree,
+                                                     const json::object* candidate, const Stop& stop);
 
 /// Returns the baseline of a gate, from the journal. `candidate`: as for `measure`.
 [[nodiscard]] Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view gate,
