@@ -49,7 +49,7 @@ Result<std::vector<std::string>> from_root(const Program& program, const fs::pat
                          "Name files and folders of the repository", ErrorKind::invalid};
         }
         const bool is_known =
-            std::ranges::any_of(known, [&](const NamedViolation& each) { return is_below_any(each.violation.file, {inside}); });
+            std::ranges::any_of(known, [&](const NamedViolation& entry) { return is_below_any(entry.violation.file, {inside}); });
         if (!is_known && !fs::exists(there, failure)) {
             return Error{"AF-CLI-142", "there is no file or folder `" + printable(each, 200) + "`", there.string(),
                          "Name files and folders of the repository; without arguments, `check` checks all of it",

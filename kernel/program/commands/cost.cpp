@@ -66,12 +66,6 @@ json::array groups_json(const std::vector<Group>& groups) {
     return out;
 }
 
-const json::object& part(const json::object& object, std::string_view key) {
-    static const json::object empty;
-    const json::value* value = object.if_contains(key);
-    return value != nullptr && value->is_object() ? value->get_object() : empty;
-}
-
 int show_cost(Program& program, const std::string& task) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
