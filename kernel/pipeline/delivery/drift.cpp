@@ -78,6 +78,10 @@ Result<BaseDrift> measure_drift(const Repository& repository, const std::string&
     return drift;
 }
 
+records::BaseDrift recorded(const BaseDrift& drift) {
+    return {drift.branch, drift.head, drift.commits, drift.rewritten, drift.both, drift.conflicts};
+}
+
 json::object to_json(const BaseDrift& drift) {
     return {{"branch", drift.branch},
             {"head", drift.head},
