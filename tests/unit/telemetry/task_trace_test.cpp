@@ -138,7 +138,9 @@ Trace every_export() {
     };
     take(records::AttemptFailed{});
     records::CallLost lost{};
-    lost.usage = {{"model", "of-the-answer"}, {"estimated", true}, {"cost_microusd", 1}};
+    lost.usage.model = std::string("of-the-answer");
+    lost.usage.estimated = true;
+    lost.usage.cost_microusd = 1;
     take(lost);
     take(records::CycleStarted{});
     take(records::EscalationRaised{});
