@@ -94,7 +94,7 @@ struct StartOptions {
     std::optional<std::string> replay_of = {};  ///< The task whose recorded answers this one is done with.
     std::string set_file =
         {};            ///< Of the set that it is a part of, or whose specification it writes (task_set.hpp); empty: of none.
-    Entry entry = {};  ///< Where it begins and what it is given: settled (`resolve_entry`).
+    Entry entry = {};  ///< Where it begins and what it is given, as `resolve_entry` returns it.
 };
 
 /// The outcome of rebasing a delivered change.

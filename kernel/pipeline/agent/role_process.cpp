@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "pipeline/agent/role_rights.hpp"
-#include "pipeline/agent/settle_writes.hpp"
+#include "pipeline/agent/accept_writes.hpp"
 
 namespace agentforge::kernel {
 

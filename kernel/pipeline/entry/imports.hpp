@@ -82,7 +82,7 @@ struct EntryRequest {
 /// Fills in what the kernel knows of the new task (`task_names`), and returns `{external: {specification: {…}}}` for task.yaml.
 [[nodiscard]] Result<json::object> resolve_inputs(Entry& entry, const ContractSet& contracts, const json::object& names,
                                                   const Redactor& redactor, const std::string& now);
-/// Writes settled imports to the task's folder and records them. Errors: AF-EXT-001 with this task's facts, the artifact breaks
+/// Writes resolved imports to the task's folder and records them. Errors: AF-EXT-001 with this task's facts, the artifact breaks
 /// its contract.
 [[nodiscard]] Result<void> record_imports(TaskSession& session, const ContractSet& contracts, const Entry& entry);
 /// Returns how another task began, to start a similar one.
