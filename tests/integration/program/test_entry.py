@@ -164,7 +164,7 @@ class TestSkipTo(EntryTest):
     def test_a_stage_that_lacks_what_it_builds_on_is_refused(self):
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "red"), "AF-EXT-006", "specification", "--from-spec")
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "green"), "AF-EXT-006", "not an entry point")
-        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "gren"), "AF-ORCH-041", "did you mean `green`", "its stages are analyze, red, green")
+        self.assert_error(self.start("--pipeline", "implement", "--skip-to", "gren"), "AF-ORCH-041", "did you mean `green`", "its stages are intake, clarify, analyze, spec, red, green, refactor, deliver")
         self.assertEqual(self.tasks(), [])
 
     def test_an_end_before_the_beginning_is_refused(self):

@@ -35,7 +35,10 @@ class TestLongJournal(ProgramTest):
         self.file.write_text("\n".join(written) + "\n", encoding="utf-8")
 
     def status(self):
-        return self.assert_code(self.run_program("status", self.name, "--json"), 0).json
+        """Without the time since the task began, which passes between two looks."""
+        state = self.assert_code(self.run_program("status", self.name, "--json"), 0).json
+        self.assertGreater(state["figures"]["timing"].pop("elapsed_seconds"), 0)
+        return state
 
     def caches(self):
         return {name: self.task_folder(self.name) / name for name in (".fold", ".followed", ".steps")}
