@@ -59,6 +59,18 @@ private:
     const std::function<std::string(const std::string&)>& where_;
 };
 
+/// `specification_v2.yaml` → 2. Nothing if the name has no version.
+std::optional<std::string> version_in(std::string_view file) {
+    constexpr std::string_view ending = ".yaml";
+    if (!file.ends_with(ending)) { return std::nullopt; }
+    file.remove_suffix(ending.size());
+    const auto mark = file.rfind("_v");
+    if (mark == std::string_view::npos) { return std::nullopt; }
+    const std::string_view digits = file.substr(mark + 2);
+    const bool number = !digits.empty() && std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+    return number ? std::optional(std::string(digits)) : std::nullopt;
+}
+
 /// False for control characters and for a part without a name, such as in `requirements..REQ-003`. Any other text may be a place.
 bool is_place(std::string_view location) {
     const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
@@ -144,7 +156,18 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
                           "iteration", "previous_version", "decision", "timestamp", "decided_by"}));
     AF_CHECK(reader.about("task_id", about.task_id));
     AF_CHECK(reader.about("stage", about.stage));
-    AF_CHECK(reader.about("decision", "revise"));
+    AF_TRY(const std::string decision, reader.text("decision"));
+    if (!decision.empty() && decision != "revise") {
+        return reader.wrong("decision", "is `" + ellipsis(decision, 40) + "`, but feedback asks for changes (`revise`)",
+                            "remove it, or use the command of that decision, such as agentforge approve");
+    }
+    AF_TRY(const std::string previous, reader.text("previous_version"));
+    if (const auto version = version_in(previous);
+        version && about.iteration != 0 && *version != std::to_string(about.iteration)) {
+        return reader.wrong("previous_version",
+                            "names version " + *version + ", and version " + std::to_string(about.iteration) + " waits",
+                            "look at that version, then say what to change in it");
+    }
     if (const json::value* iteration = object->if_contains("iteration");
         iteration != nullptr && about.iteration != 0 && *iteration != json::value(static_cast<std::int64_t>(about.iteration))) {
         return reader.wrong(

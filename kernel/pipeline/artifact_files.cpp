@@ -54,7 +54,7 @@ std::vector<TaskFile> files_of(const BlobStore& blobs, const TaskState& state) {
                 files.push_back({"iteration_history/" + stage.name + "/v" + std::to_string(shown.version) + kind, ""});
             }
         }
-        for (const auto& [name, hash] : version_files(state, stage)) { files.push_back({name, hash}); }
+        for (const auto& [name, shown] : version_files(state, stage)) { files.push_back({name, shown.artifact_hash}); }
         if (stage.status == StageStatus::completed) {
             files.push_back({artifact_version_file(stage.artifact, "final"), stage.artifact_hash});
         }
@@ -98,8 +98,7 @@ bool says(const std::string& text, const TaskFile& file, const BlobStore& blobs)
         return StageArtifact::from_json(*artifact).ok();
     }
     const auto read = parse_yaml(text, file.name, limits);
-    if (!read.ok() || !read->value.is_object()) { return false; }
-    if (!StageArtifact::from_json(read->value.get_object()).ok()) { return false; }
+    if (!read.ok() || !read->value.is_object() || !is_as_written(text, read->value.get_object())) { return false; }
     // Reads the file again, so that numbers have the same types on both sides.
     const auto again = parse_yaml(lines, "blob", limits);
     return again.ok() && again->value == without_envelope(read->value.get_object());
@@ -113,16 +112,21 @@ bool differs(const TaskPaths& paths, const TaskFile& file, const BlobStore& blob
 
 }  // namespace
 
+bool is_as_written(const std::string& text, const json::object& artifact) {
+    const auto envelope = StageArtifact::from_json(artifact);
+    return envelope.ok() && to_yaml(envelope->to_json()) == text;
+}
+
 std::string artifact_version_file(const std::string& artifact, const std::string& version) {
     const std::filesystem::path file(artifact);
     return (file.parent_path() / (file.stem().string() + "_" + version + ".yaml")).string();
 }
 
-std::map<std::string, std::string> version_files(const TaskState& state, const StageState& stage) {
-    std::map<std::string, std::string> files;
+std::map<std::string, ShownVersion> version_files(const TaskState& state, const StageState& stage) {
+    std::map<std::string, ShownVersion> files;
     for (const ShownVersion& shown : stage.history) {
         const bool kept = shown.decision == "revise" || (!shown.decision.empty() && state.iterate_stages.contains(stage.name));
-        if (kept) { files[artifact_version_file(stage.artifact, "v" + std::to_string(shown.version))] = shown.artifact_hash; }
+        if (kept) { files[artifact_version_file(stage.artifact, "v" + std::to_string(shown.version))] = shown; }
     }
     return files;
 }

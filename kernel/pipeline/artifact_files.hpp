@@ -11,12 +11,16 @@
 
 namespace agentforge::kernel {
 
+/// True if the text of an artifact's file is exactly what the program writes for these fields: nobody added a comment or changed
+/// the layout. `artifact`: the fields, as read from the text.
+[[nodiscard]] bool is_as_written(const std::string& text, const json::object& artifact);
+
 /// Returns `artifacts/phases/<stage>/<name>_<version>.yaml`, beside the artifact's own file. Versions are `v1`, `v2`, …, `final`.
 [[nodiscard]] std::string artifact_version_file(const std::string& artifact, const std::string& version);
 
 /// Returns the files of the versions that were kept for people: each that was sent back, and in a stage that iterates each that
-/// was decided on. Maps a file, relative to the task's folder, to the blob of its artifact.
-[[nodiscard]] std::map<std::string, std::string> version_files(const TaskState& state, const StageState& stage);
+/// was decided on. Maps a file, relative to the task's folder, to its version.
+[[nodiscard]] std::map<std::string, ShownVersion> version_files(const TaskState& state, const StageState& stage);
 
 /// Removes the stage's final file, if there is one, before the stage is done again: it is final no more.
 void remove_final_file(const TaskPaths& paths, const StageState& stage);

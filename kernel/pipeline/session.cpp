@@ -172,12 +172,13 @@ Result<void> TaskSession::write_artifacts(const std::function<bool(const std::fi
     for (std::size_t index = 0; index < state_.stages.size(); ++index) {
         const StageState& stage = state_.stages[index];
         if (stage.artifact.empty()) { continue; }
-        const auto save = [&](const std::string& name, std::optional<json::object> data) -> Result<void> {
+        const auto save = [&](const std::string& name, std::optional<json::object> data,
+                              const std::string& time) -> Result<void> {
             if (!data) { return {}; }
             StageArtifact envelope;
             envelope.stage_name = stage.name;
             envelope.artifact_type = state_.pipeline.stages[index].contract;
-            envelope.created_at = state_.created_at;
+            envelope.created_at = time;
             envelope.data = std::move(*data);
             envelope.metadata = {{"task_id", state_.task_id}};
             const std::filesystem::path file = paths_.root / name;
@@ -186,12 +187,13 @@ Result<void> TaskSession::write_artifacts(const std::function<bool(const std::fi
         };
         if (wanted(paths_.root / stage.artifact)) {
             AF_TRY(auto data, artifact(stage.name));
-            AF_CHECK(save(stage.artifact, std::move(data)));
+            const std::string& shown = stage.history.empty() ? stage.completed_at : stage.history.back().presented_at;
+            AF_CHECK(save(stage.artifact, std::move(data), shown.empty() ? state_.created_at : shown));
         }
-        for (const auto& [name, hash] : version_files(state_, stage)) {
+        for (const auto& [name, shown] : version_files(state_, stage)) {
             if (!wanted(paths_.root / name)) { continue; }
-            AF_TRY(auto data, artifact_in(hash, name));
-            AF_CHECK(save(name, std::move(data)));
+            AF_TRY(auto data, artifact_in(shown.artifact_hash, name));
+            AF_CHECK(save(name, std::move(data), shown.presented_at));
         }
     }
     return {};

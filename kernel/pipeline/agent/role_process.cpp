@@ -2,8 +2,8 @@
 #include "pipeline/agent/role_process.hpp"
 
 #include "base/text.hpp"
-#include "pipeline/agent/role_rights.hpp"
 #include "pipeline/agent/accept_writes.hpp"
+#include "pipeline/agent/role_rights.hpp"
 
 namespace agentforge::kernel {
 

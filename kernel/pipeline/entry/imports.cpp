@@ -131,7 +131,9 @@ Result<void> check_given(const PipelineTemplate& pipeline, const std::vector<Imp
         return Error{
             "AF-EXT-003",
             who + " needs " + quoted(external == nullptr ? name : external->contract) + " from outside, but none was given",
-            pipeline.source, "Give it: " + (external == nullptr ? "--external " + name + "=FILE" : option_for(*external, name)),
+            pipeline.source,
+            "Give it: " + (external == nullptr ? "--external " + name + "=FILE" : option_for(*external, name)) +
+                "; or select another pipeline with --pipeline",
             ErrorKind::invalid};
     };
     std::set<std::string> seen;

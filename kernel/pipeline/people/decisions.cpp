@@ -6,6 +6,7 @@
 #include "base/advice.hpp"
 #include "base/files.hpp"
 #include "base/ids.hpp"
+#include "base/plain_file.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/template_checks.hpp"
@@ -46,7 +47,9 @@ Result<void> check_shown(const ControllerSetup& setup, const TaskState& state, c
     const auto artifact = load_artifact(file);
     if (!artifact.ok() && artifact.error().kind == ErrorKind::io) { return artifact.error(); }
     const auto parts = artifact.ok() ? StageArtifact::from_json(*artifact) : Result<StageArtifact>(artifact.error());
-    return parts.ok() && reads_as(parts->data, shown) ? Result<void>() : other(file);
+    if (!parts.ok() || !reads_as(parts->data, shown)) { return other(file); }
+    AF_TRY(const std::string written, read_plain_file(paths.root, state.stage().artifact));
+    return is_as_written(written, *artifact) ? Result<void>() : other(file);
 }
 
 Result<void> check_edited(const ControllerSetup& setup, const ApprovalRequest& request, json::object& edited) {

@@ -112,7 +112,7 @@ int show_history(Program& program, const HistoryArguments& arguments) {
         program.print_json(object);
         return 0;
     }
-    program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n";
+    program.out << *id << "  " << shown_status(store, *state) << "\n  \"" << printable(state->request, 400) << "\"\n\n";
     for (const Waypoint& point : way) {
         program.out << fmt::format("  {}  {:<10} {}", point.time, printable(point.stage, 40), point.what);
         if (!point.detail.empty()) {

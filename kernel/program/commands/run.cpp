@@ -397,6 +397,11 @@ void print_run(Program& program, const RunArguments& arguments, const std::vecto
     }
     if (totals.spend.calls + totals.spend.lost > 0) { program.out << "; cost " << cost_in_words(totals.spend, totals.unpriced); }
     program.out << "\n";
+    for (const Job& job : jobs) {
+        if (job.outcome.word != "waits") { continue; }
+        program.out << "  once what it waits for is there, or its limit is higher: "
+                    << program.with_place("agentforge resume " + short_id(job.outcome.task)) << "\n";
+    }
     if (totals.of("asks") > 0) {
         program.out << "  answer the questions: " << program.with_place("agentforge escalations list") << "\n";
     }
@@ -478,7 +483,7 @@ void add_run(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "run", "Take many requests to verified commits, several at a time, each as a separate task");
     add_option(*command, "file", arguments->file,
-               "One request a line, as text or a JSON object; or a list in *.yaml; `-` reads standard input")
+               "One request per line, as text or a JSON object (`# …` is a comment); or a list in *.yaml; `-`: standard input")
         ->type_name("FILE")
         ->required();
     add_option(*command, "--jobs,-j", arguments->jobs, "Run up to N tasks at a time (default: 2)")

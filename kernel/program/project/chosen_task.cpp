@@ -52,6 +52,11 @@ Result<std::string> task_or_newest(Program& program, const TaskStore& tasks, con
     return taken(program, listing.tasks.front(), listing.tasks.front().status);
 }
 
+std::string shown_status(const TaskStore& tasks, const TaskState& state) {
+    const bool ended_while_running = state.status == TaskStatus::running && !TaskLock::holder(tasks.paths(state.task_id));
+    return ended_while_running ? "interrupted" : std::string(to_string(state.status));
+}
+
 Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const std::string& named, const std::string& what,
                                  const std::function<bool(const TaskOverview&)>& fits) {
     if (!named.empty()) { return tasks.resolve(named); }

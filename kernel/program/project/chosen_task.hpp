@@ -19,6 +19,9 @@ inline constexpr const char* only_task_help = "The task's id, or a unique part (
 /// `not_found` AF-CLI-190 there is no task.
 [[nodiscard]] Result<std::string> task_or_newest(Program& program, const TaskStore& tasks, const std::string& named);
 
+/// Returns how the task stands, in the words of `agentforge status`: `interrupted` if no process runs a running task.
+[[nodiscard]] std::string shown_status(const TaskStore& tasks, const TaskState& state);
+
 /// `named`, expanded; where it is empty, the only task that `fits`, which is said on `err`. `what`: which tasks fit, as in "no
 /// task WHAT". Errors: those of TaskStore::resolve; AF-CLI-190 none fits: lists the newest ones and how they stand; `conflict`
 /// AF-CLI-191 several fit, which are listed.

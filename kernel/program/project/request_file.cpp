@@ -131,6 +131,11 @@ Result<RequestEntry> entry_from(const json::value& value, const Place& place) {
     return EntryReader(json::object{{"request", value}}, place).read();
 }
 
+/// `# later: …` and `##` are comments; `#42: fix the login` is a request.
+bool is_comment(std::string_view line) {
+    return line.starts_with('#') && (line.size() == 1 || line[1] == ' ' || line[1] == '\t' || line[1] == '\r' || line[1] == '#');
+}
+
 Result<std::vector<RequestEntry>> from_lines(std::string_view text, const std::string& source) {
     constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
     if (text.starts_with(byte_order_mark)) { text.remove_prefix(byte_order_mark.size()); }
@@ -142,7 +147,7 @@ Result<std::vector<RequestEntry>> from_lines(std::string_view text, const std::s
         std::string_view line = text.substr(0, end);
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
         const auto first = line.find_first_not_of(" \t\r");
-        if (first == std::string_view::npos || line[first] == '#') { continue; }
+        if (first == std::string_view::npos || is_comment(line.substr(first))) { continue; }
         line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
         const std::string where = source + ":" + std::to_string(number);
         const Place place = [&where](const std::string&) { return where; };

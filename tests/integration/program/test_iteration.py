@@ -294,7 +294,8 @@ class TestFeedbackFile(IterationTest):
     def test_a_wrong_file_is_refused_with_its_line_and_nothing_is_decided(self):
         self.assert_code(self.design("--iterate"), 22)
         for content, words in (("specific_issues:\n  - {location: a, isue: b}\n", (":2:", "did you mean `issue`?")), ("specific_issues:\n  - {issue: b, priority: high}\n", ("`priority`", "should_consider")),
-                               ("stage: red\noverall_comments: x\n", ("`stage`", "`spec`")), ("iteration: 4\noverall_comments: x\n", ("version 1 waits",)), ("decision: approve\n", ("`decision`",)),
+                               ("stage: red\noverall_comments: x\n", ("`stage`", "`spec`")), ("iteration: 4\noverall_comments: x\n", ("version 1 waits",)), ("decision: approve\n", ("`decision`", "asks for changes")),
+                               ("must_address: [a]\nprevious_version: artifacts/phases/spec/specification_v9.yaml\n", (":2:", "`previous_version`", "version 1 waits")), ("must_address: [a]\nprevious_version: 7\n", ("`previous_version`",)),
                                ("overall_comments: ''\n", ("is empty",)), ("- a\n", ("is not a map",)), ("must_address:\n  - {location: requirements..REQ-003, issue: b}\n", (":2:", "`location`", "names no place")),
                                ("must_address:\n  - {location: \"REQ\\0\", issue: b}\n", ("`location`",))):
             with self.subTest(content):
@@ -348,6 +349,18 @@ class TestLifeCycle(IterationTest):
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
         after = yaml.safe_load(file.read_text(encoding="utf-8"))
         self.assertEqual((after["title"], after["requirements"]), (before["title"], before["requirements"]))
+        self.assertEqual(after["_artifact_meta"]["created_at"], self.spec()["iteration"]["history"][0]["presented_at"])
+
+    def test_a_comment_in_a_shown_artifact_is_a_change(self):
+        self.design("--iterate")
+        file = self.file("artifacts/phases/spec/specification.yaml")
+        before = file.read_text(encoding="utf-8")
+        file.write_text(before + "# Fine with me\n", encoding="utf-8")
+        self.assertEqual(self.status()["changed_artifacts"], ["artifacts/phases/spec/specification.yaml"])
+        self.assert_error(self.run_program("approve", self.task()), "AF-ESC-047", "specification.yaml")
+        file.write_text(before, encoding="utf-8")
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        self.assert_code(self.run_program("audit", "verify", self.task()), 0)
 
     def artifact_states(self, *names):
         stages = self.status()["stages"]

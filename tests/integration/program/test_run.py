@@ -52,6 +52,11 @@ class TestRun(ProgramTest):
         self.assert_code(self.run_file(), 0)
         self.assertEqual(len(self.tasks()), 3)
 
+    def test_a_line_with_a_number_sign_is_a_request_and_one_with_a_space_after_it_a_comment(self):
+        self.file.write_text("#42: fix the login\n# later: the rest\n##\n#\n", encoding="utf-8")
+        planned = self.assert_code(self.run_file("--dry-run", "--json"), 0).json
+        self.assertEqual(["#42: fix the login"], [task["request"] for task in planned["tasks"]])
+
     def test_another_name_is_another_run(self):
         self.write("Add a slugify function")
         self.assert_code(self.run_file("--name", "monday"), 0)
