@@ -233,6 +233,7 @@ Result<HttpResponse> resolve(const TaskCommands& task, const ApiCall& call) {
     }
     std::vector<std::string> arguments{"resolve", "--no-resume", "--json"};
     if (flag_of(call.body, "abort")) {
+        if (call.body.contains("answer")) { return wrong_field("`abort` ends the task, so it has no `answer`"); }
         arguments.insert(arguments.end(), {"--abort", "--", id});
     } else {
         AF_TRY(const std::string answer, required(call.body, "answer"));

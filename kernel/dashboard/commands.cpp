@@ -50,6 +50,12 @@ Result<json::object> OwnProgram::run(const std::filesystem::path& repository, st
     command.program = std::filesystem::read_symlink("/proc/self/exe").string();
     command.argv = {"agentforge", "-C", repository.string()};
     command.argv.insert(command.argv.end(), std::make_move_iterator(arguments.begin()), std::make_move_iterator(arguments.end()));
+    constexpr std::size_t most_argument_bytes = 128UL * 1024 - 1;  // Linux: MAX_ARG_STRLEN, with the final zero byte.
+    for (const std::string& argument : command.argv) {
+        if (argument.size() <= most_argument_bytes) { continue; }
+        return Error{"AF-DASH-025", "A text of the request has more than 128 KiB", command.argv.at(3),
+                     "shorten it, or put it into a file and use the command line", ErrorKind::invalid};
+    }
     command.directory = repository.string();
     command.environment = environment_;
     command.input = input;

@@ -185,6 +185,9 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
     AF_TRY(json::object context, fields.mapping("context", false));
     AF_TRY(resolution.resolved_by, fields.text("resolved_by", false));
     AF_CHECK(fields.no_others());
+    if (resolution.abort && (!answer.empty() || context.contains("answer"))) {
+        return fields.wrong("answer", "cannot stand beside `abort: true`, which ends the task without using it");
+    }
     if (!answer.empty()) {
         if (context.contains("answer") && context.at("answer") != json::value(answer)) {
             return fields.wrong("answer", "is also in `context`, with another value");

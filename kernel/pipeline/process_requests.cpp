@@ -21,6 +21,11 @@ bool is_there(const std::filesystem::path& file) {
     return std::filesystem::exists(file, error);
 }
 
+std::string reason_in(const std::string& text) {
+    std::string reason = first_line(text);
+    return reason.empty() ? "at the request of another agentforge command" : reason;
+}
+
 void remove_file(const std::filesystem::path& file) {
     std::error_code ignored;
     std::filesystem::remove(file, ignored);
@@ -33,6 +38,11 @@ Result<void> request_abort(const TaskPaths& paths, std::string_view reason) {
 }
 
 bool abort_requested(const TaskPaths& paths) { return is_there(abort_request_file(paths)); }
+std::string abort_reason(const TaskPaths& paths) {
+    const auto text = read_file(abort_request_file(paths), max_request_bytes);
+    return text.ok() ? reason_in(*text) : reason_in("");
+}
+
 void remove_abort_request(const TaskPaths& paths) { remove_file(abort_request_file(paths)); }
 
 Result<void> ask_to_pause(const TaskStore& store, std::string_view task_id, std::string_view reason, PauseWhen when) {
@@ -45,8 +55,7 @@ std::optional<std::string> take_pause_request(const TaskPaths& paths) {
     if (!is_there(pause_request_file(paths))) { return std::nullopt; }
     const auto text = read_file(pause_request_file(paths), max_request_bytes);
     remove_file(pause_request_file(paths));
-    return text.ok() && !first_line(*text).empty() ? first_line(*text)
-                                                   : std::string("at the request of another agentforge command");
+    return text.ok() ? reason_in(*text) : reason_in("");
 }
 
 void remove_pause_request(const TaskPaths& paths) { remove_file(pause_request_file(paths)); }

@@ -15,6 +15,8 @@ namespace agentforge::kernel {
 /// Write, find and remove a request to end the task. Errors: `conflict` there is one; `io`.
 [[nodiscard]] Result<void> request_abort(const TaskPaths& paths, std::string_view reason);
 [[nodiscard]] bool abort_requested(const TaskPaths& paths);
+/// Returns the reason of the request, or words for one without a reason.
+[[nodiscard]] std::string abort_reason(const TaskPaths& paths);
 void remove_abort_request(const TaskPaths& paths);
 
 /// Removes the pause request and returns its reason, or nothing if there is none.

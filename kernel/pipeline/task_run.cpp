@@ -142,7 +142,7 @@ Result<void> TaskRun::loop() {
 
 TaskRun::Step TaskRun::obey_stop_requests() {
     if (asked_to_abort()) {
-        AF_CHECK(task_.session->record(records::TaskAborted{"at the request of another agentforge command"}));
+        AF_CHECK(task_.session->record(records::TaskAborted{abort_reason(task_.session->paths())}));
         return true;
     }
     if (is_terminal(task_.state().status)) { return true; }

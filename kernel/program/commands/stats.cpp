@@ -41,7 +41,10 @@ void report_once(Program& program, const Error& problem, Found& found) {
 Result<void> add_repository(Program& program, const std::filesystem::path& root, Found& found) {
     const TaskStore store(root / ".agentforge");
     AF_TRY(const TaskListing listing, store.list({}, 0));
-    for (const Error& problem : listing.problems) { report_once(program, problem, found); }
+    for (const Error& problem : listing.problems) {
+        report_once(program, problem, found);
+        if (problem.kind == ErrorKind::corrupt) { found.figures.unreadable.push_back(problem); }
+    }
     const auto rework_in = [&](const TaskCase& task) -> std::optional<Rework> {
         const auto within = std::chrono::hours(24 * found.figures.rework_days);
         const auto rework = rework_of(root, task.base_tree, task.commit, within);
