@@ -146,9 +146,9 @@ class TestFromElsewhere(ProgramTest):
 
     def test_abort_does_not_wait_for_the_model(self):
         process = self.asking("start", "--exit-after", "intake", REQUEST)
-        self.assert_code(self.run_program("abort", self.task()), 0)
+        self.assert_code(self.run_program("abort", "--reason", "The request was wrong", self.task()), 0)
         process.communicate()
-        self.assertEqual((process.returncode, self.journal()[-1]["type"]), (23, "task_aborted"))
+        self.assertEqual((process.returncode, self.journal()[-1]["type"], self.journal()[-1]["reason"]), (23, "task_aborted", "The request was wrong"))
 
 
 class TestChildren(ProgramTest):

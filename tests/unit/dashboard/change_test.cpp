@@ -83,6 +83,7 @@ TEST_F(Change, AnswersAQuestionOfThisTaskOnly) {
     EXPECT_EQ(code_of(post(task("/escalations/ESC-task-20260101-other-00000000-a-1/resolve"), {{"answer", "a"}})),
               "404 AF-DASH-017");
     EXPECT_EQ(code_of(post(task("/escalations/" + id + "/resolve"), {})), "400 AF-DASH-013");
+    EXPECT_EQ(code_of(post(task("/escalations/" + id + "/resolve"), {{"answer", "a"}, {"abort", true}})), "400 AF-DASH-013");
 }
 
 TEST_F(Change, PausesResumesAndAborts) {
