@@ -2,6 +2,7 @@
 // Figures over the tasks of a repository.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 #include <set>
 
@@ -43,7 +44,10 @@ Result<void> add_repository(Program& program, const std::filesystem::path& root,
     AF_TRY(const TaskListing listing, store.list({}, 0));
     for (const Error& problem : listing.problems) {
         report_once(program, problem, found);
-        if (problem.kind == ErrorKind::corrupt) { found.figures.unreadable.push_back(problem); }
+        const bool is_listed = std::ranges::any_of(listing.tasks, [&](const TaskSummary& task) {
+            return problem.where.find(task.task_id) != std::string::npos;  // Read below.
+        });
+        if (problem.kind == ErrorKind::corrupt && !is_listed) { found.figures.unreadable.push_back(problem); }
     }
     const auto rework_in = [&](const TaskCase& task) -> std::optional<Rework> {
         const auto within = std::chrono::hours(24 * found.figures.rework_days);

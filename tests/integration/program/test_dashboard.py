@@ -156,6 +156,8 @@ class TestDashboard(DashboardTest):
         for part in ("/steps", "/steps/2", "/phases/green", "/cost", "/report"):
             status, _, text = client.ask("GET", place + part)
             self.assertEqual((status, json.loads(text)["code"]), (500, "AF-JRNL-002"), part)
+        (self.task_folder() / "state.yaml").unlink()
+        self.assertEqual(self.assert_code(self.run_program("stats", "--json"), 1).json["unreadable_tasks"], 1)
 
     def test_status_and_the_api_give_the_same_figures(self):
         """Of a task that was delivered, one that waits for a person, and one that was stopped: each field, in JSON and in text."""
