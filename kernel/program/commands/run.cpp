@@ -483,7 +483,7 @@ void add_run(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "run", "Take many requests to verified commits, several at a time, each as a separate task");
     add_option(*command, "file", arguments->file,
-               "One request per line, as text or a JSON object (`# …` is a comment); or a list in *.yaml; `-`: standard input")
+               "One request per line, text or a JSON object (`# …`: a comment); or a list in *.yaml; `-`: standard input")
         ->type_name("FILE")
         ->required();
     add_option(*command, "--jobs,-j", arguments->jobs, "Run up to N tasks at a time (default: 2)")
