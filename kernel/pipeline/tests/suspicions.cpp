@@ -2,6 +2,8 @@
 #include "pipeline/tests/suspicions.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "gates/engine/baseline.hpp"
 
@@ -11,6 +13,27 @@ namespace {
 
 /// Returns `file:line`, the beginning of each fact.
 std::string place_of(const std::string& text) { return text.substr(0, text.find(' ')); }
+
+/// Adds one line for each changed line of code that no test notices when it is altered, however many ways of altering it were
+/// tried.
+void append_survivors(const std::vector<std::string>& survivors, std::vector<std::string>& lines) {
+    std::vector<std::pair<std::string, std::size_t>> by_place;  // The first survivor of each place, and how many more there are.
+    for (const std::string& each : survivors) {
+        const auto same = std::find_if(by_place.begin(), by_place.end(),
+                                       [&](const auto& known) { return place_of(known.first) == place_of(each); });
+        if (same != by_place.end()) {
+            ++same->second;
+        } else {
+            by_place.emplace_back(each, 0);
+        }
+    }
+    for (const auto& [first, more] : by_place) {
+        lines.push_back(
+            "no new test notices " + first +
+            (more == 0 ? ""
+                       : ", nor " + std::to_string(more) + (more == 1 ? " other change" : " other changes") + " of this line"));
+    }
+}
 
 }  // namespace
 
@@ -38,9 +61,7 @@ std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests
     for (const std::string& each : fact_texts(report.facts, "removed_functions")) {
         lines.push_back(each + " is gone, which neither the request nor the specification names");
     }
-    for (const std::string& each : fact_texts(report.facts, "mutants_survived")) {
-        lines.push_back("no new test notices " + each);
-    }
+    append_survivors(fact_texts(report.facts, "mutants_survived"), lines);
     for (const std::string& each : fact_texts(report.facts, "flaky_since")) {
         lines.push_back(each + " failed here once and passed twice");
     }

@@ -32,6 +32,15 @@ TEST(Suspicions, each_is_one_line_and_a_line_of_code_is_named_once) {
                             "no new test notices a.py:4: `b` made `c`", "t.py::t failed here once and passed twice"));
 }
 
+TEST(Suspicions, the_mutants_of_one_line_are_one_suspicion) {
+    GateReport report;
+    report.facts = {{"mutants_survived", json::array{"a.py:4: `b` made `c`", "a.py:41: `x` made `y`", "a.py:4: `b` made `d`",
+                                                     "a.py:4: `b` made `e`"}}};
+    EXPECT_THAT(suspicions(report, HeldOutTests{}),
+                ElementsAre("no new test notices a.py:4: `b` made `c`, nor 2 other changes of this line",
+                            "no new test notices a.py:41: `x` made `y`"));
+}
+
 TEST(Suspicions, a_report_without_any_has_none) { EXPECT_THAT(suspicions(GateReport{}, HeldOutTests{}), IsEmpty()); }
 
 class StrictTest : public ::testing::Test {
