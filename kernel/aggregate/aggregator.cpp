@@ -254,6 +254,7 @@ void Aggregator::look_for_answer_files() {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
     for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
+        if (problem_of(repositories_[repository])) { continue; }
         struct stat folder {};
         const EscalationStore store(agentforge_of(repositories_[repository]));
         const bool found = ::lstat(store.directory().c_str(), &folder) == 0;

@@ -203,6 +203,7 @@ Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& 
     const std::string only = call.request.parameter("task_id");
     if (!only.empty()) { AF_CHECK(parts.tasks.find_any(only)); }
     for (const KnownRepository& repository : parts.tasks.repositories()) {
+        if (problem_of(repository)) { continue; }  // Left out; `/api/repositories` says why.
         const EscalationStore store(Aggregator::agentforge_of(repository));
         std::error_code none;
         if (!std::filesystem::is_directory(store.directory(), none)) { continue; }
@@ -272,6 +273,7 @@ Result<HttpResponse> show_repositories(const DashboardParts& parts) {
 
 Result<HttpResponse> show_by_command(const DashboardParts& parts, const ApiCall& call, const char* group) {
     AF_TRY(const KnownRepository repository, repository_of(parts, call.request.parameter("repo")));
+    if (auto problem = problem_of(repository)) { return std::move(*problem); }
     AF_TRY(const json::object answer, parts.commands.run(repository.path, {group, "list", "--json"}));
     return json_response(answer);
 }

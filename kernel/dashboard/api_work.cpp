@@ -205,15 +205,22 @@ Result<std::string> task_file(const FollowedTask& task, const std::string& name)
     return read_file(file, most_file_bytes);
 }
 
-double seconds_since_record_before(const FollowedTask& task, const Record& record) {
-    if (record.seq < 3) { return 0; }
-    // The record of the answer comes right before the step's. The record before that ended the previous step.
-    const auto before = task.records(record.seq - 3, 1);
-    if (!before.ok() || before->empty()) { return 0; }
-    const auto begin = parse_time(time_of(before->front()));
-    const auto end = parse_time(time_of(record));
-    if (!begin.ok() || !end.ok() || *end < *begin) { return 0; }
-    return std::chrono::duration<double>(*end - *begin).count();
+/// Returns how long a step took: its model call, gates, and what a person was asked. It begins with the record before its answer.
+double seconds_of_step(const FollowedTask& task, const Record& step) {
+    constexpr Sequence most_between =
+        24;  // Records from before a step's answer to the step: gates, and a decision on the action.
+    const auto found = task.records(step.seq > most_between ? step.seq - most_between - 1 : 0, most_between);
+    if (!found.ok()) { return 0; }
+    const auto is_answer = [&](std::size_t index) {
+        return (*found)[index].seq < step.seq && (*found)[index].type() == records::Answer::type;
+    };
+    for (std::size_t index = found->size(); index-- > 1;) {
+        if (!is_answer(index)) { continue; }
+        const auto begin = parse_time(time_of((*found)[index - 1]));
+        const auto end = parse_time(time_of(step));
+        return begin.ok() && end.ok() && *end > *begin ? std::chrono::duration<double>(*end - *begin).count() : 0;
+    }
+    return 0;
 }
 
 json::value verification_after(const FollowedTask& task, std::uint64_t step) {
@@ -268,7 +275,7 @@ Result<json::object> step_of(const FollowedTask& task, std::uint64_t number) {
     json::object object = step_line(task, record);
     const json::value target = object["target"];
     object["task_id"] = task.state().task_id;
-    object["duration_seconds"] = seconds_since_record_before(task, record);
+    object["duration_seconds"] = seconds_of_step(task, record);
     const auto agent = records::envelope_in(record).agent;
     object["agent"] = agent ? json::value(records::to_fields(*agent)) : json::value(nullptr);
     object["action"] = {{"type", *step->action->type},

@@ -42,11 +42,18 @@ const routes = [
   [/^\/task\/([^/]+)\/diff$/, views.changes, "tasks"], [/^\/task\/([^/]+)\/artifacts$/, views.artifacts, "tasks"], [/^\/task\/([^/]+)\/cost$/, views.cost, "tasks"], [/^\/task\/([^/]+)\/journal$/, views.journal, "tasks"],
 ];
 
+function decoded(word) {
+  try { return decodeURIComponent(word); } catch { return null; }
+}
+
+// The view at this address, or null: also for an address that cannot be decoded (`%` alone).
 function here() {
   const [path, query] = location.hash.slice(1).split("?");
   for (const [pattern, view, name] of routes) {
     const match = pattern.exec(path);
-    if (match) return { view, name, query: new URLSearchParams(query || ""), words: match.slice(1).map(decodeURIComponent) };
+    if (!match) continue;
+    const words = match.slice(1).map(decoded);
+    return words.includes(null) ? null : { view, name, query: new URLSearchParams(query || ""), words };
   }
   return null;
 }
@@ -74,8 +81,7 @@ async function draw() {
     }
     lastPlace = place;
   })();
-  await drawing;
-  drawing = null;
+  try { await drawing; } finally { drawing = null; }
   if (again) { again = false; draw(); }
 }
 
@@ -91,7 +97,7 @@ function soon(event) {
   count();
   const [, , id] = location.hash.slice(1).split("?")[0].split("/");
   const settled = !drawing && lastPlace === location.hash;     // Until then `watches` is of the place before.
-  if (settled && event && id && event.type !== "repository" && location.hash.startsWith("#/task/") && event.task_id !== decodeURIComponent(id).split("@")[0] && !app.watches.includes(event.task_id)) return;
+  if (settled && event && id && event.type !== "repository" && location.hash.startsWith("#/task/") && event.task_id !== decoded(id)?.split("@")[0] && !app.watches.includes(event.task_id)) return;
   due ??= setTimeout(() => { due = null; draw(); }, 60);
 }
 

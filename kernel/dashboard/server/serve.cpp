@@ -231,9 +231,11 @@ private:
                         "", 0,
                         static_cast<int>(Net::WebSocket::FRAME_FLAG_FIN) | static_cast<int>(Net::WebSocket::FRAME_OP_PING));
                 }
-                for (const EventSource::Event& event : events.take()) { send_event(web_socket, event); }
+                const std::vector<EventSource::Event> taken = events.take();
+                for (const EventSource::Event& event : taken) { send_event(web_socket, event); }
                 if (events.ended()) {
-                    web_socket.shutdown(Net::WebSocket::WS_ENDPOINT_GOING_AWAY, "dropped");
+                    // `closed` or `dropped`, as the last event says.
+                    web_socket.shutdown(Net::WebSocket::WS_ENDPOINT_GOING_AWAY, taken.empty() ? "" : taken.back().type);
                     return;
                 }
                 while (web_socket.poll(Poco::Timespan(0), Net::Socket::SELECT_READ)) {

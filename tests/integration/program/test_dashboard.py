@@ -469,6 +469,11 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertEqual(self.refused("POST", self.task_place + "/abort", b"{}", Content_Type="text/plain"), (400, "AF-DASH-006"))
         self.assertEqual(self.refused("OPTIONS", "/api/tasks", Origin=f"http://127.0.0.1:{self.client.port}"), (405, "AF-DASH-008"))
 
+    def test_it_listens_at_the_loopback_address_alone(self):
+        self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
+        with socket.socket() as other, self.assertRaises(ConnectionRefusedError):
+            other.connect(("127.0.0.2", self.client.port))
+
     def test_the_token_works_once_and_is_nowhere_else(self):
         stranger = Client(self.client.port)
         for path in ("/", "/app.js", "/api/tasks", "/?token=" + self.token, "/?token=", "/?token=" + "0" * 64):
@@ -529,10 +534,12 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertIn(b"AF-DASH-040", self.read_all(torn))
         twice = self.raw(self.head("GET", "/api/tasks", f"Host: {self.client.host}", "Connection: close"))
         self.assertIn(b"AF-DASH-040", self.read_all(twice))
+        unfinished = self.raw(self.head("POST", self.task_place + "/abort", "Content-Length: 100", f"Origin: http://{self.client.host}", "Content-Type: application/json") + b"{")
         slow = [self.raw(b"GET /api/tasks HTTP/1.1\r\nHost: ") for _ in range(20)]
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
         self.assertEqual(len(slow), 20)
         self.assertRegex(self.read_all(slow[0])[:12], rb"^(HTTP/1\.[01] 4.*)?$")       # Closed when its time is over.
+        self.assertIn(b"AF-DASH-040", self.read_all(unfinished))
         self.assertRegex(self.read_all(self.raw(self.head("GET", "/" + "a" * 20_000, "Connection: close")))[:12], rb"^(HTTP/1\.[01] 4.*)?$")
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
 
@@ -608,6 +615,18 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertEqual(client.json("/api/tasks")["tasks"], [])
         self.assertEqual(client.ask("GET", self.task_place)[0], 404)
 
+    def test_nothing_of_a_repository_that_is_left_out_is_read_or_run(self):
+        folder = self.repository / ".agentforge"
+        folder.rename(self.folder / "theirs")
+        folder.symlink_to(self.folder / "theirs")
+        (self.folder / "theirs" / "escalations").mkdir(exist_ok=True)
+        (self.folder / "theirs" / "escalations" / "strange.yaml").write_text("id: [\n")
+        client = self.begin("--port", "0")
+        self.assertEqual(client.json("/api/attention"), {"items": [], "problems": []})
+        for place in ("/api/agents", "/api/pipelines", "/api/plugins"):
+            status, _, body = client.ask("GET", place)
+            self.assertEqual((status, json.loads(body)["code"]), (403, "AF-DASH-010"), place)
+
     def test_the_version_in_the_answer_is_the_servers_own(self):
         for line in ("GET /api/stats FOO/1.1", "GET /api/stats HTTP/3.0", "GET http://evil.example/api/stats HTTP/1.1"):
             answer = self.read_all(self.raw(line.encode() + self.head("GET", "/", "Connection: close").split(b"HTTP/1.1", 1)[1]))
@@ -636,10 +655,10 @@ class TestDashboardUnderAttack(DashboardTest):
         except OSError:
             return True
 
-    def upgrade(self, origin):
+    def upgrade(self, origin, place="/ws/updates"):
         key = base64.b64encode(os.urandom(16)).decode()
         lines = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {key}"] + ([f"Origin: {origin}"] if origin else [])
-        connection = self.raw(self.head("GET", "/ws/updates", *lines))
+        connection = self.raw(self.head("GET", place, *lines))
         answer = b""
         while b"\r\n\r\n" not in answer:
             part = connection.recv(1)
@@ -690,6 +709,27 @@ class TestDashboardUnderAttack(DashboardTest):
             self.assertEqual((code, struct.unpack(">H", data[:2])[0]), (8, expected), sent)
             self.assertEqual(connection.recv(1), b"", "it is closed in order, not reset")
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
+
+    def test_a_web_socket_that_comes_back_gets_what_it_missed(self):
+        origin = f"http://{self.client.host}"
+        connection, _ = self.upgrade(origin)
+        seen = json.loads(self.frame(connection)[1])["id"]
+        connection.close()
+        self.assert_code(self.start("--exit-after", "intake", request="Another request"), 0)
+        wait_until(lambda: self.client.json("/api/tasks")["total"] == 2, "the second task")
+        connection, _ = self.upgrade(origin, f"/ws/updates?last_event_id={seen}")
+        first, second = (json.loads(self.frame(connection)[1]) for _ in range(2))
+        self.assertEqual((first["type"], first["id"]), ("hello", seen))
+        self.assertEqual((second["type"], second["sequence"]), ("task_created", 1))
+        self.assertNotEqual(second["id"], seen)
+
+    def test_a_web_socket_is_told_that_the_dashboard_ends(self):
+        connection, _ = self.upgrade(f"http://{self.client.host}")
+        self.frame(connection)
+        self.process.send_signal(signal.SIGTERM)
+        told = json.loads(self.frame(connection)[1])
+        self.assertEqual((told["type"], told["reason"]), ("closed", "the dashboard ends"))
+        self.assertEqual(self.frame(connection), (8, struct.pack(">H", 1001) + b"closed"))
 
 
 class TestDashboardOnASocket(DashboardTest):

@@ -178,6 +178,19 @@ class TestTelemetryTrouble(WithCollector):
         self.deliver()
         self.assertEqual(collector.requests + collector.problems, [])
 
+    def test_only_a_task_with_a_collector_loads_the_code_that_sends(self):
+        self.collect()
+        loaded = []
+        for endpoint in (self.environment["OTEL_EXPORTER_OTLP_ENDPOINT"], None):
+            self.environment |= {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(self.folder / f"libraries-{len(loaded)}")}
+            if endpoint is None:
+                del self.environment["OTEL_EXPORTER_OTLP_ENDPOINT"]
+            self.deliver()
+            text = "".join(file.read_text(errors="replace") for file in self.folder.glob(f"libraries-{len(loaded)}.*"))
+            self.assertIn("calling init", text)
+            loaded.append("libagentforge-net" in text)
+        self.assertEqual(loaded, [True, False])
+
     def test_a_collector_that_hangs_costs_the_task_nothing(self):
         self.collect(hangs=True)
         outcome = self.deliver()

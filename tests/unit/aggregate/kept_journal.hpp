@@ -45,8 +45,8 @@ public:
         std::ofstream out(file_, std::ios::binary | std::ios::app);
         for (std::size_t n = 0; n < count && written_ < records_.size(); ++n) { out << records_[written_++]; }
     }
-    /// Appends the last written step again and again, as steps of its own.
-    void append_steps(std::size_t count) {
+    /// Appends the last written step again and again, as steps of its own, with these fields changed.
+    void append_steps(std::size_t count, const json::object& changed = {}) {
         auto journal = Journal::open(file_, disk_);
         const auto records = Journal::read(file_);
         if (!journal.ok() || !records.ok()) { throw std::runtime_error("no journal to append to"); }
@@ -55,6 +55,7 @@ public:
             if (record.type() == "step") { step = record.body; }
         }
         for (const char* key : {"seq", "prev", "hash"}) { step.erase(key); }
+        for (const auto& [key, value] : changed) { step[key] = value; }
         for (std::size_t n = 0; n < count; ++n) {
             step["step"] = step.at("step").to_number<std::int64_t>() + 1;
             if (!journal->append(step).ok()) { throw std::runtime_error("no step can be appended"); }

@@ -22,6 +22,8 @@ TEST_F(DashboardReads, ListsTasksWithFiltersAndPages) {
     EXPECT_EQ(all.at("counts").at("waiting"), 1);
     EXPECT_EQ(body_of(get("/api/tasks", {{"state", "completed"}})).at("total"), 1);
     EXPECT_EQ(body_of(get("/api/tasks", {{"repo", "one"}})).at("total"), 1);
+    EXPECT_EQ(body_of(get("/api/tasks", {{"pipeline", "implement"}})).at("total"), 2);
+    EXPECT_EQ(body_of(get("/api/tasks", {{"pipeline", "fix"}})).at("total"), 0);
     EXPECT_EQ(body_of(get("/api/tasks", {{"q", "SLUGIFY"}})).at("total"), 2);
     EXPECT_EQ(body_of(get("/api/tasks", {{"q", "no such words"}})).at("total"), 0);
     const json::object page = body_of(get("/api/tasks", {{"limit", "1"}}));
@@ -142,6 +144,26 @@ TEST_F(DashboardReads, ShowsOneStep) {
     for (const char* number : {"0", "999999", "abc", "1e3", "-1", "99999999999999999999"}) {
         EXPECT_EQ(code_of(get(task("/steps/" + std::string(number)))), "404 AF-DASH-015") << number;
     }
+}
+
+TEST_F(DashboardReads, APatchOutsideTheTasksFolderIsNotRead) {
+    KeptJournal killed("killed_in_green");
+    const auto folder = killed.begin(folder_.path() / "two" / ".agentforge", killed.records());
+    std::ofstream(folder.parent_path() / "secret") << "a secret";
+    for (const char* outside : {"../secret", "artifacts/../../secret"}) { killed.append_steps(1, {{"patch", outside}}); }
+    (void)tasks_.refresh();
+    const std::string address = "/api/tasks/" + killed.task_id() + "/steps/";
+    const auto total = body_of(get("/api/tasks/" + killed.task_id())).at("steps").at("total").to_number<std::uint64_t>();
+    for (const std::uint64_t step : {total - 1, total}) {
+        const HttpResponse shown = get(address + std::to_string(step));
+        EXPECT_EQ(shown.status, 200);
+        EXPECT_EQ(shown.body.find("a secret"), std::string::npos);
+    }
+}
+
+TEST_F(DashboardReads, AStepTakesFromBeforeItsAnswerThroughItsGates) {
+    EXPECT_NEAR(body_of(get(task("/steps/16"))).at("duration_seconds").as_double(), 0.298, 1e-6);
+    EXPECT_NEAR(body_of(get(task("/steps/15"))).at("duration_seconds").as_double(), 0.002, 1e-6);
 }
 
 TEST_F(DashboardReads, ShowsWhatAStepMayTakeAsItsTaskWasStartedWith) {
@@ -274,7 +296,8 @@ TEST_F(DashboardReads, PageHasNoScriptOfItsOwnAndNoOtherOrigin) {
     for (const char* never : {"<script>", "onclick", "onload", "style=", "http://", "https://", "innerHTML"}) {
         EXPECT_EQ(page.body.find(never), std::string::npos) << never;
     }
-    for (const char* file : {"/app.js", "/style.css", "/icon.svg"}) {
+    for (const char* file : {"/api.js", "/app.js", "/code.js", "/diff.js", "/dom.js", "/forms.js", "/views.js", "/words.js",
+                             "/style.css", "/icon.svg"}) {
         const HttpResponse part = get(file);
         EXPECT_EQ(part.status, 200) << file;
         for (const char* never :
