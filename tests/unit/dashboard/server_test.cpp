@@ -16,11 +16,12 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-/// `/events` is a stream; everything else is `ok`.
+/// `/events` is a stream, `/updates` a WebSocket; everything else is `ok`.
 class Answers final : public HttpApplication {
 public:
     explicit Answers(EventHub& events) : events_(events) {}
     HttpResponse answer(const HttpRequest& request) override {
+        if (request.path == "/updates") { return {.events = events_.listen(""), .web_socket = true}; }
         if (request.path != "/events") { return {.body = "ok"}; }
         return {.headers = {{"Content-Type", "text/event-stream"}}, .events = events_.listen("")};
     }
@@ -45,8 +46,8 @@ public:
         std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
         return address;
     }
-    void ask(const std::string& path) {
-        const std::string request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    void ask(const std::string& path, const std::string& more = "Connection: close\r\n") {
+        const std::string request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + more + "\r\n";
         (void)::send(socket_.get(), request.data(), request.size(), MSG_NOSIGNAL);
     }
     /// Reads until the text has come, or the server closes the connection.
@@ -109,6 +110,21 @@ TEST_F(Served, ASlowReaderOfEventsIsDroppedWithTheReason) {
     ASSERT_NE(dropped, std::string::npos);
     EXPECT_NE(all.find("more slowly", dropped), std::string::npos);
     EXPECT_EQ(all.find("event: task", dropped), std::string::npos);
+}
+
+TEST_F(Served, ASlowReaderOfAWebSocketIsDroppedWithTheReason) {
+    serve(2);
+    Connection reader(socket_);
+    reader.ask("/updates",
+               "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+               "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n");
+    EXPECT_NE(reader.read_until("hello").find("101 Switching Protocols"), std::string::npos);
+    constexpr Sequence more_than_the_buffers_hold = 10'000;
+    for (Sequence seq = 1; seq <= more_than_the_buffers_hold; ++seq) { events_.publish({change(seq)}); }
+    const std::string closed = std::string("\x03\xe9", 2) + "dropped";  // 1001: going away.
+    const std::string all = reader.read_until(closed);
+    EXPECT_NE(all.find("more slowly"), std::string::npos);
+    EXPECT_TRUE(all.ends_with(closed));
 }
 
 TEST_F(Served, AConnectionMoreThanAllowedWaitsAndThoseAfterTheQueueAreClosed) {
