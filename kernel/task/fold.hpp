@@ -29,7 +29,7 @@
 //   4. After a completed or aborted task, only what happens to its delivered commit is recorded. A completed task that has
 //      delivered nothing may continue.
 //   5. Only an executing stage changes the workspace. Exceptions of the kernel: it removes held-out tests and puts them back,
-//      and a cycle restores its stage's tree.
+//      a cycle restores its stage's tree, and a task that continues after its end may move to a newer base.
 //   6. A commit is delivered only from a tree on which the deliver gate passed.
 //   7. The task goes back to a stage at most `max_cycles` times between two questions to a person about it.
 //   8. A refused record changes nothing.
@@ -97,7 +97,7 @@ private:
     /// files and has the rest.
     template <class T>
     Result<void> on(const T&) {
-        static_assert(sizeof(T) == 0, "this type needs a specialization in fold.cpp, or must say `only_tells`");
+        static_assert(sizeof(T) == 0, "this type needs a specialization in fold.cpp, or must say `only_informs`");
         return {};
     }
     template <class T>
@@ -117,7 +117,8 @@ private:
     void begin_effort(StageState& stage);
     void made_progress();
     void count_effort(const std::string& gate, const GateState& measured, const std::string& failing, std::uint64_t failures);
-    void take_delivery();
+    template <class T>
+    void take_delivery(const T& record);
     [[nodiscard]] Result<void> count_call(const std::string& stage, const records::CallUsage& usage, bool lost);
     void begin_visit();
     void remember(const records::Step& step, std::uint64_t number);

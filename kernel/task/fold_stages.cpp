@@ -165,6 +165,7 @@ Result<void> Fold::on(const records::CycleRequested& requested) {
     AF_CHECK(require_executing(requested.stage));
     const auto index = state_.pipeline.index_of(requested.to);
     if (!index || *index >= state_.stage_index) { return refuse("`" + requested.to + "` is not an earlier stage"); }
+    if (requested.hand_back && !requested.hand_back->patch->empty()) { AF_CHECK(require_own_file(*requested.hand_back->patch)); }
     state_.hand_back.reset();
     if (const auto& evidence = requested.hand_back) {
         state_.hand_back =

@@ -241,6 +241,20 @@ Result<void> Fold::on(const records::HeldOut& held_out) {
 
 // ---------------------------------------------------------------------------------------------------------- delivery --
 
+/// Keeps what the record's own fields say of the delivery. A field that a record of an older version lacks stays absent.
+template <class T>
+void Fold::take_delivery(const T&) {
+    static_assert(is_kept<T>());
+    json::object own;
+    boost::mp11::mp_for_each<Members<T>>([&](auto field) {
+        const std::string key(records::key_of(field.name));
+        for (const std::string& name : {key, key + "_blob"}) {
+            if (const json::value* value = record_.if_contains(name)) { own[name] = *value; }
+        }
+    });
+    records::Reader(own).read_into(state_.delivery);
+}
+
 template <>
 Result<void> Fold::on(const records::Delivered& delivered) {
     AF_CHECK(require_executing(delivered.stage));
@@ -249,7 +263,7 @@ Result<void> Fold::on(const records::Delivered& delivered) {
     state_.commit = delivered.commit;
     state_.branch = delivered.branch;
     state_.delivery = {};
-    take_delivery();
+    take_delivery(delivered);
     return {};
 }
 
@@ -278,18 +292,12 @@ Result<void> Fold::on(const records::DependenciesMet& met) {
     return {};
 }
 
-/// Keeps what a record says of the delivery. A field that a record of an older version lacks stays absent.
-void Fold::take_delivery() {
-    static_assert(is_kept<records::Delivered>() && is_kept<records::Published>() && is_kept<records::Rebased>());
-    records::Reader(record_).read_into(state_.delivery);
-}
-
 /// The delivered branch was pushed.
 template <>
 Result<void> Fold::on(const records::Published& published) {
     AF_CHECK(require_executing(published.stage));
     if (state_.commit.empty()) { return refuse("nothing was delivered"); }
-    take_delivery();
+    take_delivery(published);
     return {};
 }
 
@@ -304,7 +312,7 @@ Result<void> Fold::on(const records::Rebased& rebased) {
     }
     if (!rebased.gate_passed) { return refuse("the deliver gate did not pass on the rebased tree"); }
     state_.commit = rebased.commit;
-    take_delivery();
+    take_delivery(rebased);
     state_.delivery.drift.reset();
     return {};
 }

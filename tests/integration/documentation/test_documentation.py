@@ -286,10 +286,28 @@ class Commands(unittest.TestCase):
         ran = subprocess.run([sys.executable, "-B", str(ROOT / "scripts" / "make-cli-page"), "--check", PROGRAM], capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
 
-    def test_each_event_that_the_kernel_sends_is_in_the_page_of_the_stream(self):
-        sent = {event for file in files("kernel/*.cpp") for event in re.findall(r'\.event\("([a-z_]+)"', file.read_text())}
-        listed = set(re.findall(r"^\| `([a-z_]+)` \|", (ROOT / "docs" / "stream-json.md").read_text(), re.M))
-        self.assertEqual(sorted(sent - listed), [])
+    @staticmethod
+    def rows_of_the_stream():
+        """The words in backquotes of each row of the page, by the first one."""
+        rows = [re.findall("`([^`]*)`", line) for line in (ROOT / "docs" / "stream-json.md").read_text().splitlines() if line.startswith("| `")]
+        return {row[0]: set(row[1:]) for row in rows}
+
+    @staticmethod
+    def events_of_the_kernel():
+        """The fields of each event that is no record, by its type."""
+        text = (ROOT / "kernel" / "base" / "events.hpp").read_text()
+        structs = re.findall(r'string_view type = "([a-z_]+)";.*?BOOST_DESCRIBE_STRUCT\(\w+, \(\), \((.*?)\)\)', text, re.S)
+        return {event: {field.strip() for field in fields.split(",")} for event, fields in structs}
+
+    def test_each_event_and_each_of_its_fields_is_in_the_page_of_the_stream(self):
+        rows, events = self.rows_of_the_stream(), self.events_of_the_kernel()
+        self.assertGreater(len(events), 5)
+        self.assertEqual([(event, field) for event, fields in events.items() for field in sorted(fields - rows.get(event, set()))], [])
+
+    def test_each_type_in_the_page_of_the_stream_is_sent(self):
+        stream = (ROOT / "kernel" / "program" / "log" / "event_stream.cpp").read_text()
+        of_records = set(re.findall(r'(?:add|write)\(\{?"([a-z_]+)"', stream)) | {"step", "gate"}  # The two have the names of their records.
+        self.assertEqual(sorted(set(self.rows_of_the_stream()) ^ (of_records | set(self.events_of_the_kernel()))), [])
 
     def test_each_page_of_the_manual_is_one_that_man_shows(self):
         for command in [self.grammar.top, *self.grammar.leaves()]:

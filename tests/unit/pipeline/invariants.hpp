@@ -81,12 +81,12 @@ inline Broken invariant_4(const Folded& folded) {
     return folded.type() + " was recorded after the task's end";
 }
 
-/// 5. Only an executing stage changes the workspace. Exceptions of the kernel: it removes held-out tests and puts them back, and
-/// a cycle restores its stage's tree.
+/// 5. Only an executing stage changes the workspace. Exceptions of the kernel: it removes held-out tests and puts them back, a
+/// cycle restores its stage's tree, and a task that continues after its end may move to a newer base.
 inline bool concerns_5(const Folded& folded) { return folded.before.tree != folded.after.tree; }
 inline Broken invariant_5(const Folded& folded) {
     if (!concerns_5(folded) || folded.before.progress == StageProgress::executing) { return {}; }
-    static const std::set<std::string> kernels{"task_created", "held_out", "cycle_started", "stage_started", "task_continued"};
+    static const std::set<std::string> kernels{"task_created", "held_out", "cycle_started", "task_continued"};
     return kernels.contains(folded.type()) ? "" : folded.type() + " changed the workspace of a stage that does not execute";
 }
 
@@ -137,6 +137,14 @@ inline Broken invariant_9(const Folded& folded) {
         if (leads_out(input.artifact)) {
             return "the imported " + contract + " is not below the task's folder: " + input.artifact;
         }
+    }
+    for (const Resumption::PastHandBack& past : folded.after.resumption.hand_backs) {
+        if (leads_out(*past.evidence.patch)) {
+            return "the patch that " + past.from + " handed back is not below the task's folder: " + *past.evidence.patch;
+        }
+    }
+    if (const std::string patch = folded.after.delivery.patch_file.value_or(""); leads_out(patch)) {
+        return "the delivered patch is not below the task's folder: " + patch;
     }
     return {};
 }

@@ -105,6 +105,15 @@ TEST_F(Invariants, number_9_finds_a_file_outside_of_the_tasks_folder) {
     }
 }
 
+TEST_F(Invariants, number_9_finds_a_patch_outside_of_the_tasks_folder) {
+    after_.delivery.patch_file = "../p";
+    EXPECT_EQ(broken("published"), "9: the delivered patch is not below the task's folder: ../p\n");
+    records::HandBackEvidence evidence{};
+    evidence.patch = "/p";
+    after_.resumption.hand_backs.push_back({"ship", "build", evidence});
+    EXPECT_EQ(broken("cycle_requested"), "9: the patch that ship handed back is not below the task's folder: /p\n");
+}
+
 TEST_F(Invariants, number_10_finds_another_template_of_a_stage_that_is_done) {
     before_.stages[0].status = StageStatus::completed;
     before_.status = TaskStatus::completed;

@@ -140,6 +140,17 @@ TEST(KeptJournals, a_record_that_leads_out_of_the_tasks_folder_is_refused) {
     }
 }
 
+TEST(KeptJournals, a_rebase_cannot_name_the_file_that_was_delivered) {
+    auto journal = Journal::read(journals / "delivered_and_rebased" / "actions.yaml").value();
+    const auto rebased = std::find_if(journal.begin(), journal.end(),
+                                      [](const Record& record) { return record.type() == records::Rebased::type; });
+    ASSERT_NE(rebased, journal.end());
+    rebased->body["patch_file"] = "../../x";
+    const auto state = fold_all(journal);
+    ASSERT_TRUE(state.ok()) << state.error().to_string();
+    EXPECT_NE(state->delivery.patch_file.value_or(""), "../../x");
+}
+
 TEST(KeptJournals, a_usage_that_is_no_number_of_tokens_is_refused) {
     const json::value none[] = {"x", -5, nullptr, 1.5, json::value(std::uint64_t(1) << 63U)};
     for (const json::value& number : none) {

@@ -16,94 +16,86 @@ constexpr unsigned sequences_per_seed = 500;  // Sanitizers make them ten times 
 constexpr unsigned sequences_per_seed = 2'500;
 #endif
 
+template <class... T>
+std::vector<std::string> types_in(const std::variant<T...>*) {
+    return {std::string(T::type)...};
+}
+
+/// The types of all records, and one that does not exist.
+std::vector<std::string> types_to_try() {
+    std::vector<std::string> types = types_in(static_cast<const records::Body*>(nullptr));
+    types.emplace_back("no_such_type");
+    return types;
+}
+
 /// Returns a record that, most of the time, no controller would write here.
 json::object arbitrary(const Task& task, Dice& dice) {
-    static const std::vector<std::string> types{"task_created",
-                                                "task_started",
-                                                "task_resumed",
-                                                "task_paused",
-                                                "task_aborted",
-                                                "task_failed",
-                                                "task_completed",
-                                                "stage_started",
-                                                "stage_failed",
-                                                "stage_skipped",
-                                                "stage_escalated",
-                                                "stage_completed",
-                                                "artifact_accepted",
-                                                "artifact_rejected",
-                                                "review_finished",
-                                                "approval_requested",
-                                                "approval_decided",
-                                                "escalation_raised",
-                                                "cycle_requested",
-                                                "cycle_started",
-                                                "escalation_resolved",
-                                                "step",
-                                                "gate",
-                                                "snapshot",
-                                                "delivered",
-                                                "answer",
-                                                "call_started",
-                                                "call_finished",
-                                                "recovered",
-                                                "violation",
-                                                "note",
-                                                "no_such_type",
-                                                "action_proposed",
-                                                "action_asked",
-                                                "action_decided",
-                                                "held_out",
-                                                "task_continued"};
+    static const std::vector<std::string> types = types_to_try();
     static const std::vector<std::string> trees{"t0", "t1", "t2"};
     const std::string& stage = dice.pick(task.state.stages).name;
-    json::object record{{"type", dice.pick(types)},
-                        {"seq", task.state.seq + (dice.once_in(20) ? 2 : 1)},
-                        {"stage", dice.once_in(3) ? stage : task.state.stage().name},
-                        {"phase", task.state.stage().name},
-                        {"exit_stage", dice.once_in(3) ? stage : task.state.stage().name},
-                        {"to", dice.pick(task.state.stages).name},
-                        {"reason", dice.once_in(2) ? "trivial_change" : "why"},
-                        {"code", "X"},
-                        {"message", "m"},
-                        {"error", {{"code", "X"}, {"message", "m"}}},
-                        {"cause", dice.once_in(6) ? "whim" : "review"},
-                        {"question", "?"},
-                        {"options", json::array()},
-                        {"escalation_id", dice.once_in(4) ? "ESC-2" : "ESC-1"},
-                        {"approval_id", dice.once_in(4) ? "APR-2" : "APR-1"},
-                        {"abort", dice.once_in(2)},
-                        {"approved", dice.once_in(2)},
-                        {"resolution_blob", "b"},
-                        {"action_hash", dice.once_in(3)     ? "a9"
-                                        : task.state.action ? task.state.action->hash
-                                                            : "a1"},
-                        {"action_blob", "b"},
-                        {"tool", "edit_file"},
-                        {"decision", dice.once_in(4)   ? "edited"
-                                     : dice.once_in(4) ? "whim"
-                                                       : "approved"},
-                        {"artifact", dice.once_in(8) ? "../p" : "p"},
-                        {"artifact_hash", dice.once_in(3) ? "a9" : task.state.stage().artifact_hash},
-                        {"conditions", json::array{"trivial_change"}},
-                        {"errors", json::array{"e"}},
-                        {"reviewer", dice.once_in(3) ? "eve" : "alice"},
-                        {"blocking", dice.roll(2)},
-                        {"issues", json::array()},
-                        {"step", task.state.steps + dice.roll(3)},
-                        {"gate", dice.once_in(4)   ? "deliver"
-                                 : dice.once_in(2) ? "green"
-                                                   : "tests"},
-                        {"passed", dice.once_in(2)},
-                        {"partial", dice.once_in(3)},
-                        {"summary", "s"},
-                        {"tree", dice.once_in(2) ? dice.pick(trees) : task.state.tree},
-                        {"commit", "c"},
-                        {"branch", "b"},
-                        {"red_tree", dice.once_in(4) ? "t9" : task.state.red_tree},
-                        {"files", json::array{"f"}},
-                        {"shown", json::array()},
-                        {"hidden", dice.once_in(2)}};
+    json::object record{
+        {"type", dice.pick(types)},
+        {"seq", task.state.seq + (dice.once_in(20) ? 2 : 1)},
+        {"stage", dice.once_in(3) ? stage : task.state.stage().name},
+        {"phase", task.state.stage().name},
+        {"exit_stage", dice.once_in(3) ? stage : task.state.stage().name},
+        {"to", dice.pick(task.state.stages).name},
+        {"reason", dice.once_in(2) ? "trivial_change" : "why"},
+        {"code", "X"},
+        {"message", "m"},
+        {"error", {{"code", "X"}, {"message", "m"}}},
+        {"cause", dice.once_in(6) ? "whim" : "review"},
+        {"question", "?"},
+        {"options", json::array()},
+        {"escalation_id", dice.once_in(4) ? "ESC-2" : "ESC-1"},
+        {"approval_id", dice.once_in(4) ? "APR-2" : "APR-1"},
+        {"abort", dice.once_in(2)},
+        {"approved", dice.once_in(2)},
+        {"resolution_blob", "b"},
+        {"action_hash", dice.once_in(3)     ? "a9"
+                        : task.state.action ? task.state.action->hash
+                                            : "a1"},
+        {"action_blob", "b"},
+        {"tool", "edit_file"},
+        {"decision", dice.once_in(4)   ? "edited"
+                     : dice.once_in(4) ? "whim"
+                                       : "approved"},
+        {"artifact", dice.once_in(8) ? "../p" : "p"},
+        {"artifact_hash", dice.once_in(3) ? "a9" : task.state.stage().artifact_hash},
+        {"conditions", json::array{"trivial_change"}},
+        {"errors", json::array{"e"}},
+        {"reviewer", dice.once_in(3) ? "eve" : "alice"},
+        {"blocking", dice.roll(2)},
+        {"issues", json::array()},
+        {"step", task.state.steps + dice.roll(3)},
+        {"gate", dice.once_in(4)   ? "deliver"
+                 : dice.once_in(2) ? "green"
+                                   : "tests"},
+        {"passed", dice.once_in(2)},
+        {"partial", dice.once_in(3)},
+        {"summary", "s"},
+        {"tree", dice.once_in(2) ? dice.pick(trees) : task.state.tree},
+        {"commit", "c"},
+        {"branch", "b"},
+        {"red_tree", dice.once_in(4) ? "t9" : task.state.red_tree},
+        {"files", json::array{"f"}},
+        {"shown", json::array()},
+        {"hidden", dice.once_in(2)},
+        {"task_id", "task-20260102-x-00000002"},
+        {"parent", task.state.task_id},
+        {"from_step", task.state.steps},
+        {"replaces", task.state.commit},
+        {"base_commit", "c0"},
+        {"gate_passed", dice.once_in(2)},
+        {"remote", "origin"},
+        {"pr_url", ""},
+        {"patch_file", dice.once_in(2) ? "../p" : "p"},
+        {"usage", {{"input_tokens", 3}, {"output_tokens", 1}}},
+        {"in_force", json::object()},
+        {"specification_blob", "b"},
+        {"tasks", json::array()},
+        {"external", json::array()},
+        {"hand_back", {{"tests", json::array{"t"}}, {"requirement", "REQ-001"}, {"patch", dice.once_in(2) ? "../p" : "p"}}}};
     if (dice.once_in(3)) { record["feedback"] = "better"; }
     if (dice.once_in(3)) { record["decision"] = dice.once_in(2) ? "exit" : "reject"; }
     record["revise"] = dice.once_in(2);
@@ -139,8 +131,7 @@ void expect_round_trip(TaskState state) {
     EXPECT_TRUE(*read == state);
 }
 
-TEST(Machine, a_task_that_is_resumed_after_its_pipelines_time_was_over_has_it_once_more) {
-    Dice dice(1);
+PipelineTemplate two_stages() {
     PipelineTemplate pipeline;
     pipeline.name = "timed";
     pipeline.goal_type = "implement";
@@ -152,12 +143,39 @@ TEST(Machine, a_task_that_is_resumed_after_its_pipelines_time_was_over_has_it_on
         pipeline.stages.push_back(std::move(stage));
     }
     pipeline.exit_stage = "two";
-    Task task(dice, pipeline,
-              {{"supervised", false},
-               {"approve_stages", json::array()},
-               {"iterate_stages", json::array()},
-               {"interactive", false},
-               {"exit_after", "two"}});
+    return pipeline;
+}
+
+/// The fields of a task that asks nobody.
+json::object unattended() {
+    return {{"supervised", false},
+            {"approve_stages", json::array()},
+            {"iterate_stages", json::array()},
+            {"interactive", false},
+            {"exit_after", "two"}};
+}
+
+TEST(Machine, a_hand_back_whose_patch_is_outside_of_the_tasks_folder_is_refused) {
+    Dice dice(1);
+    Task task(dice, two_stages(), unattended());
+    ASSERT_TRUE(task.record("task_started", {})) << task.refusal;
+    ASSERT_TRUE(task.record("stage_started", about(task)));
+    ASSERT_TRUE(task.record("artifact_accepted",
+                            with(about(task), {{"artifact", "x"}, {"artifact_hash", "a"}, {"conditions", json::array()}})));
+    ASSERT_TRUE(task.record("stage_completed", about(task)));
+    ASSERT_TRUE(task.record("stage_started", about(task)));
+    const auto hands_back = [&](const char* patch) {
+        const json::object evidence{{"tests", json::array{"t"}}, {"requirement", "REQ-001"}, {"patch", patch}};
+        return task.record("cycle_requested", with(about(task), {{"to", "one"}, {"reason", "wrong"}, {"hand_back", evidence}}));
+    };
+    EXPECT_FALSE(hands_back("../../x.patch"));
+    EXPECT_NE(task.refusal.find("is not a file below the task's folder"), std::string::npos) << task.refusal;
+    EXPECT_TRUE(hands_back("artifacts/snapshots/x.patch")) << task.refusal;
+}
+
+TEST(Machine, a_task_that_is_resumed_after_its_pipelines_time_was_over_has_it_once_more) {
+    Dice dice(1);
+    Task task(dice, two_stages(), unattended());
     ASSERT_TRUE(task.record("task_started", {})) << task.refusal;
     ASSERT_TRUE(task.record("stage_started", about(task)));
     ASSERT_TRUE(task.record(

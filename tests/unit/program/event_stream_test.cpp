@@ -68,6 +68,37 @@ TEST_P(StreamOfJournal, has_only_types_and_fields_that_its_page_lists) {
     }
 }
 
+/// The fields that every line of a type has in version 1. If one of them goes or changes its meaning, the version rises.
+const std::map<std::string, std::set<std::string>>& fields_of_version_1() {
+    static const std::map<std::string, std::set<std::string>> fields{
+        {"task_started", {"task_id", "request", "pipeline", "stages"}},
+        {"stage_started", {"stage", "index", "of", "attempt", "agent"}},
+        {"stage_resumed", {"stage", "index", "of", "attempt", "agent", "step", "task_tokens"}},
+        {"stage_skipped", {"stage", "index", "of", "reason"}},
+        {"stage_completed", {"stage", "index", "of", "artifact", "duration_ms", "steps", "tokens"}},
+        {"stage_failed", {"stage", "attempt", "code", "error"}},
+        {"artifact_rejected", {"stage", "errors"}},
+        {"review", {"stage", "reviewer", "blocking", "advisory"}},
+        {"plan_step", {"stage", "number", "of", "title", "attempt"}},
+        {"cycle", {"from", "to", "reason", "count"}},
+        {"approval_requested", {"stage", "id"}},
+        {"decided", {"id", "approved", "decision", "by"}},
+        {"escalation", {"stage", "id", "reason", "question", "options"}},
+        {"resolved", {"id", "abort", "by"}},
+        {"step", {"stage", "role", "step", "tool", "success", "summary", "task_tokens"}},
+        {"gate", {"gate", "stage", "passed", "summary", "duration_ms"}}};
+    return fields;
+}
+
+TEST_P(StreamOfJournal, keeps_the_fields_of_its_version) {
+    static_assert(EventStream::version == 1);
+    for (const StreamLine& line : stream_of(GetParam())) {
+        const auto kept = fields_of_version_1().find(std::string(line.type));
+        ASSERT_NE(kept, fields_of_version_1().end()) << line.type;
+        for (const std::string& field : kept->second) { EXPECT_TRUE(line.fields.contains(field)) << line.type << ": " << field; }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kept, StreamOfJournal,
                          ::testing::Values("delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action",
                                            "waiting_for_approval"),
