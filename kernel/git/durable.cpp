@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -20,6 +21,15 @@ namespace fs = std::filesystem;
 /// Identifies a folder and the last change of its names.
 using Seen = std::tuple<dev_t, ino_t, time_t, long>;
 
+/// Before Linux 6.13, two changes within one tick of the kernel's clock, at most 10 ms, give a folder the same time. So its time
+/// identifies its names only once the last change is older than that.
+bool is_settled(const struct stat& folder) {
+    using namespace std::chrono;
+    const system_clock::time_point changed(
+        duration_cast<system_clock::duration>(seconds(folder.st_mtim.tv_sec) + nanoseconds(folder.st_mtim.tv_nsec)));
+    return system_clock::now() - changed > milliseconds(100);
+}
+
 class SyncedFolders {
 public:
     Result<void> sync(const fs::path& folder) {
@@ -33,6 +43,7 @@ public:
             }
         }
         AF_CHECK(sync_directory(folder));
+        if (!is_settled(now)) { return {}; }
         const std::scoped_lock lock(mutex_);
         folders_[folder.string()] = seen;  // Its state before the sync: names added meanwhile are synced by the next call.
         return {};

@@ -12,11 +12,12 @@
 namespace agentforge::kernel {
 
 /// Makes the folders of objects survive a power cut. Call it before a ref or a record names an object. Cost: one fsync if a
-/// folder was made since the last call, else none. Any thread. Errors: `io` AF-BASE-016.
+/// folder was made since the last call or less than 100 ms ago, else none. Any thread. Errors: `io` AF-BASE-016.
 [[nodiscard]] Result<void> sync_object_folders(git_repository* repository);
 
 /// Makes the folders between a new ref and `refs` survive a power cut, and those of its reflog. Call it after writing the ref.
-/// Cost: one fsync for each folder that this process has not synced yet. Any thread. Errors: `io` AF-BASE-016.
+/// Cost: one fsync for each folder that this process has not synced yet, or that changed less than 100 ms ago. Any thread.
+/// Errors: `io` AF-BASE-016.
 [[nodiscard]] Result<void> sync_ref_folders(git_repository* repository, const std::string& ref);
 
 }  // namespace agentforge::kernel

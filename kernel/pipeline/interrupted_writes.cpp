@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "git/stand_in.hpp"
+#include "task/store.hpp"
 
 namespace agentforge::kernel {
 
@@ -49,6 +50,7 @@ void remove_unnamed_records(const fs::path& git_directory) {
 
 void sweep_interrupted_writes(const InterruptedWrites& places) {
     sweep_abandoned_writes(places.agentforge);
+    TaskStore(places.agentforge).remove_abandoned();
     for (const fs::path& folder : places.user_folders) { sweep_abandoned_writes_in(folder); }
     GitStandIn::remove_abandoned(places.git_directory);
     remove_unnamed_records(places.git_directory);

@@ -103,7 +103,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::make(
     auto session = begin(paths);
     // The task is not visible yet, and could never continue without its first record.
     if (!session.ok()) {
-        const std::filesystem::path away = store.root() / (".removed-" + task_id);  // Atomic: no listing shows half a task.
+        const std::filesystem::path away = store.place_of_removed(task_id);  // Atomic: no listing shows half a task.
         std::error_code error;
         std::filesystem::rename(paths.root, away, error);
         std::filesystem::remove_all(away, error);

@@ -262,12 +262,7 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
     if (fs::exists(target.root, ignored)) { return taken(); }
     AF_CHECK(make_directories(root_));
 
-    for (fs::directory_iterator at(root_, ignored), end; !ignored && at != end; at.increment(ignored)) {
-        if (is_abandoned(at->path().filename().string(), unfinished_prefix)) {
-            std::error_code failed;
-            fs::remove_all(at->path(), failed);
-        }
-    }
+    remove_abandoned();
     std::string name = (root_ / (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr) {
         return Error{"AF-TASK-007", "Cannot create the task's folder: " + errno_text(errno), root_.string(),
@@ -702,7 +697,7 @@ Result<void> TaskStore::remove(std::string_view task_id) {
     if (!fs::is_directory(place.root, error)) { return no_such_task(root_, task_id); }
     AF_TRY(const TaskLock lock, TaskLock::acquire(place, "remove", ""));
     // Renamed first, so that no process finds half a task.
-    const fs::path away = root_ / (std::string(removed_prefix) + std::to_string(::getpid()) + "-" + std::string(task_id));
+    const fs::path away = place_of_removed(task_id);
     fs::rename(place.root, away, error);
     if (!error) { fs::remove_all(away, error); }
     if (error) {
@@ -710,6 +705,20 @@ Result<void> TaskStore::remove(std::string_view task_id) {
                      "Check the folder's permissions.", ErrorKind::io};
     }
     return sync_directory(root_);
+}
+
+fs::path TaskStore::place_of_removed(std::string_view task_id) const {
+    return root_ / (std::string(removed_prefix) + std::to_string(::getpid()) + "-" + std::string(task_id));
+}
+
+void TaskStore::remove_abandoned() const {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (fs::directory_iterator at(root_, error), end; !error && at != end; at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        if (is_abandoned(name, unfinished_prefix) || is_abandoned(name, removed_prefix)) { found.push_back(at->path()); }
+    }
+    for (const fs::path& each : found) { fs::remove_all(each, error); }
 }
 
 Result<void> save_artifact(const fs::path& path, const json::object& artifact_with_envelope) {

@@ -141,6 +141,11 @@ public:
     [[nodiscard]] std::size_t active_count() const;
     /// Removes a task's folder. Errors: `conflict` while its lock is held.
     [[nodiscard]] Result<void> remove(std::string_view task_id);
+    /// Removes folders that processes had not finished creating or deleting when they were killed. `create` calls it. Folders
+    /// that cannot be removed stay for the next time.
+    void remove_abandoned() const;
+    /// The name that a task's folder has while it is being deleted.
+    [[nodiscard]] std::filesystem::path place_of_removed(std::string_view task_id) const;
 
     /// Calls the observer for each record from now on. Null: none. It must live as long as the store's sessions.
     void observe(RecordObserver* observer) noexcept { observer_ = observer; }

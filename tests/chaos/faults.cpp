@@ -507,8 +507,8 @@ EXPORT int creat(const char* path, mode_t mode) {
 }
 EXPORT int creat64(const char* path, mode_t mode) { return creat(path, mode); }
 
-/// std::ofstream opens by this and writes by write and writev. What goes through stdio's own buffer (the log) is seen as created
-/// only.
+/// std::ofstream opens by this and writes by write and writev. Writes from stdio's own buffer are not intercepted; the test under
+/// strace finds them.
 EXPORT FILE* fopen(const char* path, const char* mode) {
     using Real = FILE* (*)(const char*, const char*);
     static const auto real = reinterpret_cast<Real>(::dlsym(RTLD_NEXT, "fopen"));

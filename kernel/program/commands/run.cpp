@@ -179,7 +179,7 @@ std::string printed(const FileDescriptor& file) {
 /// The run of one command: starts tasks, waits for their processes, reports each result.
 class RequestRun {
 public:
-    RequestRun(Program& program, const TaskStore& store, const RunLedger& ledger, std::vector<Job>& jobs, std::size_t at_once)
+    RequestRun(Program& program, TaskStore& store, const RunLedger& ledger, std::vector<Job>& jobs, std::size_t at_once)
         : program_(program), store_(store), ledger_(ledger), jobs_(jobs), at_once_(at_once) {}
 
     /// In a task's process, returns its exit code. In the command's own process, returns nothing once all tasks are done.
@@ -200,6 +200,10 @@ public:
 
 private:
     Result<std::optional<int>> begin(std::size_t job) {
+        if (const auto earlier = ledger_.tasks().find(jobs_[job].entry->key);
+            jobs_[job].plan == RunPlan::start && earlier != ledger_.tasks().end()) {
+            remove_unless_begun(earlier->second);
+        }
         RunningJob started{job,
                            -1,
                            {},
@@ -215,6 +219,14 @@ private:
         print_job(job, jobs_[job].plan == RunPlan::start ? "started" : "resumed " + jobs_[job].known_task);
         running_.push_back(std::move(started));
         return std::optional<int>();
+    }
+
+    /// Removes the folder of a task whose process was killed before the first record: the request starts again as another task.
+    void remove_unless_begun(const std::string& task) {
+        if (task.empty() || !store_.never_began(task)) { return; }
+        if (const auto removed = store_.remove(task); !removed.ok()) {
+            program_.err << "agentforge: " << printable_lines(removed.error().to_string()) << "\n";
+        }
     }
 
     /// The others continue. This request is left for the next run.
@@ -277,6 +289,7 @@ private:
         std::string task = job.known_task.empty() ? text_of(result, "task_id") : job.known_task;
         if (task.empty()) { task = task_in_ledger(job.entry->key); }
         auto outcome = outcome_of(store_, task);
+        if (outcome.ok() && !*outcome) { remove_unless_begun(task); }
         if (outcome.ok() && *outcome) {
             job.outcome = std::move(**outcome);
             // Paused by what a person must see to: a dependency, a limit.
@@ -321,7 +334,7 @@ private:
     }
 
     Program& program_;
-    const TaskStore& store_;
+    TaskStore& store_;
     const RunLedger& ledger_;
     std::vector<Job>& jobs_;
     std::size_t at_once_;
@@ -449,7 +462,7 @@ int run_requests(Program& program, const RunArguments& arguments) {
     const auto entries = read_requests(*text, arguments.file == "-" ? "standard input" : arguments.file, form);
     if (!entries.ok()) { return program.fail(entries.error()); }
     if (const auto own = check_own_folder(place->agentforge); !own.ok()) { return program.fail(own.error()); }
-    const TaskStore store(place->agentforge);
+    TaskStore store(place->agentforge);
     if (arguments.dry_run) {
         const auto ledger = RunLedger::read_unlocked(store.root(), *name);
         if (!ledger.ok()) { return program.fail(ledger.error()); }

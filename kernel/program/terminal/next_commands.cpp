@@ -111,6 +111,7 @@ std::vector<NextCommand> next_commands(const TaskOverview& task) {
     }
     if (!waits.empty()) { return {{"agentforge status " + id + " --detail", ""}}; }
     if (task.running) { return {}; }
+    if (!task.began) { return {{"agentforge abort " + id, "removes it; then start the request again"}}; }
     const bool rests =
         task.answered || task.summary.status == "paused" || task.summary.status == "failed" || is_interrupted(task);
     return rests ? to_resume(task) : std::vector<NextCommand>();

@@ -84,6 +84,8 @@ std::string unusable_answer(const TaskOverview& task) {
     return "The answer cannot be used: " + printable(first_line(task.answer_problem), 300);
 }
 
+constexpr std::string_view never_began_text = "It never began: its process ended before the first record.";
+
 void add_task(const Program& program, BoxPart& part, const TaskOverview& task, const BoxStyle& style,
               std::chrono::system_clock::time_point now) {
     if (has_ended(task.summary)) {
@@ -97,6 +99,7 @@ void add_task(const Program& program, BoxPart& part, const TaskOverview& task, c
     }
     part.push_back(head_of(task, style, now));
     part.push_back({.text = "  \"" + printable(task.summary.request, 300) + "\""});
+    if (!task.began) { part.push_back({.text = "  " + std::string(never_began_text)}); }
     if (const std::string activity = activity_text(task.activity, false, now); !activity.empty() && !waits_for_person(task)) {
         part.push_back({.text = "  " + activity});
     }
@@ -179,6 +182,7 @@ std::vector<std::string> plain_lines(const Program& program, const TaskOverview&
     if (!share.empty() || !activity.empty()) {
         lines.push_back(share + (share.empty() || activity.empty() ? "" : "  ") + activity);
     }
+    if (!task.began) { lines.emplace_back(never_began_text); }
     if (waits_for_person(task)) { lines.push_back("waits for: " + task.summary.waiting_for); }
     if (!task.question.empty()) { lines.push_back(question_of(task, 300)); }
     if (!task.answer_problem.empty()) { lines.push_back(unusable_answer(task)); }

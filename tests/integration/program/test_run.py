@@ -118,6 +118,40 @@ class TestRun(ProgramTest):
         self.assertEqual(self.tasks(), [])
 
 
+class TestRunWithoutFirstRecord(ProgramTest):
+    """The process of a task was killed after it had made the folder and before the journal had a record."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.file = self.folder / "requests.txt"
+        self.file.write_text(json.dumps({"request": "Add a slugify function", "exit_after": "intake", "transcript": str(TRANSCRIPT)}) + "\n", encoding="utf-8")
+        self.assert_code(self.run_program("run", self.file), 0)
+        self.killed, folder = self.task(), self.task_folder()
+        (folder / "actions.yaml").unlink()
+        (folder / "state.yaml").write_text(json.dumps({"task_id": self.killed, "request": "Add a slugify function", "status": "pending"}), encoding="utf-8")
+
+    def test_status_says_that_it_never_began_and_how_to_remove_it(self):
+        listed = self.assert_code(self.run_program("status"), 0)
+        self.assertIn("It never began", listed.out)
+        self.assertIn(f"agentforge abort {self.killed[-8:]}", listed.out)
+
+    def test_the_next_run_removes_it_and_starts_the_request_again(self):
+        again = self.assert_code(self.run_program("run", self.file), 0)
+        self.assertIn("1 completed", again.out)
+        self.assertNotEqual(self.task(), self.killed)
+
+    def test_gc_removes_what_a_killed_process_had_not_finished_making_or_deleting(self):
+        ended = self.spawn("--version")
+        ended.communicate()
+        tasks = self.task_folder().parent
+        left = [tasks / f".new-{ended.pid}-abcdef", tasks / f".removed-{ended.pid}-{self.killed}"]
+        for folder in left:
+            (folder / "artifacts").mkdir(parents=True)
+        self.run_program("gc")
+        self.assertEqual([], [folder for folder in left if folder.exists()])
+
+
 class TestRunInterrupted(ProgramTest):
     """The model's third request, which is in the first task, is where something happens."""
 

@@ -42,6 +42,13 @@ std::vector<std::string> lines(const std::string& place_flag, const std::vector<
     return lines_of(program, next, columns);
 }
 
+TEST(NextCommands, OfATaskThatNeverBeganRemoveIt) {
+    TaskOverview task = standing("pending");
+    EXPECT_THAT(commands(next_commands(task)), IsEmpty());
+    task.began = false;
+    EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge abort 1f2e3d4c"));
+}
+
 TEST(NextCommands, OfATaskAtALimitAreThoseThatItsReasonNames) {
     TaskOverview task = standing("paused");
     task.question =

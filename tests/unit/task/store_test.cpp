@@ -156,6 +156,19 @@ TEST_F(TaskStoreTest, create_sweeps_folders_whose_process_was_killed_while_it_ma
     EXPECT_TRUE(fs::exists(at_work));
 }
 
+TEST_F(TaskStoreTest, a_folder_whose_process_was_killed_while_it_deleted_it_is_removed) {
+    create(id);
+    const auto tasks = store_.paths(id).root.parent_path();
+    const auto abandoned = tasks / (".removed-" + std::to_string(ended_process()) + "-" + id);
+    const auto at_work = store_.place_of_removed(id);
+    fs::create_directories(abandoned / "inputs");
+    fs::create_directories(at_work);
+    store_.remove_abandoned();
+    EXPECT_FALSE(fs::exists(abandoned));
+    EXPECT_TRUE(fs::exists(at_work));
+    EXPECT_TRUE(fs::exists(store_.paths(id).root));
+}
+
 TEST_F(TaskStoreTest, a_task_without_a_record_was_never_begun_and_is_not_active) {
     ASSERT_TRUE(store_.create(id, {{"task_id", id}, {"request", "Add login"}}).ok());
     EXPECT_TRUE(store_.never_began(id));
