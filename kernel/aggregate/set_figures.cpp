@@ -20,7 +20,8 @@ json::object figures_of(const TaskSet& set, const ConditionOfPart& condition) {
                          {"commit", text_or_null(part.commit)}});
     }
     const auto was_aborted = [](const json::value& part) { return part.at("state") == json::value("aborted"); };
-    const bool can_be_finished = set.phase == SetPhase::delivering || std::ranges::none_of(parts, was_aborted);
+    const bool can_be_finished =
+        set.phase == SetPhase::delivering || set.phase == SetPhase::undoing || std::ranges::none_of(parts, was_aborted);
     json::array actions;
     if (!set.has_ended() && !set.running) {
         if (can_be_finished) { actions.emplace_back("resume"); }

@@ -17,11 +17,12 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::array<std::pair<SetPhase, std::string_view>, 6> phases{{{SetPhase::specifying, "specifying"},
+constexpr std::array<std::pair<SetPhase, std::string_view>, 7> phases{{{SetPhase::specifying, "specifying"},
                                                                        {SetPhase::specified, "specified"},
                                                                        {SetPhase::branching, "branching"},
                                                                        {SetPhase::delivering, "delivering"},
                                                                        {SetPhase::done, "done"},
+                                                                       {SetPhase::undoing, "undoing"},
                                                                        {SetPhase::undone, "undone"}}};
 
 Error no_set(const std::filesystem::path& file, const std::string& why) {

@@ -2,13 +2,14 @@
 // A set: one request over several repositories, with a task in each, and branches in all of them or in none
 // (docs/repositories.md).
 //
-//   specified ──every part's commit is ready──▶ branching ──every branch is there──▶ delivering ──every task has ended──▶ done
-//       ▲  │                                        │
-//       │  └──────────────── abort ──▶ undone ◀─────┘ abort
-//       └──────── a branch cannot be made: those that were made are removed
+//   specifying ──▶ specified ──every part's commit is ready──▶ branching ──every branch is there──▶ delivering ──▶ done
+//       │            ▲  │                                        │                  every task has ended
+//       │            └──┼── a branch cannot be made: those that were made are removed
+//       └─── abort ─────┴──────── abort ──▶ undoing ◀────────────┘ abort
+//                                             └── branches and checkouts are gone, every task is aborted ──▶ undone
 //
 // Its file is written before each action. `branching` names the branch and the commit of each part, so after a crash it is known
-// which branches belong to the set.
+// which branches belong to the set. A set in `undoing` can only be undone.
 #pragma once
 
 #include <filesystem>
@@ -32,7 +33,7 @@ struct SetPart {
     std::string commit;                   ///< Set with `branch`.
 };
 
-enum class SetPhase : unsigned char { specifying = 1, specified, branching, delivering, done, undone };
+enum class SetPhase : unsigned char { specifying = 1, specified, branching, delivering, done, undoing, undone };
 [[nodiscard]] std::string_view to_string(SetPhase phase) noexcept;
 
 struct TaskSet {
@@ -44,7 +45,7 @@ struct TaskSet {
     /// The task in the first repository. Empty: the specification was given, or the task was not begun.
     std::string specification_task;
     std::string test_result;     ///< Result of the command that tests the parts together. Empty: none was run.
-    std::string reason;          ///< Why it went back or was undone. Empty: it was not.
+    std::string reason;          ///< Why it went back or is undone. Empty: it is not.
     std::vector<SetPart> parts;  ///< In the order named until `specified`, then each after those that it depends on.
     json::object settings;       ///< Settings for its tasks, in the form of `--set`.
     bool running = false;        ///< A process works on it. Only list_sets knows; not in the file.

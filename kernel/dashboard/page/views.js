@@ -33,7 +33,7 @@ function linked(text) {
 }
 
 function setCard(set) {
-  const words = { specifying: "writing the specification", specified: "working on its parts", branching: "making the branches", delivering: "delivering", done: "delivered", undone: "undone" };
+  const words = { specifying: "writing the specification", specified: "working on its parts", branching: "making the branches", delivering: "delivering", done: "delivered", undoing: "being undone", undone: "undone" };
   return h("li", {}, h("div", { class: "row" }, h("strong", {}, set.request), h("span", { class: "spring" }), h("span", { class: "quiet small" }, (words[set.phase] || set.phase) + (set.running || set.available_actions.length === 0 ? "" : ", stopped"))),
     h("ul", {}, set.specification_task && h("li", { class: "small" }, "specification: ", link("task/" + set.specification_task, set.specification_task)),
       set.parts.map((part) => h("li", { class: "small" }, h("strong", {}, part.repo), ": ", part.task_id ? [h("span", { class: tone(part.state) }, h("span", { "aria-hidden": "true" }, sign(part.state) + " "), named(part.state)), " ", link("task/" + part.task_id, part.task_id)] : "not started", part.depends_on.length > 0 && h("span", { class: "quiet" }, " after " + part.depends_on.join(", ")), part.branch && h("span", { class: "quiet" }, " · branch " + part.branch)))),

@@ -109,6 +109,7 @@ public:
     [[nodiscard]] fs::path file() const { return set_file(folder_); }
 
     Result<int> run() {
+        if (set_.phase == SetPhase::undoing) { return undo(); }
         if (set_.phase == SetPhase::undone) {
             return Error{"AF-SET-009", "set " + set_.id + " was undone: " + set_.reason, file().string(), "start it again",
                          ErrorKind::conflict};
@@ -174,11 +175,25 @@ public:
             return Error{"AF-SET-009", "all branches of set " + set_.id + " exist", file().string(),
                          set_.phase == SetPhase::done ? "nothing to do" : "agentforge resume " + set_.id, ErrorKind::conflict};
         }
+        if (set_.phase != SetPhase::undoing) {
+            AF_CHECK(find_repositories());
+            set_.phase = SetPhase::undoing;
+            set_.reason = reason;
+            AF_CHECK(save());
+        }
+        return undo();
+    }
+
+    /// Whether a task exists. Until then the user can correct the specification and start again.
+    [[nodiscard]] bool has_begun() const { return set_.phase != SetPhase::specifying || !set_.specification_task.empty(); }
+
+private:
+    using Waits = std::optional<int>;  ///< The exit code with which the command ends here.
+
+    /// Undoes what `abort` decided to undo, also what a killed process left of it.
+    Result<int> undo() {
         AF_CHECK(find_repositories());
         AF_TRY(kept_, take_branches_back());
-        set_.phase = SetPhase::undone;
-        set_.reason = reason;
-        AF_CHECK(save());
         AF_CHECK(remove_checkouts());
         std::vector<std::pair<SetPart, std::string>> tasks;
         for (const SetPart& part : set_.parts) { tasks.emplace_back(part, part.task); }
@@ -189,18 +204,14 @@ public:
             PartProgram own(program_, part.path, set_.settings);
             const auto progress = make_progress(own.program());
             AF_TRY(const auto project, Project::open(own.program(), *progress, task));
-            AF_TRY(const auto done, project->controller().abort(task, "set " + set_.id + " was undone: " + reason));
+            AF_TRY(const auto done, project->controller().abort(task, "set " + set_.id + " was undone: " + set_.reason));
             static_cast<void>(done);
         }
+        set_.phase = SetPhase::undone;
+        AF_CHECK(save());
         print_result();
         return 0;
     }
-
-    /// Whether a task exists. Until then the user can correct the specification and start again.
-    [[nodiscard]] bool has_begun() const { return set_.phase != SetPhase::specifying || !set_.specification_task.empty(); }
-
-private:
-    using Waits = std::optional<int>;  ///< The exit code with which the command ends here.
 
     /// Finds each part's repository: where the set recorded it, else where the list of repositories has its name.
     Result<void> find_repositories() {
@@ -613,8 +624,9 @@ private:
     /// Removes the branches that are still at the set's commits. Returns those that stay, each with the reason.
     Result<std::vector<std::string>> take_branches_back() {
         std::vector<std::string> kept;
-        if (set_.phase != SetPhase::branching) { return kept; }
+        if (set_.phase != SetPhase::branching && set_.phase != SetPhase::undoing) { return kept; }
         for (auto part = set_.parts.rbegin(); part != set_.parts.rend(); ++part) {
+            if (part->branch.empty() || part->commit.empty()) { continue; }
             AF_TRY(const bool removed, take_back_branch(part->path, part->branch, part->commit));
             if (removed) {
                 say("set " + set_.id + ": removed branch " + part->branch + " of " + part->repo);
@@ -904,6 +916,10 @@ std::vector<std::string> unfinished_sets(const Program& program, const std::file
             continue;
         }
         const bool has_branches = set.phase == SetPhase::branching || set.phase == SetPhase::delivering;
+        if (set.phase == SetPhase::undoing) {
+            lines.push_back("set " + printable(set.id, 120) + " is not undone yet: agentforge resume " + printable(set.id, 120));
+            continue;
+        }
         lines.push_back("set " + printable(set.id, 120) + " is not finished" +
                         (has_branches ? ", and some of its branches may exist" : ", and has no branch") + ": agentforge resume " +
                         printable(set.id, 120));

@@ -561,9 +561,9 @@ class TestSetKilled(SetTest):
             shutil.rmtree(self.folder / name)
             shutil.copytree(self.saved / name, self.folder / name, symlinks=True)
 
-    def killed_at(self, step):
+    def killed_at(self, step, command=("resume", "--set", "delivery.set_test=[\"true\"]")):
         """Whether it was: otherwise it had ended before."""
-        done = subprocess.run(self.command("resume", "--set", "delivery.set_test=[\"true\"]", self.set_id()), cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        done = subprocess.run(self.command(*command, self.set_id()), cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                               env=dict(self.environment, LD_PRELOAD=str(self.shim), AGENTFORGE_TEST_KILL_AT=str(step)))
         self.assertIn(done.returncode, (0, -9), done.stderr)
         return done.returncode != 0
@@ -588,6 +588,23 @@ class TestSetKilled(SetTest):
             self.restore()
         self.assert_done()
         self.assertLessEqual({("specified", 0), ("branching", 0), ("branching", 1), ("branching", 2), ("delivering", 2)}, seen)
+
+    def test_an_abort_killed_at_any_step_is_finished_by_the_next_abort_or_resume(self):
+        step, seen = 1, set()
+        while self.killed_at(step, ("abort",)):
+            phase = self.set_file()["phase"]
+            seen.add(phase)
+            if phase == "undoing":
+                self.assert_code(self.run_program("resume" if step % 2 else "abort", self.set_id(), cwd=self.folder), 0)
+            elif phase == "specified":
+                self.assert_code(self.run_program("abort", self.set_id(), cwd=self.folder), 0)
+            self.assertEqual(self.set_file()["phase"], "undone", f"step {step}")
+            for part in self.set_file()["parts"]:
+                self.repository = self.places[part["repo"]]
+                self.assertEqual((len(self.records("task_aborted", part["task"])), self.branches_of(part["repo"])), (1, []), f"step {step}")
+            self.restore()
+            step += 3
+        self.assertLessEqual({"specified", "undoing"}, seen)
 
     def test_killed_between_the_branches_and_hindered_none_is_left(self):
         step = 0

@@ -222,5 +222,14 @@ TEST(Sets, APartHasTheConditionOfItsTaskAndNoneBeforeItHasOne) {
     EXPECT_EQ(object.at("available_actions"), json::array({"resume"}));
 }
 
+TEST(Sets, OneThatIsBeingUndoneCanBeResumedAlthoughItsTasksAreAborted) {
+    TaskSet set;
+    set.id = "set-1";
+    set.phase = SetPhase::undoing;
+    set.parts = {{"one", "/one", {}, "task-1", {}, {}}, {"two", "/two", {"one"}, "task-2", {}, {}}};
+    const json::object object = figures_of(set, [](const SetPart& /*part*/) { return std::string("aborted"); });
+    EXPECT_EQ(object.at("available_actions"), json::array({"resume", "abort"}));
+}
+
 }  // namespace
 }  // namespace agentforge::kernel::testing
