@@ -95,24 +95,35 @@ private:
         const json::object& suite = input.artifacts.find("test_suite")->second;
         json::array criteria;
         for (const json::object& requirement : objects_of(specification, "requirements")) {
-            json::array tests;
-            for (const json::object& file : objects_of(suite, "test_files")) {
-                for (const json::object& test : objects_of(file, "tests")) {
-                    if (text_of(test, "requirement_ref") == text_of(requirement, "id")) {
-                        tests.emplace_back(text_of(file, "path") + "::" + text_of(test, "name"));
-                    }
-                }
-            }
             for (const std::string& criterion : texts_of(requirement, "acceptance_criteria")) {
-                criteria.push_back(json::object{{"requirement", text_of(requirement, "id")},
-                                                {"criterion", criterion},
-                                                {"tests", tests},
-                                                {"verified", !tests.empty()}});
+                criteria.push_back(verified(requirement, criterion, suite));
             }
         }
         json::object artifact{{"summary", text_of(execution, "summary")}, {"criteria", std::move(criteria)}};
         if (const json::value* notes = execution.if_contains("file_notes")) { artifact["file_notes"] = *notes; }
         return artifact;
+    }
+
+    /// Returns a criterion with its tests: those that name it, and those of its requirement that name no criterion. It is
+    /// verified if one of them was seen to fail before the change, which a guard was not, and its requirement is to be verified
+    /// by test.
+    static json::object verified(const json::object& requirement, const std::string& criterion, const json::object& suite) {
+        const std::string method = text_of(requirement, "verification_method");
+        json::array tests;
+        bool failed_before = false;
+        for (const json::object& file : objects_of(suite, "test_files")) {
+            for (const json::object& test : objects_of(file, "tests")) {
+                const std::string named = text_of(test, "acceptance_criterion");
+                if (text_of(test, "requirement_ref") != text_of(requirement, "id")) { continue; }
+                if (!named.empty() && named != criterion) { continue; }
+                tests.emplace_back(text_of(file, "path") + "::" + text_of(test, "name"));
+                failed_before = failed_before || text_of(test, "kind") != "guard";
+            }
+        }
+        return {{"requirement", text_of(requirement, "id")},
+                {"criterion", criterion},
+                {"tests", std::move(tests)},
+                {"verified", failed_before && (method.empty() || method == "test")}};
     }
 
     std::vector<std::string> gates_;

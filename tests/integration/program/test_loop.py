@@ -45,6 +45,21 @@ class FullWorkflowTests(LoopTest):
         self.assertIn("textkit/slug.py", delivered)
         self.assertIn("textkit/__init__.py", delivered)
 
+    def criteria(self):
+        artifact = yaml.safe_load((self.task_folder() / "artifacts" / "phases" / "verify" / "verification.yaml").read_text())
+        return {each["criterion"]: (each["verified"], [test.split("::", 1)[1] for test in each["tests"]]) for each in artifact.get("content", artifact)["criteria"]}
+
+    def test_a_criterion_is_verified_by_a_test_of_its_own_that_failed_before(self):
+        transcript = model.good()
+        suite = next(call["arguments"] for one in transcript["entries"] if one["stage"] == "tests" for call in one["tool_calls"] if call["name"] == "complete")
+        joined, between, accents, empty, keeps = suite["test_files"][0]["tests"]
+        between["acceptance_criterion"] = joined["acceptance_criterion"]
+        del accents["acceptance_criterion"]
+        keeps["acceptance_criterion"] = "No slug begins or ends with a hyphen"
+        self.assert_code(self.loop(transcript), 0)
+        self.assertEqual(self.criteria(), {joined["acceptance_criterion"]: (True, [joined["name"], between["name"]]), "No slug begins or ends with a hyphen": (False, [keeps["name"]]),
+                                           "'Crème brûlée' becomes 'creme-brulee'": (True, [accents["name"]]), "'?!' becomes ''": (True, [empty["name"]])})
+
     def test_a_plan_that_depends_on_a_task_that_there_is_not_is_rejected(self):
         plan = model.plan(dependencies={"tasks": [{"task_id": "task-20260101-nothing-00000000", "required_stage": "deliver"}]})
         self.assertNotEqual(self.loop(model.transcript(plan)).code, 0)
