@@ -31,6 +31,18 @@ bool may_run(const TaskFigures& figures) {
            figures.overview.running;
 }
 
+std::vector<std::string> places_of(const std::vector<Error>& problems) {
+    std::vector<std::string> places;
+    for (const Error& problem : problems) { places.push_back(problem.where); }
+    return places;
+}
+
+/// Returns 0 if there is no such file.
+std::int64_t changed_ns_of(const fs::path& file) {
+    struct stat status {};
+    return ::lstat(file.c_str(), &status) == 0 ? status.st_ctim.tv_sec * ns_per_second + status.st_ctim.tv_nsec : 0;
+}
+
 Error no_task(std::string_view task) {
     return {"AF-DASH-014", "There is no task '" + ellipsis(sanitize_utf8(task), 100) + "'", std::string(),
             "`agentforge status --all --ended` lists them.", ErrorKind::not_found};
@@ -141,34 +153,33 @@ bool Aggregator::repositories_moved() const {
 std::vector<std::string> Aggregator::names_in(std::size_t repository) {
     std::vector<std::string> names;
     repository_problems_.erase(repository);
-    odd_folders_.erase(repository);
+    odd_entries_.erase(repository);
     if (forgotten_.contains(repository)) { return names; }
     if (auto problem = problem_of(repositories_[repository])) {
         repository_problems_.emplace(repository, std::move(*problem));
         return names;
     }
-    std::error_code error;
-    for (fs::directory_iterator at(agentforge_of(repositories_[repository]) / "tasks", error), end; !error && at != end;
-         at.increment(error)) {
-        std::string name = at->path().filename().string();
-        std::error_code none;
-        if (name.starts_with('.')) { continue; }
-        if (is_task_id(name) && at->is_directory(none) && !at->is_symlink(none)) {
-            names.push_back(std::move(name));
-        } else if (at->is_directory(none)) {
-            odd_folders_[repository].push_back(not_a_tasks_folder(at->path()));
-        }
+    auto found = TaskStore(agentforge_of(repositories_[repository])).folders();
+    if (!found.ok()) {
+        odd_entries_[repository].push_back(std::move(found).error());
+        return names;
     }
-    return names;
+    if (!found->problems.empty()) {
+        odd_entries_[repository] = std::move(found->problems);
+        std::ranges::sort(odd_entries_[repository], {}, &Error::where);
+    }
+    return std::move(found->ids);
 }
 
 TaskChange Aggregator::change_of(const Key& key, const Known& known, std::string type) const {
     TaskChange change{.repo = repositories_[key.first].name, .task_id = key.second, .type = std::move(type)};
     if (!known.figures) { return change; }
-    change.seq = known.figures->seq;
-    change.stage = known.figures->overview.summary.current_stage;
-    change.step = known.figures->steps;
-    change.state = condition_of(known.figures->overview);
+    const TaskFigures& read = known.last_read ? *known.last_read : *known.figures;
+    change.seq = read.seq;
+    change.stage = read.overview.summary.current_stage;
+    change.step = read.steps;
+    // A task that is being removed loses its journal before its folder.
+    change.state = condition_of(change.type == "removed" ? read.overview : known.figures->overview);
     return change;
 }
 
@@ -186,10 +197,15 @@ std::vector<TaskChange> Aggregator::refresh() {
     Lock lock(mutex_);
     std::vector<TaskChange> changes;
     std::map<Key, bool> there;
+    std::vector<std::size_t> odd;
     for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
+        const std::vector<std::string> before = places_of(odd_entries_[repository]);
         for (const std::string& name : names_in(repository)) { there[{repository, name}] = true; }
+        if (places_of(odd_entries_[repository]) != before) { odd.push_back(repository); }
     }
     report_repositories(changes);
+    for (const std::size_t repository : odd) { changes.push_back({.repo = repositories_[repository].name, .type = "problem"}); }
+    version_ += odd.size();
     version_ += std::erase_if(tasks_, [&](const auto& task) {
         if (there.contains(task.first)) { return false; }
         changes.push_back(change_of(task.first, task.second, "removed"));
@@ -221,12 +237,18 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
     Lock lock(mutex_);
     std::vector<TaskChange> changes;
     std::vector<Key> differ;
+    std::vector<Key> outdated;
     for (const auto& [key, known] : tasks_) {
+        if (is_projection_outdated(key, known)) {
+            outdated.push_back(key);
+            continue;
+        }
         // Most tasks have ended: no path is built for them.
         if (!known.figures || !may_run(*known.figures)) { continue; }
         const TaskPaths paths{folder_of(key)};
         if (TaskLock::holder(paths).has_value() != known.figures->overview.running) { differ.push_back(key); }
     }
+    for (const Key& key : outdated) { refresh_task(lock, key, changes); }
     for (const Key& key : differ) {
         refresh_task(lock, key, changes);  // What the process wrote before it ended comes first.
         const auto found = tasks_.find(key);
@@ -284,45 +306,34 @@ void Aggregator::find_answers(std::vector<TaskChange>& changes) {
     }
 }
 
+void Aggregator::forget_removed(const Key& key, std::vector<TaskChange>& changes) {
+    const auto gone = tasks_.find(key);
+    if (gone == tasks_.end()) { return; }
+    changes.push_back(change_of(key, gone->second, "removed"));
+    tasks_.erase(gone);
+    ++version_;
+}
+
+bool Aggregator::is_projection_outdated(const Key& key, const Known& known) const {
+    return known.state_changed_ns && *known.state_changed_ns != changed_ns_of(TaskPaths{folder_of(key)}.state());
+}
+
 void Aggregator::refresh_task(Lock& lock, const Key& key, std::vector<TaskChange>& changes) {
-    struct stat status {};
     const TaskPaths paths{folder_of(key)};
-    if (::lstat(paths.journal().c_str(), &status) != 0) {
-        std::error_code none;
-        if (!fs::exists(paths.root, none)) {
-            const auto gone = tasks_.find(key);
-            if (gone == tasks_.end()) { return; }
-            changes.push_back(change_of(key, gone->second, "removed"));
-            tasks_.erase(gone);
-            ++version_;
-            return;
-        }
-        Known& known = tasks_[key];
-        if (known.figures && known.size == 0) { return; }
-        const bool had_journal = known.size != 0;
-        const bool never_began = TaskStore(agentforge_of(repositories_[key.first])).never_began(key.second);
-        known = Known{};
-        project(key, known, never_began ? std::nullopt : std::optional(state_without_journal(paths)));
-        if (had_journal) { changes.push_back(change_of(key, known, "problem")); }
-        ++version_;
-        return;
+    struct stat status {};
+    const bool has_journal = ::lstat(paths.journal().c_str(), &status) == 0;
+    if (struct stat folder{};
+        (!has_journal || !tasks_.contains(key)) && (::lstat(paths.root.c_str(), &folder) != 0 || !S_ISDIR(folder.st_mode))) {
+        return forget_removed(key, changes);
     }
     Known& known = tasks_[key];
-    if (!S_ISREG(status.st_mode)) {
-        const bool is_new = !known.problem;
-        known = Known{};
-        project(key, known,
-                Error{"AF-DASH-019", "The journal of a task is not a file: a link, a folder or a device",
-                      paths.journal().string(), "restore the journal, or delete the task's folder", ErrorKind::invalid});
-        if (is_new) { changes.push_back(change_of(key, known, "problem")); }
-        version_ += is_new ? 1 : 0;
-        return;
-    }
-    const auto size = static_cast<std::uint64_t>(status.st_size);
-    const std::int64_t changed = status.st_ctim.tv_sec * ns_per_second + status.st_ctim.tv_nsec;
-    if (known.size == size && known.changed_ns == changed) { return; }
+    const auto size = has_journal ? static_cast<std::uint64_t>(status.st_size) : 0;
+    const std::int64_t changed = has_journal ? status.st_ctim.tv_sec * ns_per_second + status.st_ctim.tv_nsec : 0;
+    const bool same = known.size == size && known.changed_ns == changed;
+    if (same && (has_journal || known.is_read()) && !is_projection_outdated(key, known)) { return; }
     // A journal only grows. After any other change, reads it from its beginning.
-    if (size <= known.size || size - known.size > long_read_bytes) { known.followed.reset(); }
+    const bool grew = has_journal && S_ISREG(status.st_mode) && size > known.size && size - known.size <= long_read_bytes;
+    if (!grew) { known.followed.reset(); }
     known.size = size;
     known.changed_ns = changed;
     follow(lock, key, known, changes);
@@ -346,47 +357,43 @@ Result<void> Aggregator::read_from_disk(Lock& lock, const Key& key, Known& known
 
 void Aggregator::follow(Lock& lock, const Key& key, Known& known, std::vector<TaskChange>& changes) {
     NewRecords new_records(known.reported, changes.size() < most_changes ? most_reported_at_once : 1);
+    const TaskStore store(agentforge_of(repositories_[key.first]));
+    const std::string text_before = known.figures ? known.figures->text : std::string();
     const auto read = read_from_disk(lock, key, known, new_records);
     ++version_;
     const bool was_unreadable = std::exchange(known.problem, std::nullopt).has_value();
     if (!read.ok()) {
-        project(key, known, read.error());
+        project(key, known, store.damage(key.second, read));
     } else if (known.followed->state().task_id != key.second) {
-        // Nothing of its own is written yet: a new journal, or a fork's; or its process ended before.
-        known.figures.reset();
-        if (!TaskLock::holder(TaskPaths{folder_of(key)})) { project(key, known, std::nullopt); }
-        return;
+        // Nothing of its own is written yet: a new journal, or a fork's; or its process ended before; or the journal was cut.
+        project(key, known, store.damage(key.second, read));
+        new_records.entries().clear();
     } else {
         known.figures = std::make_shared<const TaskFigures>(figures_of(*known.followed, repositories_[key.first].name));
         known.reported = known.figures->seq;
+        known.last_read.reset();
+        known.state_changed_ns.reset();
     }
-    // A journal that is readable again may have no new record.
-    const bool problem_changed = read.ok() ? was_unreadable && new_records.entries().empty() : !was_unreadable;
     for (NewRecords::Entry& each : new_records.entries()) {
         TaskChange change = change_of(key, known, std::move(each.type));
         change.seq = each.seq;
         change.at = std::move(each.at);
         changes.push_back(std::move(change));
     }
-    if (problem_changed) { changes.push_back(change_of(key, known, "problem")); }
+    // A journal that is readable again may have no new record.
+    const bool is_new_problem = known.problem && (!was_unreadable || known.figures->text != text_before);
+    const bool is_well_again = was_unreadable && !known.problem && new_records.entries().empty();
+    if (is_new_problem || is_well_again) { changes.push_back(change_of(key, known, "problem")); }
 }
 
 /// What is known of a task whose journal says nothing.
 void Aggregator::project(const Key& key, Known& known, std::optional<Error> problem) {
-    known.problem = problem;
-    known.figures.reset();
-    const auto stored = TaskStore(agentforge_of(repositories_[key.first])).load_state(key.second);
-    const auto state = stored.ok() ? task_state_from_json(*stored) : Result<TaskState>(stored.error());
-    if (state.ok()) {
-        known.figures = std::make_shared<const TaskFigures>(
-            figures_of(*state, TaskPaths{folder_of(key)}, repositories_[key.first].name, std::move(problem)));
-        return;
-    }
-    if (!known.problem) { known.problem = state.error(); }
-    if (known.followed && known.followed->state().task_id == key.second) {  // Better than nothing: what was read of the journal.
-        known.figures = std::make_shared<const TaskFigures>(
-            figures_of(known.followed->state(), TaskPaths{folder_of(key)}, repositories_[key.first].name, known.problem));
-    }
+    const TaskStore store(agentforge_of(repositories_[key.first]));
+    if (known.figures && !known.state_changed_ns) { known.last_read = known.figures; }
+    known.state_changed_ns = changed_ns_of(store.paths(key.second).state());
+    const ProjectedTask task = projected_task(store, key.second, std::move(problem));
+    known.problem = task.overview.problem;
+    known.figures = std::make_shared<const TaskFigures>(figures_of(task, repositories_[key.first].name));
 }
 
 void Aggregator::forget_ended(const Key& key, Known& known) {
@@ -419,7 +426,7 @@ std::vector<Error> Aggregator::problems() const {
     const std::lock_guard lock(mutex_);
     std::vector<Error> all;
     for (const auto& [repository, problem] : repository_problems_) { all.push_back(problem); }
-    for (const auto& [repository, problems] : odd_folders_) { all.insert(all.end(), problems.begin(), problems.end()); }
+    for (const auto& [repository, problems] : odd_entries_) { all.insert(all.end(), problems.begin(), problems.end()); }
     for (const auto& [key, known] : tasks_) {
         if (known.problem) { all.push_back(*known.problem); }
     }
@@ -472,7 +479,7 @@ Result<void> Aggregator::with_task(const Place& place, const std::function<Resul
         known.followed = std::make_unique<FollowedTask>(TaskPaths{folder_of(key)}, key.second);
         AF_CHECK(known.followed->refresh());
     }
-    if (known.followed->state().task_id.empty()) { return known.problem ? Result<void>(*known.problem) : Result<void>(); }
+    if (known.followed->state().task_id != key.second) { return {}; }  // Nothing of its own is written yet.
     auto visited = visit(*known.followed);
     forget_ended(key, known);
     return visited;

@@ -27,17 +27,18 @@ namespace agentforge::kernel {
 [[nodiscard]] std::optional<Error> problem_of(const KnownRepository& repository);
 
 /// One change: a record was appended (`type` is the record's), a process took or released a task (`process`), its journal can no
-/// longer be read or can be again (`problem`), it is no longer there (`removed`), a repository came or went (`repository`), or a
-/// set changed (`set`; see SetWatch).
+/// longer be read or can be again (`problem`; without a task: what is among the tasks and is none came or went), it is no longer
+/// there (`removed`), a repository came or went (`repository`), or a set changed (`set`; see SetWatch).
 struct TaskChange {
     std::string repo = {};
-    std::string task_id = {};  ///< Empty for `repository`.
+    std::string task_id = {};  ///< Empty for `repository`, and for a `problem` that is not a task's.
     Sequence seq = 0;          ///< Sequence number in the journal. If the change is not a record, that of the last record.
     std::string type = {};
     std::string stage = {};  ///< Current stage after the change.
     std::uint64_t step = 0;  ///< Steps that the task has taken so far.
-    std::string state = {};  ///< See condition_of. For `repository`: `available`, `unavailable` or `removed`.
-    std::string at = {};     ///< When the record was written. Empty if the change is not a record.
+    /// See condition_of; for `removed` the last that was read. For `repository`: `available`, `unavailable` or `removed`.
+    std::string state = {};
+    std::string at = {};  ///< When the record was written. Empty if the change is not a record.
 };
 
 /// Follows all tasks of the repositories. Only reads; writes only caches. Safe to use from several threads: while `refresh` reads
@@ -69,8 +70,8 @@ public:
     std::vector<TaskChange> refresh();
     /// Reads one task. Adds a task that is not known yet. Cost: what its journal grew by.
     std::vector<TaskChange> refresh(std::size_t repository, const std::string& task_id);
-    /// Checks whether the tasks in progress still have a process: a process may end without writing a record. Includes
-    /// `refresh_answers`.
+    /// Checks whether the tasks in progress still have a process: a process may end without writing a record. Looks at the
+    /// `state.yaml` of tasks whose journal cannot be read. Includes `refresh_answers`.
     std::vector<TaskChange> refresh_processes();
     /// Checks which waiting tasks have an answer as a file, as EscalationStore::pending does. Never waits for a `refresh` that
     /// reads a long journal. Cost: a stat call for each repository, and for each waiting task that may have an answer.
@@ -79,7 +80,7 @@ public:
     using Figures = std::shared_ptr<const TaskFigures>;
     /// Ordered by last activity, newest first.
     [[nodiscard]] std::vector<Figures> tasks() const;
-    /// Errors of reading, one for each task or repository.
+    /// Errors of reading, one for each task, repository, and entry among the tasks that is none.
     [[nodiscard]] std::vector<Error> problems() const;
     /// Changes whenever any figure changes.
     [[nodiscard]] std::uint64_t version() const;
@@ -102,7 +103,8 @@ public:
 private:
     struct Known {
         std::unique_ptr<FollowedTask> followed;  ///< Null: it has ended, and nobody looked at it for some time.
-        Figures figures;        ///< From `state.yaml` where the journal cannot be read; null: not from that either.
+        Figures figures;        ///< See projected_task if the journal cannot be read. Null: it is being read for the first time.
+        Figures last_read;      ///< The last from the journal, while it cannot be read.
         Sequence reported = 0;  ///< The last record that `refresh` told of.
         std::optional<Error> problem;
         /// False while it is read for the first time.
@@ -110,6 +112,7 @@ private:
         /// Size of the journal. Nothing was appended while this and the time of the last change stay the same.
         std::uint64_t size = 0;
         std::int64_t changed_ns = 0;
+        std::optional<std::int64_t> state_changed_ns;  ///< Of `state.yaml`, if the figures are from it.
     };
     using Key = std::pair<std::size_t, std::string>;
     using Lock = std::unique_lock<std::mutex>;
@@ -122,6 +125,8 @@ private:
     void report_repositories(std::vector<TaskChange>& changes);
     void forget_ended(const Key& key, Known& known);
     void project(const Key& key, Known& known, std::optional<Error> problem);
+    [[nodiscard]] bool is_projection_outdated(const Key& key, const Known& known) const;
+    void forget_removed(const Key& key, std::vector<TaskChange>& changes);
     void find_answers(std::vector<TaskChange>& changes);
     void look_for_answer_files();
     [[nodiscard]] std::vector<std::string> names_in(std::size_t repository);
@@ -134,7 +139,7 @@ private:
     std::set<std::size_t> forgotten_;               ///< Numbers of repositories that are known no more.
     std::map<Key, Known> tasks_;
     std::map<std::size_t, Error> repository_problems_;
-    std::map<std::size_t, std::vector<Error>> odd_folders_;  ///< Among the tasks of a repository.
+    std::map<std::size_t, std::vector<Error>> odd_entries_;  ///< What is among the tasks of a repository and is none.
     /// The files with answers of one repository, by its number.
     struct Answers {
         std::int64_t folder_changed_ns = -1;

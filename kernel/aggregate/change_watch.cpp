@@ -67,7 +67,7 @@ void ChangeWatch::watch_folder(std::size_t folder) {
     std::error_code error;
     for (fs::directory_iterator at(folders_[folder], error), end; !error && at != end; at.increment(error)) {
         std::error_code none;
-        if (at->is_directory(none) && is_task_id(at->path().filename().string())) {
+        if (at->is_directory(none) && !at->is_symlink(none) && is_task_id(at->path().filename().string())) {
             watch_task(folder, at->path().filename().string());
         }
     }
@@ -110,8 +110,9 @@ void ChangeWatch::take_event(int watch, unsigned mask, const std::string& name, 
         if (!name.starts_with('.')) { changes.push_back(about); }
         return;
     }
-    if (about.task.empty() && is_task_id(name)) {
-        if ((mask & (IN_CREATE | IN_MOVED_TO)) != 0) { watch_task(about.folder, name); }
+    // What is not a task's folder is told of, too. Dot files are AgentForge's own.
+    if (about.task.empty() && !name.empty() && !name.starts_with('.')) {
+        if (is_task_id(name) && (mask & (IN_CREATE | IN_MOVED_TO)) != 0) { watch_task(about.folder, name); }
         changes.push_back({about.folder, {}});
         return;
     }

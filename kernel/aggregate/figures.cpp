@@ -333,7 +333,7 @@ namespace {
 TaskFigures figures_from(const Source& task, TaskOverview overview, const std::string& repo) {
     const TaskState& state = task.state;
     TaskFigures figures{.repo = repo, .overview = std::move(overview), .seq = state.seq, .steps = state.steps, .text = {}};
-    json::object status{{"task_status", to_string(state.status)},
+    json::object status{{"task_status", figures.overview.summary.status},
                         {"phase", state.stages.empty() ? json::value(nullptr) : json::value(state.stage().name)},
                         {"phase_progress", stage_progress(state)},
                         {"overall_progress", overall_progress(state)},
@@ -376,12 +376,28 @@ TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
     return figures;
 }
 
-TaskFigures figures_of(const TaskState& projected, const TaskPaths& paths, const std::string& repo,
-                       std::optional<Error> problem) {
-    TaskOverview overview = overview_of(projected, {}, paths);
-    overview.began = problem.has_value();
-    overview.problem = std::move(problem);
-    return figures_from({projected, {}, {}, 0}, std::move(overview), repo);
+ProjectedTask projected_task(const TaskStore& store, const std::string& task_id, std::optional<Error> problem) {
+    const auto stored = store.load_state(task_id);
+    auto state = stored.ok() ? task_state_from_json(*stored) : Result<TaskState>(stored.error());
+    ProjectedTask task;
+    if (state.ok()) {
+        task.state = std::move(*state);
+        task.overview = overview_of(task.state, {}, store.paths(task_id));
+    } else {
+        task.state.task_id = task_id;
+        TaskSummary unknown;
+        unknown.task_id = task_id;
+        unknown.status = "unknown";
+        task.overview = overview_of(std::move(unknown), store.paths(task_id));
+        if (!problem) { problem = state.error(); }
+    }
+    task.overview.began = problem.has_value();
+    task.overview.problem = std::move(problem);
+    return task;
+}
+
+TaskFigures figures_of(const ProjectedTask& task, const std::string& repo) {
+    return figures_from({task.state, {}, {}, 0}, task.overview, repo);
 }
 
 TaskFigures with_process(TaskFigures figures, const TaskPaths& paths) {

@@ -63,8 +63,8 @@ struct TaskFigures {
     std::optional<TaskCase> statistics = {};  ///< Its share of the statistics. Empty: its journal cannot be read.
 };
 
-/// Returns `pending`, `in_progress`, `awaiting_approval`, `escalated`, `paused`, `interrupted`, `completed`, `failed` or
-/// `aborted`.
+/// Returns `pending`, `in_progress`, `awaiting_approval`, `escalated`, `paused`, `interrupted`, `completed`, `failed`, `aborted`,
+/// or `unknown` if neither the journal nor `state.yaml` can be read.
 [[nodiscard]] std::string condition_of(const TaskOverview& overview);
 /// Returns the actions that a person can take now: `respond`, `approve`, `revise`, `exit`, `reject`, `extend`, `pause`,
 /// `resume`, `abort`.
@@ -82,9 +82,15 @@ struct TaskCounts {
 [[nodiscard]] json::object to_json(const TaskCounts& counts);
 
 [[nodiscard]] TaskFigures figures_of(const FollowedTask& task, const std::string& repo);
-/// The figures of a task whose journal cannot be read, from its `state.yaml`. `problem`: why; nothing: it was never begun.
-[[nodiscard]] TaskFigures figures_of(const TaskState& projected, const TaskPaths& paths, const std::string& repo,
-                                     std::optional<Error> problem);
+/// A task whose journal tells nothing of it.
+struct ProjectedTask {
+    TaskState state;  ///< From `state.yaml`; only the id if that cannot be read either. The task is then `unknown`.
+    TaskOverview overview;
+};
+/// How a task stands whose journal tells nothing of it. `status`, `stats`, the dashboard's API and its page take it from here.
+/// `problem`: TaskStore::damage. Reads files on each call: the answer does not depend on what was seen before the damage.
+[[nodiscard]] ProjectedTask projected_task(const TaskStore& store, const std::string& task_id, std::optional<Error> problem);
+[[nodiscard]] TaskFigures figures_of(const ProjectedTask& task, const std::string& repo);
 /// The same, but for whether a process has the task, and in what its last one died.
 [[nodiscard]] TaskFigures with_process(TaskFigures figures, const TaskPaths& paths);
 /// Something that cannot be read, as the API says it.

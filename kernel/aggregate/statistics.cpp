@@ -155,8 +155,10 @@ json::object to_json(const TaskStatistics& statistics, system_clock::time_point 
     object["repositories"] = statistics.repositories;
     object["repositories_with_open_tasks"] = statistics.active;
     object["unreadable_tasks"] = statistics.unreadable.size();
+    std::vector<Error> unreadable = statistics.unreadable;
+    std::ranges::sort(unreadable, {}, &Error::where);
     json::array problems;
-    for (const Error& problem : statistics.unreadable) { problems.push_back(problem_json(problem)); }
+    for (const Error& problem : unreadable) { problems.push_back(problem_json(problem)); }
     object["problems"] = std::move(problems);
     object["repositories_left_out"] = statistics.left_out;
     object["by_pipeline"] = groups_json(statistics.by_pipeline, statistics.has_rework);

@@ -13,12 +13,22 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
     Listing listing;
     listing.problems = std::move(found.problems);
     listing.tasks.reserve(found.tasks.size());
+    const auto add = [&listing](TaskOverview overview) {
+        listing.counts.take(overview);
+        listing.tasks.push_back(std::move(overview));
+    };
+    const auto project = [&](const std::string& id, const Error& problem) {
+        followed_.erase(id);
+        add(projected_task(store_, id, problem).overview);
+    };
     for (TaskSummary& summary : found.tasks) {
+        if (const auto damage = found.damaged.extract(summary.task_id)) {
+            project(summary.task_id, damage.mapped());
+            continue;
+        }
         TaskOverview overview;
-        const auto damage = found.damaged.find(summary.task_id);
-        if (has_ended(summary) && (summary.from_journal || damage != found.damaged.end())) {
+        if (has_ended(summary) && summary.from_journal) {
             overview.summary = std::move(summary);
-            if (damage != found.damaged.end()) { overview.problem = damage->second; }
             followed_.erase(overview.summary.task_id);
         } else {
             const TaskPaths paths = store_.paths(summary.task_id);
@@ -29,27 +39,28 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
                 !overview.summary.waiting_for.empty() && answered.has_any_of_task(overview.summary.task_id);
             if (is_behind || may_be_answered) { overview = with_journal_facts(overview); }
         }
-        listing.counts.take(overview);
-        listing.tasks.push_back(std::move(overview));
+        add(std::move(overview));
     }
+    for (const auto& [id, problem] : found.damaged) { project(id, problem); }
     return listing;
 }
 
 TaskOverview TaskOverviews::with_journal_facts(const TaskOverview& listed) {
     const std::string& id = listed.summary.task_id;
-    if (has_ended(listed.summary) && (listed.summary.from_journal || listed.problem)) { return listed; }
+    if (listed.problem || (has_ended(listed.summary) && listed.summary.from_journal)) { return listed; }
     auto overview = read_task(id);
     if (overview.ok()) {
         overview->began = listed.began;
         return std::move(*overview);
     }
     followed_.erase(id);
-    const auto projection = store_.load_state(id);
-    const auto state = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
-    TaskOverview projected = state.ok() ? overview_of(*state, {}, store_.paths(id)) : listed;
-    projected.began = listed.began;
-    if (projected.began) { projected.problem = std::move(overview).error(); }
-    return projected;
+    return projected_task(store_, id, store_.damage(id, overview.error())).overview;
+}
+
+TaskOverview TaskOverviews::find(const std::string& task_id) {
+    TaskOverview unread;
+    unread.summary.task_id = task_id;
+    return with_journal_facts(unread);
 }
 
 Result<TaskOverview> TaskOverviews::read_task(const std::string& task_id) {
@@ -59,7 +70,7 @@ Result<TaskOverview> TaskOverviews::read_task(const std::string& task_id) {
     AF_CHECK(task->refresh());
     if (task->state().task_id != task_id) {  // Nothing is recorded yet; the store knows why.
         AF_TRY(const TaskState state, store_.state(task_id));
-        return overview_of(state, {}, paths);
+        return state.task_id.empty() ? Result<TaskOverview>(no_records(task_id, paths)) : overview_of(state, {}, paths);
     }
     return overview_of(task->state(), task->activity(), paths);
 }

@@ -21,17 +21,19 @@ public:
     explicit TaskOverviews(const std::filesystem::path& agentforge_directory) : store_(agentforge_directory) {}
 
     struct Listing {
-        /// Newest first. Fields that only the journal has (stages, question, activity) are empty.
+        /// Newest first, with those that cannot be read. Fields that only the journal has (stages, question, activity) are empty.
         std::vector<TaskOverview> tasks;
         TaskCounts counts;            ///< Counts over all tasks.
         std::vector<Error> problems;  ///< One for each folder that is not a readable task.
     };
     /// Errors: those of TaskStore::list.
     [[nodiscard]] Result<Listing> list();
-    /// Adds the facts from the journal to a listed task. If the journal cannot be read, sets `problem` and takes what
-    /// `state.yaml` has. Returns an ended task unchanged.
+    /// Adds the facts from the journal to a listed task. If the journal cannot be read: projected_task. Returns a task that has
+    /// ended or that was listed with a problem unchanged.
     [[nodiscard]] TaskOverview with_journal_facts(const TaskOverview& listed);
-    /// Returns one task, ended or not. Errors: those of TaskStore::state.
+    /// Returns one task, ended or not, as it is in a list; `unknown` if it does not exist.
+    [[nodiscard]] TaskOverview find(const std::string& task_id);
+    /// Returns one task, ended or not. Errors: those of TaskStore::state; AF-TASK-014.
     [[nodiscard]] Result<TaskOverview> read_task(const std::string& task_id);
 
 private:

@@ -320,16 +320,10 @@ Result<void> share_file(const fs::path& from, const fs::path& to) {
     return error ? Result<void>(io_error("The history could not be shared", to, error.value())) : Result<void>();
 }
 
-Error missing(const fs::path& path) {
-    return Error{"AF-JRNL-007", "There is no journal", path.string(), "Check the task's id; its folder may be incomplete.",
-                 ErrorKind::not_found};
-}
-
 Result<std::uint64_t> size_of(const fs::path& path, const FileDescriptor& file) {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) { return io_error("The journal could not be read", path, errno); }
-    if (S_ISDIR(status.st_mode)) { return io_error("The journal could not be read", path, EISDIR); }
-    if (!S_ISREG(status.st_mode)) { return io_error("The journal is not a regular file", path, EINVAL); }
+    if (!S_ISREG(status.st_mode)) { return journal_is_no_file(path); }
     return static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -342,7 +336,8 @@ Result<FileDescriptor> open_journal(const fs::path& path, int flags) {
     FileDescriptor file = open_file(path, flags);
     if (file.valid()) { return file; }
     const int error = errno;
-    if (error == ENOENT || error == ENOTDIR) { return missing(path); }
+    if (error == ENOENT || error == ENOTDIR) { return no_journal(path); }
+    if (error == ELOOP || error == ENXIO || error == EISDIR) { return journal_is_no_file(path); }
     return io_error("The journal could not be opened", path, error);
 }
 

@@ -107,9 +107,9 @@ public:
                                                 JournalDisk& disk = JournalDisk::system());
     /// Opens for appending: verifies the chain and cuts a torn tail (its bytes go to `<path>.torn-<n>`). Only a last line without
     /// a line end, or one that is not a JSON object, is torn. A complete last line that does not verify, or a bad line with
-    /// another one after it, is corruption. Errors: `corrupt` AF-JRNL-002 with offset and sequence; `not_found` AF-JRNL-007; `io`
-    /// AF-JRNL-003. `visitor` receives the header and each record before anything is cut. If it returns an error, the file stays
-    /// unchanged.
+    /// another one after it, is corruption. Errors: `corrupt` AF-JRNL-002 with offset and sequence, AF-JRNL-009 no regular file;
+    /// `not_found` AF-JRNL-007; `io` AF-JRNL-003. `visitor` receives the header and each record before anything is cut. If it
+    /// returns an error, the file stays unchanged.
     [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system(),
                                               const JournalVisitor& visitor = {});
     /// Reads and verifies without changing the file. Skips a torn tail and reports it. An error of `visitor` ends the read and is

@@ -78,6 +78,16 @@ Result<std::optional<Record>> record_in(const Lines::Line& line, const JournalHe
     return std::optional(std::move(read.record));
 }
 
+Error no_journal(const std::filesystem::path& path) {
+    return Error{"AF-JRNL-007", "There is no journal", path.string(),
+                 "Restore the task's folder from a backup, or remove the folder.", ErrorKind::not_found};
+}
+
+Error journal_is_no_file(const std::filesystem::path& path) {
+    return Error{"AF-JRNL-009", "The journal is not a file: a link, a folder or a device", path.string(),
+                 "Put the journal back, or remove the task's folder.", ErrorKind::corrupt};
+}
+
 Error line_too_long(const std::filesystem::path& path, std::uint64_t offset, Sequence sequence) {
     return corrupt_journal(path, offset, sequence, "the line is longer than " + std::to_string(longest_line >> 20U) + " MiB");
 }

@@ -57,6 +57,10 @@ struct SharedRecords {
 [[nodiscard]] JournalMark mark_of(std::vector<JournalMark::Part> history, const RunningSum& sum, const JournalHead& head);
 [[nodiscard]] bool is_header_key(std::string_view key) noexcept;
 
+/// Returns AF-JRNL-007: there is no file at the journal's path.
+[[nodiscard]] Error no_journal(const std::filesystem::path& path);
+/// Returns AF-JRNL-009: at the journal's path is a link, a folder or a device.
+[[nodiscard]] Error journal_is_no_file(const std::filesystem::path& path);
 /// Returns AF-JRNL-002 for a line too long for any reader. `sequence`: number of the record expected there; 0: unknown, or the
 /// header.
 [[nodiscard]] Error line_too_long(const std::filesystem::path& path, std::uint64_t offset, Sequence sequence);

@@ -27,12 +27,13 @@ Error cannot_read(const fs::path& path, int error) {
 
 Result<FileDescriptor> open_journal(const fs::path& path) {
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status {};
+    if (file.valid() && ::fstat(file.get(), &status) == 0 && !S_ISREG(status.st_mode)) { return journal_is_no_file(path); }
     if (file.valid()) { return file; }
-    if (errno == ENOENT || errno == ENOTDIR) {
-        return Error{"AF-JRNL-007", "There is no journal", path.string(), "Check the task's id; its folder may be incomplete.",
-                     ErrorKind::not_found};
-    }
-    return cannot_read(path, errno);
+    const int error = errno;
+    if (error == ENOENT || error == ENOTDIR) { return no_journal(path); }
+    if (error == ELOOP || error == ENXIO) { return journal_is_no_file(path); }
+    return cannot_read(path, error);
 }
 
 Result<std::uint64_t> size_of_file(int file, const fs::path& path) {
@@ -105,7 +106,7 @@ Result<void> JournalTail::check_same_file() const {
     const Error replaced{"AF-JRNL-006", "The journal was replaced or shortened while it was read", path_.string(),
                          "Read it again from its beginning.", ErrorKind::conflict};
     if (::fstat(file_.get(), &ours) != 0) { return cannot_read(path_, errno); }
-    if (::stat(path_.c_str(), &named) != 0 || named.st_ino != ours.st_ino || named.st_dev != ours.st_dev) { return replaced; }
+    if (::lstat(path_.c_str(), &named) != 0 || named.st_ino != ours.st_ino || named.st_dev != ours.st_dev) { return replaced; }
     if (static_cast<JournalOffset>(ours.st_size) < offset_) { return replaced; }
     return {};
 }

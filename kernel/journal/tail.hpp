@@ -32,9 +32,9 @@ public:
     /// journal that this one continues.
     using Take = std::function<Result<void>(const Record& record, JournalOffset at)>;
     /// Reads what was appended since the last call, and returns the number of records. Leaves an incomplete last line for the
-    /// next call. Errors: `not_found` AF-JRNL-007; `corrupt` AF-JRNL-002, `unavailable` AF-JRNL-008; `io` AF-JRNL-003; `conflict`
-    /// AF-JRNL-006 the file was replaced or shortened: start again with a new object. Cost: that of the appended bytes, whatever
-    /// the journal's length. Memory: 256 KiB and the longest line, which has at most 64 MiB.
+    /// next call. Errors: `not_found` AF-JRNL-007; `corrupt` AF-JRNL-002, AF-JRNL-009, `unavailable` AF-JRNL-008; `io`
+    /// AF-JRNL-003; `conflict` AF-JRNL-006 the file was replaced or shortened: start again with a new object. Cost: that of the
+    /// appended bytes, whatever the journal's length. Memory: 256 KiB and the longest line, which has at most 64 MiB.
     [[nodiscard]] Result<std::size_t> read(const Take& take);
     /// Head of the last record read.
     [[nodiscard]] const JournalHead& head() const noexcept { return head_; }

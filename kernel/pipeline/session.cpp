@@ -77,13 +77,6 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
 
 }  // namespace
 
-Error no_records(std::string_view task_id, const TaskPaths& paths) {
-    return Error{"AF-TASK-014",
-                 "task " + std::string(task_id) + " was never completely created, or its journal was truncated: it has no record",
-                 paths.journal().string(), "restore the journal from a backup, or remove this folder and start again",
-                 ErrorKind::corrupt};
-}
-
 TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock,
                          const Redactor& redactor)
     : store_(store),

@@ -159,7 +159,4 @@ private:
 [[nodiscard]] Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_id,
                                                 std::vector<Record>* folded = nullptr);
 
-/// Returns `AF-TASK-014`: the journal has no records of the task.
-[[nodiscard]] Error no_records(std::string_view task_id, const TaskPaths& paths);
-
 }  // namespace agentforge::kernel

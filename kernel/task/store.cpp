@@ -75,29 +75,39 @@ bool lock_exclusively(int descriptor) {
     return false;
 }
 
-/// Returns the names in the folder, without dot files.
-Result<std::vector<std::string>> names_in(const fs::path& folder) {
-    std::vector<std::string> names;
+struct Entry {
+    std::string name;
+    bool is_folder = false;  ///< False for a link to a folder, too.
+};
+
+/// Returns the entries of the folder, without dot files.
+Result<std::vector<Entry>> entries_of(const fs::path& folder) {
+    std::vector<Entry> entries;
     const auto unreadable = [&](int error) {
         return Error{"AF-TASK-007", "Cannot read the folder of the tasks: " + errno_text(error), folder.string(),
                      "Check the folder's permissions.", ErrorKind::io};
     };
     DIR* const directory = ::opendir(folder.c_str());
     if (directory == nullptr) {
-        if (errno == ENOENT) { return names; }
+        if (errno == ENOENT) { return entries; }
         return unreadable(errno);
     }
+    const auto is_folder = [directory](const dirent& entry) {
+        if (entry.d_type != DT_UNKNOWN) { return entry.d_type == DT_DIR; }
+        struct stat status {};
+        return ::fstatat(::dirfd(directory), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+    };
     errno = 0;
     for (;;) {
         const dirent* const entry = ::readdir(directory);
         if (entry == nullptr) { break; }
-        if (entry->d_name[0] != '.') { names.emplace_back(entry->d_name); }
+        if (entry->d_name[0] != '.') { entries.push_back({entry->d_name, is_folder(*entry)}); }
         errno = 0;
     }
     const int error = errno;
     ::closedir(directory);
     if (error != 0) { return unreadable(error); }
-    return names;
+    return entries;
 }
 
 /// Reads the few texts of a projection that a listing shows, and skips the rest without building it. With a thousand tasks that
@@ -323,8 +333,10 @@ Error no_such_task(const fs::path& root, std::string_view task_id) {
                      "Restore the file from a backup; `agentforge inspect` shows what its journal holds.", ErrorKind::corrupt};
     }
     std::string remedy = "`agentforge status` lists the tasks.";
-    if (const auto names = names_in(root); names.ok()) {
-        if (const std::string near = nearest(task_id, names.value()); !near.empty()) { remedy = "Did you mean '" + near + "'?"; }
+    if (const auto entries = entries_of(root); entries.ok()) {
+        std::vector<std::string> names;
+        for (const Entry& entry : *entries) { names.push_back(entry.name); }
+        if (const std::string near = nearest(task_id, names); !near.empty()) { remedy = "Did you mean '" + near + "'?"; }
     }
     return Error{"AF-TASK-002", "There is no task '" + ellipsis(task_id, 200) + "'", root.string(), remedy, ErrorKind::not_found};
 }
@@ -352,13 +364,16 @@ std::string named_by(const std::vector<Record>& records) {
 
 }  // namespace
 
+bool TaskStore::is_only_a_request(std::string_view task_id) const {
+    // A truncated journal is another case: then the state names the last record.
+    const auto state = load_state(task_id);
+    return state.ok() && text_of(*state, "status") == "pending" && !state->contains("hash") && load(task_id).ok();
+}
+
 bool TaskStore::never_began(std::string_view task_id) const {
     if (!is_task_id(task_id)) { return false; }
     const TaskPaths place = paths(task_id);
-    if (TaskLock::holder(place)) { return false; }
-    // A truncated journal is another case: then the state names the last record.
-    const auto state = load_state(task_id);
-    if (!state.ok() || text_of(*state, "status") != "pending" || state->contains("hash") || !load(task_id).ok()) { return false; }
+    if (TaskLock::holder(place) || !is_only_a_request(task_id)) { return false; }
     bool forked = false;
     std::vector<Record> found;
     const auto header = [&](const json::object& fields) -> Result<void> {
@@ -374,6 +389,27 @@ bool TaskStore::never_began(std::string_view task_id) const {
     }
     // A fork's journal reads as its parent's until its own first record.
     return found.empty() || (forked && named_by(found) != task_id);
+}
+
+std::optional<Error> TaskStore::damage(std::string_view task_id, const Result<void>& read) const {
+    if (never_began(task_id)) { return std::nullopt; }
+    const bool is_empty = read.ok() || read.error().kind == ErrorKind::not_found;
+    if (is_empty && TaskLock::holder(paths(task_id)) && is_only_a_request(task_id)) { return std::nullopt; }
+    return read.ok() ? no_records(task_id, paths(task_id)) : read.error();
+}
+
+Result<TaskFolders> TaskStore::folders() const {
+    AF_TRY(std::vector<Entry> entries, entries_of(root_));
+    TaskFolders found;
+    found.ids.reserve(entries.size());
+    for (Entry& entry : entries) {
+        if (entry.is_folder && is_task_id(entry.name)) {
+            found.ids.push_back(std::move(entry.name));
+        } else {
+            found.problems.push_back(not_a_tasks_folder(root_ / entry.name));
+        }
+    }
+    return found;
 }
 
 Result<void> TaskStore::check_began(std::string_view task_id) const {
@@ -513,14 +549,18 @@ TaskSummary summary_of(const TaskState& state) {
             std::string(state.waiting_for())};
 }
 
-Error state_without_journal(const TaskPaths& task) {
-    return Error{"AF-TASK-004", "The task has a state but no journal", task.journal().string(),
-                 "Restore the folder from a backup, or remove it.", ErrorKind::corrupt};
+Error no_records(std::string_view task_id, const TaskPaths& paths) {
+    return Error{"AF-TASK-014",
+                 "task " + std::string(task_id) + " was never completely created, or its journal was truncated: it has no record",
+                 paths.journal().string(), "restore the journal from a backup, or remove this folder and start again",
+                 ErrorKind::corrupt};
 }
 
-Error not_a_tasks_folder(const fs::path& folder) {
-    return Error{"AF-TASK-009", "'" + folder.filename().string() + "' is not a task's folder", folder.string(),
-                 "Move it away; only tasks belong here.", ErrorKind::invalid};
+Error not_a_tasks_folder(const fs::path& entry) {
+    const std::string name = sanitize_utf8(entry.filename().string());
+    return Error{"AF-TASK-009",
+                 "'" + ellipsis(name, 80) + "' is not a task's folder" + (is_task_id(name) ? " but a link or a file" : ""),
+                 sanitize_utf8(entry.string()), "Move it away; only tasks belong here.", ErrorKind::invalid};
 }
 
 bool has_ended(const TaskSummary& task) {
@@ -557,7 +597,9 @@ std::optional<Error> damage_of_ended(const TaskPaths& place) {
 }
 
 /// Reads the projection, or the journal if that has later records: a process that ended between the two writes leaves them so.
-Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
+/// Errors: TaskStore::damage, if there is no projection of this task either.
+Result<ListedTask> read_task(const TaskStore& store, const std::string& name) {
+    const TaskPaths place = store.paths(name);
     auto projected = read_summary(place.state());
     const bool own = projected.ok() && projected->summary.task_id == name;
     if (own && Journal::ends_with(place.journal(), projected->hash)) {
@@ -565,33 +607,29 @@ Result<ListedTask> read_task(const TaskPaths& place, const std::string& name) {
         projected->summary.from_journal = !damage;
         return ListedTask{std::move(projected->summary), std::move(damage)};
     }
-    std::error_code none;
     std::optional<Error> problem;
     // The process that runs the task is about to write the projection. If no process holds the task, it is written here.
-    if (fs::exists(place.journal(), none) && !TaskLock::holder(place)) {
+    const bool held = TaskLock::holder(place).has_value();
+    if (!own || !held) {
         const auto state = fold_journal(place.journal());
-        if (state.ok() && !state->task_id.empty()) {
-            AF_CHECK(check_names(name, state->task_id, place.journal()));
-            (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached)
-                .ok();  // A folder that cannot be written is listed too.
+        if (state.ok() && state->task_id == name) {
+            if (!held) {
+                (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached)
+                    .ok();  // A folder that cannot be written is listed too.
+            }
             return ListedTask{summary_of(*state)};
         }
-        if (!state.ok()) { problem = state.error(); }
-    } else if (own && !projected->hash.empty() && !fs::exists(place.journal(), none)) {
-        problem = state_without_journal(place);
+        Result<void> read;
+        if (!state.ok()) { read = state.error(); }
+        if (state.ok() && !state->task_id.empty()) { read = check_names(name, state->task_id, place.journal()); }
+        problem = store.damage(name, read);
     }
-    if (!projected.ok()) {
-        if (projected.error().kind != ErrorKind::not_found) { return std::move(projected).error(); }
-        std::error_code ignored;
-        return Error{"AF-TASK-004", "The task '" + name + "' has no state", place.root.string(),
-                     fs::exists(place.journal(), ignored)
-                         ? "Resume the task: this rebuilds the state from the journal."
-                         : "Its journal is gone, too: restore the folder from a backup, or remove it.",
-                     ErrorKind::corrupt};
+    if (own) {
+        projected->summary.from_journal = false;
+        return ListedTask{std::move(projected->summary), std::move(problem)};
     }
-    if (projected->summary.task_id != name) { return state_of_another(place, name, projected->summary.task_id); }
-    projected->summary.from_journal = false;
-    return ListedTask{std::move(projected->summary), std::move(problem)};
+    if (problem) { return std::move(*problem); }
+    return projected.ok() ? state_of_another(place, name, projected->summary.task_id) : std::move(projected).error();
 }
 
 /// Returns nothing if the task has no journal.
@@ -606,8 +644,10 @@ std::optional<JournalStamp> stamp_of(int tasks, const std::string& name) {
 }  // namespace
 
 Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, std::size_t limit) const {
-    AF_TRY(const std::vector<std::string> names, names_in(root_));
+    AF_TRY(TaskFolders folders_here, folders());
+    const std::vector<std::string>& names = folders_here.ids;
     TaskListing listing;
+    listing.problems = std::move(folders_here.problems);
     const FileDescriptor folder(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const bool keeps = names.size() >= few_tasks && folder.valid();
     const fs::path cache_file = root_ / listing_file;
@@ -617,19 +657,16 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
     std::vector<ListingCache::Kept> kept;
     std::size_t unknown = 0;
     for (const auto& name : names) {
-        if (!is_task_id(name)) {
-            listing.problems.push_back(not_a_tasks_folder(root_ / name));
-            continue;
-        }
         const auto stamp = keeps ? stamp_of(folder.get(), name) : std::nullopt;
         if (auto known = stamp ? cache.find(name, *stamp) : std::nullopt) {
             tasks.push_back(std::move(*known));
             kept.push_back({*stamp, &tasks.back()});
             continue;
         }
-        auto found = read_task(paths(name), name);
+        auto found = read_task(*this, name);
         if (!found.ok()) {
-            listing.problems.push_back(std::move(found).error());
+            listing.problems.push_back(found.error());
+            listing.damaged.emplace(name, std::move(found).error());
             continue;
         }
         if (found->problem) {
@@ -659,18 +696,21 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
 }
 
 Result<std::string> TaskStore::resolve(std::string_view abbreviation) const {
-    AF_TRY(const std::vector<std::string> names, names_in(root_));
+    AF_TRY(const std::vector<Entry> entries, entries_of(root_));
     std::vector<std::string> found;
-    for (const auto& name : names) {
-        if (!is_task_id(name)) { continue; }
-        if (name == abbreviation) { return name; }
-        const std::string_view id = name;
-        if (!abbreviation.empty() &&
-            (id.starts_with(abbreviation) || id.ends_with(abbreviation) || id.substr(5).starts_with(abbreviation))) {
-            found.push_back(name);
-        }
+    std::optional<Error> link;
+    for (const Entry& entry : entries) {
+        if (!is_task_id(entry.name)) { continue; }
+        const std::string_view id = entry.name;
+        const bool fits = !abbreviation.empty() &&
+                          (id.starts_with(abbreviation) || id.ends_with(abbreviation) || id.substr(5).starts_with(abbreviation));
+        if (fits && !entry.is_folder) { link = not_a_tasks_folder(root_ / entry.name); }
+        if (!entry.is_folder) { continue; }
+        if (id == abbreviation) { return entry.name; }
+        if (fits) { found.push_back(entry.name); }
     }
     if (found.size() == 1) { return found.front(); }
+    if (found.empty() && link) { return std::move(*link); }
     if (found.empty()) { return no_such_task(root_, abbreviation); }
     std::sort(found.begin(), found.end());
     std::string candidates;

@@ -84,8 +84,15 @@ struct AnyRecord;
 struct TaskListing {
     std::vector<TaskSummary> tasks;  ///< Latest first.
     std::vector<Error> problems;     ///< One for each folder that could not be read. None is dropped silently.
-    /// Those of `problems` that belong to a listed task: why its journal cannot be read, by the task's id.
+    /// Those of `problems` that belong to a task: why its journal cannot be read (TaskStore::damage), by the task's id. A task
+    /// that is not in `tasks` has no readable `state.yaml` either.
     std::map<std::string, Error> damaged;
+};
+
+/// What is in the folder of the tasks, but for dot files.
+struct TaskFolders {
+    std::vector<std::string> ids;  ///< Folders that are named like a task, in no order.
+    std::vector<Error> problems;   ///< AF-TASK-009 for each other entry, also for a link to a task's folder.
 };
 
 /// Observes the records that are written to the journals of a store's tasks, in order. Called by the thread that records. Must
@@ -100,10 +107,10 @@ public:
 /// Checks that a file in the task's folder names that task. Errors: `corrupt` AF-TASK-015.
 [[nodiscard]] Result<void> check_names(std::string_view task_id, std::string_view named, const std::filesystem::path& file);
 
-/// A folder among the tasks whose name is not a task's id.
-[[nodiscard]] Error not_a_tasks_folder(const std::filesystem::path& folder);
-/// A task whose journal is gone.
-[[nodiscard]] Error state_without_journal(const TaskPaths& task);
+/// Returns AF-TASK-009: an entry among the tasks that is not a task's folder.
+[[nodiscard]] Error not_a_tasks_folder(const std::filesystem::path& entry);
+/// Returns AF-TASK-014: the journal has no records of the task.
+[[nodiscard]] Error no_records(std::string_view task_id, const TaskPaths& paths);
 
 class TaskStore {
 public:
@@ -122,6 +129,12 @@ public:
     /// True if the process that created the task ended before the journal's first record: the folder has a request, but nothing
     /// was done.
     [[nodiscard]] bool never_began(std::string_view task_id) const;
+    /// Returns why the journal tells nothing of its task. Nothing: the task never began, or its process is about to begin it.
+    /// `read`: how reading the journal went; ok if it has no record of this task. Every listing asks this function, so that all
+    /// name the same reason: AF-TASK-014, else the error of `read`.
+    [[nodiscard]] std::optional<Error> damage(std::string_view task_id, const Result<void>& read) const;
+    /// Reads the names in the folder of the tasks. Errors: `io` AF-TASK-007.
+    [[nodiscard]] Result<TaskFolders> folders() const;
     /// Reads the journal's records. Errors: those of Journal::read; `corrupt` AF-TASK-015 the journal or `task.yaml` belongs to
     /// another task.
     [[nodiscard]] Result<std::vector<Record>> records(std::string_view task_id, Recovery* recovery = nullptr) const;
@@ -136,7 +149,8 @@ public:
     /// of an ended task only if it was written to after that. From 32 tasks on, caches what it read in `tasks/.listing`; an entry
     /// is ignored if the task's journal has changed since. Lists 10,000 tasks in less than 100 ms.
     [[nodiscard]] Result<TaskListing> list(const std::optional<std::string>& status = {}, std::size_t limit = 0) const;
-    /// Expands an unambiguous prefix or suffix to a whole id. Errors: `not_found`, `conflict` naming the candidates.
+    /// Expands an unambiguous prefix or suffix to a whole id. Errors: `not_found` AF-TASK-002; `conflict` AF-TASK-020, naming the
+    /// candidates; `invalid` AF-TASK-009 only a link or a file has this name.
     [[nodiscard]] Result<std::string> resolve(std::string_view abbreviation) const;
     [[nodiscard]] std::size_t active_count() const;
     /// Removes a task's folder. Errors: `conflict` while its lock is held.
@@ -152,6 +166,8 @@ public:
     [[nodiscard]] RecordObserver* observer() const noexcept { return observer_; }
 
 private:
+    /// True if the task's files are those that `create` writes, and no others name a record.
+    [[nodiscard]] bool is_only_a_request(std::string_view task_id) const;
     /// Errors: AF-TASK-015 the folder is a copy; AF-TASK-016 the task never began.
     [[nodiscard]] Result<void> check_began(std::string_view task_id) const;
 

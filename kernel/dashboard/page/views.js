@@ -99,7 +99,7 @@ export async function tasks(app, query) {
   const search = h("form", { class: "row", role: "search", onsubmit: (event) => { event.preventDefault(); go({ q: event.currentTarget.querySelector("input").value }); } },
     h("input", { type: "search", "aria-label": "Search tasks", placeholder: "Search", id: "search", "data-key": "search", value: filter.q }),
     h("select", { "aria-label": "State", "data-key": "state", onchange: (event) => go({ state: event.currentTarget.value }) }, h("option", { value: "" }, "every state"),
-      ["in_progress", "awaiting_approval", "escalated", "paused", "interrupted", "completed", "failed", "aborted"].map((state) => h("option", { value: state, selected: state === filter.state }, named(state)))),
+      ["in_progress", "awaiting_approval", "escalated", "paused", "interrupted", "completed", "failed", "aborted", "unknown"].map((state) => h("option", { value: state, selected: state === filter.state }, named(state)))),
     known.repositories.length > 1 && h("select", { "aria-label": "Repository", "data-key": "repo", onchange: (event) => go({ repo: event.currentTarget.value }) }, h("option", { value: "" }, "every repository"),
       known.repositories.map((each) => h("option", { value: each.name, selected: each.name === filter.repo }, each.name))),
     h("span", { class: "quiet small", role: "status" }, list.total + (list.total === 1 ? " task" : " tasks")));

@@ -19,9 +19,9 @@ export function money(cost) {
 }
 export const percent = (share) => Math.floor(share * 100) + " %";
 
-const SIGNS = { in_progress: "●", escalated: "⚠", awaiting_approval: "⚠", paused: "‖", interrupted: "✗", completed: "✓", failed: "✗", aborted: "✗", pending: "·" };
+const SIGNS = { in_progress: "●", escalated: "⚠", awaiting_approval: "⚠", paused: "‖", interrupted: "✗", completed: "✓", failed: "✗", aborted: "✗", pending: "·", unknown: "?" };
 const NAMES = { in_progress: "in progress", escalated: "question", awaiting_approval: "awaits your decision" };
 export const sign = (state) => SIGNS[state] || "·";
 export const named = (state) => NAMES[state] || state;
-export const tone = (state) => ({ completed: "good", failed: "bad", aborted: "bad", interrupted: "warn", escalated: "warn", awaiting_approval: "warn" })[state] || "";
+export const tone = (state) => ({ completed: "good", failed: "bad", aborted: "bad", interrupted: "warn", escalated: "warn", awaiting_approval: "warn", unknown: "bad" })[state] || "";
 export const stageSign = (status) => ({ completed: "✓", skipped: "–", failed: "✗", running: "●", in_progress: "●" })[status] || "·";

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "aggregate/aggregator.hpp"
+#include "aggregate/figures.hpp"
+#include "aggregate/followed_task.hpp"
 #include "aggregate/statistics.hpp"
 #include "base/text.hpp"
 #include "program/command_line.hpp"
@@ -42,13 +44,14 @@ void report_once(Program& program, const Error& problem, Found& found) {
 Result<void> add_repository(Program& program, const std::filesystem::path& root, Found& found) {
     const TaskStore store(root / ".agentforge");
     AF_TRY(const TaskListing listing, store.list({}, 0));
-    for (const Error& problem : listing.problems) {
+    for (const Error& problem : listing.problems) { report_once(program, problem, found); }
+    const auto cannot_be_read = [&](const std::string& task_id, const Error& problem) {
+        const TaskOverview task = projected_task(store, task_id, problem).overview;
+        if (!found.figures.includes(task.summary.created_at)) { return; }
         report_once(program, problem, found);
-        const bool is_listed = std::ranges::any_of(listing.tasks, [&](const TaskSummary& task) {
-            return problem.where.find(task.task_id) != std::string::npos;  // Read below.
-        });
-        if (problem.kind == ErrorKind::corrupt && !is_listed) { found.figures.unreadable.push_back(problem); }
-    }
+        found.figures.unreadable.push_back(problem);
+    };
+    for (const auto& [task_id, problem] : listing.damaged) { cannot_be_read(task_id, problem); }
     const auto rework_in = [&](const TaskCase& task) -> std::optional<Rework> {
         const auto within = std::chrono::hours(24 * found.figures.rework_days);
         const auto rework = rework_of(root, task.base_tree, task.commit, within);
@@ -57,14 +60,15 @@ Result<void> add_repository(Program& program, const std::filesystem::path& root,
     };
     bool active = false;
     for (const TaskSummary& summary : listing.tasks) {
-        if (!found.figures.includes(summary.created_at) || store.never_began(summary.task_id)) { continue; }
-        const auto state = store.state(summary.task_id);
-        if (!state.ok()) {
-            report_once(program, state.error(), found);
-            found.figures.unreadable.push_back(state.error());
+        const std::string& id = summary.task_id;
+        if (listing.damaged.contains(id) || !found.figures.includes(summary.created_at)) { continue; }
+        FollowedTask followed(store.paths(id), id);
+        const auto read = followed.refresh();
+        if (!read.ok() || followed.state().task_id != id) {
+            if (const auto problem = store.damage(id, read)) { cannot_be_read(id, *problem); }
             continue;
         }
-        const TaskCase task = case_of(*state);
+        const TaskCase task = case_of(followed.state());
         found.figures.add(task, rework_in);
         active = active || !task.ended;
     }

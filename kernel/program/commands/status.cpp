@@ -49,9 +49,15 @@ struct StatusArguments {
 /// A task as it was seen last. Who watches it reads what its journal has grown by.
 struct SeenTask {
     std::unique_ptr<FollowedTask> followed;  ///< Null: the journal cannot be read.
-    TaskState projected;                     ///< What `state.yaml` says then.
+    ProjectedTask projected;                 ///< What `state.yaml` says then.
     std::vector<Record> records;
-    [[nodiscard]] const TaskState& state() const { return followed ? followed->state() : projected; }
+    [[nodiscard]] const TaskState& state() const { return followed ? followed->state() : projected.state; }
+    [[nodiscard]] TaskOverview overview() const {
+        return followed ? overview_of(followed->state(), followed->activity(), followed->paths()) : projected.overview;
+    }
+    [[nodiscard]] TaskFigures figures(const std::string& repo) const {
+        return followed ? figures_of(*followed, repo) : figures_of(projected, repo);
+    }
 };
 
 /// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is
@@ -66,11 +72,11 @@ Result<void> read_task(Program& program, const TaskStore& store, const std::stri
     const auto state = read_task_state(store, id);  // It says best why there is no state.
     if (state.ok()) { return read.ok() ? seen->followed->refresh(keep) : read; }
     if (state.error().code == "AF-TASK-015") { return state.error(); }  // It would be another task's.
-    const auto projection = store.load_state(id);
-    auto shown = projection.ok() ? task_state_from_json(*projection) : Result<TaskState>(projection.error());
-    if ((wants_records && seen->records.empty()) || !shown.ok()) { return state.error(); }
+    seen->projected = projected_task(store, id, store.damage(id, read));
+    if ((wants_records && seen->records.empty()) || seen->projected.overview.summary.status == "unknown") {
+        return state.error();
+    }
     program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nThe rest is from state.yaml.\n";
-    seen->projected = std::move(*shown);
     seen->followed.reset();
     return {};
 }
@@ -195,10 +201,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     if (program.json_output) {
         json::object object = to_json(*state);
         object["total_tokens"] = cost_figures(*state).tokens;  // With those of lost calls, which belong to no step.
-        object["figures"] = nullptr;
-        if (seen->followed) {
-            object["figures"] = to_json(figures_of(*seen->followed, shown_name(program, place.root)), SystemClock().now());
-        }
+        object["figures"] = to_json(seen->figures(shown_name(program, place.root)), SystemClock().now());
         object.erase("pipeline_template");
         const std::vector<std::string> changed = changed_artifact_files(store.paths(*id), *state);
         object["changed_artifacts"] = json::array(changed.begin(), changed.end());
@@ -211,7 +214,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     const std::string cost = spend.calls + spend.lost == 0
                                  ? ""
                                  : printable(cost_of_task(store.paths(*id), spend, state->ledger.unpriced_models()), 500);
-    TaskOverview overview = overview_of(*state, seen->followed ? seen->followed->activity() : LastActivity(), store.paths(*id));
+    TaskOverview overview = seen->overview();
     if (shows_boxes(program)) {
         if (arguments.detail) { detail.insert(detail.begin(), gates_part(*state)); }
         box = [&program, state, overview = std::move(overview), cost = cost.empty() ? "" : "cost: " + cost,
@@ -222,11 +225,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         };
         return 0;
     }
-    out << state->task_id << "  "
-        << (is_interrupted(overview) ? "INTERRUPTED"
-            : overview.answered      ? "paused"
-                                     : to_string(state->status))
-        << "\n  \"" << printable(state->request, 400) << "\"\n"
+    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : condition_of(overview)) << "\n  \""
+        << printable(state->request, 400) << "\"\n"
         << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at
         << "\n\n";
     for (const StageState& stage : state->stages) {
@@ -458,7 +458,7 @@ void add_status(CLI::App& app, Program& program) {
     add_option(*command, "task", arguments->task, "The task's id, or a unique part; without it: all tasks")->type_name("TASK");
     const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks in this state, as the list shows it")
                               ->one_of({"pending", "running", "in_progress", "paused", "awaiting_approval", "escalated",
-                                        "interrupted", "completed", "failed", "aborted"});
+                                        "interrupted", "completed", "failed", "aborted", "unknown"});
     add_flag(*command, "--all", arguments->list.all, "Tasks of every known repository that have not ended");
     add_flag(*command, "--ended", arguments->list.ended, "With --all: ended tasks, too")->needs("--all")->excludes(state);
     add_option_function(

@@ -63,7 +63,8 @@ Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const
     AF_TRY(const TaskOverviews::Listing all, TaskOverviews(tasks.root().parent_path()).list());
     if (all.tasks.empty()) { return no_task_yet(tasks); }
     std::vector<TaskOverview> fitting;
-    std::ranges::copy_if(all.tasks, std::back_inserter(fitting), fits);
+    std::ranges::copy_if(all.tasks, std::back_inserter(fitting),
+                         [&](const TaskOverview& task) { return !task.problem && fits(task); });
     if (fitting.size() == 1) { return taken(program, fitting.front().summary, condition_of(fitting.front())); }
     if (!fitting.empty()) {
         return Error{"AF-CLI-191", "several tasks fit:" + listed(fitting, most_listed), "", "give the id of one of them",

@@ -216,8 +216,11 @@ std::string counts_in_words(const TaskCounts& counts, bool narrow) {
         said(narrow ? "active" : "Active", counts.of("in_progress")) + between +
         said(narrow ? "done" : "Completed", counts.of("completed")) + between +
         said(narrow ? (counts.waiting == 1 ? "waits for you" : "wait for you") : "Waiting for you", counts.waiting);
-    constexpr std::pair<const char*, const char*> others[] = {
-        {"paused", "Paused"}, {"interrupted", "Interrupted"}, {"failed", "Failed"}, {"pending", "Pending"}};
+    constexpr std::pair<const char*, const char*> others[] = {{"paused", "Paused"},
+                                                              {"interrupted", "Interrupted"},
+                                                              {"failed", "Failed"},
+                                                              {"pending", "Pending"},
+                                                              {"unknown", "Unknown"}};
     for (const auto& [condition, name] : others) {
         if (const std::uint64_t count = counts.of(condition); count > 0) {
             text += between + said(narrow ? condition : name, count);

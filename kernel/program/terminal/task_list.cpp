@@ -65,7 +65,9 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
         found.shown.push_back(overviews.with_journal_facts(task));
         if (const auto& problem = found.shown.back().problem) {
             tell(*problem);
-            program.err << "The status of task " << short_id(task.summary.task_id) << " is from state.yaml.\n";
+            const bool is_unknown = condition_of(found.shown.back()) == "unknown";
+            program.err << "The status of task " << short_id(task.summary.task_id)
+                        << (is_unknown ? " is unknown: state.yaml cannot be read either.\n" : " is from state.yaml.\n");
         }
     }
     return found;
@@ -76,10 +78,7 @@ json::array sets_of(const Program& program, SeenRepositories& seen, const std::o
     json::array list;
     const auto folder = sets_folder(program);
     if (!folder.ok()) { return list; }
-    const auto condition = [&seen](const SetPart& part) {
-        const auto task = overviews_of(seen, part.path).read_task(part.task);
-        return task.ok() ? condition_of(*task) : "unknown";
-    };
+    const auto condition = [&seen](const SetPart& part) { return condition_of(overviews_of(seen, part.path).find(part.task)); };
     for (const TaskSet& set : list_sets(*folder).sets) {
         const bool is_here = !root || std::ranges::find(set.parts, *root, &SetPart::path) != set.parts.end();
         if (is_here) { list.push_back(figures_of(set, condition)); }
@@ -106,10 +105,8 @@ void print_plainly(const Program& program, std::ostream& out, const Listing& lis
     for (const TaskOverview& overview : listing.shown) {
         const TaskSummary& task = overview.summary;
         out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", symbol(overview),
-                           is_interrupted(overview) ? "INTERRUPTED"
-                           : overview.answered      ? "paused"
-                                                    : task.status,
-                           task.current_stage, short_id(task.task_id), printable(task.request, 100));
+                           is_interrupted(overview) ? "INTERRUPTED" : condition_of(overview), task.current_stage,
+                           short_id(task.task_id), printable(task.request, 100));
         for (const std::string& line : plain_lines(program, overview)) { out << "    " << line << "\n"; }
     }
     if (listing.left_out() > 0) {

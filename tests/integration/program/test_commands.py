@@ -296,6 +296,12 @@ class TestLooking(ProgramTest):
         outcome = self.assert_code(self.run_program("status", "--state", "completed", "--json"), 0)
         self.assertEqual([t["task_id"] for t in outcome.json["tasks"]], [self.done])
 
+    def test_the_state_that_the_list_shows_is_the_one_that_it_can_be_filtered_by(self):
+        for entry in self.run_program("status", "--json").json["tasks"]:
+            listed = self.assert_code(self.run_program("status", "--state", entry["state"]), 0).out
+            self.assertRegex(listed, rf"(?m)^. {entry['state']} .*{entry['task_id'][-8:]}$")
+            self.assertIn(f"{entry['task_id']}  {entry['state']}\n", self.run_program("status", entry["task_id"]).out)
+
     def test_status_of_an_unknown_state_names_the_known_ones(self):
         outcome = self.run_program("status", "--state", "compleetd")
         self.assert_error(outcome, "AF-CLI-001", "did you mean `completed`?", exit_code=2)

@@ -159,6 +159,36 @@ class TestDashboard(DashboardTest):
         (self.task_folder() / "state.yaml").unlink()
         self.assertEqual(self.assert_code(self.run_program("stats", "--json"), 1).json["unreadable_tasks"], 1)
 
+    def test_a_task_that_cannot_be_read_at_all_is_unknown_for_status_and_the_api(self):
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        before = self.begin("--port", "0")
+        folder = self.task_folder()
+        for name in ("actions.yaml", "state.yaml"):
+            (folder / name).write_text("damaged", encoding="utf-8")
+        listed = self.assert_code(self.run_program("status", "--json"), 0)
+        self.assertNotIn("Resume", listed.err)
+        self.assertEqual([(task["state"], task["problem"]["code"]) for task in listed.json["tasks"]], [("unknown", "AF-JRNL-002")])
+        place = f"/api/tasks/{self.task()}"
+        wait_until(lambda: before.json(place)["status"]["state"] == "unknown", "the damage")
+        told = before.json("/api/tasks")
+        self.assertEqual(told["counts"], listed.json["counts"])
+        self.assertEqual((told["tasks"][0]["problem"], [problem["code"] for problem in told["problems"]]), (listed.json["tasks"][0]["problem"], ["AF-JRNL-002"]))
+        self.assertEqual(before.json("/api/tasks?state=unknown")["total"], 1)
+        self.assertEqual(self.run_program("status", "--state", "unknown", "--json").json["total"], 1)
+        self.assertIn("Unknown: 1", self.run_program("status").out)
+        self.assert_error(self.run_program("status", self.task()), "AF-JRNL-002")
+
+    def test_status_and_the_api_name_what_is_among_the_tasks_and_is_none(self):
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        client = self.begin("--port", "0")
+        tasks = self.task_folder().parent
+        (tasks / "notes.txt").write_text("x", encoding="utf-8")
+        (tasks / "task-20260102-link-2f2e3d4c").symlink_to(self.task_folder())
+        listed = self.assert_code(self.run_program("status", "--json"), 0)
+        self.assertEqual((listed.json["total"], listed.err.count("AF-TASK-009")), (1, 2), listed.err)
+        wait_until(lambda: [problem["code"] for problem in client.json("/api/tasks")["problems"]] == ["AF-TASK-009"] * 2, "both to be named")
+        self.assertEqual(client.json("/api/tasks")["total"], 1)
+
     def test_status_and_the_api_give_the_same_figures(self):
         """Of a task that was delivered, one that waits for a person, and one that was stopped: each field, in JSON and in text."""
         self.assert_code(self.start(), 0)

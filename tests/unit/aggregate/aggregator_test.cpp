@@ -212,15 +212,67 @@ TEST_F(Aggregated, ATaskIsFoundByItsIdAndItsRepository) {
     EXPECT_EQ(aggregator.find("../../etc/passwd").error().code, "AF-DASH-014");
 }
 
-TEST_F(Aggregated, ADamagedJournalIsAProblemThatKeepsWhatWasRead) {
+TEST_F(Aggregated, ATaskWithoutAReadableJournalAndStateIsUnknownWheneverTheDamageCame) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     std::ofstream(folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml", std::ios::app)
         << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
     (void)aggregator.refresh();
-    ASSERT_EQ(aggregator.problems().size(), 1U);
-    EXPECT_EQ(aggregator.problems()[0].code, "AF-JRNL-002");
+    Aggregator later(repositories());
+    (void)later.refresh();
+    for (Aggregator* each : {&aggregator, &later}) {
+        ASSERT_EQ(each->problems().size(), 1U);
+        EXPECT_EQ(each->problems()[0].code, "AF-JRNL-002");
+        const auto place = each->find(other_.task_id());
+        ASSERT_TRUE(place.ok());
+        EXPECT_EQ(condition_of((*each->figures(*place))->overview), "unknown");
+    }
+    EXPECT_EQ(aggregator.tasks().back()->text, later.tasks().back()->text);
+}
+
+TEST_F(Aggregated, AStateThatIsRestoredBesideADamagedJournalIsTakenUp) {
+    const fs::path task = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id();
+    ASSERT_TRUE(TaskStore(folder_.path() / "other" / ".agentforge").list().ok());  // Writes state.yaml from the journal.
+    fs::rename(task / "state.yaml", folder_.path() / "kept");
+    std::ofstream(task / "actions.yaml", std::ios::app) << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
+    Aggregator aggregator(repositories());
+    (void)aggregator.refresh();
+    const auto place = aggregator.find(other_.task_id());
+    ASSERT_TRUE(place.ok());
+    EXPECT_EQ(condition_of((*aggregator.figures(*place))->overview), "unknown");
+    fs::rename(folder_.path() / "kept", task / "state.yaml");
+    EXPECT_EQ(described(aggregator.refresh_processes()), std::vector<std::string>{"problem other " + other_.task_id() + " 5"});
+    EXPECT_NE(condition_of((*aggregator.figures(*place))->overview), "unknown");
+}
+
+TEST_F(Aggregated, WhatIsAmongTheTasksAndIsNoneIsAProblemAndAChange) {
+    Aggregator aggregator(repositories());
+    (void)aggregator.refresh();
+    const fs::path tasks = folder_.path() / "other" / ".agentforge" / "tasks";
+    const fs::path link = tasks / "task-20260102-link-2f2e3d4c";
+    fs::create_directory_symlink(tasks / other_.task_id(), link);
+    std::ofstream(tasks / "notes.txt") << "x";
+    EXPECT_EQ(described(aggregator.refresh()), std::vector<std::string>{"problem other  0"});
+    ASSERT_EQ(aggregator.problems().size(), 2U);
+    for (const Error& problem : aggregator.problems()) { EXPECT_EQ(problem.code, "AF-TASK-009"); }
     EXPECT_EQ(aggregator.tasks().size(), 2U);
+    EXPECT_TRUE(aggregator.refresh().empty());
+    EXPECT_TRUE(aggregator.refresh(1, "task-20260102-link-2f2e3d4c").empty());
+    EXPECT_EQ(aggregator.tasks().size(), 2U);
+}
+
+TEST_F(Aggregated, ATaskThatLosesItsFilesOneByOneIsRemovedWithItsLastState) {
+    Aggregator aggregator(repositories());
+    (void)aggregator.refresh();
+    const std::string state = condition_of((*aggregator.figures(*aggregator.find(other_.task_id())))->overview);
+    const fs::path task = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id();
+    fs::remove(task / "actions.yaml");
+    (void)aggregator.refresh(1, other_.task_id());
+    fs::remove_all(task);
+    const auto changes = aggregator.refresh();
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].type, "removed");
+    EXPECT_EQ(changes[0].state, state);
 }
 
 TEST_F(Aggregated, AJournalThatIsChangedInItsMiddleIsReadAgain) {
@@ -243,8 +295,8 @@ TEST_F(Aggregated, AJournalThatIsALinkIsAProblem) {
     fs::create_symlink(folder_.path() / "moved", journal);
     (void)aggregator.refresh();
     ASSERT_EQ(aggregator.problems().size(), 1U);
-    EXPECT_EQ(aggregator.problems()[0].code, "AF-DASH-019");
-    EXPECT_EQ(aggregator.tasks().size(), 1U);
+    EXPECT_EQ(aggregator.problems()[0].code, "AF-JRNL-009");
+    EXPECT_EQ(aggregator.tasks().size(), 2U);
 }
 
 TEST_F(Aggregated, ATaskOfTwoRepositoriesIsFoundByOneOfThemOnly) {

@@ -78,6 +78,17 @@ TEST_F(Watched, ARemovedTaskIsHeardOfAndNoEventIsMissedAfterwards) {
     EXPECT_TRUE(hears(watch, ""));
 }
 
+TEST_F(Watched, WhatIsNoTaskIsHeardOfUnlessItIsADotFile) {
+    fs::create_directories(tasks_);
+    ChangeWatch watch({tasks_});
+    std::ofstream(tasks_ / ".listing") << "x";
+    EXPECT_TRUE(watch.wait(std::chrono::milliseconds(0), -1).empty());
+    std::ofstream(tasks_ / "notes.txt") << "x";
+    EXPECT_TRUE(hears(watch, ""));
+    fs::remove(tasks_ / "notes.txt");
+    EXPECT_TRUE(hears(watch, ""));
+}
+
 TEST_F(Watched, AFolderThatIsRemovedMissesEvents) {
     fs::create_directories(tasks_);
     ChangeWatch watch({tasks_});

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <fstream>
+#include <functional>
 
 #include "aggregate/aggregator.hpp"
 #include "aggregate/set_figures.hpp"
@@ -134,6 +137,42 @@ TEST_F(Overviews, AJournalThatDoesNotVerifyIsAProblemOfItsTask) {
     ASSERT_TRUE(task_seen.problem.has_value());
     EXPECT_EQ(task_seen.problem->code, "AF-JRNL-002");
     EXPECT_EQ(task_seen.summary.task_id, waiting_.task_id());
+}
+
+TEST_F(Overviews, ADamagedTaskStandsAsInTheAggregator) {
+    const std::vector<std::function<void(const fs::path&)>> damages{
+        [](const fs::path& task) { std::ofstream(task / "actions.yaml") << "no journal\n"; },
+        [](const fs::path& task) { fs::remove(task / "actions.yaml"); },
+        [](const fs::path& task) {
+            fs::rename(task / "actions.yaml", task / "moved");
+            fs::create_symlink(task / "moved", task / "actions.yaml");
+        },
+        [](const fs::path& task) {
+            fs::remove(task / "actions.yaml");
+            ASSERT_EQ(::mkfifo((task / "actions.yaml").c_str(), 0600), 0);
+        },
+        [](const fs::path& task) { fs::resize_file(task / "actions.yaml", (*read_file(task / "actions.yaml")).find("- {")); }};
+    const std::vector<std::string> codes{"AF-JRNL-002", "AF-JRNL-007", "AF-JRNL-009", "AF-JRNL-009", "AF-TASK-014"};
+    for (std::size_t index = 0; index < damages.size(); ++index) {
+        for (const bool has_state : {true, false}) {
+            fs::remove_all(agentforge_);
+            const fs::path task = waiting_.begin(agentforge_, waiting_.records());
+            ASSERT_TRUE(TaskOverviews(agentforge_).list().ok());  // Writes state.yaml from the journal.
+            damages[index](task);
+            if (!has_state) { std::ofstream(task / "state.yaml") << "{"; }
+            const auto listing = TaskOverviews(agentforge_).list();
+            ASSERT_TRUE(listing.ok()) << listing.error().to_string();
+            ASSERT_EQ(listing->tasks.size(), 1U);
+            Aggregator aggregator({{"one", folder_.path()}});
+            (void)aggregator.refresh();
+            ASSERT_EQ(aggregator.tasks().size(), 1U);
+            const TaskOverview& told = aggregator.tasks()[0]->overview;
+            EXPECT_EQ(to_json(listing->tasks[0]), to_json(told));
+            EXPECT_EQ(told.problem.value_or(Error{}).code, codes[index]);
+            EXPECT_EQ(condition_of(told), has_state ? "awaiting_approval" : "unknown");
+            EXPECT_TRUE(available_actions(told).empty());
+        }
+    }
 }
 
 /// An ended task whose projection was written after its journal, as at its end.

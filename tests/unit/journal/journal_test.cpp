@@ -177,10 +177,11 @@ TEST_F(JournalFile, that_is_not_there_is_not_found) {
 
 TEST_F(JournalFile, that_is_a_folder_or_a_link_is_refused) {
     fs::create_directory(folder_.path() / "d");
-    EXPECT_EQ(Journal::open(folder_.path() / "d").error().kind, ErrorKind::io);
+    EXPECT_EQ(Journal::open(folder_.path() / "d").error().code, "AF-JRNL-009");
+    EXPECT_EQ(Journal::read(folder_.path() / "d").error().code, "AF-JRNL-009");
     create();
     fs::create_symlink(path_, folder_.path() / "link");
-    EXPECT_EQ(Journal::open(folder_.path() / "link").error().code, "AF-JRNL-003");
+    EXPECT_EQ(Journal::open(folder_.path() / "link").error().code, "AF-JRNL-009");
 }
 
 TEST_F(JournalFile, refuses_bodies_that_another_reader_would_read_differently_and_goes_on) {

@@ -125,6 +125,17 @@ TEST_F(GrowingJournal, TailSaysThatTheFileWasReplaced) {
     EXPECT_EQ(count.error().code, "AF-JRNL-006");
 }
 
+TEST_F(GrowingJournal, TailRefusesALinkInPlaceOfTheFileThatItReads) {
+    append(2);
+    JournalTail tail(path_);
+    EXPECT_EQ(read(tail).size(), 2U);
+    fs::rename(path_, folder_.path() / "moved");
+    fs::create_symlink(folder_.path() / "moved", path_);
+    const auto take = [](const Record&, JournalOffset) { return Result<void>(); };
+    EXPECT_EQ(tail.read(take).error().code, "AF-JRNL-006");
+    EXPECT_EQ(JournalTail(path_).read(take).error().code, "AF-JRNL-009");
+}
+
 TEST_F(GrowingJournal, TailGivesARecordAgainThatWasNotTaken) {
     append(1);
     JournalTail tail(path_);

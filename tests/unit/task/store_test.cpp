@@ -250,6 +250,31 @@ TEST_F(TaskStoreTest, a_broken_state_is_corrupt_and_listed_as_a_problem) {
     EXPECT_EQ(ids(*listing), std::vector<std::string>{"task-20260102-good"});
     ASSERT_EQ(listing->problems.size(), 3U);
     EXPECT_EQ(listing->problems[0].code, "AF-TASK-009");
+    EXPECT_EQ(listing->damaged.at(std::string(id)).code, "AF-JRNL-007") << "no journal could rebuild the state";
+    EXPECT_EQ(listing->damaged.size(), 2U);
+}
+
+TEST_F(TaskStoreTest, a_link_to_a_tasks_folder_is_no_task) {
+    create(id);
+    const std::string link = "task-20260102-link-2f2e3d4c";
+    fs::create_directory_symlink(store_.paths(id).root, store_.root() / link);
+    const auto listing = store_.list();
+    EXPECT_EQ(ids(*listing), std::vector<std::string>{std::string(id)});
+    ASSERT_EQ(listing->problems.size(), 1U);
+    EXPECT_EQ(listing->problems[0].code, "AF-TASK-009");
+    EXPECT_EQ(store_.resolve(link).error().code, "AF-TASK-009");
+    EXPECT_EQ(store_.resolve("2f2e3d4c").error().code, "AF-TASK-009");
+}
+
+TEST_F(TaskStoreTest, a_task_without_journal_and_state_is_told_of_by_its_journal) {
+    create(id);
+    std::ofstream(store_.paths(id).journal()) << "no journal\n";
+    std::ofstream(store_.paths(id).state()) << "{";
+    const auto listing = store_.list();
+    EXPECT_TRUE(listing->tasks.empty());
+    ASSERT_EQ(listing->problems.size(), 1U);
+    EXPECT_EQ(listing->damaged.at(std::string(id)).code, "AF-JRNL-002");
+    EXPECT_EQ(listing->problems[0].remedy.find("Resume"), std::string::npos);
 }
 
 TEST_F(TaskStoreTest, a_journal_that_is_gone_or_broken_is_listed_as_a_problem) {
@@ -262,7 +287,7 @@ TEST_F(TaskStoreTest, a_journal_that_is_gone_or_broken_is_listed_as_a_problem) {
     ASSERT_TRUE(store_.save_state(id, state).ok());
     const auto gone = store_.list();
     ASSERT_EQ(gone->problems.size(), 1U);
-    EXPECT_EQ(gone->problems[0].code, "AF-TASK-004");
+    EXPECT_EQ(gone->problems[0].code, "AF-JRNL-007");
     EXPECT_EQ(ids(*gone), std::vector<std::string>{std::string(id)});
     ASSERT_TRUE(write_file_atomic(store_.paths(id).journal(), "no journal\n", Durability::cached).ok());
     const auto broken = store_.list();
