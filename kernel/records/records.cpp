@@ -197,6 +197,16 @@ Result<AnyRecord> read_record(const json::object& record) {
     return read;
 }
 
+namespace {
+
+using EnvelopeMembers = boost::describe::describe_members<Envelope, boost::describe::mod_public>;
+template <std::size_t Place>
+constexpr std::string_view envelope_field = boost::mp11::mp_at_c<EnvelopeMembers, Place>::name;
+// `outline_of_line` compares text with these names, in this order.
+static_assert(envelope_field<0> == "seq" && envelope_field<1> == "step" && envelope_field<2> == "type");
+
+}  // namespace
+
 std::optional<LineOutline> outline_of_line(std::string_view line) {
     const auto skip = [&line](std::string_view text) {
         const bool there = line.starts_with(text);

@@ -139,8 +139,7 @@ class Chaos:
             whole = text[:text.rfind(b"\n") + 1]
             if not after.get(task, b"" if whole else b"").startswith(whole):
                 raise Broken("recovery rewrote records of the journal, or lost them")
-        for task in world.tasks():
-            records = world.program("inspect", task, "--json").json["records"]
+        for records in world.records.values():
             answers = [(r["phase"], r["visit"], r["run"], r["agent"]["role"], r["run_step"]) for r in records if r["type"] == "answer"]
             if len(answers) != len(set(answers)):
                 raise Broken("a model was asked twice for the same step")
@@ -150,8 +149,8 @@ class Chaos:
             raise Broken(f"left for ever: {left[:6]}")
 
 
-def worker(folder, plans, fail_fast):
-    """Runs (scenario, kind, at or None for a random one, seed); returns a result for each."""
+def worker(folder, plans, fail_fast, log=None):
+    """Runs (scenario, kind, at or None for a random one, seed); returns a result for each, and adds each to the log."""
     chaos, results = Chaos(folder), []
     for name, kind, at, seed in plans:
         chance, scenario = random.Random(seed), BY_NAME[name]
@@ -173,10 +172,10 @@ def worker(folder, plans, fail_fast):
         finally:
             result["seconds"] = round(time.monotonic() - began, 2)
             results.append(result)
-            log = os.environ.get("CHAOS_LOG")
             if log:
+                # One write at the end of the file: several workers and several sessions add to one log. It begins a line of its own.
                 with open(log, "a", encoding="utf-8") as to:
-                    to.write(json.dumps(result) + "\n")
+                    to.write("\n" + json.dumps(result) + "\n")
     return results
 
 
@@ -193,12 +192,42 @@ def plan(runs, seed, command, fault):
     return [(name, kinds[number % len(kinds)] if number < len(kinds) else chance.choice(kinds), None, chance.getrandbits(40)) for number, name in enumerate(names[:runs])]
 
 
+def finished(log):
+    """The results in a log. A kill may have cut off a line; its run is done again."""
+    results = []
+    if log and os.path.exists(log):
+        with open(log, encoding="utf-8") as lines:
+            for line in lines:
+                try:
+                    results.append(json.loads(line))
+                except ValueError:
+                    continue
+    return results
+
+
+def part_of(plans, first, last):
+    """Runs `first` to `last` of the plan, from 1; both included."""
+    return plans[(first or 1) - 1:last]
+
+
+def unfinished(plans, results):
+    """The plans that no result is of. A plan's seed is its own."""
+    done = {(result["scenario"], result["kind"], result["seed"]) for result in results}
+    return [each for each in plans if (each[0], each[1], each[3]) not in done]
+
+
+def of_plan(plans, results):
+    """The newest result of each run of the plan."""
+    newest = {(result["scenario"], result["kind"], result["seed"]): result for result in results}
+    return [newest[key] for key in ((each[0], each[1], each[3]) for each in plans) if key in newest]
+
+
 def fast_place():
     """A memory file system where there is one: what is asked is which calls are made, not how fast a disk is."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def run(plans, workers=None, fail_fast=False):
+def run(plans, workers=None, fail_fast=False, log=None):
     workers = min(workers or os.cpu_count() or 1, max(1, len(plans)))
     folder = tempfile.mkdtemp(prefix="agentforge-chaos-", dir=fast_place())
     by_scenario = collections.defaultdict(list)
@@ -210,7 +239,7 @@ def run(plans, workers=None, fail_fast=False):
         min(shares, key=lambda share: sum(4 / BY_NAME[each[0]].weight for each in share)).extend(by_scenario[name])
     try:
         with concurrent.futures.ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
-            futures = [pool.submit(worker, os.path.join(folder, f"w{number}"), share, fail_fast) for number, share in enumerate(shares) if share]
+            futures = [pool.submit(worker, os.path.join(folder, f"w{number}"), share, fail_fast, log) for number, share in enumerate(shares) if share]
             for number, _ in enumerate(shares):
                 os.makedirs(os.path.join(folder, f"w{number}"), exist_ok=True)
             return [result for future in futures for result in future.result()]
@@ -249,10 +278,17 @@ def main():
     parser.add_argument("--fault", choices=(*KINDS, "power"), help="power: cut the power; the default is all others")
     parser.add_argument("--at", type=int, help="strike this call in place of a random one")
     parser.add_argument("--every", action="store_true", help="every call of the command with every fault, instead of random ones")
+    parser.add_argument("--log", help="add each result to this file, a JSON object a line, and leave out the runs that it has")
+    parser.add_argument("--part", metavar="FIRST-LAST", help="only these runs of the plan, from 1, such as 1-2000; for one plan in several sessions")
+    parser.add_argument("--report", action="store_true", help="run nothing; show what the log has of the plan")
     parser.add_argument("--keep", action="store_true", help="keep the folders of runs that broke a promise")
     parser.add_argument("--workers", type=int)
     arguments = parser.parse_args()
-    if not worlds.FAULTS or not os.path.exists(worlds.FAULTS):
+    if arguments.log and arguments.at:
+        raise SystemExit("chaos: --log is for a plan's own calls; leave out --at")
+    if arguments.report and not arguments.log:
+        raise SystemExit("chaos: --report needs --log")
+    if not arguments.report and (not worlds.FAULTS or not os.path.exists(worlds.FAULTS)):
         raise SystemExit("chaos: AGENTFORGE_FAULTS must name agentforge_faults.so; build the target `agentforge_faults`")
     plans = plan(arguments.runs, arguments.seed, arguments.command, arguments.fault)
     if arguments.at:
@@ -264,13 +300,22 @@ def main():
         calls = Chaos(folder).prepare(BY_NAME[arguments.command])["calls"]
         shutil.rmtree(folder)
         plans = [(arguments.command, kind, at, arguments.seed + at) for at in range(1, calls + 1) for kind in KINDS if arguments.fault in (None, kind)]
+    if arguments.part:
+        first, _, last = arguments.part.partition("-")
+        if not (first.isdigit() and last.isdigit() and 0 < int(first) <= int(last)):
+            raise SystemExit(f"chaos: --part {arguments.part}: give the first and the last run, such as 1-2000")
+        plans = part_of(plans, int(first), int(last))
+    earlier = finished(arguments.log)
+    left = [] if arguments.report else unfinished(plans, earlier)
     began = time.monotonic()
-    results = run(plans, arguments.workers, arguments.keep)
+    results = of_plan(plans, earlier + (run(left, arguments.workers, arguments.keep, arguments.log) if left else []))
     broken = [result for result in results if "broken" in result]
     for result in broken:
         print(f"BROKEN {result['scenario']!r} --fault {result['kind']} --at {result.get('at')}: {result['broken']}\n")
     print(matrix(results))
-    print(f"\nseed {arguments.seed}: {len(results)} runs, {len(broken)} broke a promise, {time.monotonic() - began:.0f} s")
+    spent = sum(result["seconds"] for result in results)
+    print(f"\nseed {arguments.seed}: {len(results)} of {len(plans)} runs, {len(broken)} broke a promise; "
+          f"{len(left)} of them now in {time.monotonic() - began:.0f} s, all in {spent:.0f} s of workers ({spent / max(1, len(results)):.1f} s a run)")
     return 1 if broken else 0
 
 

@@ -2,6 +2,7 @@
 """A sample of what scripts/chaos does; and that no call which changes files goes past the failpoints."""
 
 import collections
+import json
 import os
 import random
 import shutil
@@ -34,6 +35,25 @@ class TestPowerCut(unittest.TestCase):
     def test_after_a_power_cut_what_was_synced_is_there_and_the_command_can_be_done(self):
         results = chaos.run(chaos.plan(60, SEED, None, "power"))
         self.assertFalse(told(results), f"seed {SEED}\n{told(results)}")
+
+
+class TestPlan(unittest.TestCase):
+    """One plan in several sessions; no program runs."""
+
+    def test_the_parts_of_a_plan_are_the_plan(self):
+        plans = chaos.plan(1000, 7, None, None)
+        self.assertEqual(chaos.part_of(plans, 1, 400) + chaos.part_of(plans, 401, 1000), plans)
+        self.assertEqual(len({(name, kind, seed) for name, kind, _, seed in plans}), 1000)
+
+    def test_what_the_log_has_is_not_run_again_and_a_line_cut_off_by_a_kill_is(self):
+        plans = chaos.plan(30, 7, None, None)
+        lines = [json.dumps({"scenario": name, "kind": kind, "seed": seed, "seconds": 1}) for name, kind, _, seed in plans]
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as log:
+            log.write("".join(f"\n{line}\n" for line in lines[:10]) + "\n" + lines[10][:20] + f"\n{lines[11]}\n")
+            log.flush()
+            results = chaos.finished(log.name)
+        self.assertEqual(chaos.unfinished(plans, results), [plans[10], *plans[12:]])
+        self.assertEqual(len(chaos.of_plan(plans, results)), 11)
 
 
 class TestFailpoints(unittest.TestCase):

@@ -128,6 +128,17 @@ TEST(Records, an_unknown_type_is_of_a_newer_version) {
     EXPECT_EQ(read.error().code, "AF-TASK-011");
 }
 
+TEST(Records, the_outline_of_a_line_has_the_fields_that_its_record_reads) {
+    const std::string line = R"(- {"seq": 7, "step": 2, "type": "step", "timestamp": "2026-01-02T03:04:05Z"})";
+    const json::value parsed = json::parse(line.substr(2));
+    const Envelope read = Reader(parsed.get_object()).read<Envelope>();
+    const auto outline = outline_of_line(line);
+    ASSERT_TRUE(outline);
+    EXPECT_EQ(outline->seq, read.seq);
+    EXPECT_EQ(outline->step, read.step);
+    EXPECT_EQ(outline->type, read.type);
+}
+
 TEST(Records, a_number_that_is_negative_or_too_large_is_refused) {
     json::object body = gate();
     body["failures"] = -1;
