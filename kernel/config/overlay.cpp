@@ -66,7 +66,8 @@ private:
         }
         const bool after = change.contains("after");
         if (after == change.contains("before")) {
-            return wrong(at, "it is not said where the stage goes", "Write `after: STAGE` or `before: STAGE`");
+            return wrong(at, after ? "`after` and `before` are both given" : "it does not say where the stage goes",
+                         "Write either `after: STAGE` or `before: STAGE`");
         }
         AF_TRY(const std::size_t index,
                stage_named(text_of(change, after ? "after" : "before"), at + (after ? "/after" : "/before")));

@@ -111,6 +111,21 @@ GateRunner::Options reading_options(const GitTaskWorkspaceOptions& options) {
     return gates;
 }
 
+/// Refuses a path at which there is no file to check, although something is there: it would pass unchecked.
+Result<void> refuse_unseen(const std::vector<std::string>& paths, const std::vector<std::string>& files,
+                           const std::filesystem::path& checkout) {
+    for (const std::string& path : paths) {
+        std::error_code failure;
+        const bool is_seen =
+            std::any_of(files.begin(), files.end(), [&](const std::string& file) { return is_below(file, {path}); });
+        if (is_seen || !std::filesystem::exists(std::filesystem::symlink_status(checkout / path, failure))) { continue; }
+        return Error{
+            "AF-GATE-172", "`" + path + "` is not checked: git ignores it, or it has no regular file", (checkout / path).string(),
+            "name files that git tracks or sees as new (`git check-ignore -v` says what ignores one)", ErrorKind::invalid};
+    }
+    return {};
+}
+
 std::vector<NamedViolation> both(const std::vector<NamedViolation>& one, const std::vector<NamedViolation>& other) {
     std::vector<NamedViolation> all = one;
     all.insert(all.end(), other.begin(), other.end());
@@ -132,6 +147,7 @@ Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, Pr
     AF_TRY(const std::string head_tree, repository.tree_of(head));
     AF_TRY(const auto uncommitted, repository.uncommitted());
     AF_TRY(auto files, files_of(repository, head_tree, uncommitted));
+    AF_CHECK(refuse_unseen(request.paths, files, repository.work_directory()));
     CheckResult result;
     std::vector<std::string> paths = request.paths;
     std::string before;

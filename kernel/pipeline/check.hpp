@@ -31,7 +31,7 @@ struct CheckResult {
 };
 
 /// Reads the checkout's current files, committed or not, except ignored files and `.agentforge`. Errors: AF-GIT-… of the
-/// repository and of fork_point; those of ConformanceReader::findings.
+/// repository and of fork_point; those of ConformanceReader::findings; `invalid` AF-GATE-172 nothing at a given path is read.
 [[nodiscard]] Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
                                                     const CheckRequest& request, const Stop& stop);
 

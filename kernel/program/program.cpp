@@ -563,6 +563,12 @@ int run_program(int argc, const char* const* argv, Program& program) {
             program.place_flag.clear();  // No command works with this name.
             return program.fail(known.error());
         }
+        if (std::error_code none; !std::filesystem::is_directory(known->path, none)) {
+            program.place_flag.clear();
+            return program.fail(
+                Error{"AF-CONF-075", "the folder of repository `" + known->name + "` is gone", known->path.string(),
+                      "put it back, or remove it from the list: agentforge repo remove " + known->name, ErrorKind::not_found});
+        }
         program.directory = known->path;
     }
     if (const auto given = check_given_settings(program); !given.ok()) { return program.fail(given.error()); }

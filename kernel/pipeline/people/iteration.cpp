@@ -174,7 +174,7 @@ std::vector<std::string> words_before_decision(const TaskState& state) {
     }
     for (const std::string& line : unanswered(state.feedback_answers)) { lines.push_back("NOT addressed, as it was: " + line); }
     for (const std::string& line : unmeasured(state.feedback_answers)) {
-        lines.push_back("check it yourself, as it names no place to compare: " + line);
+        lines.push_back("check it yourself, because it names no place in the artifact: " + line);
     }
     if (!iterates(state)) { return lines; }
     if (const auto before = stage_before_rejected(state)) {

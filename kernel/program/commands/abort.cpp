@@ -33,7 +33,7 @@ std::string_view in_words(AbortOutcome outcome) {
         case AbortOutcome::already_asked:
             return "Another command has already asked to abort";
         case AbortOutcome::finished:
-            return "Already aborted; removed its leftovers";
+            return "Already aborted";
     }
     return "Unknown";
 }

@@ -23,7 +23,6 @@ struct ContinueArguments {
 /// Returns how to continue a task that has not completed.
 std::string way_on(const TaskState& state) {
     const std::string& id = state.task_id;
-    if (state.status == TaskStatus::aborted) { return "start a new task: an aborted one cannot continue"; }
     if (state.waiting_for() == "approval") { return "say what to change: agentforge feedback " + short_id(id) + " \"…\""; }
     if (!state.waiting_for().empty()) { return "answer its question: `agentforge status " + short_id(id) + "` shows it"; }
     return "`agentforge resume " + short_id(id) + "` continues it";
@@ -75,15 +74,16 @@ int continue_with(Program& program, const ContinueArguments& arguments) {
                                       "task " + id + " has nothing to approve: it is " + std::string(to_string(state->status)),
                                       "task " + id, "leave out --hash and --no-resume", ErrorKind::conflict});
         }
-        if (state->status != TaskStatus::completed) {
+        if (state->status != TaskStatus::completed && state->status != TaskStatus::aborted) {
             if (options.revise) { return program.fail(not_now(*state, "--revise")); }
             if (state->waiting_for() == "approval" && !options.extend_to.empty()) {
                 return extend_shown(program, project, *state, arguments);
             }
             if (!options.extend_to.empty()) { return program.fail(not_now(*state, "--extend-to")); }
-            resumes = state->status != TaskStatus::aborted;
-            if (resumes) { return 0; }
-        } else if (state->delivery.empty() && state->commit.empty()) {
+            resumes = true;
+            return 0;
+        }
+        if (state->status == TaskStatus::completed && state->delivery.empty() && state->commit.empty()) {
             if (const auto ready = check_can_continue(program, project, *state, options); !ready.ok()) {
                 return program.fail(ready.error());
             }

@@ -446,7 +446,7 @@ void print_run_plan(Program& program, const std::string& name, const std::vector
             "{:<7} {}  \"{}\"{}\n", word(job), job.known_task.empty() ? printable(job.entry->where, 200) : job.known_task,
             printable(first_line(job.entry->arguments.request), 60), job.outcome.word.empty() ? "" : "  " + job.outcome.word);
     }
-    program.out << "Nothing was done.\n";
+    program.out << "Nothing was done. A request is checked when it starts.\n";
 }
 
 int run_requests(Program& program, const RunArguments& arguments) {

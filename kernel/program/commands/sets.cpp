@@ -900,6 +900,13 @@ Result<int> with_set(Program& program, const std::string& id, const std::functio
 
 bool is_set_id(std::string_view id) { return id.starts_with(set_prefix); }
 
+Result<TaskSet> find_set(const Program& program, const std::string& id) {
+    AF_TRY(const fs::path folder, folder_of(program, id));
+    SetListing listing = list_sets(folder.parent_path());
+    const auto found = std::ranges::find(listing.sets, folder.filename().string(), &TaskSet::id);
+    return found == listing.sets.end() ? load_set(set_file(folder)) : std::move(*found);
+}
+
 std::vector<std::string> unfinished_sets(const Program& program, const std::filesystem::path& place) {
     const auto folder = sets_folder(program);
     if (!folder.ok()) { return {}; }

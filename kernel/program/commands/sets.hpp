@@ -9,11 +9,15 @@
 #include <vector>
 
 #include "program/commands/start.hpp"
+#include "task/task_set.hpp"
 
 namespace agentforge::kernel {
 
 /// True if this names a set, not a task.
 [[nodiscard]] bool is_set_id(std::string_view id);
+
+/// Finds a set by its id or a unique part of it. Errors: AF-SET-007; those of load_set.
+[[nodiscard]] Result<TaskSet> find_set(const Program& program, const std::string& id);
 
 /// Returns one line for each unfinished set, with the command that continues it. `place`: only sets with a part there, if given.
 [[nodiscard]] std::vector<std::string> unfinished_sets(const Program& program, const std::filesystem::path& place);

@@ -12,9 +12,11 @@
 #include "aggregate/change_watch.hpp"
 #include "aggregate/figures.hpp"
 #include "aggregate/followed_task.hpp"
+#include "aggregate/set_figures.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/ids.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "escalation/store.hpp"
 #include "git/checkout_change.hpp"
@@ -423,6 +425,31 @@ int status_here(Program& program, const StatusArguments& arguments) {
                            [&] { return TaskLock::holder(store.paths(*id)).has_value(); });
 }
 
+/// Shows a set and the state of each part.
+int show_set(Program& program, const std::string& id) {
+    const auto set = find_set(program, id);
+    if (!set.ok()) { return program.fail(set.error()); }
+    const json::object figures = figures_of(
+        *set, [](const SetPart& part) { return condition_of(TaskOverviews(part.path / ".agentforge").find(part.task)); });
+    if (program.json_output) {
+        program.print_json(figures);
+        return 0;
+    }
+    program.out << set->id << "  " << to_string(set->phase) << (set->running ? ", a process works on it" : "") << "\n  \""
+                << printable(set->request, 400) << "\"\n\n";
+    for (const json::value& part : figures.at("parts").as_array()) {
+        const std::string task = text_of(part.as_object(), "task_id");
+        program.out << fmt::format("  {:<16} {:<18} {}\n", printable(text_of(part.as_object(), "repo"), 64),
+                                   task.empty() ? "not started" : text_of(part.as_object(), "state"), printable(task, 120));
+    }
+    if (!set->test_result.empty()) { program.out << "  tested together: " << printable(set->test_result, 300) << "\n"; }
+    if (!set->reason.empty()) { program.out << "  " << printable(set->reason, 300) << "\n"; }
+    for (const json::value& action : figures.at("available_actions").as_array()) {
+        program.out << "  agentforge " << std::string_view(action.as_string()) << " " << set->id << "\n";
+    }
+    return 0;
+}
+
 /// A flag that says nothing where it stands is named, not passed over.
 std::optional<Error> useless_flag(const StatusArguments& arguments) {
     const auto wrong = [](const std::string& what, const std::string& remedy) {
@@ -437,6 +464,17 @@ std::optional<Error> useless_flag(const StatusArguments& arguments) {
             }
         }
         return std::nullopt;
+    }
+    if (is_set_id(arguments.task)) {
+        for (const auto& [given, name] : {std::pair{arguments.detail, "--detail"},
+                                          {!arguments.phase.empty(), "--phase"},
+                                          {arguments.step != 0, "--step"},
+                                          {arguments.watch, "--watch"}}) {
+            if (given) {
+                return wrong(std::string(name) + " is for a task, but a set is named",
+                             "name one of its tasks: `agentforge status " + arguments.task + "` lists them");
+            }
+        }
     }
     for (const auto& [given, name] : {std::pair{arguments.list.all, "--all"},
                                       {arguments.list.ended, "--ended"},
@@ -455,7 +493,8 @@ void add_status(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatusArguments>();
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
     command->aliases({"list", "ps"});
-    add_option(*command, "task", arguments->task, "The task's id, or a unique part; without it: all tasks")->type_name("TASK");
+    add_option(*command, "task", arguments->task, "The task's id, or a unique part, or a set's; without it: all tasks")
+        ->type_name("TASK");
     const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks in this state, as the list shows it")
                               ->one_of({"pending", "running", "in_progress", "paused", "awaiting_approval", "escalated",
                                         "interrupted", "completed", "failed", "aborted", "unknown"});
@@ -493,6 +532,7 @@ void add_status(CLI::App& app, Program& program) {
                 return static_cast<int>(ExitCode::usage);
             }
             arguments->list.watch = arguments->watch;
+            if (is_set_id(arguments->task)) { return show_set(program, arguments->task); }
             if (arguments->step != 0) { return inspect_step(program, arguments->task, arguments->step); }
             return arguments->list.all ? status_of_all(program, *arguments) : status_here(program, *arguments);
         };

@@ -203,6 +203,14 @@ class TestCheck(CheckTest):
         self.make_project()
         self.assert_error(self.run_program("check", "textkit/stroe.py"), "AF-CLI-142", "stroe.py")
         self.assert_error(self.run_program("check", "/etc"), "AF-CLI-142")
+
+    def test_a_path_that_git_ignores_is_refused_not_passed(self):
+        (self.repository / ".gitignore").write_text("generated/\n")
+        (self.repository / "generated").mkdir()
+        (self.repository / "generated" / "one.py").write_text("import os\n")
+        for path in ("generated", "generated/one.py"):
+            self.assert_error(self.run_program("check", path), "AF-GATE-172", path)
+        self.assert_error(self.run_program("check", "textkit", "generated"), "AF-GATE-172", "generated")
         self.assertEqual(self.new(self.assert_code(self.run_program("check", "--json", "store.py", cwd=self.repository / "textkit"), 1).json)[0]["file"], "textkit/store.py")
 
     def test_a_baseline_with_a_mistake_is_refused_with_its_place(self):

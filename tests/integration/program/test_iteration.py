@@ -289,7 +289,7 @@ class TestFeedbackFile(IterationTest):
     def test_what_names_no_place_is_left_to_the_person(self):
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, better")), 22)
         outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", self.feedback_file(must_address=["Rate limiting is not addressed"])), 22)
-        self.assertIn("check it yourself, as it names no place to compare: Rate limiting is not addressed", outcome.out)
+        self.assertIn("check it yourself, because it names no place in the artifact: Rate limiting is not addressed", outcome.out)
 
     def test_a_wrong_file_is_refused_with_its_line_and_nothing_is_decided(self):
         self.assert_code(self.design("--iterate"), 22)
@@ -625,7 +625,7 @@ class TestContinue(IterationTest):
         self.assertEqual(self.records("task_continued"), [])
         self.run_program("abort", self.task())
         self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-050", "it is aborted")
-        self.assertNotIn("agentforge resume", self.assert_error(self.run_program("continue", self.task(), "--revise"), "AF-CLI-163", "start a new task").err)
+        self.assertNotIn("agentforge resume", self.assert_error(self.run_program("continue", self.task(), "--revise"), "AF-ORCH-050", "start a new task").err)
 
     def test_nothing_follows_a_review(self):
         self.design(command="review")

@@ -51,6 +51,14 @@ class TestKnownRepositories(ProgramTest):
     def test_an_unknown_name_is_an_error_that_names_the_nearest(self):
         self.assert_error(self.outside("status", "--repo", "secnd-service"), "AF-CONF-073", "did you mean `second-service`?")
 
+    def test_a_repository_whose_folder_is_gone_is_named(self):
+        aside = self.places["first"].with_name("moved")
+        self.places["first"].rename(aside)
+        self.addCleanup(aside.rename, self.places["first"])
+        outcome = self.outside("--repo", "first-service", "status")
+        self.assert_error(outcome, "AF-CONF-075", "agentforge repo remove first-service")
+        self.assertNotIn("git init", outcome.all)
+
     def test_a_name_and_a_folder_together_are_refused(self):
         self.assert_error(self.outside("-C", self.places["first"], "--repo", "second-service", "status"), "AF-CLI-001", exit_code=2)
 

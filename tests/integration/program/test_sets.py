@@ -500,6 +500,19 @@ class TestSetRefused(SetTest):
         self.assert_error(self.run_program("resume", "set-20260101-none-00000000", cwd=self.folder), "AF-SET-007")
 
 
+class TestSetShown(SetTest):
+    def test_status_shows_a_set_with_its_parts_and_what_can_be_done(self):
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        told = self.set_file()
+        shown = self.assert_code(self.run_program("status", self.set_id(), cwd=self.folder), 0).out
+        for words in (f"{self.set_id()}  specified", REQUEST, *(f"{part['task']}" for part in told["parts"]), f"agentforge resume {self.set_id()}", f"agentforge abort {self.set_id()}"):
+            self.assertIn(words, shown)
+        as_json = self.assert_code(self.run_program("status", self.set_id(), "--json", cwd=self.folder), 0).json
+        self.assertEqual([(part["repo"], part["task_id"]) for part in as_json["parts"]], [(part["repo"], part["task"]) for part in told["parts"]])
+        self.assert_error(self.run_program("status", self.set_id(), "--watch", cwd=self.folder), "AF-CLI-076", "--watch", exit_code=2)
+        self.assert_error(self.run_program("status", "set-nothing", cwd=self.folder), "AF-SET-007")
+
+
 class TestSetKilledAtWork(SetTest):
     """Killed while the task of a part works, before any part waits for its branch or when one does."""
 
