@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <set>
 
 #include "base/text.hpp"
 
@@ -123,9 +125,21 @@ Result<Destination> read_destination(const Environment& environment, Signal sign
     destination.compress = compression.value == "gzip";
     const Chosen headers = choose(environment, signal, "HEADERS");
     AF_TRY(destination.headers, read_pairs(headers.name, headers.value));
+    for (const auto& [name, value] : destination.headers) {
+        static const std::set<std::string> own{"connection", "content-encoding", "content-length", "content-type",
+                                               "host",       "transfer-encoding"};
+        if (own.contains(lower_case(name))) {
+            return wrong(headers.name, "sets the header `" + name + "`, which follows from the request itself", "take it out");
+        }
+    }
     AF_CHECK(read_number(environment, choose(environment, signal, "TIMEOUT").name, 600'000,
                          [&](std::uint64_t ms) { destination.timeout = std::chrono::milliseconds(ms); }));
-    destination.ca_file = choose(environment, signal, "CERTIFICATE").value;
+    const Chosen certificate = choose(environment, signal, "CERTIFICATE");
+    destination.ca_file = certificate.value;
+    if (!certificate.value.empty() && !std::ifstream(certificate.value).good()) {
+        return wrong(certificate.name, "names a file that cannot be read: " + ellipsis(certificate.value, 200),
+                     "correct or unset it");
+    }
     return destination;
 }
 

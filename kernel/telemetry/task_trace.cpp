@@ -18,6 +18,11 @@ double seconds_between(Time from, Time to) { return std::max(0.0, std::chrono::d
 
 std::string step_part(std::uint64_t number) { return "step " + std::to_string(number); }
 
+/// True if this process has not seen the visit begin, but the stage that the task leaves was in one.
+bool began_elsewhere(const StageState* left) {
+    return left != nullptr && left->visits > 0 && left->status == StageStatus::running;
+}
+
 }  // namespace
 
 Additions TaskTrace::take(const TaskState& state, const StageState* left, const records::AnyRecord& record) {
@@ -38,7 +43,7 @@ std::string TaskTrace::visit_span(const TaskState& state) const {
 
 void TaskTrace::on(const Turn& turn, const records::StageStarted& started) {
     const std::string error_type = visit_ ? visit_->error_type : std::string();  // `end_visit` resets `visit_`.
-    if (visit_) { end_visit(turn, error_type, ""); }
+    if (visit_ || began_elsewhere(turn.left)) { end_visit(turn, error_type, ""); }
     const StageState& stage = turn.state.stage();
     visit_ = Visit{started.stage, stage.visits, turn.at, ""};
     if (stage.attempts > 1 || !error_type.empty()) {
@@ -48,6 +53,7 @@ void TaskTrace::on(const Turn& turn, const records::StageStarted& started) {
 
 void TaskTrace::on(const Turn& turn, const records::StageCompleted&) { end_visit(turn, "", ""); }
 void TaskTrace::on(const Turn& turn, const records::StageFailed& failed) {
+    add_failed_call(turn, failed.error.code);
     end_visit(turn, failed.error.code, failed.error.message);
 }
 
@@ -96,12 +102,17 @@ void TaskTrace::on(const Turn& turn, const records::EscalationRaised& raised) {
 
 // ------------------------------------------------------------------------------------------------------------ tasks --
 
+// A task pauses when its model cannot be reached; the reason begins with the error's code.
+void TaskTrace::on(const Turn& turn, const records::TaskPaused& paused) {
+    add_failed_call(turn, paused.reason.substr(0, paused.reason.find(':')));
+}
+
 void TaskTrace::on(const Turn& turn, const records::TaskCompleted&) { end_task(turn, "", ""); }
 void TaskTrace::on(const Turn& turn, const records::TaskFailed& failed) { end_task(turn, failed.code, failed.message); }
 void TaskTrace::on(const Turn& turn, const records::TaskAborted& aborted) { end_task(turn, "aborted", aborted.reason); }
 
 void TaskTrace::end_task(const Turn& turn, const std::string& error_type, const std::string& error_message) {
-    if (visit_) { end_visit(turn, error_type, error_message); }
+    if (visit_ || began_elsewhere(turn.left)) { end_visit(turn, error_type, error_message); }
     const TaskState& state = turn.state;
     Span span;
     span.trace_id = trace_id_of(state.task_id);
@@ -138,9 +149,18 @@ void TaskTrace::on(const Turn& turn, const records::AttemptFailed& failed) {
         {Instrument::model_retries, 1, {{"agentforge.stage", failed.phase}, {"error.type", *failed.code}}});
 }
 
+void TaskTrace::add_failed_call(const Turn& turn, const std::string& code) {
+    if (!code.starts_with("AF-LLM-")) { return; }
+    retries_ -= std::min<std::uint64_t>(retries_, 1);  // The last attempt was no retry's cause.
+    add_model_call(turn, records::CallUsage{}, turn.state.stage().name, code);
+}
+
 void TaskTrace::add_model_call(const Turn& turn, const records::CallUsage& usage, const std::string& stage,
                                const std::string& error_type) {
-    const std::string role = turn.envelope.agent ? *turn.envelope.agent->role : std::string();
+    const bool was_used = error_type.empty() || usage.input_tokens + usage.output_tokens > 0;
+    const std::string role = turn.envelope.agent ? *turn.envelope.agent->role
+                             : was_used          ? std::string()
+                                                 : turn.state.stage_template().agent;
     const ModelNames names = names_of_(role);
     const std::string model = names.model.empty() ? *usage.model : names.model;
     Attributes common{{"gen_ai.operation.name", "chat"},
@@ -151,7 +171,8 @@ void TaskTrace::add_model_call(const Turn& turn, const records::CallUsage& usage
     span.trace_id = trace_id_of(turn.state.task_id);
     const std::uint64_t step = turn.state.steps + 1;
     span.span_id = part_span_id_of(turn.state.task_id, "model call " + std::to_string(turn.state.seq + 1));
-    span.parent_id = part_span_id_of(turn.state.task_id, step_part(step));
+    // No step comes of a call that failed.
+    span.parent_id = was_used ? part_span_id_of(turn.state.task_id, step_part(step)) : visit_span(turn.state);
     span.name = model.empty() ? "chat" : "chat " + model;
     span.kind = SpanKind::client;
     span.end = time_of(turn.at, {});
@@ -175,6 +196,7 @@ void TaskTrace::add_model_call(const Turn& turn, const records::CallUsage& usage
     auto& measurements = turn.additions.measurements;
     measurements.push_back({Instrument::model_duration, seconds_between(span.start, span.end), std::move(duration)});
     for (const auto& [type, count] : {std::pair("input", usage.input_tokens), std::pair("output", usage.output_tokens)}) {
+        if (!was_used) { break; }
         Attributes tokens = common;
         tokens.emplace("gen_ai.token.type", type);
         measurements.push_back({Instrument::token_usage, static_cast<double>(count), std::move(tokens)});

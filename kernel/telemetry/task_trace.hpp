@@ -70,6 +70,7 @@ private:
     void on(const Turn& turn, const records::AttemptFailed& failed);
     void on(const Turn& turn, const records::Step& step);
     void on(const Turn& turn, const records::Gate& gate);
+    void on(const Turn& turn, const records::TaskPaused& paused);
     void on(const Turn& turn, const records::TaskCompleted& completed);
     void on(const Turn& turn, const records::TaskFailed& failed);
     void on(const Turn& turn, const records::TaskAborted& aborted);
@@ -80,6 +81,8 @@ private:
     void end_task(const Turn& turn, const std::string& outcome, const std::string& error_message);
     void add_model_call(const Turn& turn, const records::CallUsage& usage, const std::string& stage,
                         const std::string& error_type);
+    /// Adds the call whose last attempt failed with this error, if it is one of a model.
+    void add_failed_call(const Turn& turn, const std::string& code);
     [[nodiscard]] std::string visit_span(const TaskState& state) const;
 
     NamesOf names_of_;

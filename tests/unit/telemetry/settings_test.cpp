@@ -81,6 +81,18 @@ TEST(TelemetrySettings, AHeaderWithALineBreakIsRefused) {
               "AF-OTEL-001");
 }
 
+TEST(TelemetrySettings, AHeaderThatFollowsFromTheRequestIsRefusedByName) {
+    const Error error =
+        refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_EXPORTER_OTLP_HEADERS", "x-team=red,Content-Length=5"}});
+    EXPECT_EQ(error.code, "AF-OTEL-001");
+    EXPECT_THAT(error.message, HasSubstr("Content-Length"));
+}
+
+TEST(TelemetrySettings, ACertificateThatCannotBeReadIsRefused) {
+    EXPECT_EQ(refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://a:1"}, {"OTEL_EXPORTER_OTLP_CERTIFICATE", "/no/such.pem"}}).where,
+              "OTEL_EXPORTER_OTLP_CERTIFICATE");
+}
+
 TEST(TelemetrySettings, AnotherProtocolIsRefusedByName) {
     const Error error = refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}});
     EXPECT_THAT(error.message, HasSubstr("OTEL_EXPORTER_OTLP_PROTOCOL is `grpc`"));

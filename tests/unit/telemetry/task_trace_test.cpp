@@ -192,6 +192,36 @@ TEST(TaskTrace, ThePageHasTheAttributesOfEachMetricAndNoOthers) {
     EXPECT_EQ(attributes_in_page("Metrics", 3), exported);
 }
 
+/// What is exported of a kept journal by a process that goes on with it and writes this record.
+Additions next_after(const std::string& journal, records::Body body) {
+    Trace trace = trace_of(journal);
+    const StageState left = trace.state.stage();
+    return TaskTrace(names_of).take(trace.state, &left, {{}, std::move(body)});
+}
+
+TEST(TaskTrace, AnAbortEndsTheVisitThatAnotherProcessBegan) {
+    const Additions additions = next_after("killed_in_green", records::TaskAborted{"enough"});
+    ASSERT_EQ(additions.spans.size(), 2U);
+    EXPECT_EQ(additions.spans[0].name, "stage green");
+    EXPECT_EQ(additions.spans[0].error_type, "aborted");
+    EXPECT_EQ(additions.spans[1].name, "task");
+}
+
+TEST(TaskTrace, ACallWhoseLastAttemptFailedIsASpanOfItsVisitWithTheError) {
+    const Additions additions = next_after("killed_in_green", records::TaskPaused{"AF-LLM-407: the server answered 500"});
+    ASSERT_EQ(additions.spans.size(), 1U);
+    EXPECT_EQ(additions.spans[0].name, "chat");
+    EXPECT_EQ(additions.spans[0].error_type, "AF-LLM-407");
+    const TaskState state = trace_of("killed_in_green").state;
+    EXPECT_EQ(additions.spans[0].parent_id, span_id_of(state.task_id, "green", state.stage().visits));
+    ASSERT_EQ(additions.measurements.size(), 1U);
+    EXPECT_EQ(additions.measurements[0].instrument, Instrument::model_duration);
+}
+
+TEST(TaskTrace, APauseForAnotherReasonIsNoModelCall) {
+    EXPECT_TRUE(next_after("killed_in_green", records::TaskPaused{"at your request"}).spans.empty());
+}
+
 TEST(TaskTrace, ATaskThatHasNotEndedHasNoSpanOfItsOwnYet) { EXPECT_EQ(count(trace_of("killed_in_green"), "task"), 0U); }
 
 }  // namespace
