@@ -159,7 +159,7 @@ TEST_F(TaskStoreTest, create_sweeps_folders_whose_process_was_killed_while_it_ma
 TEST_F(TaskStoreTest, a_folder_whose_process_was_killed_while_it_deleted_it_is_removed) {
     create(id);
     const auto tasks = store_.paths(id).root.parent_path();
-    const auto abandoned = tasks / (".removed-" + std::to_string(ended_process()) + "-" + id);
+    const auto abandoned = tasks / (".removed-" + std::to_string(ended_process()) + "-" + std::string(id));
     const auto at_work = store_.place_of_removed(id);
     fs::create_directories(abandoned / "inputs");
     fs::create_directories(at_work);
