@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "bench/figures.hpp"
 #include "bench/places.hpp"
@@ -157,6 +158,42 @@ void journal_append_process_cpu(benchmark::State& state) {
                    {Aim::Of::difference, 30}});
 }
 BENCHMARK(journal_append_process_cpu)->Iterations(9)->UseManualTime()->Unit(benchmark::kMicrosecond);
+
+/// Writes and does not wait for the disk.
+class NoSync final : public JournalDisk {
+public:
+    int sync(int) override { return 0; }
+};
+
+void journal_verify(benchmark::State& state) {
+    constexpr int records = 100'000;
+    constexpr std::uint64_t most_bytes = 1ULL << 30U;
+    const WorkFolder folder("journal-verify");
+    const auto path = folder.path() / "actions.yaml";
+    NoSync disk;
+    {
+        Journal journal = new_journal(path, disk);
+        for (int step = 1; step <= records; ++step) { must(journal.append(step_record(step))); }
+    }
+    const std::string bytes = must(read_file(path, most_bytes));
+    const double per_100_mb = 1e8 / static_cast<double>(bytes.size());
+    Samples ours;
+    Samples floor;
+    for (auto _ : state) {
+        std::string hash;
+        floor.add(microseconds([&] { hash = sha256(bytes); }) / 1e3 * per_100_mb);
+        benchmark::DoNotOptimize(hash);
+        ours.add(microseconds([&] { must(Journal::read(path, JournalVisitor())); }) / 1e3 * per_100_mb);
+        state.SetIterationTime(ours.median() / 1e3);
+    }
+    report(state, {"verify a journal of 100,000 records, per 100 MB",
+                   "ms",
+                   ours.median(),
+                   floor.median(),
+                   "SHA-256 of the same bytes",
+                   {Aim::Of::value, 500}});
+}
+BENCHMARK(journal_verify)->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace agentforge::bench

@@ -146,7 +146,7 @@ class TestAudit(AuditTest):
             file = folder / "actions.yaml"
             whole = file.read_bytes()
             lines = whole.splitlines(keepends=True)
-            for count in range(0, len(lines), 7):
+            for count in range(len(lines)):
                 file.write_bytes(b"".join(lines[:count]))
                 self.assertNotEqual(self.verify(task).code, 0, count)
             file.write_bytes(b"".join(lines[:-1]))
@@ -169,6 +169,8 @@ class TestAudit(AuditTest):
 
 
 class TestAuditOfEveryByte(AuditTest):
+    CUTS = 8        # Of a file with more lines; the journal is cut at each line elsewhere.
+
     def test_a_changed_byte_of_any_file_is_found(self):
         self.assert_code(self.start(transcript=short_transcript()), 0)
         first = self.task()
@@ -187,6 +189,14 @@ class TestAuditOfEveryByte(AuditTest):
                 path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
                 if self.verify(first).code == 0:
                     unseen.append((str(name), at))
+            lines = whole.splitlines(keepends=True)
+            for count in range(0, len(lines), max(1, len(lines) // self.CUTS)):
+                path.write_bytes(b"".join(lines[:count]))
+                verdict = self.verify(first)
+                # An empty state.yaml is what a power cut leaves of it. It says nothing wrong: the journal gives it anew.
+                harmless = count == 0 and name.name == "state.yaml" and "it can be rebuilt from the journal" in verdict.out
+                if verdict.code == 0 and not harmless:
+                    unseen.append((str(name), f"cut after line {count}"))
             twin = self.task_folder(second) / name
             if twin.exists() and twin.read_bytes() != whole:
                 path.write_bytes(twin.read_bytes())
