@@ -131,6 +131,46 @@ class TestTaskDependency(DependencyTest):
         self.assertEqual(self.records("dependencies_met"), [])
 
 
+class TestTaskOfAnotherRepository(DependencyTest):
+    def setUp(self):
+        super().setUp()
+        self.own = self.repository
+        self.data = self.make_repository("data")
+        for repository, name in ((self.own, "textkit"), (self.data, "data-layer")):
+            self.assert_code(self.run_program("repo", "add", repository, "--name", name), 0)
+        self.repository = self.data
+        self.other = self.other_task("--approve", "intake")
+        self.repository = self.own
+
+    def answers(self, transcript):
+        file = self.folder / "other.yaml"
+        file.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        return ["--set", "llm.backend=replay", "--set", f"llm.transcript={file}"]
+
+    def waiting_for_the_other(self):
+        return self.started(self.depending(tasks=[{"task_id": self.other, "required_stage": "spec", "repo": "data-layer"}]))
+
+    def test_its_stage_is_waited_for_and_its_commit_recorded(self):
+        waiting, outcome = self.waiting_for_the_other()
+        self.assertIn(f"AF-DEP-001: waits for stage `spec` of task {self.other} of data-layer", outcome.err)
+        self.assertNotIn("red", self.reached(waiting))
+        own = self.transcript_arguments
+        self.assert_code(self.run_program("--repo", "data-layer", "approve", *self.answers(short_transcript()), self.other, cwd=self.folder), 0)
+        self.assert_code(self.run_program("resume", *own, waiting), 0)
+        met, = self.records("dependencies_met", waiting)
+        commit = self.git("rev-parse", f"agentforge/{self.other}", cwd=self.data).strip()
+        self.assertEqual([(task["task_id"], task["repo"], task["required_stage"], task["commit"]) for task in met["tasks"]], [(self.other, "data-layer", "spec", commit)])
+        self.assertEqual(len(self.records("delivered", waiting)), 1)
+
+    def test_tasks_of_two_repositories_that_wait_for_one_another_are_refused(self):
+        waiting, _ = self.waiting_for_the_other()
+        circle = self.answers(self.depending(tasks=[{"task_id": waiting, "required_stage": "deliver", "repo": "textkit"}]))
+        self.assertNotEqual(self.run_program("--repo", "data-layer", "approve", *circle, self.other, cwd=self.folder).code, 0)
+        self.repository = self.data
+        errors = " ".join(self.records("artifact_rejected", self.other)[0]["errors"])
+        self.assertIn(f"task {self.other} waits for task {waiting}, and task {waiting} for task {self.other}", errors)
+
+
 class TestExternalDependency(DependencyTest):
     def setUp(self):
         super().setUp()
