@@ -92,6 +92,23 @@ Send send_by_http(std::map<std::string, std::string> environment) {
     };
 }
 
+namespace {
+
+/// Hides the values of our own headers, which a collector may quote. Shorter ones say nothing and occur by chance.
+std::string without_header_values(std::string text, const Destination& destination) {
+    constexpr std::size_t shortest = 6;
+    for (const auto& [name, value] : destination.headers) {
+        if (value.size() < shortest) { continue; }
+        for (std::size_t at = text.find(value); at != std::string::npos; at = text.find(value, at)) {
+            text.replace(at, value.size(), "[" + name + "]");
+            at += name.size() + 2;
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
 struct Exporter::State {
     /// Waiting items of one signal.
     struct Queue {
@@ -229,7 +246,7 @@ struct Exporter::State {
                 of.counts.dropped += signal == Signal::metrics
                                          ? 1
                                          : rejected;  // We count exports of metrics; the collector rejects single data points.
-                problem = "the collector rejected some: " + ellipsis(message, shown_of_reply);
+                problem = without_header_values("the collector rejected some: " + ellipsis(message, shown_of_reply), destination);
             }
             return Outcome::taken;
         }
@@ -237,6 +254,7 @@ struct Exporter::State {
                       ? "the collector answers " + std::to_string(reply->status) +
                             (reply->body.empty() ? "" : ": " + ellipsis(first_line(sanitize_utf8(reply->body)), shown_of_reply))
                       : reply.error().message;
+        problem = without_header_values(std::move(problem), destination);
         if (reply.ok() && !may_pass(reply->status)) { return Outcome::refused; }
         const milliseconds asked = reply.ok() ? std::chrono::duration_cast<milliseconds>(reply->retry_after) : milliseconds(0);
         of.not_before = steady_clock::now() + std::max(of.pause, asked);

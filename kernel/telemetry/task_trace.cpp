@@ -75,6 +75,7 @@ void TaskTrace::end_visit(const Turn& turn, const std::string& error_type, const
     const Visit visit = *visit_;
     visit_.reset();
     answered_at_.clear();
+    step_began_at_.clear();
     retries_ = 0;
     Span span;
     span.trace_id = trace_id_of(turn.state.task_id);
@@ -177,7 +178,7 @@ void TaskTrace::add_model_call(const Turn& turn, const records::CallUsage& usage
     span.kind = SpanKind::client;
     span.end = time_of(turn.at, {});
     span.start = time_of(last_at_, span.end);
-    if (answered_at_.empty()) { step_began_at_ = last_at_.empty() ? turn.at : last_at_; }
+    if (step_began_at_.empty()) { step_began_at_ = last_at_.empty() ? turn.at : last_at_; }
     span.attributes = common;
     span.attributes.insert({{"gen_ai.usage.input_tokens", usage.input_tokens},
                             {"gen_ai.usage.output_tokens", usage.output_tokens},
@@ -194,7 +195,10 @@ void TaskTrace::add_model_call(const Turn& turn, const records::CallUsage& usage
     Attributes duration = common;
     duration.emplace("error.type", error_type);
     auto& measurements = turn.additions.measurements;
-    measurements.push_back({Instrument::model_duration, seconds_between(span.start, span.end), std::move(duration)});
+    // How long a lost call took, nobody knows: its span begins where the loss was noticed.
+    if (error_type != records::CallLost::type) {
+        measurements.push_back({Instrument::model_duration, seconds_between(span.start, span.end), std::move(duration)});
+    }
     for (const auto& [type, count] : {std::pair("input", usage.input_tokens), std::pair("output", usage.output_tokens)}) {
         if (!was_used) { break; }
         Attributes tokens = common;

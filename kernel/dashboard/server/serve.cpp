@@ -92,6 +92,7 @@ private:
         }
         try {
             const Poco::URI uri(request.getURI());
+            if (request.getURI().find('#') != std::string::npos) { throw Poco::SyntaxException("a fragment is never sent"); }
             asked.path = uri.getPath();
             for (const auto& [name, value] : uri.getQueryParameters()) {
                 if (!asked.query.emplace(name, value).second) {

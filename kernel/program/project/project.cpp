@@ -372,6 +372,10 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     }
 
     project->network_ = network_rule(*project->settings_, program.environment);
+    AF_TRY(const std::string state, state_directory(program.environment));
+    AF_TRY(project->secrets_,
+           project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
+    const Redactor& redactor = *project->secrets_.redactor;
     project->open_telemetry();
     Log::Options log = log_options(program, project->place_, *project->settings_);
     if (project->telemetry_) {
@@ -379,10 +383,6 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     }
     AF_TRY(project->log_, Log::open(log, progress, project->clock_));
 
-    AF_TRY(const std::string state, state_directory(program.environment));
-    AF_TRY(project->secrets_,
-           project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
-    const Redactor& redactor = *project->secrets_.redactor;
     project->events_ = std::make_unique<RedactingSink>(redactor, *project->log_);
     project->log_errors(program);
 
@@ -715,6 +715,9 @@ void Project::open_telemetry() {
     if (!settings.ok()) { unused.push_back(settings.error().to_string()); }
     for (const std::string& line : unused) { program_.err << "agentforge: " << printable_lines(line) << "\n"; }
     if (!settings.ok() || !*settings) { return; }
+    for (auto& [name, value] : (*settings)->resource) {
+        if (value.is_string()) { value = secrets_.redactor->redact(std::string(value.get_string())); }
+    }
     const auto names_of = [this](const std::string& role) {
         const ModelSettings model = read_model_settings(*settings_, role);
         return telemetry::ModelNames{model.backend.empty() ? "auto" : model.backend, model.model};

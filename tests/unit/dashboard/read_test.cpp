@@ -156,7 +156,7 @@ TEST_F(DashboardReads, APatchOutsideTheTasksFolderIsNotRead) {
     const auto total = body_of(get("/api/tasks/" + killed.task_id())).at("steps").at("total").to_number<std::uint64_t>();
     for (const std::uint64_t step : {total - 1, total}) {
         const HttpResponse shown = get(address + std::to_string(step));
-        EXPECT_EQ(shown.status, 200);
+        EXPECT_NE(shown.status, 200);  // The journal is damaged.
         EXPECT_EQ(shown.body.find("a secret"), std::string::npos);
     }
 }

@@ -44,7 +44,7 @@ std::vector<std::string> lines(const std::string& place_flag, const std::vector<
 
 TEST(NextCommands, OfATaskThatNeverBeganRemoveIt) {
     TaskOverview task = standing("pending");
-    EXPECT_THAT(commands(next_commands(task)), IsEmpty());
+    EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c"));
     task.began = false;
     EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge abort 1f2e3d4c"));
 }

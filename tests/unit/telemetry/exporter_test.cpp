@@ -138,6 +138,13 @@ TEST_F(ExporterTest, DropsWhatTheCollectorRefuses) {
     EXPECT_EQ(report.problem, "the collector answers 400: no such tenant");
 }
 
+TEST_F(ExporterTest, HidesTheValuesOfItsHeadersInWhatTheCollectorAnswers) {
+    for (auto& destination : settings_.destinations) { destination->headers = {{"api-key", "hdrsecret8817263"}}; }
+    collector_.replies = {Reply{401, std::chrono::seconds(0), "bad key hdrsecret8817263"}};
+    add_spans(1);
+    EXPECT_EQ(exporter().stop(milliseconds(1000)).problem, "the collector answers 401: bad key [api-key]");
+}
+
 TEST_F(ExporterTest, KeepsWhatTheCollectorHasNoTimeFor) {
     collector_.replies = {Reply{429, std::chrono::seconds(3600), ""}, Reply{200, std::chrono::seconds(0), ""}};
     settings_.batch = 1;

@@ -218,6 +218,23 @@ TEST(TaskTrace, ACallWhoseLastAttemptFailedIsASpanOfItsVisitWithTheError) {
     EXPECT_EQ(additions.measurements[0].instrument, Instrument::model_duration);
 }
 
+TEST(TaskTrace, ALostCallLiesWithinTheStepThatRepeatsIt) {
+    Trace trace = trace_of("killed_in_green");
+    const StageState left = trace.state.stage();
+    TaskTrace process(names_of);
+    const auto take = [&](records::Body body, const char* at) {
+        records::Envelope envelope;
+        envelope.timestamp = at;
+        return process.take(trace.state, &left, {envelope, std::move(body)});
+    };
+    (void)take(records::TaskResumed{}, "2026-11-24T10:00:00.000Z");
+    const Span lost = take(records::CallLost{}, "2026-11-24T10:00:01.000Z").spans.at(0);
+    (void)take(records::Answer{}, "2026-11-24T10:00:02.000Z");
+    const auto spans = take(records::Step{}, "2026-11-24T10:00:03.000Z").spans;
+    EXPECT_LE(spans.back().start, lost.start);
+    EXPECT_GE(spans.back().end, lost.end);
+}
+
 TEST(TaskTrace, APauseForAnotherReasonIsNoModelCall) {
     EXPECT_TRUE(next_after("killed_in_green", records::TaskPaused{"at your request"}).spans.empty());
 }
