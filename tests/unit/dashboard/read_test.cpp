@@ -25,6 +25,9 @@ TEST_F(DashboardReads, ListsTasksWithFiltersAndPages) {
     EXPECT_EQ(body_of(get("/api/tasks", {{"q", "SLUGIFY"}})).at("total"), 2);
     EXPECT_EQ(body_of(get("/api/tasks", {{"q", "no such words"}})).at("total"), 0);
     const json::object page = body_of(get("/api/tasks", {{"limit", "1"}}));
+    EXPECT_EQ(body_of(get("/api/tasks", {{"q", " two  Slug "}})).at("total"), 1) << "a repository's name and a word's beginning";
+    EXPECT_EQ(body_of(get("/api/tasks", {{"q", "slugify nothing"}})).at("total"), 0);
+    EXPECT_EQ(body_of(get("/api/tasks", {{"q", " "}})).at("total"), 2);
     EXPECT_EQ(page.at("tasks").as_array().size(), 1U);
     EXPECT_EQ(page.at("next_offset"), 1);
     EXPECT_TRUE(body_of(get("/api/tasks", {{"limit", "1"}, {"offset", "1"}})).at("next_offset").is_null());
