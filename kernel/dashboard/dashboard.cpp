@@ -77,7 +77,9 @@ void add_etag(const HttpRequest& request, HttpResponse& response) {
 }  // namespace
 
 Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call) {
-    return parts.tasks.find(call.place("task_id"), call.request.parameter("repo"));
+    const std::string repo = call.request.parameter("repo");
+    if (!repo.empty()) { AF_CHECK(repository_of(parts, repo)); }
+    return parts.tasks.find(call.place("task_id"), repo);
 }
 
 Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {
