@@ -84,10 +84,13 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     std::string& body = response.body;  // The figures are text already, so thousands of them are copied only once.
     body = "{\"tasks\": [";
     body.reserve(body.size() + size + 3);
+    response.timeless.reserve(size);
     for (std::size_t index = first; index < last; ++index) {
         body.append(index == first ? "" : ", ").append(text_at(*found[index], now));
+        response.timeless.append(found[index]->text);
     }
     body.append("], ").append(rest);
+    response.timeless.append(rest);
     return response;
 }
 
@@ -178,11 +181,15 @@ Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call)
     });
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
     if (!read.ok() && !figures->overview.problem && figures->overview.began) { return read.error(); }
-    json::object object = to_json(*figures, std::chrono::system_clock::now());
+    json::object object = json::parse(figures->text).as_object();
     if (object["current_action"].is_object()) { object["current_action"].as_object()["target"] = target; }
     object["dependencies"] = dependencies_json(parts, figures->repo, state, dependencies);
     object["files"] = files_of(parts.tasks.repository(place.repository).path, state);
-    return json_response(object);
+    std::string timeless = to_json_line(object);
+    object["timing"] = to_json(*figures, std::chrono::system_clock::now()).at("timing");
+    HttpResponse response = json_response(object);
+    if (!has_ended(figures->overview.summary)) { response.timeless = std::move(timeless); }
+    return response;
 }
 
 /// Adds all that a person needs to decide. An approval is bound to `hash`, the hash of what is shown here.
