@@ -597,6 +597,20 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
         self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
 
+    def test_a_head_of_100_lines_is_read_and_one_of_101_is_not(self):
+        for lines, code in ((97, 200), (98, 431)):     # Beside the first one, the host and the cookie.
+            answer = self.read_all(self.raw(self.head("GET", "/api/tasks", "Connection: close", *(f"X-{n}: 1" for n in range(lines - 1)))))
+            self.assertEqual(int(answer.split()[1]), code, lines)
+
+    def test_a_connection_of_http_1_0_is_closed_after_the_answer_unless_the_client_keeps_it(self):
+        def ask(*lines):
+            return self.raw(self.head("GET", "/api/tasks", *lines).replace(b" HTTP/1.1\r\n", b" HTTP/1.0\r\n"))
+        self.assertTrue(self.read_all(ask()).startswith(b"HTTP/1.1 200 "))
+        kept, answer = ask("Connection: keep-alive"), b""
+        while b"\r\n\r\n" not in answer:
+            answer += kept.recv(1)
+        self.assertIn(b"connection: keep-alive", answer.lower())
+
     def test_a_head_that_breaks_the_rules_of_http_is_answered_with_a_problem_document(self):
         """The first line, names and values of headers; a head that is cut off, or never ends."""
         ends = f"\r\nHost: {self.client.host}\r\nCookie: {self.client.cookie}\r\n".encode()
