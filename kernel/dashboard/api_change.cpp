@@ -81,9 +81,11 @@ public:
         if (!guidance.empty()) { arguments.push_back("--say=" + guidance); }
         return run(std::move(arguments));
     }
-    /// Answers with the task's outcome too. The answer stays recorded even if the task cannot continue.
-    HttpResponse answered(const std::string& id) const {
-        json::object object{{"task_id", place_.task_id}, {"id", id}, {"answered", true}, {"resumed", true}, {"problem", nullptr}};
+    /// Answers with the task's outcome too. The answer stays recorded even if the task cannot continue. `ends`: the answer ends
+    /// the task, so a process only records that.
+    HttpResponse answered(const std::string& id, bool ends = false) const {
+        json::object object{
+            {"task_id", place_.task_id}, {"id", id}, {"answered", true}, {"resumed", !ends}, {"problem", nullptr}};
         const auto resumed = resume();
         constexpr std::string_view taken = "AF-TASK-003";  // The process that waited for the answer continues with it.
         if (!resumed.ok() && resumed.error().code != taken) {
@@ -250,7 +252,7 @@ Result<HttpResponse> resolve(const TaskCommands& task, const ApiCall& call) {
         arguments.insert(arguments.end(), {"--", id, answer});
     }
     AF_TRY(const json::object answer, task.run(std::move(arguments)));
-    return task.answered(id);
+    return task.answered(id, flag_of(call.body, "abort"));
 }
 
 /// The client names the item by its id and by the hash of what it was shown. If the item has changed since, decides nothing

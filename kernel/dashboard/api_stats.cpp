@@ -94,7 +94,10 @@ Result<HttpResponse> show_stats(const DashboardParts& parts, KeptRework& kept, c
     object["states"] = to_json(states);
     object["steps"] = found.all.tasks.all_steps;
     object["tokens_used"] = found.all.tasks.spend.tokens();
-    return json_response(object);
+    HttpResponse response = json_response(object);
+    for (const char* each : {"since", "tasks_per_week", "completed_per_week"}) { object.erase(each); }
+    response.timeless = to_json_line(object);
+    return response;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // The operations that read tasks: the list, one task, and the items that wait for a person.
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 
 #include "aggregate/set_figures.hpp"
 #include "base/json_fields.hpp"
@@ -27,7 +28,7 @@ struct Filter {
     std::string state;
     std::string repo;
     std::string pipeline;
-    std::string words;  ///< In lower case. The whole text must occur in request, id, repository or phase.
+    std::vector<std::string> words;  ///< In lower case. Each must occur in request, id, repository or phase, in any order.
 
     [[nodiscard]] bool lets_through(const TaskFigures& task) const {
         return (state.empty() || condition_of(task.overview) == state) && lets_through_in_any_state(task);
@@ -37,10 +38,18 @@ struct Filter {
         if (!repo.empty() && task.repo != repo) { return false; }
         if (!pipeline.empty() && summary.pipeline != pipeline) { return false; }
         if (words.empty()) { return true; }
-        return lower_case(summary.request + "\n" + summary.task_id + "\n" + task.repo + "\n" + summary.current_stage)
-                   .find(words) != std::string::npos;
+        const std::string text =
+            lower_case(summary.request + "\n" + summary.task_id + "\n" + task.repo + "\n" + summary.current_stage);
+        return std::ranges::all_of(words, [&](const std::string& word) { return text.find(word) != std::string::npos; });
     }
 };
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream in(lower_case(text));
+    std::vector<std::string> words;
+    for (std::string word; in >> word;) { words.push_back(word); }
+    return words;
+}
 
 json::array problems_of(const DashboardParts& parts) {
     json::array problems;
@@ -54,7 +63,7 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     const HttpRequest& request = call.request;
     if (const std::string repo = request.parameter("repo"); !repo.empty()) { AF_CHECK(repository_of(parts, repo)); }
     const Filter filter{request.parameter("state"), request.parameter("repo"), request.parameter("pipeline"),
-                        lower_case(request.parameter("q"))};
+                        words_of(request.parameter("q"))};
     const auto all = parts.tasks.tasks();
     std::vector<Aggregator::Figures> found;
     TaskCounts counts;
@@ -75,10 +84,13 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     std::string& body = response.body;  // The figures are text already, so thousands of them are copied only once.
     body = "{\"tasks\": [";
     body.reserve(body.size() + size + 3);
+    response.timeless.reserve(size);
     for (std::size_t index = first; index < last; ++index) {
         body.append(index == first ? "" : ", ").append(text_at(*found[index], now));
+        response.timeless.append(found[index]->text);
     }
     body.append("], ").append(rest);
+    response.timeless.append(rest);
     return response;
 }
 
@@ -169,11 +181,15 @@ Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call)
     });
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
     if (!read.ok() && !figures->overview.problem && figures->overview.began) { return read.error(); }
-    json::object object = to_json(*figures, std::chrono::system_clock::now());
+    json::object object = json::parse(figures->text).as_object();
     if (object["current_action"].is_object()) { object["current_action"].as_object()["target"] = target; }
     object["dependencies"] = dependencies_json(parts, figures->repo, state, dependencies);
     object["files"] = files_of(parts.tasks.repository(place.repository).path, state);
-    return json_response(object);
+    std::string timeless = to_json_line(object);
+    object["timing"] = to_json(*figures, std::chrono::system_clock::now()).at("timing");
+    HttpResponse response = json_response(object);
+    if (!has_ended(figures->overview.summary)) { response.timeless = std::move(timeless); }
+    return response;
 }
 
 /// Adds all that a person needs to decide. An approval is bound to `hash`, the hash of what is shown here.

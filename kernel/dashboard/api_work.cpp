@@ -423,7 +423,7 @@ json::object cost_of(const FollowedTask& task) {
 Result<HttpResponse> show_report(const DashboardParts& parts, const ApiCall& call) {
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
     AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
-    json::object report{{"task", to_json(*figures, std::chrono::system_clock::now())}};
+    json::object report{{"task", json::parse(figures->text)}};
     std::string task_id;
     AF_CHECK(parts.tasks.with_task(place, [&](const FollowedTask& task) -> Result<void> {
         task_id = task.state().task_id;
@@ -449,7 +449,10 @@ Result<HttpResponse> show_report(const DashboardParts& parts, const ApiCall& cal
         report["journal"] = {{"records", task.state().seq}, {"hash", task.state().hash}};
         return {};
     }));
+    std::string timeless = has_ended(figures->overview.summary) ? std::string() : to_json_line(report);
+    report["task"] = to_json(*figures, std::chrono::system_clock::now());
     HttpResponse response = json_response(report);
+    response.timeless = std::move(timeless);
     response.headers.emplace_back("Content-Disposition", "attachment; filename=\"" + task_id + ".json\"");
     return response;
 }

@@ -61,14 +61,16 @@ Result<json::object> body_of(const HttpRequest& request) {
     return std::move(value->get_object());
 }
 
-/// Adds an ETag. Answers 304 to a client that has this body already.
+/// Adds an ETag. Answers 304 to a client that has this body already, but for what changes only because time passes.
 void add_etag(const HttpRequest& request, HttpResponse& response) {
     constexpr std::size_t digits = 32;
     if (response.status != 200 || response.events || request.method != "GET") { return; }
-    const std::string tag = "\"" + sha256(response.body).substr(0, digits) + "\"";
-    response.headers.emplace_back("ETag", tag);
+    const bool weak = !response.timeless.empty();
+    const std::string tag = "\"" + sha256(weak ? response.timeless : response.body).substr(0, digits) + "\"";
+    response.headers.emplace_back("ETag", (weak ? "W/" : "") + tag);
     response.headers.emplace_back("Cache-Control", "no-cache, private");
     const std::string has = request.header("if-none-match");
+    // The comparison is the weak one of RFC 9110: `W/` makes no difference.
     if (trimmed(has) != "*" && has.find(tag) == std::string::npos) { return; }
     response.status = 304;
     response.body.clear();
@@ -77,7 +79,9 @@ void add_etag(const HttpRequest& request, HttpResponse& response) {
 }  // namespace
 
 Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call) {
-    return parts.tasks.find(call.place("task_id"), call.request.parameter("repo"));
+    const std::string repo = call.request.parameter("repo");
+    if (!repo.empty()) { AF_CHECK(repository_of(parts, repo)); }
+    return parts.tasks.find(call.place("task_id"), repo);
 }
 
 Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name) {

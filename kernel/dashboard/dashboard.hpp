@@ -70,8 +70,8 @@ void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_metric_routes(std::vector<Route>& routes, const DashboardParts& parts);
 void add_change_routes(std::vector<Route>& routes, const DashboardParts& parts);
 
-/// Finds the task of a call. If two repositories have a task of this id, `?repo=` names one. Errors: AF-DASH-014; `conflict`
-/// AF-DASH-018 `?repo=` is missing.
+/// Finds the task of a call. If two repositories have a task of this id, `?repo=` names one. Errors: AF-CONF-073 there is no
+/// such repository; AF-DASH-014; `conflict` AF-DASH-018 `?repo=` is missing.
 [[nodiscard]] Result<Aggregator::Place> place_of(const DashboardParts& parts, const ApiCall& call);
 /// Returns the repository that `?repo=` names, or the first if `name` is empty. Errors: AF-CONF-073.
 [[nodiscard]] Result<KnownRepository> repository_of(const DashboardParts& parts, const std::string& name);

@@ -604,6 +604,20 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
         self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
 
+    def test_a_head_of_100_lines_is_read_and_one_of_101_is_not(self):
+        for lines, code in ((97, 200), (98, 431)):     # Beside the first one, the host and the cookie.
+            answer = self.read_all(self.raw(self.head("GET", "/api/tasks", "Connection: close", *(f"X-{n}: 1" for n in range(lines - 1)))))
+            self.assertEqual(int(answer.split()[1]), code, lines)
+
+    def test_a_connection_of_http_1_0_is_closed_after_the_answer_unless_the_client_keeps_it(self):
+        def ask(*lines):
+            return self.raw(self.head("GET", "/api/tasks", *lines).replace(b" HTTP/1.1\r\n", b" HTTP/1.0\r\n"))
+        self.assertTrue(self.read_all(ask()).startswith(b"HTTP/1.1 200 "))
+        kept, answer = ask("Connection: keep-alive"), b""
+        while b"\r\n\r\n" not in answer:
+            answer += kept.recv(1)
+        self.assertIn(b"connection: keep-alive", answer.lower())
+
     def test_a_head_that_breaks_the_rules_of_http_is_answered_with_a_problem_document(self):
         """The first line, names and values of headers; a head that is cut off, or never ends."""
         ends = f"\r\nHost: {self.client.host}\r\nCookie: {self.client.cookie}\r\n".encode()
@@ -728,9 +742,9 @@ class TestDashboardUnderAttack(DashboardTest):
             code, data = self.frame(connection)
             if code == 8:
                 break
-        self.assertIn(struct.unpack(">H", data[:2])[0], (1002, 1009))
+        self.assertEqual(struct.unpack(">H", data[:2])[0], 1009)
         unfinished = ((b"\x81", 1002), (b"\x81\x85abcd12", 1002))
-        for sent, expected in (*unfinished, (b"\x81\x05hello" + bytes(100), 1002), (b"\x89\x01a", 1002), (b"\x81\x81\0\0\0\0a", 1003), (b"\x83\x80\0\0\0\0", 1002), (b"\xc9\x80\0\0\0\0", 1002),
+        for sent, expected in (*unfinished, (b"\x81\xfe\x10\x01" + bytes(4 + 4097), 1009), (b"\x81\x05hello" + bytes(100), 1002), (b"\x89\x01a", 1002), (b"\x81\x81\0\0\0\0a", 1003), (b"\x83\x80\0\0\0\0", 1002), (b"\xc9\x80\0\0\0\0", 1002),
                                (b"\x89\xfe\x00\x7e" + bytes(4 + 126), 1002), (b"\x80\x80\0\0\0\0", 1002)):
             connection, _ = self.upgrade(f"http://{self.client.host}")
             self.frame(connection)

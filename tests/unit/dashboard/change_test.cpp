@@ -82,8 +82,17 @@ TEST_F(Change, AnswersAQuestionOfThisTaskOnly) {
     EXPECT_EQ(commands_.ran.at(0), (Words{"resolve", "--no-resume", "--json", "--", id, "-v is fine"}));
     EXPECT_EQ(code_of(post(task("/escalations/ESC-task-20260101-other-00000000-a-1/resolve"), {{"answer", "a"}})),
               "404 AF-DASH-017");
+    EXPECT_EQ(body_of(post(task("/escalations/" + id + "/resolve"), {{"answer", "a"}})).at("resumed"), true);
     EXPECT_EQ(code_of(post(task("/escalations/" + id + "/resolve"), {})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/escalations/" + id + "/resolve"), {{"answer", "a"}, {"abort", true}})), "400 AF-DASH-013");
+}
+
+TEST_F(Change, AnAnswerThatEndsTheTaskDoesNotResumeIt) {
+    const HttpResponse ended = post(task("/escalations/ESC-" + waiting_.task_id() + "-clarify-1/resolve"), {{"abort", true}});
+    EXPECT_EQ(body_of(ended).at("answered"), true);
+    EXPECT_EQ(body_of(ended).at("resumed"), false);
+    EXPECT_TRUE(body_of(ended).at("problem").is_null());
+    EXPECT_EQ(commands_.ran.at(1).at(0), "resume") << "a process ends the task";
 }
 
 TEST_F(Change, PausesResumesAndAborts) {

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "aggregate/statistics.hpp"
+#include "base/hash.hpp"
 #include "dashboard/page.hpp"
 #include "escalation/store.hpp"
 #include "task/store.hpp"
@@ -26,6 +27,9 @@ TEST_F(DashboardReads, ListsTasksWithFiltersAndPages) {
     EXPECT_EQ(body_of(get("/api/tasks", {{"pipeline", "fix"}})).at("total"), 0);
     EXPECT_EQ(body_of(get("/api/tasks", {{"q", "SLUGIFY"}})).at("total"), 2);
     EXPECT_EQ(body_of(get("/api/tasks", {{"q", "no such words"}})).at("total"), 0);
+    EXPECT_EQ(body_of(get("/api/tasks", {{"q", " two  Slug "}})).at("total"), 1) << "a repository's name and a word's beginning";
+    EXPECT_EQ(body_of(get("/api/tasks", {{"q", "slugify nothing"}})).at("total"), 0);
+    EXPECT_EQ(body_of(get("/api/tasks", {{"q", " "}})).at("total"), 2);
     const json::object page = body_of(get("/api/tasks", {{"limit", "1"}}));
     EXPECT_EQ(page.at("tasks").as_array().size(), 1U);
     EXPECT_EQ(page.at("next_offset"), 1);
@@ -59,6 +63,7 @@ TEST_F(DashboardReads, ShowsOneTask) {
     EXPECT_EQ(shown.at("status").at("state"), "completed");
     EXPECT_EQ(code_of(get("/api/tasks/task-20260101-none-00000000")), "404 AF-DASH-014");
     EXPECT_EQ(code_of(get(task(), {{"repo", "one"}})), "404 AF-DASH-014");
+    EXPECT_NE(code_of(get(task(), {{"repo", "nope"}})).find("AF-CONF-073"), std::string::npos);
 }
 
 TEST_F(DashboardReads, ShowsAPhaseWithItsCriteria) {
@@ -280,6 +285,23 @@ TEST_F(DashboardReads, AnswersWhatIsUnchangedWithoutItsBody) {
     const HttpResponse second = dashboard_.answer(again);
     EXPECT_EQ(second.status, 304);
     EXPECT_TRUE(second.body.empty());
+}
+
+TEST_F(DashboardReads, TheTagOfAnOpenTaskIsWeakAndLeavesOutTheTimeThatPasses) {
+    const std::string place = "/api/tasks/" + waiting_.task_id();
+    const HttpResponse response = get(place);
+    json::object records = body_of(response);
+    const auto found = tasks_.find(waiting_.task_id());
+    ASSERT_TRUE(found.ok());
+    records["timing"] = json::parse((*tasks_.figures(*found))->text).at("timing");
+    EXPECT_NE(records.at("timing"), body_of(response).at("timing"));
+    const std::string tag = "\"" + sha256(to_json_line(records)).substr(0, 32) + "\"";
+    EXPECT_EQ(response.header("ETag"), "W/" + tag);
+    HttpRequest again = request("GET", place);
+    again.headers["if-none-match"] = "W/" + tag;
+    EXPECT_EQ(dashboard_.answer(again).status, 304);
+    EXPECT_EQ(get(task()).header("ETag").front(), '"') << "an ended task has nothing that time changes";
+    EXPECT_EQ(get("/api/tasks").header("ETag").substr(0, 2), "W/");
 }
 
 TEST_F(DashboardReads, NamesTheMethodsThatAnAddressTakes) {
