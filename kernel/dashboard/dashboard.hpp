@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dashboard: turns each request into a response, without a socket. It reads the journals through the aggregator, makes
-// changes by the program's own commands, and stores nothing.
+// changes by the program's own commands, and stores nothing but the aggregator's caches.
 #pragma once
 
 #include <filesystem>

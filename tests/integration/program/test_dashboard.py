@@ -244,6 +244,36 @@ class TestDashboard(DashboardTest):
             self.assertEqual(sorted(file), sorted(schemas["FileChange"]["properties"]))
         self.assertEqual(shown["files"]["changes"], diff["files"])
 
+    def assert_described(self, value, schema, schemas, place):
+        """Each field of an answer is described, and each required one is there."""
+        schema = schemas[schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+        self.assertIs(type(value), {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int}[schema["type"]], place)
+        self.assertIn(value, schema.get("enum", [value]), place)
+        if isinstance(value, list):
+            for each in value:
+                self.assert_described(each, schema["items"], schemas, place + "[]")
+        if isinstance(value, dict):
+            fields = schema.get("properties", dict.fromkeys(value, schema.get("additionalProperties")))
+            self.assertLessEqual(set(schema.get("required", [])), set(value), place)
+            self.assertLessEqual(set(value), set(fields), place)
+            for key, each in value.items():
+                self.assert_described(each, fields[key], schemas, place + "." + key)
+
+    def test_what_commands_answer_is_described(self):
+        client = self.begin("--port", "0")
+        self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
+        document = client.json("/api/openapi.json")
+
+        def compare(path, operation, answer):
+            schema = document["paths"][path][operation]["responses"]["200"]["content"]["application/json"]["schema"]
+            self.assert_described(answer, schema, document["components"]["schemas"], path)
+
+        for path in ("/api/plugins", "/api/pipelines", "/api/agents"):
+            compare(path, "get", client.json(path))
+        status, _, text = client.ask("POST", f"/api/tasks/{self.task()}/abort", {"reason": "a mistake"})
+        self.assertEqual(status, 200, text)
+        compare("/api/tasks/{task_id}/abort", "post", json.loads(text))
+
     def assert_same_where_open(self, entry, shown):
         same = {"request": shown["request"], "status": shown["status"]["task_status"], "pipeline": shown["pipeline"]["template"], "current_stage": shown["status"]["phase"],
                 "created_at": shown["timing"]["started_at"], "updated_at": shown["timing"]["last_activity"]}

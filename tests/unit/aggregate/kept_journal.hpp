@@ -6,9 +6,11 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "journal/journal.hpp"
 #include "records/records.hpp"
 
@@ -40,6 +42,27 @@ public:
         written_ = 0;
         append(count);
         return file_.parent_path();
+    }
+    /// Does the same with all records, in which each first text is replaced by the second.
+    std::filesystem::path begin_with(const std::filesystem::path& agentforge,
+                                     const std::vector<std::pair<std::string, std::string>>& replaced) {
+        const std::filesystem::path folder = begin(agentforge, 0);
+        auto journal = Journal::open(file_, disk_);
+        if (!journal.ok()) { throw std::runtime_error("no journal to append to"); }
+        for (std::string text : records_) {
+            for (const auto& [old_text, new_text] : replaced) {
+                if (const std::size_t at = text.find(old_text); at != std::string::npos) {
+                    text.replace(at, old_text.size(), new_text);
+                }
+            }
+            auto record = parse_json(std::string_view(text).substr(2), "record");
+            if (!record.ok()) { throw std::runtime_error("a replaced text makes a record unreadable"); }
+            json::object body = record->as_object();
+            for (const char* key : {"seq", "prev", "hash"}) { body.erase(key); }
+            if (!journal->append(std::move(body)).ok()) { throw std::runtime_error("no record can be appended"); }
+        }
+        written_ = records_.size();
+        return folder;
     }
     void append(std::size_t count) {
         std::ofstream out(file_, std::ios::binary | std::ios::app);

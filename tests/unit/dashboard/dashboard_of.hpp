@@ -4,13 +4,41 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/text.hpp"
 #include "dashboard/dashboard.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {
 
-/// Records the commands, and returns prepared answers.
+/// Returns a gate of GREEN that found two failing tests of ten.
+inline records::Gate failing_gate() {
+    const auto failing = [](const char* id, const char* message) {
+        return json::object{{"id", id}, {"status", "failed_assertion"}, {"file", "tests/test_oauth.py"}, {"message", message}};
+    };
+    records::Gate gate{};
+    gate.gate = "green";
+    gate.tree = std::string(40, 'a');
+    gate.summary = "2 tests fail";
+    gate.stage = "green";
+    gate.partial = false;
+    gate.tests = 10;
+    gate.tests_passed = 8;
+    gate.report = records::Kept{
+        json::object{
+            {"gate", "green"},
+            {"blocking_issues", json::array{"test_oauth_token_expiry fails"}},
+            {"tests", json::array{failing("test_oauth_token_expiry", "Expected token.expired to be True"),
+                                  failing("test_oauth_provider_google", "KeyError: 'client_secret'"),
+                                  {{"id", "test_slug"}, {"status", "passed"}}}},
+            {"violations", json::array()},
+            {"facts", {{"all_tests_pass", false}, {"conformance_passing", true}, {"checks_total", 12}, {"checks_passing", 12}}}},
+        {}};
+    return gate;
+}
+
+/// Records the commands, and returns prepared answers: the next of `answers`, else the one of the command's name.
 class FakeCommands final : public CommandRunner {
 public:
     Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments,
@@ -18,7 +46,10 @@ public:
         repositories.push_back(repository);
         inputs.push_back(input);
         ran.push_back(std::move(arguments));
-        if (answers.empty()) { return json::object{{"task_id", "task-20260102-new-one-1f2e3d4c"}}; }
+        if (answers.empty()) {
+            const auto usual = of_command.find(ran.back().front());
+            return usual != of_command.end() ? usual->second : json::object{{"task_id", "task-20260102-new-one-1f2e3d4c"}};
+        }
         auto answer = std::move(answers.front());
         answers.erase(answers.begin());
         return answer;
@@ -27,6 +58,7 @@ public:
     std::vector<std::string> inputs;
     std::vector<std::vector<std::string>> ran;
     std::vector<Result<json::object>> answers;
+    std::map<std::string, json::object> of_command;
 };
 
 class DashboardOf : public ::testing::Test {
@@ -37,7 +69,7 @@ protected:
           tasks_({{"one", folder_.path() / "one"}, {"two", folder_.path() / "two"}}),
           events_(ids_, clock_),
           guard_({port, read_only}, ids_),
-          dashboard_({tasks_, events_, guard_, commands_}) {
+          dashboard_({tasks_, events_, guard_, commands_, folder_.path() / "sets"}) {
         waiting_.begin(folder_.path() / "one" / ".agentforge", waiting_.records());
         ended_.begin(folder_.path() / "two" / ".agentforge", ended_.records());
         (void)tasks_.refresh();

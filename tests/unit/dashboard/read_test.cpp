@@ -81,29 +81,9 @@ TEST_F(DashboardReads, ShowsAPhaseWithItsCriteria) {
 }
 
 TEST_F(DashboardReads, ShowsWhyAPhaseDoesNotPass) {
-    records::Gate gate{};
-    gate.gate = "green";
-    gate.tree = std::string(40, 'a');
-    gate.summary = "2 tests fail";
-    gate.stage = "green";
-    gate.partial = false;
-    gate.tests = 10;
-    gate.tests_passed = 8;
-    const auto failing = [](const char* id, const char* message) {
-        return json::object{{"id", id}, {"status", "failed_assertion"}, {"file", "tests/test_oauth.py"}, {"message", message}};
-    };
-    const json::object report{
-        {"gate", "green"},
-        {"blocking_issues", json::array{"test_oauth_token_expiry fails"}},
-        {"tests", json::array{failing("test_oauth_token_expiry", "Expected token.expired to be True"),
-                              failing("test_oauth_provider_google", "KeyError: 'client_secret'"),
-                              {{"id", "test_slug"}, {"status", "passed"}}}},
-        {"violations", json::array()},
-        {"facts", {{"all_tests_pass", false}, {"conformance_passing", true}, {"checks_total", 12}, {"checks_passing", 12}}}};
-    gate.report = records::Kept{report, {}};
     KeptJournal killed("killed_in_green");
     killed.begin(folder_.path() / "two" / ".agentforge", killed.records());
-    killed.add(gate, 16);
+    killed.add(failing_gate(), 16);
     (void)tasks_.refresh();
     const json::object phase = body_of(get("/api/tasks/" + killed.task_id() + "/phases/green"));
     std::map<std::string, json::object> criteria;
