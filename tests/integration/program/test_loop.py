@@ -50,6 +50,13 @@ class FullWorkflowTests(LoopTest):
         self.assertNotEqual(self.loop(model.transcript(plan)).code, 0)
         self.assertIn("task-20260101-nothing-00000000", " ".join(self.records("artifact_rejected")[0]["errors"]))
 
+    def test_a_plan_without_the_estimate_of_a_step_is_refused(self):
+        vague = [{key: value for key, value in step.items() if key != "estimate" or step["number"] != 2} for step in model.STEPS]
+        second = [dict(each, step=2) for each in model.plan()]
+        self.assert_code(self.loop(model.transcript(model.plan(steps=vague), second), "--exit-after", "plan"), 0)
+        self.assertEqual([(step["result"]["status"], step["result"]["summary"]) for step in self.steps()],
+                         [("failure", "the artifact does not satisfy contract `plan`: steps[1].estimate is missing"), ("success", "completed")])
+
     def test_should_handle_verification_failure(self):
         mended = [*model.writes_slugify(visit=2, replaces=model.WRONG)]
         outcome = self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(text=model.WRONG), model.exports(), mended, model.review(), model.deliver())), 0)
