@@ -89,6 +89,14 @@ class PipelineIntegrationTests(LoopTest):
         self.assertEqual(self.cycles(), [("verify", "execute"), ("review", "execute")])
         self.assertEqual(self.plan_steps()[:3], [("execute", 1, 1), ("execute", 1, 2), ("execute", 2, 1)])
 
+    def test_gates_are_measured_again_on_an_unchanged_tree_when_the_work_came_back(self):
+        revises = model.review("revise", issues=[model.issue("Its comment says little", "medium")])
+        again = [model.hands_in("Its comment says enough.", visit=2)]
+        self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(), model.exports(), revises, again, model.review(visit=2)), "--exit-after", "review"), 0)
+        measured = [(record["gate"], record["tree"]) for record in self.records("gate") if record["stage"] == "verify"]
+        self.assertEqual([gate for gate, _ in measured], ["green", "refactor"] * 2)
+        self.assertEqual(len({tree for _, tree in measured}), 1)
+
     def test_should_resume_after_crash(self):
         """Killed in the middle of the second step: the first is not done again."""
         file = self.folder / "transcript.yaml"
