@@ -9,6 +9,7 @@ STEPS = [
     {"number": 1, "title": "Write slugify", "description": "Replace the skeleton's body", "estimate": "small", "requirements": ["REQ-001", "REQ-002", "REQ-003"], "files": ["textkit/slug.py"]},
     {"number": 2, "title": "Export it", "description": "textkit exports slugify", "estimate": "trivial", "requirements": [], "depends_on": [1], "files": ["textkit/__init__.py"]},
 ]
+PLANNER = "software_architect"
 DEVELOPER = "software_developer"
 
 
@@ -21,7 +22,7 @@ def _arguments(stage, step, role=None):
 
 
 def plan(visit=1, steps=STEPS, **changes):
-    return [said("plan", "software_architect", 1, call("complete", **{**_arguments("spec", 1, "software_architect"), "steps": steps, **changes}), visit)]
+    return [said("plan", PLANNER, 1, call("complete", **{**_arguments("spec", 1, "software_architect"), "steps": steps, **changes}), visit)]
 
 
 def tests(visit=1):

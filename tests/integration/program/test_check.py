@@ -179,6 +179,12 @@ class TestCheck(CheckTest):
         self.check(code=1)
         self.assertFalse((self.folder / "ran").exists())
 
+    def test_the_format_json_is_what_json_prints(self):
+        self.make_project()
+        told = self.check(code=1)
+        self.assertEqual(self.assert_code(self.run_program("check", "--format", "json"), 1).json, told)
+        self.assertTrue(self.new(told))
+
     def test_sarif_has_what_2_1_0_requires(self):
         self.make_project()
         log = json.loads(self.assert_code(self.run_program("check", "--format", "sarif"), 1).out)

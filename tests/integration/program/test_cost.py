@@ -219,5 +219,27 @@ class TestStats(ProgramTest):
         self.assertEqual((told["tasks"], told["delivered"], told["steps_per_delivered_task"], told["rework"]["in_head"]), (2, 1, len(self.steps(self.second)), 0))
 
 
+class TestStatsOfTrouble(ProgramTest):
+    """A task whose gates failed on the way, and one of another pipeline that asks a person."""
+
+    def test_rates_of_escalation_and_verification(self):
+        self.make_repository()
+        self.assert_code(self.start("--exit-after", "green"), 0)      # The recorded transcript fails gates before it passes them.
+        fixed = self.task()
+        fails = short_transcript()
+        insert(fails, "intake", entry(fails, "intake", 1)["role"], 1, *(call("read_file", path="no/such/file.py") for _ in range(3)))
+        self.assert_code(self.start("--pipeline", "design", "--set", "orchestration.stage_retry_limit=0", transcript=fails), 22)
+        asked = next(task for task in self.tasks() if task != fixed)
+        self.assertEqual(len(self.records("escalation_raised", asked)), 1)
+        passed = [record["passed"] for record in self.records("gate", fixed) if record["gate"] in ("red", "green", "refactor", "deliver")]
+        self.assertIn(False, passed)
+        rate = sum(passed) / len(passed)
+        told = self.assert_code(self.run_program("stats", "--json"), 0).json
+        self.assertEqual((told["escalated"], told["escalation_rate"]), (1, 0.5))
+        self.assertEqual((told["gates"], told["gates_passed"], told["verification_pass_rate"]), (len(passed), sum(passed), rate))
+        rates = {one["name"]: (one["tasks"], one["escalation_rate"], one["verification_pass_rate"]) for one in told["by_pipeline"]}
+        self.assertEqual(rates, {"implement": (1, 0.0, rate), "design": (1, 1.0, None)})
+
+
 if __name__ == "__main__":
     main()

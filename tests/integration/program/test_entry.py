@@ -44,6 +44,26 @@ def specification():
     return entry(load_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]
 
 
+# The stages of North Star 13.4 with their properties, and what its 13.5 lets come from outside.
+OF_13_4 = """pipeline:
+  name: mine
+  description: Ours
+  goal_type: mine
+  accepts_external:
+    specification: {contract: specification, skips_to: red}
+    test_suite: {contract: test_suite, skips_to: green, requires: [specification]}
+  stages:
+    - {name: intake, entry_point: true, exit_point: false, iterable: false, skippable_if: "external_spec_provided", output_contract: intake_record}
+    - {name: clarify, entry_point: false, exit_point: false, iterable: false, skippable_if: "no_ambiguities OR external_spec_provided", output_contract: clarification}
+    - {name: analyze, entry_point: true, exit_point: true, iterable: false, skippable_if: never, output_contract: analysis}
+    - {name: spec, entry_point: false, exit_point: true, iterable: true, max_iterations: 5, skippable_if: "external_spec_provided", output_contract: specification, reviewers: [security_architect]}
+    - {name: red, entry_point: true, exit_point: true, iterable: false, skippable_if: "external_tests_provided", prerequisites: [specification], output_contract: test_suite}
+    - {name: green, entry_point: false, exit_point: true, iterable: false, skippable_if: never, prerequisites: [specification, test_suite], output_contract: implementation}
+    - {name: refactor, entry_point: false, exit_point: true, iterable: false, skippable_if: "trivial_change", prerequisites: [implementation], output_contract: implementation, reviewers: [security_architect]}
+    - {name: deliver, entry_point: false, exit_point: true, iterable: false, skippable_if: never, prerequisites: [implementation], output_contract: delivery_report}
+"""
+
+
 def only(transcript, *stages):
     return dict(transcript, entries=[each for each in transcript["entries"] if each["stage"] in stages])
 
@@ -70,6 +90,11 @@ class EntryTest(ProgramTest):
         self.transcript_arguments = ["--set", "llm.backend=replay", "--set", f"llm.transcript={file}"]
         return self.run_program(command, "--transcript", file, *arguments)
 
+    def own_pipeline(self, text):
+        file = self.repository / ".agentforge" / "pipelines" / "mine.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
     def stages(self, kind="stage_completed", task=None):
         return [record["stage"] for record in self.records(kind, task)]
 
@@ -84,6 +109,12 @@ class TestFromSpec(EntryTest):
         self.assertEqual(self.skipped(), {"intake": "spec_provided", "clarify": "spec_provided", "analyze": "begins at red", "spec": "spec_provided"})
         self.assertEqual(self.stages(), ["red", "green", "refactor", "deliver"])
         self.assertTrue(self.records("delivered"))
+
+    def test_stages_that_an_external_specification_skips_are_skipped(self):
+        self.own_pipeline(OF_13_4)
+        self.assert_code(self.run_with(only(short_transcript(), "red"), "start", "--pipeline", "mine", "--from-spec", self.spec_file(), "--exit-after", "red", "Do it"), 0)
+        self.assertEqual(self.skipped(), {"intake": "external_spec_provided", "clarify": "external_spec_provided", "analyze": "begins at red", "spec": "external_spec_provided"})
+        self.assertEqual(self.stages(), ["red"])
 
     def test_what_is_imported_is_kept_hashed_and_journaled(self):
         file = self.spec_file()
@@ -210,6 +241,13 @@ class TestFromTests(EntryTest):
         self.assertTrue([gate for gate in self.records("gate") if gate["gate"] == "red" and gate["passed"]])
         self.assertEqual({step["phase"] for step in self.steps()}, {"green", "refactor", "deliver"})
         self.assertIn("tests/test_slug.py", self.git("show", "--stat", "--format=", self.records("delivered")[0]["commit"]))
+
+    def test_a_stage_that_external_tests_skip_is_skipped(self):
+        self.own_pipeline(OF_13_4)
+        given = ("--from-spec", self.spec_file(), "--from-tests", self.folder_of_tests())
+        self.assert_code(self.run_with(only(short_transcript(), "green"), "start", "--pipeline", "mine", *given, "--exit-after", "green", "Do it"), 0)
+        self.assertEqual(self.skipped()["red"], "external_tests_provided")
+        self.assertEqual(self.stages(), ["green"])
 
     def test_each_test_is_traced_to_its_requirement(self):
         self.assert_code(self.implement(self.folder_of_tests(), "--exit-after", "green"), 0)
@@ -517,6 +555,26 @@ class TestOverlays(EntryTest):
             self.assertIn("AF-PIPE-020: stage build, run by `green`, builds on a specification", outcome.all)
             self.assertIn(f"mine.yaml:{line}:", outcome.all)
         self.assertEqual(self.tasks(), [])
+
+    def test_the_stage_of_the_pages_example_runs_where_it_is_inserted(self):
+        """docs/pipelines.md, with its `after: spec` and with the `before: red` that it names."""
+        example = re.search(r"^```\n# \.agentforge/pipelines/implement\.yaml\n(.*?)^```", (SOURCE / "docs" / "pipelines.md").read_text(encoding="utf-8"), re.M | re.S).group(1)
+        self.assertRegex(example, r"after: spec +# or before: red\n")
+        file = self.repository / ".agentforge/pipelines/implement.yaml"
+        file.parent.mkdir(parents=True)
+        threats = {"analysis": {"summary": "A long title costs time."}, "components": [{"name": "slug", "type": "module"}], "affected_files": ["textkit/slug.py"], "dependencies": [], "risks": []}
+        answers = only(short_transcript(), "intake", "analyze", "spec")
+        answers["entries"].append({"stage": "threats", "role": "security_architect", "step": 1, "tool_calls": call("complete", **threats)})
+        for text in (example, re.sub(r"after: spec.*", "before: red", example)):
+            with self.subTest(text):
+                file.write_text(text, encoding="utf-8")
+                self.assertRegex(self.assert_code(self.run_program("pipelines", "show", "implement", "--origin"), 0).out,
+                                 r"\nspec +shipped .*\nthreats +project +\S+\.agentforge/pipelines/implement\.yaml:\d+:\d+ \(inserted\)\nred +shipped ")
+                before = set(self.tasks())
+                self.assert_code(self.run_with(answers, "implement", "--exit-after", "threats", REQUEST), 0)
+                task = (set(self.tasks()) - before).pop()
+                self.assertEqual(self.stages(task=task), ["intake", "analyze", "spec", "threats"])
+                self.assertIn("A long title costs time.", (self.task_folder(task) / "artifacts/phases/threats/threats.yaml").read_text(encoding="utf-8"))
 
     def test_origin_says_where_each_stage_was_written(self):
         self.overlay({"replace": {"name": "refactor", "max_steps": 9}})

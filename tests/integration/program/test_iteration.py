@@ -326,6 +326,20 @@ class TestLifeCycle(IterationTest):
         final.unlink()
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
 
+    def test_what_came_from_outside_is_not_built_on_with_other_content(self):
+        self.assert_code(self.design("--from-spec", self.spec_file(), "--exit-after", "red", command="implement"), 0)
+        name = "external_inputs/specification.yaml"
+        file = self.file(name)
+        self.assertEqual(self.status()["changed_artifacts"], [])
+        file.chmod(0o644)
+        file.write_text(file.read_text(encoding="utf-8").replace("Add slugify", "Add something else"), encoding="utf-8")
+        self.assertEqual(self.status()["changed_artifacts"], [name])
+        self.assert_error(self.go_on("continue", self.task()), "AF-ORCH-051", name, "remove these files")
+        self.assertEqual(self.records("task_continued"), [])
+        file.unlink()
+        self.assert_code(self.go_on("continue", self.task(), "--extend-to", "green"), 0)
+        self.assertIn("Add slugify", file.read_text(encoding="utf-8"))
+
     def test_an_artifact_that_is_removed_is_written_anew(self):
         self.design()
         file = self.file("artifacts/phases/spec/specification.yaml")
@@ -420,7 +434,7 @@ class TestLifeCycle(IterationTest):
         self.assertEqual((self.status()["current_stage"], self.spec()["superseded_by"]), ("analyze", "analyze"))
         self.assertIn("no longer counts, nor do its approvals and gates: stage analyze, which it is based on, runs again", self.run_program("status", self.task()).out)
         self.assert_code(self.run_program("approve", self.task()), 22)
-        self.assertNotIn("counts no more", self.run_program("status", self.task()).out)
+        self.assertNotIn("no longer counts", self.run_program("status", self.task()).out)
 
 
 class TestReplacedFiles(IterationTest):
@@ -740,6 +754,10 @@ class TestIterationAtTheTerminal(IterationTest):
 
     def test_no_iterate_asks_nobody(self):
         self.assertIn("Done: ", "\n".join(self.terminal("--no-iterate").ended(0)))
+
+    def test_the_setting_never_is_as_no_iterate(self):
+        self.assertIn("Done: ", "\n".join(self.terminal("--set", "pipeline.iterate=never").ended(0)))
+        self.assertEqual(self.records("approval_requested"), [])
 
     def test_an_end_that_was_named_is_not_held_up_here_or_elsewhere(self):
         """Who says beforehand where the task ends has decided; whoever resumes it, nobody is asked."""

@@ -8,7 +8,7 @@ import signal
 
 import loop_model as model
 import yaml
-from harness import ProgramTest, main, wait_until
+from harness import REQUEST, ProgramTest, main, wait_until
 
 
 class LoopTest(ProgramTest):
@@ -65,6 +65,13 @@ class FullWorkflowTests(LoopTest):
         self.assertNotEqual(self.loop(model.transcript(plan)).code, 0)
         self.assertIn("task-20260101-nothing-00000000", " ".join(self.records("artifact_rejected")[0]["errors"]))
 
+    def test_a_plan_without_the_estimate_of_a_step_is_refused(self):
+        vague = [{key: value for key, value in step.items() if key != "estimate" or step["number"] != 2} for step in model.STEPS]
+        second = [dict(each, step=2) for each in model.plan()]
+        self.assert_code(self.loop(model.transcript(model.plan(steps=vague), second), "--exit-after", "plan"), 0)
+        self.assertEqual([(step["result"]["status"], step["result"]["summary"]) for step in self.steps()],
+                         [("failure", "the artifact does not satisfy contract `plan`: steps[1].estimate is missing"), ("success", "completed")])
+
     def test_should_handle_verification_failure(self):
         mended = [*model.writes_slugify(visit=2, replaces=model.WRONG)]
         outcome = self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(text=model.WRONG), model.exports(), mended, model.review(), model.deliver())), 0)
@@ -96,6 +103,14 @@ class PipelineIntegrationTests(LoopTest):
         self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), *first, second, revises, third, model.review(visit=2), model.deliver())), 0)
         self.assertEqual(self.cycles(), [("verify", "execute"), ("review", "execute")])
         self.assertEqual(self.plan_steps()[:3], [("execute", 1, 1), ("execute", 1, 2), ("execute", 2, 1)])
+
+    def test_gates_are_measured_again_on_an_unchanged_tree_when_the_work_came_back(self):
+        revises = model.review("revise", issues=[model.issue("Its comment says little", "medium")])
+        again = [model.hands_in("Its comment says enough.", visit=2)]
+        self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(), model.exports(), revises, again, model.review(visit=2)), "--exit-after", "review"), 0)
+        measured = [(record["gate"], record["tree"]) for record in self.records("gate") if record["stage"] == "verify"]
+        self.assertEqual([gate for gate, _ in measured], ["green", "refactor"] * 2)
+        self.assertEqual(len({tree for _, tree in measured}), 1)
 
     def test_should_resume_after_crash(self):
         """Killed in the middle of the second step: the first is not done again."""
@@ -159,8 +174,29 @@ class ErrorIntegrationTests(LoopTest):
 
 class LoopContextTests(LoopTest):
     def test_should_provide_full_to_planner(self):
-        self.assert_code(self.loop(model.good(), "--exit-after", "plan"), 0)
-        self.assertIn("conversation", self.shown_to("plan"))
+        """The request and all that people said since, in its order; and what was done so far."""
+        fails = [model.said("plan", model.PLANNER, step, model.call("read_file", path="no/such/file.py")) for step in (2, 3, 4)]
+        reads = [model.said("plan", model.PLANNER, 1, model.call("read_file", path="README.md"))]
+        plans = model.transcript(reads, fails, model.plan(visit=2), model.plan(visit=3))
+        limits = ("--set", "limits.max_steps=1", "--set", "orchestration.stage_retry_limit=0")
+        self.assert_code(self.loop(plans, "--approve", "plan", "--exit-after", "plan", *limits), 22)
+        self.assert_code(self.go_on("resume", self.task(), "--say", "Keep it small", "--set", "limits.max_steps=50"), 22)
+        self.assert_code(self.go_on("resume", self.task(), "--say", "Read no file that is not there"), 22)
+        self.assert_code(self.go_on("feedback", self.task(), "Name the empty title"), 22)
+        state = yaml.safe_load(self.shown_to("plan", visit=3))["current_state"]["state"]
+        said = [(each["kind"], each["answer"]["answer"] if "answer" in each else each["text"]) for each in state["conversation"]]
+        self.assertEqual(said, [("request", REQUEST), ("guidance", "Keep it small"), ("answer", "Read no file that is not there"), ("feedback", "Name the empty title")])
+        self.assertIn("no/such/file.py", state["conversation"][2]["about"])
+        self.assertEqual([(stage["stage"], stage["visits"]) for stage in state["task_history"]["stages"]], [("plan", 3)])
+
+    def test_the_planner_is_told_why_the_work_came_back(self):
+        rejects = model.review("replan", issues=[model.issue("Nothing is said of an empty title")])
+        again = [model.plan(visit=2)]
+        self.assertNotEqual(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(), model.exports(), rejects, *again)).code, 0)
+        history = yaml.safe_load(self.shown_to("plan", visit=2))["current_state"]["state"]["task_history"]
+        self.assertEqual([(cycle["from"], cycle["to"]) for cycle in history["sent_back"]], [("review", "plan")])
+        self.assertIn("Nothing is said of an empty title", history["sent_back"][0]["reason"])
+        self.assertEqual({stage["stage"] for stage in history["stages"]}, {"plan", "tests", "execute", "verify", "review"})
 
     def test_should_provide_focused_to_executor(self):
         self.assert_code(self.loop(model.good(), "--exit-after", "verify"), 0)
@@ -213,6 +249,30 @@ class LoopCommandTests(LoopTest):
         self.assertEqual(stages["execute"]["plan_step"]["of"], 2)
         self.assertEqual(stages["execute"]["retries"], 1)
         self.assertEqual(self.assert_code(self.run_program("metrics", self.task()), 0).out.count("of the plan"), 1)
+
+    def test_metrics_have_the_time_and_the_tokens_of_each_stage(self):
+        self.assert_code(self.loop(model.good()), 0)
+        told = self.assert_code(self.run_program("metrics", self.task(), "--json"), 0).json
+        cost = self.assert_code(self.run_program("cost", self.task(), "--json"), 0).json
+        tokens = {stage["name"]: stage["input_tokens"] + stage["output_tokens"] for stage in cost["by_stage"]}
+        self.assertEqual({stage["stage"]: stage["tokens"] for stage in told["stages"] if stage["tokens"] > 0}, tokens)
+        self.assertEqual(set(tokens), {"plan", "tests", "execute", "review", "deliver"})
+        self.assertEqual(told["tokens"], sum(tokens.values()))
+        steps = self.steps()
+        self.assertEqual([(stage["stage"], stage["steps"]) for stage in told["stages"]], [(name, sum(step["phase"] == name for step in steps)) for name in self.completed()])
+        for stage in told["stages"]:
+            with self.subTest(stage["stage"]):
+                self.assertGreater(stage["duration_ms"], 0)
+                self.assertGreaterEqual(told["wall_ms"], stage["wall_ms"])
+
+    def test_metrics_have_the_cycles_of_each_stage(self):
+        mended = model.writes_slugify(visit=2, replaces=model.WRONG)
+        self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(text=model.WRONG), model.exports(), mended, model.review(), model.deliver())), 0)
+        told = self.assert_code(self.run_program("metrics", self.task(), "--json"), 0).json
+        self.assertEqual(told["cycles"], 1)
+        self.assertEqual({stage["stage"]: stage["cycles"] for stage in told["stages"] if stage["cycles"]}, {"execute": 1})
+        self.assertEqual({stage["stage"]: stage["sent_back"] for stage in told["stages"] if stage["sent_back"]}, {"verify": 1})
+        self.assertEqual({stage["stage"]: stage["visits"] for stage in told["stages"]}, {"plan": 1, "tests": 1, "execute": 2, "verify": 2, "review": 1, "deliver": 1})
 
     def test_review_force_reviews_what_was_delivered_again(self):
         self.assert_code(self.loop(model.good()), 0)

@@ -139,6 +139,12 @@ class TestRepositoriesPage(ProgramTest):
         self.assertIn(self.task()[-8:], self.typed("agentforge --repo backend-service COMMAND", COMMAND="status").out)
         self.assertIn(self.task()[-8:], self.typed("agentforge status --all").out)
 
+    def test_a_task_is_started_in_a_known_repository_from_outside_of_any(self):
+        self.assert_code(self.run_program("repo", "add", self.backend, "--name", "backend-service"), 0)
+        self.assert_code(self.start("--repo", "backend-service", "--exit-after", "intake", transcript=short_transcript(), cwd=self.folder), 0)
+        self.assertEqual(self.records("task_completed")[0]["exit_stage"], "intake")
+        self.assertFalse((self.folder / ".agentforge").exists())
+
     def test_the_list_that_the_page_shows_is_what_the_program_reads_and_writes(self):
         shown = re.search(r"^```\n(repositories:\n.*?)^```", self.PAGE, re.M | re.S).group(1).replace("/src/backend", str(self.backend))
         file = self.home / ".agentforge" / "repos.yaml"

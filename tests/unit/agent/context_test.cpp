@@ -504,23 +504,6 @@ TEST(Context, a_file_that_is_read_again_unchanged_keeps_its_place_among_the_view
 INSTANTIATE_TEST_SUITE_P(Both, Over500Steps, ::testing::Bool(),
                          [](const auto& native) { return native.param ? "native_tools" : "text_protocol"; });
 
-TEST(Context, of_step_500_is_built_in_milliseconds) {
-    std::mt19937 random(3);
-    RunSpec spec = usual_spec();
-    spec.run.state = {{"spec", random_output(random)}};
-    const auto fixed = fix_parts(spec, usual_tools(), true);
-    ASSERT_TRUE(fixed.ok());
-    Memory memory;
-    for (unsigned step = 1; step < 500; ++step) { memory.add(random_step(random, step)); }
-    const auto start = std::chrono::steady_clock::now();
-    constexpr int rounds = 20;
-    for (int i = 0; i < rounds; ++i) { ASSERT_TRUE(build_context(spec, fixed.value(), memory, verification).ok()); }
-    const auto each = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start) / rounds;
-    RecordProperty("microseconds", static_cast<int>(each.count()));
-    std::printf("context of step 500: %lld us\n", static_cast<long long>(each.count()));
-    EXPECT_LT(each.count(), 500'000);
-}
-
 TEST(Context, what_was_counted_before_changes_no_byte) {
     std::mt19937 random(17);
     RunSpec spec = usual_spec();

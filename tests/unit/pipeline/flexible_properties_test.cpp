@@ -5,6 +5,7 @@
 #include <iostream>
 #include <set>
 
+#include "config/gate_names.hpp"
 #include "config/template_checks.hpp"
 #include "pipeline/entry/imports.hpp"
 #include "task/state_bytes.hpp"
@@ -196,7 +197,8 @@ void property_4(const Task& task, Dice& dice) {
 }
 
 /// 5. What depended on a replaced artifact is stale: after going back to a stage, no later one has an artifact, an approval,
-/// conditions or a gate that counts, and each that had one names what replaced it.
+/// conditions or a gate that counts, and each that had one names what replaced it. Only exit gates and `deliver` end a stage or
+/// let it deliver; a stage that runs others runs them again in each visit.
 void property_5(const TaskState& before, const json::object& record, const TaskState& after) {
     if (record.at("type") == json::value("task_created") || after.stages.empty()) { return; }
     for (std::size_t index = after.stage_index + 1; index < after.stages.size(); ++index) {
@@ -205,6 +207,7 @@ void property_5(const TaskState& before, const json::object& record, const TaskS
             << "property 5: stage " << stage.name << " still counts after " << json::serialize(record);
     }
     const bool went_back = !before.stages.empty() && after.stage_index < before.stage_index;
+    EXPECT_FALSE(went_back && after.gates.contains(gate_name::deliver)) << "property 5: the gate deliver still counts";
     for (std::size_t index = after.stage_index + 1; went_back && index <= before.stage_index; ++index) {
         if (!before.stages[index].artifact.empty()) {
             EXPECT_EQ(after.stages[index].superseded_by, after.stage().name) << "property 5: stage " << after.stages[index].name;

@@ -369,7 +369,8 @@ TEST_F(ContextTests, Should_Provide_Full_To_Planner) {
         return call_tool("complete", plan_of(1));
     });
     EXPECT_TRUE(bench.start(options, "Add a cache").success);
-    EXPECT_THAT(seen.at(0), HasSubstr("conversation"));
+    EXPECT_THAT(seen.at(0), HasSubstr("conversation:\n      - kind: \"request\"\n        text: \"Add a cache\""));
+    EXPECT_THAT(seen.at(0), HasSubstr("task_history:"));
 }
 
 TEST_F(ContextTests, Should_Provide_Focused_To_Executor) {
