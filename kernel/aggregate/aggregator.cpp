@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_ended_followed = 16;
 /// If one look returns more changes than this, each further task is one change.
 constexpr std::size_t most_changes = 512;
 /// A journal that has grown by more bytes is read from its snapshot, without blocking other callers.
@@ -436,6 +435,12 @@ std::vector<Error> Aggregator::problems() const {
 std::uint64_t Aggregator::version() const {
     const std::lock_guard lock(mutex_);
     return version_;
+}
+
+std::size_t Aggregator::followed_count() const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::ranges::count_if(tasks_, [](const auto& each) { return each.second.followed != nullptr; }));
 }
 
 Result<Aggregator::Place> Aggregator::find(std::string_view task, std::string_view repo) const {

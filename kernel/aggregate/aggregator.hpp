@@ -44,8 +44,8 @@ struct TaskChange {
 /// Follows all tasks of the repositories. Only reads; writes only caches. Safe to use from several threads: while `refresh` reads
 /// a long journal, other callers get the figures from before.
 ///
-/// Memory: the figures of each task, the states of tasks that have not ended, and the states of the 16 most recently used ended
-/// tasks.
+/// Memory: the figures of each task, the states of tasks that have not ended, and the states of the `most_ended_followed` most
+/// recently used ended tasks.
 class Aggregator {
 public:
     explicit Aggregator(std::vector<KnownRepository> repositories);
@@ -99,6 +99,9 @@ public:
     /// Calls `visit` with the task, read up to the end of its journal. `visit` must be quick, because it blocks other callers.
     /// Errors: those of FollowedTask::refresh.
     [[nodiscard]] Result<void> with_task(const Place& place, const std::function<Result<void>(const FollowedTask& task)>& visit);
+    static constexpr std::size_t most_ended_followed = 16;
+    /// Tasks whose states are in memory.
+    [[nodiscard]] std::size_t followed_count() const;
 
 private:
     struct Known {

@@ -313,6 +313,20 @@ void step_of_a_million(benchmark::State& state) {
         state.SetIterationTime(one.median() / 1e3);
         report(state, {"a step of 1,000,000, any of them", "ms", one.median(), 0, "", {Aim::Of::value, 10}});
         report(state, {"… a page of 50", "ms", page.median(), 0, "", {Aim::Of::value, 10}});
+        Samples event;
+        Client listener(dashboard.socket());
+        listener.ask("/api/events");
+        listener.until("event: hello");
+        for (int round = 0; round < 50; ++round) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            event.add(microseconds([&] {
+                          task.add(1);
+                          listener.until("\"step\": " + std::to_string(task.steps()) + ",");
+                      }) /
+                      1e3);
+        }
+        report(state,
+               {"… one more, written until it is an event at the client", "ms", event.median(), 0, "", {Aim::Of::value, 100}});
         Samples found;
         Samples reads;
         const fs::path journal = repository / ".agentforge" / "tasks" / task.task_id() / "actions.yaml";

@@ -355,20 +355,55 @@ TEST_F(Aggregated, ATaskThatHasDeliveredCannotBeExtended) {
     EXPECT_TRUE(actions(false).empty());
 }
 
-TEST_F(Aggregated, AnEndedTaskIsLookedAtAgainAfterOthers) {
-    const fs::path agentforge = folder_.path() / "many" / ".agentforge";
-    std::vector<std::string> ids;
+TEST_F(Aggregated, OnlyTheMostRecentlyUsedEndedTasksStayInMemory) {
+    std::vector<KnownRepository> known;
+    for (std::size_t number = 0; number < Aggregator::most_ended_followed + 4; ++number) {
+        const std::string name = "r" + std::to_string(number);
+        one_.begin(folder_.path() / name / ".agentforge", one_.records());
+        known.push_back({name, folder_.path() / name});
+    }
+    Aggregator aggregator(known);
+    (void)aggregator.refresh();
+    EXPECT_EQ(aggregator.followed_count(), Aggregator::most_ended_followed);
+    for (std::size_t number = 0; number < known.size(); ++number) {
+        std::size_t steps = 0;
+        const auto visited = aggregator.with_task({number, one_.task_id()}, [&](const FollowedTask& task) {
+            steps = task.step_count();
+            return Result<void>();
+        });
+        EXPECT_TRUE(visited.ok());
+        EXPECT_GT(steps, 10U) << "it is read again";
+        EXPECT_EQ(aggregator.followed_count(), Aggregator::most_ended_followed);
+    }
+}
+
+/// Returns how many bytes this process has read so far, those from the page cache too.
+std::uint64_t bytes_read() {
+    std::ifstream in("/proc/self/io");
+    std::string key;
+    std::uint64_t bytes = 0;
+    in >> key >> bytes;
+    EXPECT_EQ(key, "rchar:");
+    return bytes;
+}
+
+TEST_F(Aggregated, ANewRecordIsReadAloneWhateverTheJournalsLength) {
+    KeptJournal third("killed_in_green");
+    third.begin(folder_.path() / "other" / ".agentforge", 70);
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
-    const auto place = aggregator.find(one_.task_id());
-    ASSERT_TRUE(place.ok());
-    std::uint64_t steps = 0;
-    const auto visited = aggregator.with_task(*place, [&](const FollowedTask& task) {
-        steps = task.step_count();
-        return Result<void>();
-    });
-    EXPECT_TRUE(visited.ok());
-    EXPECT_GT(steps, 10U);
+    const auto bytes_of_one = [&](std::size_t more) {
+        third.append_steps(more);
+        (void)aggregator.refresh(1, third.task_id());
+        third.append_steps(1);
+        const std::uint64_t before = bytes_read();
+        EXPECT_EQ(aggregator.refresh(1, third.task_id()).size(), 1U);
+        return static_cast<double>(bytes_read() - before);
+    };
+    const double after_100 = bytes_of_one(30);
+    const double after_10000 = bytes_of_one(9'900);
+    constexpr double longer_numbers = 256;
+    EXPECT_NEAR(after_10000, after_100, longer_numbers);
 }
 
 }  // namespace
