@@ -58,7 +58,7 @@ public:
             auto record = parse_json(std::string_view(text).substr(2), "record");
             if (!record.ok()) { throw std::runtime_error("a replaced text makes a record unreadable"); }
             json::object body = record->as_object();
-            for (const char* key : {"seq", "prev", "hash"}) { body.erase(key); }
+            for (const char* key : {"seq", "prev", "hash"}) { body.stable_erase(key); }
             if (!journal->append(std::move(body)).ok()) { throw std::runtime_error("no record can be appended"); }
         }
         written_ = records_.size();
@@ -77,7 +77,7 @@ public:
         for (const Record& record : *records) {
             if (record.type() == "step") { step = record.body; }
         }
-        for (const char* key : {"seq", "prev", "hash"}) { step.erase(key); }
+        for (const char* key : {"seq", "prev", "hash"}) { step.stable_erase(key); }
         for (const auto& [key, value] : changed) { step[key] = value; }
         for (std::size_t n = 0; n < count; ++n) {
             step["step"] = step.at("step").to_number<std::int64_t>() + 1;
