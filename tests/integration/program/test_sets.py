@@ -543,8 +543,8 @@ class TestSetKilledAtWork(SetTest):
         self.assertEqual(self.set_file()["parts"][0]["commit"], prepared[0]["commit"])
 
 
-class TestSetKilled(SetTest):
-    """Killed at every step that reaches the disk, from before the first branch until the set is done: both branches come, or none is left."""
+class KilledSet(SetTest):
+    """A set whose parts wait for their branches, because its test failed; and a `resume` with a test that passes, killed at a step that reaches the disk."""
 
     def setUp(self):
         super().setUp()
@@ -568,6 +568,27 @@ class TestSetKilled(SetTest):
         self.assertIn(done.returncode, (0, -9), done.stderr)
         return done.returncode != 0
 
+
+class TestSetKilledBeforeBranches(KilledSet):
+    """Killed before the first branch, while the set's test is prepared and run: every tenth step."""
+
+    def test_killed_before_any_branch_and_resumed_both_branches_are_there(self):
+        step = 1
+        while True:
+            self.assertTrue(self.killed_at(step), f"step {step}: no branch was ever begun")
+            if self.set_file()["phase"] != "specified":
+                break
+            self.assertEqual([self.branches_of(name) for name in self.places], [[], []], f"step {step}")
+            self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+            self.assert_done()
+            self.restore()
+            step += 10
+        self.assertGreater(step, 11)
+
+
+class TestSetKilled(KilledSet):
+    """Killed at every step, from before the first branch until the set is done: both branches come, or none is left."""
+
     def test_killed_at_any_step_and_resumed_both_branches_are_there(self):
         step, seen = 0, set()
         while True:
@@ -580,7 +601,7 @@ class TestSetKilled(SetTest):
             if made:        # No branch that the set's file does not explain.
                 self.assertIn(told["phase"], ("branching", "delivering", "done"), f"step {step}")
                 self.assertTrue(all(self.branches_of(part["repo"]) in ([], [part["branch"]]) for part in told["parts"]), f"step {step}")
-            if told["phase"] == "specified":        # As before the command: what comes of that is another test's.
+            if told["phase"] == "specified":        # TestSetKilledBeforeBranches resumes these.
                 self.assertEqual(made, set(), f"step {step}")
             else:
                 self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
