@@ -556,8 +556,8 @@ class TestSetKilledAtWork(SetTest):
         self.assertEqual(self.set_file()["parts"][0]["commit"], prepared[0]["commit"])
 
 
-class TestSetKilled(SetTest):
-    """Killed at every step that reaches the disk, from before the first branch until the set is done: both branches come, or none is left."""
+class KilledSet(SetTest):
+    """A set whose parts wait for their branches, because its test failed; and a `resume` with a test that passes, killed at a step that reaches the disk."""
 
     def setUp(self):
         super().setUp()
@@ -581,27 +581,25 @@ class TestSetKilled(SetTest):
         self.assertIn(done.returncode, (0, -9), done.stderr)
         return done.returncode != 0
 
-    def test_killed_at_any_step_and_resumed_both_branches_are_there(self):
-        step, seen = 0, set()
-        while True:
-            step += 1
-            if not self.killed_at(step):
-                break
-            told = self.set_file()
-            made = {part["repo"] for part in told["parts"] if self.branches_of(part["repo"])}
-            seen.add((told["phase"], len(made)))
-            if made:        # No branch that the set's file does not explain.
-                self.assertIn(told["phase"], ("branching", "delivering", "done"), f"step {step}")
-                self.assertTrue(all(self.branches_of(part["repo"]) in ([], [part["branch"]]) for part in told["parts"]), f"step {step}")
-            if told["phase"] == "specified":        # As before the command: what comes of that is another test's.
-                self.assertEqual(made, set(), f"step {step}")
-            else:
-                self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
-                self.assert_done()
-            self.restore()
-        self.assert_done()
-        self.assertLessEqual({("specified", 0), ("branching", 0), ("branching", 1), ("branching", 2), ("delivering", 2)}, seen)
 
+class TestSetKilledBeforeBranches(KilledSet):
+    """Killed before the first branch, while the set's test is prepared and run: every tenth step."""
+
+    def test_killed_before_any_branch_and_resumed_both_branches_are_there(self):
+        step = 1
+        while True:
+            self.assertTrue(self.killed_at(step), f"step {step}: no branch was ever begun")
+            if self.set_file()["phase"] != "specified":
+                break
+            self.assertEqual([self.branches_of(name) for name in self.places], [[], []], f"step {step}")
+            self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+            self.assert_done()
+            self.restore()
+            step += 10
+        self.assertGreater(step, 11)
+
+
+class TestSetAbortKilled(KilledSet):
     def test_an_abort_killed_at_any_step_is_finished_by_the_next_abort_or_resume(self):
         step, seen = 1, set()
         while self.killed_at(step, ("abort",)):
@@ -618,6 +616,31 @@ class TestSetKilled(SetTest):
             self.restore()
             step += 3
         self.assertLessEqual({"specified", "undoing"}, seen)
+
+
+class TestSetKilled(KilledSet):
+    """Killed at every step, from before the first branch until the set is done: both branches come, or none is left."""
+
+    def test_killed_at_any_step_and_resumed_both_branches_are_there(self):
+        step, seen = 0, set()
+        while True:
+            step += 1
+            if not self.killed_at(step):
+                break
+            told = self.set_file()
+            made = {part["repo"] for part in told["parts"] if self.branches_of(part["repo"])}
+            seen.add((told["phase"], len(made)))
+            if made:        # No branch that the set's file does not explain.
+                self.assertIn(told["phase"], ("branching", "delivering", "done"), f"step {step}")
+                self.assertTrue(all(self.branches_of(part["repo"]) in ([], [part["branch"]]) for part in told["parts"]), f"step {step}")
+            if told["phase"] == "specified":        # TestSetKilledBeforeBranches resumes these.
+                self.assertEqual(made, set(), f"step {step}")
+            else:
+                self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
+                self.assert_done()
+            self.restore()
+        self.assert_done()
+        self.assertLessEqual({("specified", 0), ("branching", 0), ("branching", 1), ("branching", 2), ("delivering", 2)}, seen)
 
     def test_killed_between_the_branches_and_hindered_none_is_left(self):
         step = 0
