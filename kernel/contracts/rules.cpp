@@ -97,6 +97,10 @@ void paths_are_relative(const NamedRule& rule, const json::object& artifact, con
     each_object(artifact, "interfaces", {}, [&](const json::object& item, const ArtifactPath& path) {
         if (item.contains("file")) { check(text_of(item, "file"), path.field("file")); }
     });
+    each_object(object_of(artifact, "dependencies"), "external", ArtifactPath().field("dependencies"),
+                [&](const json::object& item, const ArtifactPath& path) {
+                    if (item.contains("artifact")) { check(text_of(item, "artifact"), path.field("artifact")); }
+                });
     each_object(artifact, "improvements", {},
                 [&](const json::object& item, const ArtifactPath& path) { each_text(item, "files", path, check); });
     for (const auto& [key, note] : object_of(artifact, "file_notes")) {

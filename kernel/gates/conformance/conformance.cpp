@@ -263,9 +263,7 @@ namespace {
 
 std::vector<std::string_view> searched_lines(std::string_view content) {
     std::vector<std::string_view> lines;
-    if (content.size() > max_searched_bytes || !is_valid_utf8(content) || content.find('\0') != std::string_view::npos) {
-        return lines;
-    }
+    if (content.size() > max_searched_bytes || content.find('\0') != std::string_view::npos) { return lines; }
     for (auto rest = content; !rest.empty();) {
         const auto end = rest.find('\n');
         auto line = rest.substr(0, end);
@@ -293,6 +291,9 @@ void add_neighbours(Finding& finding, const std::vector<std::string_view>& lines
 
 std::vector<Finding> ConformanceSearch::find(const std::string& path, std::string_view content,
                                              const std::vector<Metric>& metrics) const {
+    // A file in another encoding is searched as well: its bytes that are no UTF-8 are replaced, line by line the same.
+    const std::string readable = is_valid_utf8(content) ? std::string() : sanitize_utf8(content);
+    if (!readable.empty()) { content = readable; }
     std::vector<Finding> findings;
     const auto lines = searched_lines(content);
     for (const auto& [check, paths, wanted, allowed] : checks_) {

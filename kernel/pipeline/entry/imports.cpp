@@ -42,7 +42,8 @@ std::string way_to_artifact(const TaskState& state, std::string_view contract) {
     if (!follows || state.status == TaskStatus::aborted) { return "Name another task: no remaining stage of this one makes it"; }
     const std::string waits(state.waiting_for());
     if (waits == "approval") {
-        return "Approve what it shows (`agentforge approve " + short_id(state.task_id) + "`), or name another task";
+        return "Approve what it shows (`agentforge approve " + short_id(state.task_id) +
+               "`; if that is done, `agentforge resume " + short_id(state.task_id) + "`), or name another task";
     }
     if (!waits.empty()) {
         return "Answer its question (`agentforge status " + short_id(state.task_id) + "` shows it), or name another task";

@@ -166,7 +166,9 @@ Result<std::string> PipelineController::decide(std::string_view task_id, const P
         return setup_.escalations.missing_question_error(id, task_id);
     }
     AF_CHECK(check_files_are_own(setup_.store.paths(task_id), state));
-    if (decision.approved) { AF_CHECK(check_shown(setup_, state, *open)); }
+    // An answer that exists is named first: neither approval nor feedback can follow it.
+    const auto has_answer = setup_.escalations.has_answer(id);
+    if (decision.approved && has_answer.ok() && !*has_answer) { AF_CHECK(check_shown(setup_, state, *open)); }
     const std::string feedback = setup_.services.redactor.redact(decision.feedback);
     if (action && (!decision.decision.empty() || !decision.issues.empty())) {
         return Error{"AF-ESC-066", id + " is an action, but this command decides on artifacts", id,

@@ -130,6 +130,11 @@ void print_text(Program& program, const CheckResult& result, bool all) {
 }
 
 int run_check(Program& program, const CheckArguments& arguments) {
+    if (arguments.format == "sarif" && program.json_output) {
+        program.fail(Error{"AF-CLI-076", "--json and --format sarif ask for two formats", "", "leave one of them out",
+                           ErrorKind::invalid});
+        return static_cast<int>(ExitCode::usage);
+    }
     if (arguments.format == "json") { program.json_output = true; }
     const auto progress = make_progress(program);
     const auto opened = Project::open(program, *progress);

@@ -175,6 +175,20 @@ std::string why_skipped(const PipelineTemplate& pipeline, const Entry& entry, st
     return skip_reason(state);
 }
 
+Result<void> check_some_stage_runs(const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit) {
+    const std::size_t first = entry.stage.empty() ? 0 : pipeline.index_of(entry.stage).value_or(0);
+    const std::size_t last = pipeline.index_of(exit).value_or(pipeline.stages.size() - 1);
+    std::string reason;
+    for (std::size_t stage = first; stage <= last; ++stage) {
+        reason = why_skipped(pipeline, entry, stage);
+        if (reason.empty()) { return {}; }
+    }
+    return Error{"AF-EXT-006",
+                 "no stage would run: the task would end with stage `" + pipeline.stages[last].name + "`, which is skipped (" +
+                     reason + ")",
+                 pipeline.source, "End with a later stage", ErrorKind::invalid};
+}
+
 std::string why_not_run(const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit, std::size_t stage) {
     if (stage > pipeline.index_of(exit).value_or(pipeline.stages.size() - 1)) {
         return "the task ends at stage `" + exit + "`, before it";

@@ -45,7 +45,9 @@ void add_resume(CLI::App& app, Program& program) {
                         const std::string condition = condition_of(each);
                         return condition == "paused" || condition == "interrupted" || condition == "failed";
                     },
-                    [&](Project& project, const std::string& id) { return resume_open_task(program, project, id, *guidance); });
+                    [&](Project& project, const std::string& id) { return resume_open_task(program, project, id, *guidance); },
+                    // It says what the task waits for, or why an answer cannot be used; --say answers a question.
+                    [](const TaskOverview& each) { return waits_for_person(each); });
             };
             return *detached ? detach(program, run) : run();
         };

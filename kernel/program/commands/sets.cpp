@@ -851,6 +851,9 @@ Result<fs::path> folder_of(const Program& program, const std::string& id) {
 
 Result<int> begin_set(Program& program, const StartArguments& arguments, const std::string& request) {
     AF_CHECK(check_fits_set(arguments));
+    if (program.place_flag.starts_with("--repo ")) {
+        return unfit("--repo names one repository, but --repos names those of the set", "--repo", "leave out --repo");
+    }
     AF_CHECK(check_request(request));
     TaskSet set;
     AF_TRY(set.parts, parts_named(program, arguments.repos));
@@ -869,6 +872,10 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
     std::optional<std::string> specification;
     if (!arguments.entry.spec.empty()) {
         AF_TRY(specification, read_file((program.directory / arguments.entry.spec).string(), 16UL << 20U));
+    }
+    if (set.pipeline.empty() && !program.quiet && !program.json_output) {
+        program.err << "agentforge: a set implements its request, whatever its words say (--pipeline selects another pipeline)"
+                    << std::endl;
     }
     SetRun run(program, folder, set);
     if (arguments.dry_run) {

@@ -415,6 +415,11 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     if (const auto ends = check_exit_point(*pipeline, arguments.exit_after); !ends.ok()) { return program.fail(ends.error()); }
     auto entry = entry_of_arguments(program, project, *pipeline, arguments);
     if (!entry.ok()) { return program.fail(entry.error()); }
+    if (const auto runs =
+            check_some_stage_runs(*pipeline, *entry, arguments.exit_after.empty() ? pipeline->exit_stage : arguments.exit_after);
+        !runs.ok()) {
+        return program.fail(runs.error());
+    }
     if (const auto asked = check_approvals_reached(*pipeline, *entry, arguments); !asked.ok()) {
         return program.fail(asked.error());
     }

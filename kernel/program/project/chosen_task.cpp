@@ -58,13 +58,17 @@ std::string shown_status(const TaskStore& tasks, const TaskState& state) {
 }
 
 Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const std::string& named, const std::string& what,
-                                 const std::function<bool(const TaskOverview&)>& fits) {
+                                 const std::function<bool(const TaskOverview&)>& fits,
+                                 const std::function<bool(const TaskOverview&)>& otherwise) {
     if (!named.empty()) { return tasks.resolve(named); }
     AF_TRY(const TaskOverviews::Listing all, TaskOverviews(tasks.root().parent_path()).list());
     if (all.tasks.empty()) { return no_task_yet(tasks); }
     std::vector<TaskOverview> fitting;
-    std::ranges::copy_if(all.tasks, std::back_inserter(fitting),
-                         [&](const TaskOverview& task) { return !task.problem && fits(task); });
+    for (const auto* kind : {&fits, &otherwise}) {
+        if (!fitting.empty() || !*kind) { continue; }
+        std::ranges::copy_if(all.tasks, std::back_inserter(fitting),
+                             [&](const TaskOverview& task) { return !task.problem && (*kind)(task); });
+    }
     if (fitting.size() == 1) { return taken(program, fitting.front().summary, condition_of(fitting.front())); }
     if (!fitting.empty()) {
         return Error{"AF-CLI-191", "several tasks fit:" + listed(fitting, most_listed), "", "give the id of one of them",

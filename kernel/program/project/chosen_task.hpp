@@ -25,7 +25,9 @@ inline constexpr const char* only_task_help = "The task's id, or a unique part (
 /// `named`, expanded; where it is empty, the only task that `fits`, which is said on `err`. `what`: which tasks fit, as in "no
 /// task WHAT". Errors: those of TaskStore::resolve; AF-CLI-190 none fits: lists the newest ones and how they stand; `conflict`
 /// AF-CLI-191 several fit, which are listed.
+/// `otherwise`: where none fits, the only task for which this holds, if it is given.
 [[nodiscard]] Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const std::string& named,
-                                               const std::string& what, const std::function<bool(const TaskOverview&)>& fits);
+                                               const std::string& what, const std::function<bool(const TaskOverview&)>& fits,
+                                               const std::function<bool(const TaskOverview&)>& otherwise = nullptr);
 
 }  // namespace agentforge::kernel

@@ -284,6 +284,7 @@ private:
         return same;
     }
     static bool not_configured(const records::Gate& gate) {
+        if (gate.gate != gate_name::types) { return false; }  // Others have the fact, too, and say more than it.
         const json::object* report = gate.report->value ? gate.report->value->if_object() : nullptr;
         const json::value* facts = report != nullptr ? report->if_contains("facts") : nullptr;
         return facts != nullptr && facts->is_object() && text_of(facts->get_object(), "type_check") == "not configured";

@@ -112,11 +112,12 @@ int with_task(Program& program, const std::string& task, const std::function<int
 
 int with_fitting_task(Program& program, const std::string& task, const std::string& what,
                       const std::function<bool(const TaskOverview&)>& fits,
-                      const std::function<int(Project&, const std::string&)>& action) {
+                      const std::function<int(Project&, const std::string&)>& action,
+                      const std::function<bool(const TaskOverview&)>& otherwise) {
     if (!task.empty()) { return with_task(program, task, action); }
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
-    const auto id = task_or_only(program, TaskStore(place->agentforge), task, what, fits);
+    const auto id = task_or_only(program, TaskStore(place->agentforge), task, what, fits, otherwise);
     return id.ok() ? with_task(program, *id, action) : program.fail(id.error());
 }
 

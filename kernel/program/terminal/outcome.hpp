@@ -22,7 +22,8 @@ int with_task(Program& program, const std::string& task, const std::function<int
 /// The same; where no task is named, the only one that `fits` (task_or_only).
 int with_fitting_task(Program& program, const std::string& task, const std::string& what,
                       const std::function<bool(const TaskOverview&)>& fits,
-                      const std::function<int(Project&, const std::string&)>& action);
+                      const std::function<int(Project&, const std::string&)>& action,
+                      const std::function<bool(const TaskOverview&)>& otherwise = nullptr);
 /// A text of others in lines that each begin with a bar, so that none can pass for ours.
 void print_quoted(std::ostream& out, const std::string& text);
 /// After `id` was answered: goes on with the task, unless `only_answer`. Where another process has the task that one goes on;

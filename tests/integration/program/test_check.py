@@ -210,7 +210,17 @@ class TestCheck(CheckTest):
         self.assert_error(self.run_program("check", "textkit/stroe.py"), "AF-CLI-142", "stroe.py")
         self.assert_error(self.run_program("check", "/etc"), "AF-CLI-142")
 
+    def test_a_file_in_another_encoding_is_searched_too(self):
+        self.make_project()
+        (self.repository / "textkit" / "store.py").write_bytes(b"# -*- coding: latin-1 -*-\n# caf\xe9\n" + STORE.encode())
+        self.assertEqual(self.new(self.check(code=1), "sql-injection")[0]["line"], 8)
+
+    def test_two_formats_at_once_are_refused(self):
+        self.make_project()
+        self.assert_error(self.run_program("check", "--json", "--format", "sarif"), "AF-CLI-076", "sarif", exit_code=2)
+
     def test_a_path_that_git_ignores_is_refused_not_passed(self):
+        self.make_project()
         (self.repository / ".gitignore").write_text("generated/\n")
         (self.repository / "generated").mkdir()
         (self.repository / "generated" / "one.py").write_text("import os\n")

@@ -582,6 +582,14 @@ class TestAdvice(ProgramTest):
         again = self.assert_code(self.run_program("resume", self.short()), 0)
         self.assertIn(f"agentforge: nothing to resume: task {self.short()} is completed.", again.err)
 
+    def test_resume_takes_the_only_task_that_waits_where_none_can_go_on(self):
+        self.assert_code(self.start("--approve", "spec"), 22)
+        again = self.assert_code(self.run_program("resume"), 22)
+        self.assertIn(f"agentforge approve {self.short()}", again.out)
+        answer = self.repository / ".agentforge" / "escalations" / f"APR-{self.task()}-spec-1.resolution.yaml"
+        answer.write_text("approved: true\nfeedback: x\n")
+        self.assert_error(self.run_program("resume"), "AF-ESC-005", "contradicts")
+
     def test_what_fits_no_task_lists_how_the_newest_stand(self):
         self.assert_error(self.run_program("resume"), "AF-CLI-190", "no task was started here", "agentforge start")
         self.assert_code(self.start(), 0)

@@ -72,6 +72,7 @@ class TestDelivery(ProgramTest):
         self.assertRegex(progress, r"deny step 10 +create_file +Path 'textkit/slugs.py' is not allowed for test_engineer")
         self.assertEqual(progress.count("no type checker configured"), 1)
         self.assertIn("skip gate types", progress)
+        self.assertEqual(progress.count("skip gate"), 1, "a gate that has run is not called skipped")
         self.assertIn("task " + self.task()[-8:] + "  (pipeline implement)", progress)
 
     def test_commands_that_read_take_the_newest_task(self):

@@ -198,6 +198,10 @@ class TestSkipTo(EntryTest):
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "gren"), "AF-ORCH-041", "did you mean `green`", "its stages are intake, clarify, analyze, spec, red, green, refactor, deliver")
         self.assertEqual(self.tasks(), [])
 
+    def test_a_task_in_which_no_stage_would_run_is_refused(self):
+        self.assert_error(self.run_with(short_transcript(), "start", "--spec", self.spec_file(), "--skip-to", "intake", "--exit-after", "intake", REQUEST), "AF-EXT-006", "no stage would run")
+        self.assertEqual(self.tasks(), [])
+
     def test_an_end_before_the_beginning_is_refused(self):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--exit-after", "analyze", "Implement"), "AF-EXT-006", "analyze")
 
