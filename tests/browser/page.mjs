@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is done on the dashboard's page, scenario by scenario. test_page.py makes the world around it and starts this: node page.mjs SCENARIO WORLD
 import assert from "node:assert/strict";
+import crypto from "node:crypto";
 import fs from "node:fs";
 import http from "node:http";
 import path from "node:path";
@@ -52,6 +53,7 @@ async function openAt(address) {
   await settled();
 }
 const main = () => page.locator("main").innerText();
+const shownFirst = async (words) => { const at = (await main()).indexOf(words); assert.ok(at >= 0, words); return at; };
 const heading = (name) => page.getByRole("heading", { name, exact: false }).first().waitFor();
 async function picture(name, fullPage = false) {
   fs.mkdirSync(world.pictures, { recursive: true });
@@ -61,6 +63,15 @@ async function picture(name, fullPage = false) {
   const shot = await session.send("Page.captureScreenshot", { format: "webp", quality: 82, captureBeyondViewport: false });
   fs.writeFileSync(path.join(world.pictures, name + ".webp"), Buffer.from(shot.data, "base64"));
 }
+
+// axe finds nothing in what is shown now.
+async function accessible(where) {
+  await page.evaluate(fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  assert.deepEqual(found.violations.map((each) => each.id + ": " + each.nodes.map((node) => node.html + " " + node.failureSummary).join("\n")), [], where);
+}
+// What the API says, with the page's own cookie.
+const api = async (place) => (await page.request.get(origin + "/api" + place)).json();
 
 // Every view, of the tasks that the world has.
 function places() {
@@ -80,6 +91,8 @@ const scenarios = {
     assert.equal(new URL(page.url()).search, "", "the token is in the address");
     for (const words of ["Needs attention", "Active tasks", "Ended tasks", "Add a truncate function", "question", "paused", "interrupted", "completed", "[CLARIFY]", "5 tasks"]) assert.ok((await main()).includes(words), "tasks: " + words);
     assert.equal(await page.title(), "(2) Tasks · AgentForge");
+    const order = ["Needs attention", "Active tasks", "Ended tasks"].map((words) => shownFirst(words));
+    assert.deepEqual(await Promise.all(order).then((at) => at.toSorted((one, other) => one - other)), await Promise.all(order), "what needs attention comes first");
     await page.getByRole("combobox", { name: "State" }).selectOption("completed");
     await page.getByText("1 task", { exact: true }).waitFor();
     assert.ok(!(await main()).includes("Add a truncate function that cuts a title\n"), "filtered");
@@ -115,7 +128,14 @@ const scenarios = {
     await heading("What the model saw");
     for (const words of ["What it changed", "of 8,000 tokens", "Do this step again", "SHA-256 of the context"]) assert.ok((await main()).includes(words), "step: " + words);
     await page.getByText("Context, byte for byte").click();
-    assert.ok((await page.locator("pre.code", { hasText: "task_frame" }).count()) > 0, "the context");
+    const told = await api("/tasks/" + world.delivered + "/steps/" + /step\/(\d+)/.exec(page.url())[1]);
+    const context = await page.locator('details[data-key="context"] pre.code').textContent();
+    assert.ok(context.includes("task_frame") && context === told.context_sent.text, "the very bytes");
+    assert.equal(crypto.createHash("sha256").update(context).digest("hex"), told.context_sent.sha256);
+    assert.ok((await main()).includes("SHA-256 of the context: " + told.context_sent.sha256));
+    const parts = Object.entries(told.context_sent.section_tokens).filter(([name, tokens]) => tokens > 0 && !["total", "calibration_permille"].includes(name));
+    const widths = await page.locator(".budget span").evaluateAll((spans) => spans.map((span) => parseFloat(span.style.width)));
+    assert.deepEqual(widths.map((width) => width.toFixed(2)), parts.map(([, tokens]) => ((100 * tokens) / told.context_sent.max_tokens).toFixed(2)), "the budget's bar");
     await page.getByText("Context, byte for byte").click();
     await page.getByRole("button", { name: "Side by side" }).click();
     await page.locator(".diff.two").first().waitFor();
@@ -156,6 +176,8 @@ const scenarios = {
     await picture("attention");
     await go("new", "What is to be done");
     assert.ok((await page.locator("#new-pipeline option").count()) >= 3, "the pipelines of the repository");
+    // An address that cannot be decoded is nowhere, and the page goes on.
+    await go("task/%", "There is nothing at this address");
     await go("setup", "Repositories");
     for (const words of ["requirements_analyst", "implement", "read_file"]) assert.ok((await main()).includes(words), "setup: " + words);
     await page.emulateMedia({ colorScheme: "dark" });
@@ -165,20 +187,21 @@ const scenarios = {
 
   async axe() {
     await begin();
-    const source = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
       for (const place of places()) {
         await visit(place);
         if (place === "task/" + world.delivered + "/step/12") await page.evaluate(() => { for (const details of document.querySelectorAll("details")) details.open = true; });
-        await page.evaluate(source);
-        const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-        assert.deepEqual(found.violations.map((each) => each.id + ": " + each.nodes.map((node) => node.html + " " + node.failureSummary).join("\n")), [], colorScheme + " #/" + place);
+        if (place === "") {
+          await page.getByText("Statistics", { exact: true }).click();
+          await page.getByRole("region", { name: "Statistics by model" }).waitFor();
+        }
+        await accessible(colorScheme + " #/" + place);
       }
       await page.locator("#help-button").click();
-      const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-      assert.deepEqual(found.violations.map((each) => each.id + ": " + each.nodes.map((node) => node.html).join("\n")), [], colorScheme + " help");
-      await page.keyboard.press("Escape");
+      await accessible(colorScheme + " help");
+      await page.getByRole("button", { name: "Close" }).click();
+      await page.getByRole("dialog").waitFor({ state: "hidden" });
     }
   },
 
@@ -240,6 +263,7 @@ const scenarios = {
     await page.evaluate(() => { location.hash = "#/"; });
     await key("?");
     await page.getByRole("dialog").waitFor();
+    assert.deepEqual(await page.locator("dl.keys dt").allInnerTexts(), ["g t", "g a", "g s", "n", "/", "j k", "Enter", "u", "[ ]", "?"], "the list has the keys that this scenario presses");
     await key("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     await key("g"); await key("a");
@@ -310,6 +334,76 @@ const scenarios = {
     const end = page.getByRole("button", { name: "Abort task" }).or(page.getByRole("button", { name: "Refuse", exact: true })).first();
     await end.click({ timeout: 60000 });
     await page.getByText("✗ aborted").waitFor({ timeout: 60000 });
+  },
+
+  async actions() {
+    await begin();
+    await go("attention", "wants to do something");
+    await accessible("an action that waits");
+    assert.ok((await main()).includes("tool: complete"), "the action itself");
+    const card = page.locator(".card", { hasText: "wants to do something" });
+    const [asked] = await Promise.all([page.waitForRequest((request) => request.method() === "POST"), (async () => { await card.locator("textarea").fill("Look at the tests first"); await card.getByRole("button", { name: "Refuse" }).click(); })()]);
+    assert.match(asked.url(), /\/reject$/);
+    assert.equal(JSON.parse(asked.postData()).feedback, "Look at the tests first");
+    await page.getByText("Refused.").waitFor({ timeout: 60000 });
+    await have("second");
+    await go("", "Tasks");
+    await go("attention", "wants to do something");
+    await page.locator(".card", { hasText: "wants to do something" }).first().getByRole("button", { name: "Approve" }).click();
+    await page.getByText("Approved. The task goes on.").waitFor({ timeout: 60000 });
+  },
+
+  async abort_a_question() {
+    await begin();
+    page.on("dialog", (dialog) => dialog.accept());
+    await go("attention", "has a question");
+    await page.locator(".card", { hasText: "has a question" }).getByRole("button", { name: "Abort task" }).click();
+    await page.getByText("Ended.", { exact: true }).waitFor({ timeout: 60000 });
+    await page.waitForFunction(() => !document.querySelector("main").textContent.includes("has a question"), null, { timeout: 60000 });
+  },
+
+  async notify() {
+    await open();
+    await page.addInitScript(() => {
+      window.made = [];
+      window.Notification = class { constructor(title, options) { window.made.push([title, options.body]); } static permission = "default"; static async requestPermission() { window.Notification.permission = "granted"; return "granted"; } };
+      Object.defineProperty(document, "hidden", { get: () => window.away === true });
+    });
+    await page.goto(world.address);
+    await settled();
+    await go("attention");
+    await page.getByRole("button", { name: "Notify me when something waits" }).click();
+    await page.waitForFunction(() => ![...document.querySelectorAll("button")].some((button) => button.textContent.startsWith("Notify me")));
+    await page.evaluate(() => { window.away = true; });
+    await have("ask");
+    await page.waitForFunction(() => window.made.length > 0, null, { timeout: 60000 });
+    await page.waitForFunction(() => document.title.startsWith("(1)"));
+    assert.deepEqual(await page.evaluate(() => window.made), [["AgentForge waits for you", "1 task"]]);
+  },
+
+  async failing() {
+    await begin();
+    await go("task/" + world.task + "/phase/green", "Exit criteria");
+    for (const words of ["✗ failing", "8/10 tests passing", "← blocking", "2 failing tests", "test_oauth_token_expiry", "Expected token.expired to be True", "test_oauth_provider_google", "KeyError: 'client_secret'"]) assert.ok((await main()).includes(words), words);
+    await accessible("failing tests");
+  },
+
+  async asks_again() {
+    // The stream says that it was not read fast enough, then that too much was missed: each time all is asked for again.
+    let told = ["dropped", "reset"], listed = 0;
+    await open();
+    page.on("request", (request) => { listed += new URL(request.url()).pathname === "/api/tasks" ? 1 : 0; });
+    await page.route("**/api/events", async (route) => {
+      const next = told.shift();
+      if (!next) return route.continue();
+      return route.fulfill({ status: 200, contentType: "text/event-stream", body: "event: " + next + "\ndata: {\"type\": \"" + next + "\"}\n\n" });
+    });
+    await page.goto(world.address);
+    await settled();
+    await page.getByText("live", { exact: true }).waitFor({ timeout: 60000 });
+    assert.deepEqual(told, []);
+    await page.waitForFunction(() => document.querySelector("main h1, main h2"));
+    assert.ok(listed >= 3, "listed " + listed + " times");
   },
 
   async without_words() {
@@ -408,6 +502,7 @@ const scenarios = {
       await visit(place);
       await page.waitForFunction(() => document.querySelector("main h1"));
       assert.equal(await page.locator("main button, main textarea").filter({ hasNotText: /Side by side|Notify me/ }).count(), 0, place);
+      await accessible("read only: " + place);
     }
     await visit("task/" + world.approving);
     await page.getByText("is ready for your approval").waitFor();
@@ -445,11 +540,17 @@ const scenarios = {
     await page.getByRole("button", { name: "Do this step again" }).click();
     await page.waitForFunction((id) => location.hash.startsWith("#/task/") && !location.hash.includes(id), world.task, { timeout: 60000 });
     await page.getByText("✓ completed").waitFor({ timeout: 60000 });
+    await go("task/" + world.task + "/step/3", "Try again from here");
+    const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/fork")), page.getByRole("button", { name: "Go on after this step" }).click()]);
+    assert.equal(JSON.parse(asked.postData()).step, 3);
+    await page.waitForFunction((id) => location.hash.startsWith("#/task/") && !location.hash.includes(id), world.task, { timeout: 60000 });
+    await page.getByText("✓ completed").waitFor({ timeout: 60000 });
   },
 
   async sets() {
     await begin();
     await heading("Sets");
+    await accessible("a set");
     const shown = await main();
     for (const text of [world.request, "working on its parts", "schema: ‖ paused", "consumer: ‖ paused", "after schema", "agentforge resume " + world.set]) assert.ok(shown.includes(text), text + " in " + shown);
     await page.getByRole("link", { name: world.consumer }).first().click();
@@ -563,6 +664,9 @@ const scenarios = {
     await visit("task/" + world.task + "/steps");
     await page.getByRole("heading", { name: "10,000 steps" }).waitFor();
     figure("the timeline of 10,000 steps", Date.now() - began, "ms", 2000);
+    await accessible("a part of a long timeline");
+    await page.getByRole("button", { name: "Load more" }).click();
+    await page.waitForFunction(() => document.querySelectorAll("ol.timeline > li").length >= 400, null, { timeout: 60000 });
     began = Date.now();
     await page.evaluate((id) => { location.hash = "#/task/" + id + "/steps?n=10000"; }, world.task);
     await page.waitForFunction(() => document.querySelectorAll("ol.timeline > li").length === 10000, null, { timeout: 60000 });
@@ -592,9 +696,14 @@ const scenarios = {
       window.longest = 0;
       new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration); }).observe({ entryTypes: ["longtask"] });
     });
+    const asked = [];
+    page.on("request", (request) => { if (new URL(request.url()).pathname.endsWith("/steps")) asked.push(new URL(request.url()).search); });
+    await page.evaluate(() => { window.kept = document.querySelector("ol.timeline > li"); });
     began = Date.now();
     await have("append", { count: 1 });
     await page.getByRole("heading", { name: "10,001 steps" }).waitFor();
+    assert.deepEqual(asked, ["?limit=1"], "only the new step is asked for");
+    assert.ok(await page.evaluate(() => document.querySelectorAll("ol.timeline > li")[1] === window.kept), "and only its element is made");
     figure("one more step while all of them are shown", Date.now() - began, "ms", 1500);
     figure("the longest task of the page's thread for it", await page.evaluate(() => window.longest), "ms", 300);
   },

@@ -206,6 +206,41 @@ class TestPage(PageTest):
         self.wait_for_process_of(self.task())
         self.assertEqual([record["decision"] for record in self.records("approval_decided")], ["reject"])
 
+    def test_an_action_is_refused_with_words_and_another_approved(self):
+        ask = lambda: self.start("--interactive", "--exit-after", "intake", transcript=short_transcript())  # noqa: E731
+        self.assert_code(ask(), 22)
+        first = self.task()
+        self.drive("actions", {"second": lambda _: self.assert_code(ask(), 22) and None})
+        second = next(task for task in self.tasks() if task != first)
+        for task in (first, second):
+            self.wait_for_process_of(task)
+        self.assertEqual([(record["decision"], record["feedback"]) for record in self.records("action_decided", first)][:1], [("rejected", "Look at the tests first")])
+        decided = [record["decision"] for task in (first, second) for record in self.records("action_decided", task)]
+        self.assertIn("approved", decided)
+
+    def test_a_question_s_task_is_ended_at_its_card(self):
+        self.assert_code(self.start("--exit-after", "clarify", transcript=doubtful_transcript()), 22)
+        self.drive("abort_a_question")
+        self.wait_for_process_of(self.task())
+        self.assertEqual(self.status_of(self.task())["status"], "aborted")
+
+    def test_who_looks_elsewhere_is_notified_once_that_a_task_waits(self):
+        self.drive("notify", {"ask": lambda _: self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22) and None})
+
+    def test_failing_tests_are_shown_with_their_messages(self):
+        header, records = journals.read(KEPT, "killed_in_green")
+        writer = journals.Writer(self.agentforge, header)
+        failing = lambda name, message: {"id": name, "status": "failed_assertion", "file": "tests/test_oauth.py", "message": message}  # noqa: E731
+        report = {"gate": "green", "blocking_issues": ["test_oauth_token_expiry fails"], "violations": [], "facts": {"all_tests_pass": False, "conformance_passing": True, "checks_total": 12, "checks_passing": 12},
+                  "tests": [failing("test_oauth_token_expiry", "Expected token.expired to be True"), failing("test_oauth_provider_google", "KeyError: 'client_secret'")]}
+        gate = {key: value for key, value in [record for record in records if record["type"] == "gate"][-1].items() if key not in ("report_blob", "checks", "checks_passed")}
+        gate |= {"stage": "green", "gate": "green", "passed": False, "partial": False, "summary": "2 tests fail", "tests": 10, "tests_passed": 8, "report": report}
+        writer.append([*records, gate])
+        self.drive("failing", task=writer.task_id)
+
+    def test_a_reader_who_was_too_slow_or_missed_too_much_asks_for_all_again(self):
+        self.drive("asks_again")
+
     def test_changes_are_not_requested_without_words(self):
         self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
         self.drive("without_words", approving=self.task())
@@ -242,9 +277,11 @@ class TestPage(PageTest):
         self.assert_code(self.start("--exit-after", "clarify"), 0)
         first = self.task()
         self.drive("fork", task=first)
-        fork = next(task for task in self.tasks() if task != first)
-        wait_until(lambda: self.status_of(fork)["status"] == "completed", "the fork's end")
-        self.wait_for_process_of(fork)
+        forks = [task for task in self.tasks() if task != first]
+        self.assertEqual(len(forks), 2)
+        for fork in forks:
+            wait_until(lambda fork=fork: self.status_of(fork)["status"] == "completed", "the fork's end")
+            self.wait_for_process_of(fork)
 
     def test_a_live_task_is_followed_without_a_reload(self):
         writer = journals.with_steps(KEPT, self.agentforge, 1, 40)
