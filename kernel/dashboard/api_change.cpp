@@ -195,11 +195,6 @@ Result<HttpResponse> fork(const DashboardParts& parts, const ApiCall& call) {
         return wrong_field("`step` must be the number of a step");
     }
     AF_TRY(const Aggregator::Place place, place_of(parts, call));
-    AF_TRY(const Aggregator::Figures figures, parts.tasks.figures(place));
-    if (static_cast<std::uint64_t>(step->get_int64()) > figures->steps) {
-        return Error{"AF-DASH-015", "there is no step " + std::to_string(step->get_int64()), place.task_id,
-                     "choose one of 1 to " + std::to_string(figures->steps), ErrorKind::not_found};
-    }
     AF_TRY(const json::object made, TaskCommands(parts, place)
                                         .run({"fork", place.task_id, with_value("--from-step", std::to_string(step->get_int64())),
                                               "--no-resume", "--json"}));

@@ -183,7 +183,7 @@ Result<void> check_some_stage_runs(const PipelineTemplate& pipeline, const Entry
         reason = why_skipped(pipeline, entry, stage);
         if (reason.empty()) { return {}; }
     }
-    return Error{"AF-EXT-006",
+    return Error{"AF-CLI-204",
                  "no stage would run: the task would end with stage `" + pipeline.stages[last].name + "`, which is skipped (" +
                      reason + ")",
                  pipeline.source, "End with a later stage", ErrorKind::invalid};

@@ -38,7 +38,7 @@ void add_entry_options(const Command& command, EntryArguments& arguments);
 /// Returns the title of the imported specification, or empty.
 [[nodiscard]] std::string title_of(const Entry& entry);
 
-/// Errors: `invalid` AF-EXT-006 each stage from the entry to the exit is skipped.
+/// Errors: `invalid` AF-CLI-204 each stage from the entry to the exit is skipped.
 [[nodiscard]] Result<void> check_some_stage_runs(const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit);
 /// Returns why a stage will not run, as far as known before the task exists. Empty: it will, or this is not known yet.
 [[nodiscard]] std::string why_skipped(const PipelineTemplate& pipeline, const Entry& entry, std::size_t stage);

@@ -199,7 +199,7 @@ class TestSkipTo(EntryTest):
         self.assertEqual(self.tasks(), [])
 
     def test_a_task_in_which_no_stage_would_run_is_refused(self):
-        self.assert_error(self.run_with(short_transcript(), "start", "--spec", self.spec_file(), "--skip-to", "intake", "--exit-after", "intake", REQUEST), "AF-EXT-006", "no stage would run")
+        self.assert_error(self.run_with(short_transcript(), "start", "--spec", self.spec_file(), "--skip-to", "intake", "--exit-after", "intake", REQUEST), "AF-CLI-204", "no stage would run")
         self.assertEqual(self.tasks(), [])
 
     def test_an_end_before_the_beginning_is_refused(self):
