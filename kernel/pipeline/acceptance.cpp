@@ -146,6 +146,7 @@ Result<std::optional<std::string>> Acceptance::accept_review(const AgentDefiniti
     AF_TRY(const json::object facts,
            measured_facts(*task_.session, *task_.task_workspace, review, format_time(task_.services.clock.now())));
     review = with_measured(contract, std::move(review), facts);
+    task_.services.redactor.redact(review);  // It is also written to a file, which must say the same as its blob.
     AF_TRY(const auto artifacts, task_.session->artifacts_by_contract());
     RuleContext rules;
     rules.artifacts = &artifacts;

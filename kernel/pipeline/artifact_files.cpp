@@ -56,6 +56,7 @@ std::vector<TaskFile> files_of(const BlobStore& blobs, const TaskState& state) {
             }
         }
         for (const auto& [name, shown] : version_files(state, stage)) { files.push_back({name, shown.artifact_hash}); }
+        for (const auto& [name, review] : stage.review_files) { files.push_back({name, review.artifact_hash, true}); }
         if (stage.status == StageStatus::completed) {
             files.push_back({artifact_version_file(stage.artifact, "final"), stage.artifact_hash});
         }

@@ -25,9 +25,9 @@ namespace agentforge::kernel {
 /// Removes the stage's final file, if there is one, before the stage is done again: it is final no more.
 void remove_final_file(const TaskPaths& paths, const StageState& stage);
 
-/// Returns the files of accepted artifacts, their versions, and imported inputs that differ from the journal, are links or other
-/// special files, or are missing although the artifact counts. Paths are relative to the task's folder. Follows no link out of
-/// it.
+/// Returns the files of accepted artifacts, their versions and reviews, and imported inputs that differ from the journal, are
+/// links or other special files, or are missing although the artifact counts. Paths are relative to the task's folder. Follows no
+/// link out of it.
 [[nodiscard]] std::vector<std::string> changed_artifact_files(const TaskPaths& paths, const TaskState& state);
 
 /// Fails if `changed_artifact_files` finds any. Errors: `conflict` AF-ORCH-077 as below, AF-ORCH-051 with the files' names.

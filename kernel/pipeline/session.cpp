@@ -165,12 +165,12 @@ Result<void> TaskSession::write_artifacts(const std::function<bool(const std::fi
     for (std::size_t index = 0; index < state_.stages.size(); ++index) {
         const StageState& stage = state_.stages[index];
         if (stage.artifact.empty()) { continue; }
-        const auto save = [&](const std::string& name, std::optional<json::object> data,
+        const auto save = [&](const std::string& name, const std::string& contract, std::optional<json::object> data,
                               const std::string& time) -> Result<void> {
             if (!data) { return {}; }
             StageArtifact envelope;
             envelope.stage_name = stage.name;
-            envelope.artifact_type = state_.pipeline.stages[index].contract;
+            envelope.artifact_type = contract;
             envelope.created_at = time;
             envelope.data = std::move(*data);
             envelope.metadata = {{"task_id", state_.task_id}};
@@ -178,15 +178,21 @@ Result<void> TaskSession::write_artifacts(const std::function<bool(const std::fi
             AF_CHECK(make_directories(file.parent_path()));
             return save_artifact(file, envelope.to_json());
         };
+        const std::string& contract = state_.pipeline.stages[index].contract;
         if (wanted(paths_.root / stage.artifact)) {
             AF_TRY(auto data, artifact(stage.name));
             const std::string& shown = stage.history.empty() ? stage.completed_at : stage.history.back().presented_at;
-            AF_CHECK(save(stage.artifact, std::move(data), shown.empty() ? state_.created_at : shown));
+            AF_CHECK(save(stage.artifact, contract, std::move(data), shown.empty() ? state_.created_at : shown));
         }
         for (const auto& [name, shown] : version_files(state_, stage)) {
             if (!wanted(paths_.root / name)) { continue; }
             AF_TRY(auto data, artifact_in(shown.artifact_hash, name));
-            AF_CHECK(save(name, std::move(data), shown.presented_at));
+            AF_CHECK(save(name, contract, std::move(data), shown.presented_at));
+        }
+        for (const auto& [name, review] : stage.review_files) {
+            if (!wanted(paths_.root / name)) { continue; }
+            AF_TRY(auto data, artifact_in(review.artifact_hash, name));
+            AF_CHECK(save(name, std::filesystem::path(name).stem().string(), std::move(data), review.finished_at));
         }
     }
     return {};

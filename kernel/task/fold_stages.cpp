@@ -94,6 +94,7 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     StageState& stage = state_.stage();
     stage.artifact = accepted.artifact;
     stage.artifact_hash = accepted.artifact_hash;
+    stage.review_files.clear();
     stage.duration_ms += *accepted.duration_ms;
     stage.heals = 0;
     made_progress();
@@ -143,11 +144,14 @@ Result<void> Fold::on(const records::ReviewFinished& review) {
     if (std::find(reviewers.begin(), reviewers.end(), review.reviewer) == reviewers.end()) {
         return refuse("`" + review.reviewer + "` does not review this stage");
     }
+    StageState& stage = state_.stage();
+    if (!review.review->empty() && !review.review_blob->empty()) {
+        stage.review_files[*review.review] = {review.reviewer, *review.review_blob, time_};
+    }
     if (review.blocking == 0 || !state_.stage_template().review_blocking) {
         state_.reviewed_by.insert(review.reviewer);
         return {};
     }
-    StageState& stage = state_.stage();
     stage.reviews += 1;
     stage.attempts = 0;
     stage.status = StageStatus::failed;
@@ -221,6 +225,7 @@ void Fold::undo_stage(std::size_t index, std::size_t because_of) {
     stage.artifact.clear();
     stage.artifact_hash.clear();
     stage.approved_hash.clear();
+    stage.review_files.clear();
     stage.conditions.clear();
     stage.skip_reason.clear();
     stage.completed_at.clear();

@@ -68,6 +68,26 @@ std::vector<ShownVersion> history_from_json(StateFields& fields) {
     return history;
 }
 
+json::object reviews_to_json(const StageState& stage) {
+    json::object reviews;
+    for (const auto& [file, review] : stage.review_files) {
+        reviews[file] = json::object{
+            {"reviewer", review.reviewer}, {"artifact_hash", review.artifact_hash}, {"finished_at", review.finished_at}};
+    }
+    return reviews;
+}
+
+std::map<std::string, FinishedReview> reviews_from_json(const json::object& files, StateFields& fields) {
+    std::map<std::string, FinishedReview> reviews;
+    for (const auto& [file, entry] : files) {
+        static const json::object empty;
+        StateFields inner(entry.is_object() ? entry.get_object() : empty);
+        reviews[std::string(file)] = {inner.text("reviewer"), inner.text("artifact_hash"), inner.text("finished_at")};
+        fields.take_over(inner);
+    }
+    return reviews;
+}
+
 /// Adds the fields that describe a stage's iterations.
 void add_iteration(json::object& entry, const TaskState& state, std::size_t index) {
     const StageState& stage = state.stages[index];
@@ -111,6 +131,7 @@ json::object own_fields(const StageState& stage) {
                         {"completed_at", stage.completed_at}};
     if (stage.cycles_before > 0) { result["cycles_before"] = stage.cycles_before; }
     if (stage.retries > 0) { result["retries"] = stage.retries; }
+    if (!stage.review_files.empty()) { result["review_files"] = reviews_to_json(stage); }
     if (stage.plan_step) { result["plan_step"] = records::to_fields(*stage.plan_step); }
     return result;
 }
@@ -165,6 +186,7 @@ StageState stage_from_json(const std::string& name, StateFields& fields) {
     stage.started_at = fields.text("started_at");
     stage.completed_at = fields.text("completed_at");
     stage.superseded_by = fields.text_or("superseded_by", "");
+    if (fields.has("review_files")) { stage.review_files = reviews_from_json(fields.object("review_files"), fields); }
     if (fields.has("iteration")) {
         StateFields iteration(fields.object("iteration"));
         stage.history = history_from_json(iteration);

@@ -79,6 +79,15 @@ struct ShownVersion {
     bool operator==(const ShownVersion&) const = default;
 };
 
+/// A reviewer's artifact, which has its own file.
+struct FinishedReview {
+    std::string reviewer;
+    std::string artifact_hash;  ///< The blob of the review.
+    std::string finished_at;
+
+    bool operator==(const FinishedReview&) const = default;
+};
+
 /// State of an artifact: an agent works on it; a reviewer or a person looks at it; it is approved; or its task has ended with it
 /// and it no longer changes.
 enum class ArtifactState : unsigned char { none = 1, draft, pending_review, approved, final };
@@ -102,6 +111,8 @@ struct StageState {
     std::string approved_hash;  ///< Hash of the artifact that a person approved, if any.
     bool asks = false;          ///< A person must look at its artifact before the task continues (`gates.unattended: strict`).
     std::vector<ShownVersion> history;  ///< Each time a person was shown its artifact.
+    /// The reviews of its accepted artifact by their files, below the task's folder. Of two in one file, the later one.
+    std::map<std::string, FinishedReview> review_files;
     /// The earlier stage that is being redone, which invalidates this one's work. Empty once this stage begins anew.
     std::string superseded_by;
     Effort effort;

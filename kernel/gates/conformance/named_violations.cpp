@@ -48,20 +48,31 @@ std::string counted_id(const Group& group, std::size_t number) {
     return "V-" + sha256(check + "\n" + file + "\n" + text + "\n" + std::to_string(number)).substr(0, digits);
 }
 
-/// Gives the members of one group the ids of known ones: first where the line and both neighbours match, then both neighbours,
-/// then one, then in order.
+/// The first and the last line of a file lack a neighbour. That tells no lines apart: a twin appended to the file lacks it, too.
+int shared_neighbours(const NamedViolation& one, const NamedViolation& other) {
+    const auto is_shared = [](const std::string& mine, const std::string& its) { return !mine.empty() && mine == its; };
+    return static_cast<int>(is_shared(one.above, other.above)) + static_cast<int>(is_shared(one.below, other.below));
+}
+
+/// Gives the members of one group the ids of known ones: first where the line and what is around it match, then both neighbours,
+/// then one, then in order. Of several known ones it prefers the one that lacks the same neighbours.
 void take_known_ids(const std::vector<NamedViolation*>& members, std::vector<const NamedViolation*> known) {
     for (int shared = 3; shared >= 0; --shared) {
         for (auto* member : members) {
             if (!member->id.empty()) { continue; }
-            const auto match = std::find_if(known.begin(), known.end(), [&](const NamedViolation* each) {
-                return static_cast<int>(each->above == member->above) + static_cast<int>(each->below == member->below) +
-                           static_cast<int>(shared == 3 && each->violation.line == member->violation.line) >=
-                       shared;
-            });
-            if (match == known.end()) { continue; }
-            member->id = (*match)->id;
-            known.erase(match);
+            auto best = known.end();
+            int most_equal = -1;
+            for (auto each = known.begin(); each != known.end(); ++each) {
+                const int equal =
+                    static_cast<int>((*each)->above == member->above) + static_cast<int>((*each)->below == member->below);
+                const bool in_place = equal == 2 && (*each)->violation.line == member->violation.line;
+                if ((in_place ? 3 : shared_neighbours(**each, *member)) < shared || equal <= most_equal) { continue; }
+                best = each;
+                most_equal = equal;
+            }
+            if (best == known.end()) { continue; }
+            member->id = (*best)->id;
+            known.erase(best);
         }
     }
 }

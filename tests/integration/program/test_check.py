@@ -120,6 +120,15 @@ class TestCheck(CheckTest):
         self.write("textkit/store.py", STORE + "\n\n" + STORE.split("\n\n\n", 1)[1].replace("total", "again").replace("word =", "other ="))
         self.assertEqual([each["line"] for each in self.new(self.check(code=1), "sql-injection")], [12])
 
+    def test_a_twin_at_the_end_of_the_file_is_the_new_one(self):
+        self.make_project()
+        loop = 'for word in ("a", "b"):\n    print(word)\n'
+        self.write("textkit/loud.py", '"""Loud."""\n' + loop)
+        self.assert_code(self.run_program("check", "--update-baseline"), 0)
+        self.write("textkit/loud.py", '"""Loud."""\n' + loop + loop)
+        told = self.check("textkit/loud.py", code=0)
+        self.assertEqual([each["line"] for each in self.new(told, "no-print-statements")], [5])
+
     def test_a_broken_baseline_is_written_anew_as_its_error_says(self):
         self.make_project()
         self.assert_code(self.run_program("check", "--update-baseline"), 0)

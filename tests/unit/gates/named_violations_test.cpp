@@ -81,6 +81,25 @@ TEST_F(NamedViolations, lines_of_the_same_text_are_told_apart_by_what_stands_aro
     EXPECT_THAT(ids(both), Not(::testing::Contains(three[2].id)));
 }
 
+TEST_F(NamedViolations, a_twin_appended_to_the_file_does_not_take_the_id_of_its_last_line) {
+    const std::string loop = "for w in words:\n    c.execute(f\"SELECT {w}\")\n";
+    auto known = named(loop);
+    ASSERT_EQ(known.size(), 1U);
+    known.front().violation.line = 0;  // As the baseline has it.
+    const auto both = named(loop + loop, known);
+    ASSERT_EQ(both.size(), 2U);
+    EXPECT_EQ(both[0].id, known[0].id);
+    EXPECT_NE(both[1].id, known[0].id);
+}
+
+TEST_F(NamedViolations, the_last_line_of_a_file_keeps_its_id_when_its_twin_before_it_is_gone) {
+    const std::string loop = "for w in words:\n    c.execute(f\"SELECT {w}\")\n";
+    auto known = named(loop + "print(w)\n" + loop);
+    std::erase_if(known, [](const NamedViolation& each) { return each.violation.check_id != "sql-injection"; });
+    ASSERT_EQ(known.size(), 2U);
+    EXPECT_THAT(ids(named(loop, known)), ElementsAre(known[1].id));
+}
+
 TEST_F(NamedViolations, a_baseline_reads_back_and_holds_no_text_of_the_project) {
     const auto before = named("def f(c, w):\n    c.execute(f\"SELECT hunter2 {w}\")\n");
     TemporaryDirectory folder("baseline");

@@ -2,6 +2,7 @@
 // The controller over fakes: what a task does, and what its journal records.
 #include <agentforge/testing/fake_host.hpp>
 #include "base/ids.hpp"
+#include "pipeline/artifact_files.hpp"
 #include "pipeline/machine.hpp"
 
 #include "plugins/guard.hpp"
@@ -483,6 +484,41 @@ TEST_F(ReviewTest, a_blocking_issue_goes_back_and_the_revision_passes) {
     ASSERT_EQ(errors.size(), 2U);
     EXPECT_THAT(errors[1].front(), HasSubstr("leaks"));
     EXPECT_TRUE(fs::exists(bench.task_folder(result.task_id) / "artifacts/phases/a/security_review.yaml"));
+}
+
+TEST_F(ReviewTest, a_removed_review_is_written_again_from_the_journal) {
+    passing({"a"});
+    reviewer([](unsigned) { return json::array(); });
+    std::string before;
+    bench.stage("b", [&](StageContext&) {
+        for (const auto& entry : fs::recursive_directory_iterator(bench.store.root())) {
+            if (entry.path().filename() != "security_review.yaml") { continue; }
+            before = read_file(entry.path()).value();
+            fs::remove(entry.path());
+            break;
+        }
+        return note();
+    });
+    const auto result = bench.start(reviewed());
+    ASSERT_TRUE(result.success);
+    const fs::path file = bench.task_folder(result.task_id) / "artifacts/phases/a/security_review.yaml";
+    ASSERT_TRUE(fs::exists(file));
+    const auto written = parse_yaml(read_file(file).value(), "again").value().value.as_object();
+    const auto lost = parse_yaml(before, "before").value().value.as_object();
+    EXPECT_EQ(written.at("summary"), lost.at("summary"));
+    EXPECT_EQ(written.at("_artifact_meta").at("artifact_type"), lost.at("_artifact_meta").at("artifact_type"));
+}
+
+TEST_F(ReviewTest, a_review_that_was_changed_on_disk_is_reported) {
+    passing({"a", "b"});
+    reviewer([](unsigned) { return json::array(); });
+    const auto result = bench.start(reviewed());
+    const TaskPaths paths = bench.store.paths(result.task_id);
+    ASSERT_TRUE(changed_artifact_files(paths, bench.state(result.task_id)).empty());
+    ASSERT_TRUE(
+        write_file_atomic(paths.root / "artifacts/phases/a/security_review.yaml", "summary: fine\n", Durability::cached).ok());
+    EXPECT_THAT(changed_artifact_files(paths, bench.state(result.task_id)),
+                ElementsAre("artifacts/phases/a/security_review.yaml"));
 }
 
 TEST_F(ReviewTest, issues_that_stay_are_put_before_a_person) {

@@ -48,6 +48,7 @@ TaskState full() {
     done.error = "e";
     done.skip_reason = "s";
     done.steps = done.input_tokens = done.output_tokens = done.duration_ms = 1ULL << 40U;
+    done.review_files["artifacts/r.yaml"] = {"alice", "h2", "2026-01-02T00:00:01.000Z"};
     done.started_at = done.completed_at = "2026-01-02T00:00:01.000Z";
     state.reviewed_by = {"alice"};
     state.held_out = HeldOutTests{"t1", {"a"}, {"b"}, {{"a", 1U}}, "held out: a", true};
