@@ -485,6 +485,12 @@ const scenarios = {
     await begin();
     await page.getByText("2 tasks", { exact: true }).waitFor();
     await page.getByRole("combobox", { name: "Repository" }).selectOption("second");
+    const blocking = await page.locator("section", { has: page.getByRole("heading", { name: "Exit criteria" }) }).locator("li", { hasText: "← blocking" }).allTextContents();
+    assert.ok(blocking.length === 2 && blocking[0].startsWith("✗ failing all tests pass") && blocking[1].startsWith("✗ failing gate green"), "only what fails blocks: " + blocking);
+    await page.getByText("2 violations", { exact: true }).click();
+    for (const words of ["src/auth/oauth.py:42 refresh() has 61 lines", "src/auth/google.py Nobody imports this file"]) await page.getByRole("listitem").filter({ hasText: words }).last().waitFor();
+    assert.ok(!(await main()).includes("google.py:0"), "a line that is not known is not named");
+    for (const details of await page.locator("details[data-key^=failures] pre, details[data-key^=failures] h3").all()) assert.ok(await details.isVisible());
     await page.getByText("1 task", { exact: true }).waitFor();
     const shown = await main();
     assert.ok(shown.includes(world.there) && !shown.includes(world.here), shown);

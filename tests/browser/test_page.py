@@ -227,11 +227,12 @@ class TestPage(PageTest):
     def test_who_looks_elsewhere_is_notified_once_that_a_task_waits(self):
         self.drive("notify", {"ask": lambda _: self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22) and None})
 
-    def test_failing_tests_are_shown_with_their_messages(self):
+    def test_failing_tests_and_violations_are_shown_with_their_messages(self):
         header, records = journals.read(KEPT, "killed_in_green")
         writer = journals.Writer(self.agentforge, header)
         failing = lambda name, message: {"id": name, "status": "failed_assertion", "file": "tests/test_oauth.py", "message": message}  # noqa: E731
-        report = {"gate": "green", "blocking_issues": ["test_oauth_token_expiry fails"], "violations": [], "facts": {"all_tests_pass": False, "conformance_passing": True, "checks_total": 12, "checks_passing": 12},
+        violation = lambda file, line, message: {"check_id": "CONF-001", "contract": "clean_code", "severity": "minor", "file": file, "line": line, "message": message, "fix_hint": ""}  # noqa: E731
+        report = {"gate": "green", "blocking_issues": ["test_oauth_token_expiry fails"], "violations": [violation("src/auth/oauth.py", 42, "refresh() has 61 lines"), violation("src/auth/google.py", 0, "Nobody imports this file")], "facts": {"all_tests_pass": False, "conformance_passing": True, "checks_total": 12, "checks_passing": 12},
                   "tests": [failing("test_oauth_token_expiry", "Expected token.expired to be True"), failing("test_oauth_provider_google", "KeyError: 'client_secret'")]}
         gate = {key: value for key, value in [record for record in records if record["type"] == "gate"][-1].items() if key not in ("report_blob", "checks", "checks_passed")}
         gate |= {"stage": "green", "gate": "green", "passed": False, "partial": False, "summary": "2 tests fail", "tests": 10, "tests_passed": 8, "report": report}

@@ -168,7 +168,7 @@ function criteria(phase) {
   return h("ul", { class: "plain" }, phase.exit_criteria.map((each) => h("li", {}, h("span", { class: each.status === "passed" ? "good" : each.status === "failing" ? "bad" : "quiet" }, each.status === "passed" ? "✓ passed" : each.status === "failing" ? "✗ failing" : "· " + each.status), " " + each.name.replaceAll("_", " "), each.details && h("span", { class: "quiet" }, " " + each.details), each.blocking && h("strong", { class: "bad" }, " ← blocking"),
     each.issues && each.issues.length > 0 && h("ul", {}, each.issues.map((issue) => h("li", {}, issue))),
     each.failures && each.failures.length > 0 && h("details", { open: true, "data-key": "failures-" + each.name }, h("summary", {}, each.failures.length + (each.failures.length === 1 ? " failing test" : " failing tests")), each.failures.map((failure) => h("div", {}, h("h3", {}, failure.test), h("pre", { tabindex: 0 }, failure.error || failure.status)))),
-    each.violations && each.violations.length > 0 && h("details", { "data-key": "violations-" + each.name }, h("summary", {}, each.violations.length + " violations"), h("ul", {}, each.violations.map((each) => h("li", {}, each.file + ":" + each.line + " " + each.message)))))));
+    each.violations && each.violations.length > 0 && h("details", { "data-key": "violations-" + each.name }, h("summary", {}, each.violations.length + (each.violations.length === 1 ? " violation" : " violations")), h("ul", {}, each.violations.map((each) => h("li", {}, each.file + (each.line ? ":" + each.line : "") + " " + each.message)))))));
 }
 
 function stepLine(id, step) {
