@@ -72,6 +72,38 @@ async function accessible(where) {
 }
 // What the API says, with the page's own cookie.
 const api = async (place) => (await page.request.get(origin + "/api" + place)).json();
+async function until(condition, what) {
+  for (const end = Date.now() + 60000; !condition();) {
+    assert.ok(Date.now() < end, "waited for " + what);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}
+// A line between browser and dashboard, so that the connection can be cut while both live on, and a stream of events can be told more than the dashboard says.
+async function between() {
+  const sockets = new Set(), streams = [];
+  let down = false;
+  const server = http.createServer((request, response) => {
+    const forwarded = http.request(origin + request.url, { method: request.method, headers: { ...request.headers, host: new URL(origin).host, ...(request.headers.origin ? { origin } : {}) } }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      if (request.url === "/api/events") streams.push(response);
+      answer.pipe(response);
+    });
+    forwarded.on("error", () => response.destroy());
+    response.on("close", () => forwarded.destroy());
+    request.pipe(forwarded);
+  }).listen(0, "127.0.0.1");
+  server.on("connection", (socket) => { if (down) socket.destroy(); else { sockets.add(socket); socket.on("close", () => sockets.delete(socket)); } });
+  await new Promise((done) => server.once("listening", done));
+  return {
+    address: world.address.replace(origin, "http://127.0.0.1:" + server.address().port),
+    streams,
+    tell(event) { streams.at(-1).write("event: " + event + "\ndata: {\"type\": \"" + event + "\"}\n\n"); },
+    cut() { down = true; for (const socket of sockets) socket.destroy(); },
+    mend() { down = false; },
+    close() { server.close(); server.closeAllConnections(); },
+  };
+}
+
 
 // Every view, of the tasks that the world has.
 function places() {
@@ -389,21 +421,35 @@ const scenarios = {
   },
 
   async asks_again() {
-    // The stream says that it was not read fast enough, then that too much was missed: each time all is asked for again.
-    let told = ["dropped", "reset"], listed = 0;
+    const line = await between();
+    let listed = 0;
     await open();
-    page.on("request", (request) => { listed += new URL(request.url()).pathname === "/api/tasks" ? 1 : 0; });
-    await page.route("**/api/events", async (route) => {
-      const next = told.shift();
-      if (!next) return route.continue();
-      return route.fulfill({ status: 200, contentType: "text/event-stream", body: "event: " + next + "\ndata: {\"type\": \"" + next + "\"}\n\n" });
-    });
-    await page.goto(world.address);
+    page.on("request", (request) => { listed += new URL(request.url()).pathname === "/api/tasks/" + world.task ? 1 : 0; });
+    await page.goto(line.address);
     await settled();
-    await page.getByText("live", { exact: true }).waitFor({ timeout: 60000 });
-    assert.deepEqual(told, []);
-    await page.waitForFunction(() => document.querySelector("main h1, main h2"));
-    assert.ok(listed >= 3, "listed " + listed + " times");
+    await go("task/" + world.task + "/steps", "40 steps");
+    await page.getByText("live", { exact: true }).waitFor();
+    const said = [];
+    await page.exposeFunction("said", (text) => said.push(text));
+    await page.evaluate(() => { const place = document.getElementById("connection"); new MutationObserver(() => window.said(place.textContent)).observe(place, { childList: true }); });
+    const listedAgain = (before) => until(() => listed > before, "a new listing");
+    // The stream says that more was missed than it can tell: all is asked for again, and the stream stays.
+    let before = listed;
+    line.tell("reset");
+    await listedAgain(before);
+    assert.equal(line.streams.length, 1, "the stream stays");
+    // The stream says that it was not read fast enough: all is asked for again, by a stream of its own.
+    await settled();
+    before = listed;
+    line.tell("dropped");
+    await until(() => line.streams.length === 2, "a new stream");
+    await listedAgain(before);
+    await until(() => line.streams[0].closed, "the end of the old stream");
+    await have("append", { count: 1 });
+    await page.getByRole("heading", { name: "41 steps" }).waitFor();
+    assert.equal(line.streams.length, 2);
+    assert.deepEqual(said.filter((text) => text !== "live"), [], "neither is a lost connection");
+    line.close();
   },
 
   async without_words() {
@@ -453,6 +499,12 @@ const scenarios = {
     await page.getByRole("button", { name: "Pause after step" }).click({ timeout: 60000 });
     await page.getByText("The task pauses after its step.").waitFor();
     await have("release");
+    const blocking = await page.locator("section", { has: page.getByRole("heading", { name: "Exit criteria" }) }).locator("li", { hasText: "← blocking" }).allTextContents();
+    assert.ok(blocking.length === 2 && blocking[0].startsWith("✗ failing all tests pass") && blocking[1].startsWith("✗ failing gate green"), "only what fails blocks: " + blocking);
+    await page.getByText("2 violations", { exact: true }).click();
+    for (const words of ["src/auth/oauth.py:42 refresh() has 61 lines", "src/auth/google.py Nobody imports this file"]) await page.getByRole("listitem").filter({ hasText: words }).last().waitFor();
+    assert.ok(!(await main()).includes("google.py:0"), "a line that is not known is not named");
+    for (const details of await page.locator("details[data-key^=failures] pre, details[data-key^=failures] h3").all()) assert.ok(await details.isVisible());
     await page.getByText("‖ paused").waitFor({ timeout: 60000 });
   },
 
@@ -485,12 +537,6 @@ const scenarios = {
     await begin();
     await page.getByText("2 tasks", { exact: true }).waitFor();
     await page.getByRole("combobox", { name: "Repository" }).selectOption("second");
-    const blocking = await page.locator("section", { has: page.getByRole("heading", { name: "Exit criteria" }) }).locator("li", { hasText: "← blocking" }).allTextContents();
-    assert.ok(blocking.length === 2 && blocking[0].startsWith("✗ failing all tests pass") && blocking[1].startsWith("✗ failing gate green"), "only what fails blocks: " + blocking);
-    await page.getByText("2 violations", { exact: true }).click();
-    for (const words of ["src/auth/oauth.py:42 refresh() has 61 lines", "src/auth/google.py Nobody imports this file"]) await page.getByRole("listitem").filter({ hasText: words }).last().waitFor();
-    assert.ok(!(await main()).includes("google.py:0"), "a line that is not known is not named");
-    for (const details of await page.locator("details[data-key^=failures] pre, details[data-key^=failures] h3").all()) assert.ok(await details.isVisible());
     await page.getByText("1 task", { exact: true }).waitFor();
     const shown = await main();
     assert.ok(shown.includes(world.there) && !shown.includes(world.here), shown);
@@ -614,31 +660,19 @@ const scenarios = {
   },
 
   async lost() {
-    // Between browser and dashboard, so that the connection can be cut while both live on.
-    const sockets = new Set();
-    let cut = false;
-    const between = http.createServer((request, response) => {
-      const forwarded = http.request(origin + request.url, { method: request.method, headers: { ...request.headers, host: new URL(origin).host, ...(request.headers.origin ? { origin } : {}) } }, (answer) => { response.writeHead(answer.statusCode, answer.headers); answer.pipe(response); });
-      forwarded.on("error", () => response.destroy());
-      response.on("close", () => forwarded.destroy());
-      request.pipe(forwarded);
-    }).listen(0, "127.0.0.1");
-    between.on("connection", (socket) => { if (cut) socket.destroy(); else { sockets.add(socket); socket.on("close", () => sockets.delete(socket)); } });
-    await new Promise((done) => between.once("listening", done));
-    await openAt(world.address.replace(origin, "http://127.0.0.1:" + between.address().port));
+    const line = await between();
+    await openAt(line.address);
     await go("task/" + world.task + "/steps", "40 steps");
     await page.getByText("live", { exact: true }).waitFor();
-    cut = true;
-    for (const socket of sockets) socket.destroy();
+    line.cut();
     await page.getByText("connection lost, trying again …").waitFor({ timeout: 60000 });
     await have("append", { count: 2 });
     await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
     await page.keyboard.press("Escape");
-    cut = false;
+    line.mend();
     await page.getByText("live", { exact: true }).waitFor({ timeout: 60000 });
     await page.getByRole("heading", { name: "42 steps" }).waitFor();
-    between.close();
-    between.closeAllConnections();
+    line.close();
     trouble = [];
     await page.goto(origin + "/");
     await page.getByText("live", { exact: true }).waitFor();

@@ -240,7 +240,8 @@ class TestPage(PageTest):
         self.drive("failing", task=writer.task_id)
 
     def test_a_reader_who_was_too_slow_or_missed_too_much_asks_for_all_again(self):
-        self.drive("asks_again")
+        writer = journals.with_steps(KEPT, self.agentforge, 1, 40)
+        self.drive("asks_again", {"append": lambda asked: journals.more_steps(writer, asked["count"])}, task=writer.task_id)
 
     def test_changes_are_not_requested_without_words(self):
         self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
