@@ -295,7 +295,10 @@ const scenarios = {
     await page.evaluate(() => { location.hash = "#/"; });
     await key("?");
     await page.getByRole("dialog").waitFor();
-    assert.deepEqual(await page.locator("dl.keys dt").allInnerTexts(), ["g t", "g a", "g s", "n", "/", "j k", "Enter", "u", "[ ]", "?"], "the list has the keys that this scenario presses");
+    const listed = (await page.locator("dl.keys dt").allInnerTexts()).flatMap((keys) => (keys.startsWith("g ") ? keys.replace(" ", "") : keys.split(" "))).filter((keys) => keys !== "Enter");
+    const source = await (await page.request.get(origin + "/app.js")).text();
+    const handled = [...source.slice(source.indexOf("const keys = {"), source.indexOf("const action = keys[")).matchAll(/(?:"([^"]+)"|\b([a-z]+)): \(\) =>/g)].map(([, quoted, bare]) => quoted || bare);
+    assert.deepEqual(listed.toSorted(), handled.toSorted(), "the list has the keys that the page knows");
     await key("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     await key("g"); await key("a");
@@ -343,6 +346,68 @@ const scenarios = {
     await page.getByText("✓ completed").waitFor({ timeout: 60000 });
     assert.ok(await hash());
   },
+  async keyboard_forms() {
+    await begin();
+    await page.mouse.move(0, 0);
+    const key = (name) => page.keyboard.press(name);
+    // Tab, until what has the focus is this element of the page.
+    const reach = async (selector, words = "") => {
+      const there = () => page.evaluate(([wanted, text]) => document.activeElement.matches(wanted) && document.activeElement.textContent.includes(text), [selector, words]);
+      for (let presses = 0; presses < 200 && !(await there()); ++presses) await key("Tab");
+      assert.ok(await there(), "Tab does not lead to " + selector + " " + words);
+      assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), "none", "no ring around " + selector);
+    };
+    // Filters.
+    await reach("#search");
+    await page.keyboard.type("truncate");
+    await key("Enter");
+    await page.getByText("1 task", { exact: true }).waitFor();
+    await reach("#search");
+    await key("Control+a"); await key("Delete"); await key("Enter");
+    await page.getByText("5 tasks", { exact: true }).waitFor();
+    await reach('select[aria-label="State"]');
+    await key("c");
+    await page.getByText("1 task", { exact: true }).waitFor();
+    assert.equal(await page.locator("select").first().inputValue(), "completed");
+    await reach("summary", "Statistics");
+    await key("Enter");
+    await page.getByRole("region", { name: "Statistics by model" }).waitFor();
+    await reach("[data-entry]");
+    await key("Enter");
+    await page.getByText("Current phase").waitFor();
+    // The timeline.
+    await reach("main nav a", "Steps");
+    await key("Enter");
+    await page.waitForFunction(() => document.querySelectorAll("ol.timeline > li").length > 15);
+    const first = await page.locator("ol.timeline a").first().getAttribute("href");
+    await reach("ol.timeline a");
+    await key("Enter");
+    await heading("What the model saw");
+    assert.equal(new URL(page.url()).hash, first);
+    await reach("summary", "Context, byte for byte");
+    await key("Enter");
+    await page.locator('details[data-key="context"][open]').waitFor();
+    // The changes, in two columns and in one.
+    await reach("main nav a", "Changes");
+    await key("Enter");
+    await page.locator(".diff").first().waitFor();
+    for (const [words, count] of [["Side by side", 1], ["In one column", 0]]) {
+      await reach("main button", words);
+      await key("Enter");
+      await page.waitForFunction((two) => Boolean(document.querySelector(".diff.two")) === two, count === 1);
+      assert.ok(await page.evaluate(() => document.activeElement.matches("main button")), "the focus stays at the button");
+    }
+    // A question.
+    await reach("header a", "Needs attention");
+    await key("Enter");
+    await page.getByText("has a question").waitFor();
+    await reach(".card textarea[id^='ESC-']");
+    await page.keyboard.type("Yes, digits stay");
+    await reach(".card button", "Answer");
+    await key("Enter");
+    await page.getByText("Answered. The task goes on.").waitFor({ timeout: 60000 });
+  },
+
 
   async decisions() {
     await begin();
@@ -420,6 +485,12 @@ const scenarios = {
     await accessible("failing tests");
   },
 
+    const blocking = await page.locator("section", { has: page.getByRole("heading", { name: "Exit criteria" }) }).locator("li", { hasText: "← blocking" }).allTextContents();
+    assert.ok(blocking.length === 2 && blocking[0].startsWith("✗ failing all tests pass") && blocking[1].startsWith("✗ failing gate green"), "only what fails blocks: " + blocking);
+    await page.getByText("2 violations", { exact: true }).click();
+    for (const words of ["src/auth/oauth.py:42 refresh() has 61 lines", "src/auth/google.py Nobody imports this file"]) await page.getByRole("listitem").filter({ hasText: words }).last().waitFor();
+    assert.ok(!(await main()).includes("google.py:0"), "a line that is not known is not named");
+    for (const details of await page.locator("details[data-key^=failures] pre, details[data-key^=failures] h3").all()) assert.ok(await details.isVisible());
   async asks_again() {
     const line = await between();
     let listed = 0;
@@ -499,12 +570,6 @@ const scenarios = {
     await page.getByRole("button", { name: "Pause after step" }).click({ timeout: 60000 });
     await page.getByText("The task pauses after its step.").waitFor();
     await have("release");
-    const blocking = await page.locator("section", { has: page.getByRole("heading", { name: "Exit criteria" }) }).locator("li", { hasText: "← blocking" }).allTextContents();
-    assert.ok(blocking.length === 2 && blocking[0].startsWith("✗ failing all tests pass") && blocking[1].startsWith("✗ failing gate green"), "only what fails blocks: " + blocking);
-    await page.getByText("2 violations", { exact: true }).click();
-    for (const words of ["src/auth/oauth.py:42 refresh() has 61 lines", "src/auth/google.py Nobody imports this file"]) await page.getByRole("listitem").filter({ hasText: words }).last().waitFor();
-    assert.ok(!(await main()).includes("google.py:0"), "a line that is not known is not named");
-    for (const details of await page.locator("details[data-key^=failures] pre, details[data-key^=failures] h3").all()) assert.ok(await details.isVisible());
     await page.getByText("‖ paused").waitFor({ timeout: 60000 });
   },
 

@@ -164,6 +164,12 @@ class TestPage(PageTest):
         self.drive("keyboard", **world)
         wait_until(lambda: self.status_of(self.approving)["status"] == "completed", "the approved task's end")
         self.wait_for_process_of(self.approving)
+    def test_filters_timeline_changes_and_a_question_need_no_mouse(self):
+        world = self.tasks_of_all_kinds()
+        self.drive("keyboard_forms", **world)
+        wait_until(lambda: self.status_of(self.asking)["status"] == "completed", "the answered task's end")
+        self.wait_for_process_of(self.asking)
+
 
     def test_the_buttons_of_a_question_and_of_an_approval_do_what_they_say(self):
         world = self.tasks_of_all_kinds()
