@@ -475,22 +475,26 @@ const scenarios = {
     await page.waitForFunction(() => window.made.length > 0, null, { timeout: 60000 });
     await page.waitForFunction(() => document.title.startsWith("(1)"));
     assert.deepEqual(await page.evaluate(() => window.made), [["AgentForge waits for you", "1 task"]]);
+    await page.evaluate(() => { window.away = false; });
+    await have("ask");
+    await page.waitForFunction(() => document.title.startsWith("(2)"), null, { timeout: 60000 });
+    assert.equal(await page.evaluate(() => window.made.length), 1, "who looks at the page is not notified");
   },
 
   async failing() {
     await begin();
     await go("task/" + world.task + "/phase/green", "Exit criteria");
     for (const words of ["✗ failing", "8/10 tests passing", "← blocking", "2 failing tests", "test_oauth_token_expiry", "Expected token.expired to be True", "test_oauth_provider_google", "KeyError: 'client_secret'"]) assert.ok((await main()).includes(words), words);
-    await accessible("failing tests");
-  },
-
-  async asks_again() {
     const blocking = await page.locator("section", { has: page.getByRole("heading", { name: "Exit criteria" }) }).locator("li", { hasText: "← blocking" }).allTextContents();
     assert.ok(blocking.length === 2 && blocking[0].startsWith("✗ failing all tests pass") && blocking[1].startsWith("✗ failing gate green"), "only what fails blocks: " + blocking);
     await page.getByText("2 violations", { exact: true }).click();
     for (const words of ["src/auth/oauth.py:42 refresh() has 61 lines", "src/auth/google.py Nobody imports this file"]) await page.getByRole("listitem").filter({ hasText: words }).last().waitFor();
     assert.ok(!(await main()).includes("google.py:0"), "a line that is not known is not named");
     for (const details of await page.locator("details[data-key^=failures] pre, details[data-key^=failures] h3").all()) assert.ok(await details.isVisible());
+    await accessible("failing tests");
+  },
+
+  async asks_again() {
     const line = await between();
     let listed = 0;
     await open();
