@@ -494,6 +494,22 @@ const scenarios = {
     await accessible("failing tests");
   },
 
+  async troubles() {
+    await begin();
+    await heading("Cannot be read");
+    const section = page.locator("section.wait", { hasText: "Cannot be read" });
+    for (const words of ["AF-JRNL-002", world.task]) assert.ok((await section.innerText()).includes(words), words);
+    assert.equal(await page.locator("main h2").first().textContent(), "Cannot be read", "it comes first");
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      for (const place of ["", "attention", "setup", "task/" + world.task]) {
+        await visit(place);
+        await accessible(colorScheme + " troubles: #/" + place);
+      }
+    }
+    trouble = trouble.filter((each) => !each.includes("Failed to load resource"));       // The browser itself says that what is damaged was not given.
+  },
+
   async asks_again() {
     const line = await between();
     let listed = 0;

@@ -244,6 +244,12 @@ class TestPage(PageTest):
         gate |= {"stage": "green", "gate": "green", "passed": False, "partial": False, "summary": "2 tests fail", "tests": 10, "tests_passed": 8, "report": report}
         writer.append([*records, gate])
         self.drive("failing", task=writer.task_id)
+    def test_a_damaged_task_is_said_first_and_axe_finds_nothing_in_it(self):
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        for name in ("actions.yaml", "state.yaml"):
+            (self.task_folder() / name).write_text("damaged", encoding="utf-8")
+        self.drive("troubles", task=self.task())
+
 
     def test_a_reader_who_was_too_slow_or_missed_too_much_asks_for_all_again(self):
         writer = journals.with_steps(KEPT, self.agentforge, 1, 40)
