@@ -857,24 +857,46 @@ const scenarios = {
     await begin();
     const canary = "<img src=x onerror=\"canary=1\"><script>canary=1</script>\"'><svg onload=canary=1>{{7*7}}javascript:canary=1";
     const fixed = new Set(["task_id", "status", "state", "phase", "name", "kind", "id", "template", "entry_stage", "exit_stage", "timestamp", "started_at", "last_activity", "at", "created_at", "last_modified", "completed_at", "version", "sha256", "available_actions"]);
-    // Each text that the server says gets the canary; what leads to other requests also does where a test says so.
+    // Each text that the server says gets the canary; what leads to other requests gets it further down.
     const spoil = (value, key) => {
       if (typeof value === "string") return fixed.has(key) ? value : value + canary;
       if (Array.isArray(value)) return value.map((each) => spoil(each, key));
-      if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, key === "by_phase" || name === "patch" ? each : spoil(each, name)]).concat(value.patch ? [["patch", value.patch.replace(/^([ +-])(?![+-])/gm, "$1" + canary.replaceAll("\n", "")).replace(/^(\+\+\+ b\/)/gm, "$1" + canary)]] : []));
+      if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, name === "patch" ? each : spoil(each, name)]).concat(value.patch ? [["patch", value.patch.replace(/^([ +-])(?![+-])/gm, "$1" + canary.replaceAll("\n", "")).replace(/^(\+\+\+ b\/)/gm, "$1" + canary)]] : []));
       return value;
     };
+    const unharmed = async (place) => {
+      const found = await page.evaluate(() => ({ canary: window.canary, made: document.querySelectorAll("main img, main script, main svg[onload], main iframe, [onerror], [onload]").length, links: [...document.querySelectorAll("main a[href]")].filter((link) => !/^(#\/|\/api\/)/.test(link.getAttribute("href"))).map((link) => link.href) }));
+      assert.deepEqual(found, { canary: undefined, made: 0, links: [] }, "#/" + place);
+    };
     await page.route("**/api/**", async (route) => {
-      if (route.request().url().includes("/api/events")) return route.continue();
+      if (/\/api\/(events|repositories)$/.test(route.request().url())) return route.continue();
       const response = await route.fetch();
       return route.fulfill({ response, body: JSON.stringify(spoil(await response.json(), "")) });
     });
     for (const place of places()) {
       await visit(place);
       await page.waitForTimeout(30);
-      const found = await page.evaluate(() => ({ canary: window.canary, made: document.querySelectorAll("main img, main script, main svg[onload], main iframe, [onerror], [onload]").length, links: [...document.querySelectorAll("main a[href]")].filter((link) => !/^(#\/|\/api\/)/.test(link.getAttribute("href"))).map((link) => link.href) }));
-      assert.deepEqual(found, { canary: undefined, made: 0, links: [] }, "#/" + place);
+      await unharmed(place);
       if (!["new", "nothing/here"].includes(place)) assert.ok((await page.locator("body").innerText()).includes("onerror"), "the canary is shown as text: #/" + place);
+    }
+    // Names, and phases: where they are shown, and in the addresses that they are a part of.
+    for (const key of ["name", "phase", "kind", "id", "template", "entry_stage", "exit_stage", "version"]) fixed.delete(key);
+    const text = (selector) => page.locator(selector).evaluateAll((elements) => elements.map((element) => element.textContent));
+    const said = { setup: "main strong, main .row .quiet.small", attention: ".card h2", new: "#new-pipeline option:not([value=''])" };
+    for (const [place, selector] of Object.entries({ ...said, ["task/" + world.delivered]: "ol.stages a", ["task/" + world.delivered + "/artifacts"]: "main li.row a", ["task/" + world.delivered + "/cost"]: "main td:first-child",
+      ["task/" + world.delivered + "/journal"]: "main summary", ["task/" + world.delivered + "/phase/green"]: "ol.stages a", ["task/" + world.delivered + "/step/12"]: "dl.facts dd", "": "li.task .way span, li.task strong" })) {
+      await visit(place);
+      await page.waitForFunction((wanted) => document.querySelector(wanted), selector);
+      await unharmed(place);
+      const shown = await text(selector);
+      assert.ok(shown.some((each) => /onerror/i.test(each)), "the name is shown as text: #/" + place + " " + selector + " " + shown.slice(0, 5));
+    }
+    // Each section of the setup, not only one of them.
+    await visit("setup");
+    for (const title of ["Pipelines", "Agents", "Plugins"]) {
+      const names = page.locator("section", { has: page.getByRole("heading", { name: title, exact: true }) }).locator("strong");
+      await names.first().waitFor();
+      for (const name of await names.allTextContents()) assert.ok(name.endsWith(canary) || name.includes(canary + ","), title + ": " + name);
     }
     // Refusals are shown, too.
     await page.unroute("**/api/**");
@@ -887,11 +909,21 @@ const scenarios = {
 
   async canary_kept() {
     await begin();
-    for (const place of ["", "task/" + world.task, "task/" + world.task + "/steps", "task/" + world.task + "/step/1", "task/" + world.task + "/journal", "attention", "setup"]) {
+    for (const place of ["", "task/" + world.task, "task/" + world.task + "/steps", "task/" + world.task + "/step/1", "task/" + world.task + "/phase/red", "task/" + world.task + "/journal", "attention", "setup", "task/" + world.task + "/diff", "task/" + world.task + "/diff?two=1"]) {
       await visit(place);
+      if (place.includes("/diff")) await page.locator(".diff").first().waitFor();
       assert.equal(await page.evaluate(() => window.canary), undefined, place);
       assert.equal(await page.locator("main img, main script").count(), 0, place);
     }
+    // A file that the task made has the name of an image that fails.
+    const named = page.getByRole("link", { name: world.file, exact: true });
+    await named.waitFor();
+    await page.getByRole("region", { name: "Changes in " + world.file, exact: true }).waitFor();
+    await named.click();
+    await page.getByRole("link", { name: "All files" }).waitFor();
+    assert.deepEqual(await page.locator("main summary").allTextContents(), [world.file], "its changes alone");
+    assert.ok((await page.locator(".diff").innerText()).includes("<script>canary = 1</script>"));
+    assert.equal(await page.evaluate(() => window.canary), undefined);
     await visit("task/" + world.task);
     assert.ok((await main()).includes("<script>canary=1</script>"));
   },

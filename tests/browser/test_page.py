@@ -5,7 +5,6 @@
 """
 
 import atexit
-import copy
 import json
 import os
 import pathlib
@@ -22,7 +21,7 @@ SOURCE = pathlib.Path(os.environ.get("AGENTFORGE_SOURCE", pathlib.Path(__file__)
 sys.path[:0] = [str(SOURCE / "tests" / "integration" / "program"), str(SOURCE / "tests" / "browser")]
 
 import journals  # noqa: E402
-from harness import REQUEST, TRANSCRIPT, ProgramTest, call, entry, load_transcript, main, short_transcript, wait_until  # noqa: E402
+from harness import REQUEST, TRANSCRIPT, ProgramTest, call, entry, insert, load_transcript, main, short_transcript, wait_until  # noqa: E402
 from model_server import KEY, ModelServer  # noqa: E402
 from test_dependencies import DependencyTest  # noqa: E402
 from test_sets import REQUEST as SET_REQUEST  # noqa: E402
@@ -164,12 +163,12 @@ class TestPage(PageTest):
         self.drive("keyboard", **world)
         wait_until(lambda: self.status_of(self.approving)["status"] == "completed", "the approved task's end")
         self.wait_for_process_of(self.approving)
+
     def test_filters_timeline_changes_and_a_question_need_no_mouse(self):
         world = self.tasks_of_all_kinds()
         self.drive("keyboard_forms", **world)
         wait_until(lambda: self.status_of(self.asking)["status"] == "completed", "the answered task's end")
         self.wait_for_process_of(self.asking)
-
 
     def test_the_buttons_of_a_question_and_of_an_approval_do_what_they_say(self):
         world = self.tasks_of_all_kinds()
@@ -244,12 +243,12 @@ class TestPage(PageTest):
         gate |= {"stage": "green", "gate": "green", "passed": False, "partial": False, "summary": "2 tests fail", "tests": 10, "tests_passed": 8, "report": report}
         writer.append([*records, gate])
         self.drive("failing", task=writer.task_id)
+
     def test_a_damaged_task_is_said_first_and_axe_finds_nothing_in_it(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
         for name in ("actions.yaml", "state.yaml"):
             (self.task_folder() / name).write_text("damaged", encoding="utf-8")
         self.drive("troubles", task=self.task())
-
 
     def test_a_reader_who_was_too_slow_or_missed_too_much_asks_for_all_again(self):
         writer = journals.with_steps(KEPT, self.agentforge, 1, 40)
@@ -360,10 +359,12 @@ class TestPageUnderAttack(PageTest):
         (self.repository / name).write_text("<script>canary = 1</script>\n", encoding="utf-8")
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "<script>canary=1</script>")
-        transcript = copy.deepcopy(load_transcript())
+        transcript = load_transcript()
         entry(transcript, "intake", 1)["tool_calls"][0]["arguments"] = {"path": "<svg onload=canary=1>"}
-        self.start("--exit-after", "intake", transcript=transcript, request="<script>canary=1</script><img src=x onerror=canary=1> Add a slugify function")
-        self.drive("canary_kept", task=self.task())
+        file = "tests/<img src=x onerror=canary=1>.md"
+        insert(transcript, "red", "test_engineer", 3, call("create_file", path=file, content="<script>canary = 1</script>\n"))
+        self.start("--exit-after", "red", transcript=transcript, request="<script>canary=1</script><img src=x onerror=canary=1> Add a slugify function")
+        self.drive("canary_kept", task=self.task(), file=file)
 
     def test_no_other_site_reaches_it(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
