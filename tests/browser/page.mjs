@@ -321,7 +321,7 @@ const scenarios = {
     await key("g"); await key("t");
     await at("#/");
     await page.locator("#search").waitFor();
-    await tabTo("the filter of states", () => document.activeElement.tagName === "SELECT" && document.activeElement.labels?.[0]?.textContent.includes("State"));
+    await tabTo("the filter of states", () => document.activeElement.dataset.key === "state");
     await page.keyboard.type("compl");
     await page.waitForFunction(() => location.hash.includes("state=completed"));
     await tabTo("the delivered task", () => document.activeElement.hash?.includes("slugify"));
