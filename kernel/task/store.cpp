@@ -394,7 +394,12 @@ bool TaskStore::never_began(std::string_view task_id) const {
 std::optional<Error> TaskStore::damage(std::string_view task_id, const Result<void>& read) const {
     if (never_began(task_id)) { return std::nullopt; }
     const bool is_empty = read.ok() || read.error().kind == ErrorKind::not_found;
-    if (is_empty && TaskLock::holder(paths(task_id)) && is_only_a_request(task_id)) { return std::nullopt; }
+    if (is_empty && TaskLock::holder(paths(task_id))) {
+        if (is_only_a_request(task_id)) { return std::nullopt; }
+        // Its process may have written the first record since it was read.
+        const auto now = records(task_id);
+        if (now.ok() && !now->empty()) { return std::nullopt; }
+    }
     return read.ok() ? no_records(task_id, paths(task_id)) : read.error();
 }
 

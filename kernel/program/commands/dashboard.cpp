@@ -2,9 +2,11 @@
 #include "dashboard/dashboard.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <ostream>
+#include <thread>
 
 #include <agentforge/process.hpp>
 
@@ -169,6 +171,12 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
     follow(program, list, tasks, sets, events);
     server->stop();
     events.close();
+    // The clients are told before their connections are cut.
+    constexpr std::chrono::milliseconds at_most{1000};
+    constexpr std::chrono::milliseconds between{10};
+    for (auto waited = between; events.clients() > 0 && waited < at_most; waited += between) {
+        std::this_thread::sleep_for(between);
+    }
     return 0;
 }
 

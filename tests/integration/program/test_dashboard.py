@@ -181,9 +181,10 @@ class TestDashboard(DashboardTest):
     def test_status_and_the_api_name_what_is_among_the_tasks_and_is_none(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
         client = self.begin("--port", "0")
-        tasks = self.task_folder().parent
+        begun = self.task_folder()
+        tasks = begun.parent
         (tasks / "notes.txt").write_text("x", encoding="utf-8")
-        (tasks / "task-20260102-link-2f2e3d4c").symlink_to(self.task_folder())
+        (tasks / "task-20260102-link-2f2e3d4c").symlink_to(begun)
         listed = self.assert_code(self.run_program("status", "--json"), 0)
         self.assertEqual((listed.json["total"], listed.err.count("AF-TASK-009")), (1, 2), listed.err)
         wait_until(lambda: [problem["code"] for problem in client.json("/api/tasks")["problems"]] == ["AF-TASK-009"] * 2, "both to be named")
@@ -691,10 +692,10 @@ class TestDashboardUnderAttack(DashboardTest):
 
     def test_nothing_of_a_repository_that_is_left_out_is_read_or_run(self):
         folder = self.repository / ".agentforge"
-        folder.rename(self.folder / "theirs")
-        folder.symlink_to(self.folder / "theirs")
-        (self.folder / "theirs" / "escalations").mkdir(exist_ok=True)
-        (self.folder / "theirs" / "escalations" / "strange.yaml").write_text("id: [\n")
+        (folder / "escalations").mkdir(exist_ok=True)
+        (folder / "escalations" / "strange.yaml").write_text("id: [\n")
+        os.lchown(folder, 12345, 12345)
+        self.addCleanup(os.lchown, folder, 0, 0)
         client = self.begin("--port", "0")
         self.assertEqual(client.json("/api/attention"), {"items": [], "problems": []})
         for place in ("/api/agents", "/api/pipelines", "/api/plugins"):

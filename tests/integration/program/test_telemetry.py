@@ -180,12 +180,13 @@ class TestTelemetryTrouble(WithCollector):
 
     def test_only_a_task_with_a_collector_loads_the_code_that_sends(self):
         self.collect()
+        self.make_repository()
         loaded = []
         for endpoint in (self.environment["OTEL_EXPORTER_OTLP_ENDPOINT"], None):
             self.environment |= {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(self.folder / f"libraries-{len(loaded)}")}
             if endpoint is None:
                 del self.environment["OTEL_EXPORTER_OTLP_ENDPOINT"]
-            self.deliver()
+            self.assert_code(self.start("--exit-after", "intake"), 0)
             text = "".join(file.read_text(errors="replace") for file in self.folder.glob(f"libraries-{len(loaded)}.*"))
             self.assertIn("calling init", text)
             loaded.append("libagentforge-net" in text)
