@@ -384,14 +384,24 @@ ProjectedTask projected_task(const TaskStore& store, const std::string& task_id,
         task.state = std::move(*state);
         task.overview = overview_of(task.state, {}, store.paths(task_id));
     } else {
+        // Before the first record the file has only what was asked for.
+        const bool is_request = stored.ok() && !problem && text_of(*stored, "status") == "pending" && !stored->contains("hash");
+        TaskSummary summary;
+        summary.task_id = task_id;
+        summary.status = is_request ? "pending" : "unknown";
+        if (is_request) {
+            summary.request = text_of(*stored, "request");
+            summary.pipeline = text_of(*stored, "pipeline");
+            summary.created_at = text_of(*stored, "created_at");
+            summary.updated_at = text_of(*stored, "updated_at");
+        } else if (!problem) {
+            problem = state.error();
+        }
         task.state.task_id = task_id;
-        TaskSummary unknown;
-        unknown.task_id = task_id;
-        unknown.status = "unknown";
-        task.overview = overview_of(std::move(unknown), store.paths(task_id));
-        if (!problem) { problem = state.error(); }
+        task.state.request = summary.request;
+        task.overview = overview_of(std::move(summary), store.paths(task_id));
     }
-    task.overview.began = problem.has_value();
+    task.overview.began = problem || !store.never_began(task_id);
     task.overview.problem = std::move(problem);
     return task;
 }
