@@ -56,7 +56,7 @@ function card(shown) {
   const health = shown.health;
   const over = ["completed", "aborted", "failed"].includes(state);
   return h("li", { class: "task" },
-    h("div", { class: "row" }, h("span", {}, h("span", { class: tone(state), "aria-hidden": "true" }, sign(state) + " "), h("a", { class: "title", href: "#/task/" + shown.key, "data-entry": true }, shown.request)), h("span", { class: "spring" }), h("span", { class: "quiet" }, shown.repo)),
+    h("div", { class: "row" }, h("span", {}, h("span", { class: tone(state), "aria-hidden": "true" }, sign(state) + " "), h("a", { class: "title", href: "#/task/" + shown.key, "data-entry": true }, shown.request || shown.task_id)), h("span", { class: "spring" }), h("span", { class: "quiet" }, shown.repo)),
     !over && h("progress", { max: 1, value: shown.status.overall_progress, "aria-label": "Progress of " + shown.request }),
     !over && h("div", { class: "row small way" }, shown.pipeline.stages.map((stage) => h("span", { class: stage.name === shown.status.phase ? "now" : "quiet" }, stage.name === shown.status.phase ? "[" + stage.name.toUpperCase() + "]" : stage.name.toUpperCase() + (stage.status === "pending" ? "" : " " + stageSign(stage.status))))),
     h("div", { class: "row small" }, h("span", { class: tone(state) }, named(state)), !over && h("span", {}, (shown.status.phase || "").toUpperCase() + " " + percent(shown.status.overall_progress)),
@@ -156,7 +156,7 @@ function tabs(id, current) {
 
 function head(shown, current, back) {
   const state = shown.status.state;
-  return [h("p", { class: "small" }, h("a", { href: back || "#/", id: "up" }, "← Back")), h("div", { class: "row" }, h("h1", {}, shown.request), h("span", { class: "spring" }), h("span", { class: "quiet" }, shown.repo)),
+  return [h("p", { class: "small" }, h("a", { href: back || "#/", id: "up" }, "← Back")), h("div", { class: "row" }, h("h1", {}, shown.request || shown.task_id), h("span", { class: "spring" }), h("span", { class: "quiet" }, shown.repo)),
     h("p", { class: "row" }, h("strong", { class: tone(state) }, sign(state) + " " + named(state)), h("span", { class: "quiet small" }, shown.task_id)), shown.problem && troubles([shown.problem]), tabs(shown.key, current), h("p", {})];
 }
 
