@@ -62,7 +62,7 @@ public:
     void take(const Record& record) {
         if (record.seq <= reported_) { return; }
         if (++count_ > most_) { entries_.clear(); }
-        entries_.push_back({record.seq, std::string(record.type()), records::envelope_in(record).timestamp.value_or("")});
+        entries_.push_back({record.seq, std::string(record.type()), records::envelope_in(record).timestamp});
     }
     /// Takes the records of a task that was read without a listener. A rewritten journal may end before `reported`.
     void take_from(const FollowedTask& task) {

@@ -23,7 +23,7 @@ constexpr std::size_t most_usage_points = 256;
 constexpr std::size_t most_touched_files = 500;
 constexpr std::size_t most_checks = 256;
 
-std::string time_of(const Record& record) { return records::envelope_in(record).timestamp.value_or(""); }
+std::string time_of(const Record& record) { return records::envelope_in(record).timestamp; }
 
 bool is_about_an_error(const Record& record) {
     constexpr std::array<std::string_view, 4> types{records::StageFailed::type, records::ArtifactRejected::type,

@@ -28,7 +28,7 @@ void LastActivity::take(const Record& record) {
         action = *step->action->type;
         target = step->action->target.value_or("");
         if (step->changes && !step->changes->empty()) { target = *step->changes->front().path; }
-        at = records::envelope_in(record).timestamp.value_or("");
+        at = records::envelope_in(record).timestamp;
         succeeded = *step->result->status == "success";
     } else if (const auto gate = records::as<records::Gate>(record)) {
         if (gate->tests.value_or(0) > 0) {
@@ -64,7 +64,7 @@ bool is_interrupted(const TaskOverview& task) {
 }
 
 bool can_be_extended(const TaskState& state) {
-    if (state.stages.empty() || !state.delivery.empty() || !state.commit.empty()) { return false; }
+    if (state.stages.empty() || has_delivered(state)) { return false; }
     const bool at_its_end =
         state.status == TaskStatus::completed || (state.waits_for() == QuestionKind::approval && is_last(state));
     return at_its_end && (state.stage_index + 1 < state.stages.size() || !state.pipeline.continuation.next_pipeline.empty());

@@ -27,7 +27,7 @@ TaskCase case_of(const TaskState& state) {
                    .created_at = state.created_at,
                    .base_tree = state.base_tree,
                    .commit = state.commit,
-                   .delivered = state.status == TaskStatus::completed && (!state.commit.empty() || !state.delivery.empty()),
+                   .delivered = state.status == TaskStatus::completed && has_delivered(state),
                    .completed = state.status == TaskStatus::completed,
                    .ended = is_terminal(state.status),
                    .escalated = state.people_figures.escalated,

@@ -18,7 +18,7 @@ std::string joined(const std::vector<std::string>& texts, std::string_view betwe
     return all;
 }
 
-json::value time_of(const Record& record) { return json::value(records::envelope_in(record).timestamp.value_or("")); }
+json::value time_of(const Record& record) { return json::value(records::envelope_in(record).timestamp); }
 
 std::string deadline_text(const std::optional<std::string>& deadline, const std::optional<std::string>& then) {
     return deadline ? "; due " + *deadline + ", then " + then.value_or("") : std::string();
@@ -392,8 +392,8 @@ DocumentSection steps_of(const TaskEvidence& evidence) {
         const auto step = records::as<records::Step>(record);
         if (!step) { continue; }
         const records::Envelope envelope = records::envelope_in(record);
-        section.rows.push_back({envelope.step ? json::value(*envelope.step) : json::value(nullptr), time_of(record),
-                                json::value(step->phase), json::value(envelope.agent ? *envelope.agent->role : std::string()),
+        section.rows.push_back({json::value(envelope.step), time_of(record), json::value(step->phase),
+                                json::value(envelope.agent ? *envelope.agent->role : std::string()),
                                 json::value(*step->action->type),
                                 json::value(*step->result->status + ": " + *step->result->summary), json::value(*step->tree)});
     }

@@ -110,7 +110,7 @@ json::object policy_of(const TaskEvidence& evidence) {
 
 }  // namespace
 
-bool has_delivered(const TaskState& state) {
+bool has_statement(const TaskState& state) {
     return state.status == TaskStatus::completed && state.delivery.deliverable_type.has_value();
 }
 

@@ -17,7 +17,7 @@ inline constexpr std::string_view statement_type = "https://in-toto.io/Statement
 inline constexpr std::string_view predicate_type = "urn:agentforge:verified-change:v1";
 
 /// True if there is something to state: the task has ended with a delivered tree.
-[[nodiscard]] bool has_delivered(const TaskState& state);
+[[nodiscard]] bool has_statement(const TaskState& state);
 
 /// Returns the whole file. The same evidence always gives the same bytes. Errors: those of `files_of_task`; AF-JRNL-011,
 /// AF-JRNL-012 for an artifact; AF-GIT-007 the delivered tree is not in the repository.

@@ -395,7 +395,7 @@ private:
         std::map<std::string, std::pair<Sequence, std::string>> steps;  // By number: the record and the tree after it.
         for (const Record& each : records()) {
             if (const auto step = records::as<records::Step>(each)) {
-                steps.emplace(std::to_string(records::envelope_in(each).step.value_or(0)), std::pair(each.seq, *step->tree));
+                steps.emplace(std::to_string(records::envelope_in(each).step), std::pair(each.seq, *step->tree));
             }
         }
         Sequence vouched = 0;
@@ -541,9 +541,7 @@ private:
         }
         Sequence seq = 0;
         for (const Record& each : records()) {
-            if (each.type() == records::Step::type && records::envelope_in(each).step.value_or(0) <= steps) {
-                seq = std::max(seq, each.seq);
-            }
+            if (each.type() == records::Step::type && records::envelope_in(each).step <= steps) { seq = std::max(seq, each.seq); }
             if (each.type() == records::TaskCompleted::type && completed) { seq = std::max(seq, each.seq); }
         }
         voucher("log", seq);
@@ -572,7 +570,7 @@ private:
     Result<void> statement() {
         const auto text = read_file(file(statement_file), largest_file);
         if (!text.ok()) {
-            if (has_delivered(state())) {
+            if (has_statement(state())) {
                 verdict_.add("statement", AuditAnswer::unchecked,
                              "the task carries no statement: an older version delivered it, or it could not be written");
             }

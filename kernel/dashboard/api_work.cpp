@@ -29,7 +29,7 @@ constexpr std::size_t most_file_bytes = 2UL << 20U;
 constexpr std::size_t most_patch_bytes = 4UL << 20U;
 constexpr double micro = 1e-6;
 
-std::string time_of(const Record& record) { return records::envelope_in(record).timestamp.value_or(""); }
+std::string time_of(const Record& record) { return records::envelope_in(record).timestamp; }
 
 /// Returns a body that is in the record itself or in a blob.
 std::optional<json::value> kept(const FollowedTask& task, const records::Kept& value) {
@@ -45,7 +45,7 @@ json::object step_line(const FollowedTask& task, const Record& record) {
     for (const records::FileChange& change : step->changes.value_or(std::vector<records::FileChange>())) {
         files.emplace_back(*change.path);
     }
-    return {{"step", records::envelope_in(record).step.value_or(0)},
+    return {{"step", records::envelope_in(record).step},
             {"phase", step->phase},
             {"timestamp", time_of(record)},
             {"action", *step->action->type},

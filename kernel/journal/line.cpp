@@ -17,6 +17,29 @@ bool is_header_key(std::string_view key) noexcept {
            std::find(taken.begin(), taken.end(), key) == taken.end();
 }
 
+namespace {
+
+/// Reads the fields that the journal adds, and returns what is wrong with them.
+std::string fault_of(std::string_view text, Line& line) {
+    const std::size_t ending = hash_field.size() + hash_digits + 2;  // , "hash": "…"}
+    const std::string_view end = text.substr(text.size() - std::min(ending, text.size()));
+    if (!end.starts_with(hash_field) || !end.ends_with("\"}")) { return "it does not end with its hash"; }
+    const std::string_view hash = end.substr(hash_field.size(), hash_digits);
+    std::string hashed(text.substr(0, text.size() - ending));
+    hashed += '}';
+    if (sha256(hashed) != hash) { return "its hash is wrong"; }
+    const auto* seq = line.record.body.if_contains("seq");
+    const auto* prev = line.record.body.if_contains("prev");
+    if (seq == nullptr || !seq->is_int64() || seq->get_int64() < 1) { return "its field `seq` is not a number from 1"; }
+    if (prev == nullptr || !prev->is_string()) { return "its field `prev` is not a text"; }
+    line.record.seq = static_cast<Sequence>(seq->get_int64());
+    line.record.hash = hash;
+    line.prev = std::string_view(prev->get_string());
+    return {};
+}
+
+}  // namespace
+
 Line read_line(std::string_view line) {
     Line result;
     if (!line.starts_with("- {") || !line.ends_with("}")) { return result; }
@@ -24,22 +47,8 @@ Line read_line(std::string_view line) {
     auto parsed = parse_json(text, "journal");
     if (!parsed.ok() || !parsed->is_object()) { return result; }
     result.object = true;
-    const std::size_t ending = hash_field.size() + hash_digits + 2;  // , "hash": "…"}
-    if (text.size() <= ending) { return result; }
-    const std::string_view end = text.substr(text.size() - ending);
-    if (!end.starts_with(hash_field) || !end.ends_with("\"}")) { return result; }
-    const std::string_view hash = end.substr(hash_field.size(), hash_digits);
-    std::string hashed(text.substr(0, text.size() - ending));
-    hashed += '}';
-    if (sha256(hashed) != hash) { return result; }
     result.record.body = std::move(parsed->get_object());
-    const auto* seq = result.record.body.if_contains("seq");
-    const auto* prev = result.record.body.if_contains("prev");
-    if (seq == nullptr || !seq->is_int64() || seq->get_int64() < 1 || prev == nullptr || !prev->is_string()) { return result; }
-    result.record.seq = static_cast<Sequence>(seq->get_int64());
-    result.record.hash = hash;
-    result.prev = std::string_view(prev->get_string());
-    result.verified = true;
+    result.fault = fault_of(text, result);
     return result;
 }
 
@@ -52,10 +61,10 @@ bool holds_a_record(std::string_view line) {
     const std::size_t ending = hash_field.size() + hash_digits + 2;
     for (std::size_t at = line.find(hash_field); at != std::string_view::npos && at + ending < line.size();
          at = line.find(hash_field, at + 1)) {
-        if (read_line(line.substr(0, at + ending)).verified) { return true; }
+        if (read_line(line.substr(0, at + ending)).verified()) { return true; }
     }
     const auto start = line.rfind("- {\"seq\"");
-    return start != std::string_view::npos && start != 0 && read_line(line.substr(start)).verified;
+    return start != std::string_view::npos && start != 0 && read_line(line.substr(start)).verified();
 }
 
 }  // namespace
@@ -69,7 +78,7 @@ Result<std::optional<Record>> record_in(const Lines::Line& line, const JournalHe
         if (!line.last || holds_a_record(line.text)) { return wrong("the line is not a record"); }
         return std::optional<Record>();
     }
-    if (!read.verified) { return wrong("its hash is wrong"); }
+    if (!read.verified()) { return wrong(read.fault); }
     if (read.record.seq != expected) { return wrong("record " + std::to_string(read.record.seq) + " is in its place"); }
     if (read.prev != before.hash) {
         return wrong(expected == first ? "it does not follow this header" : "it does not follow the record before it");

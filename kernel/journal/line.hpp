@@ -19,10 +19,11 @@ inline constexpr std::size_t hash_digits = 64;
 
 /// One record as read from a line.
 struct Line {
-    bool object = false;    ///< The line is `- ` and a JSON object.
-    bool verified = false;  ///< The object also has the hash that it names.
+    bool object = false;  ///< The line is `- ` and a JSON object.
+    std::string fault;    ///< What is wrong with the fields that the journal adds: `hash`, `seq`, `prev`. Empty: nothing.
     Record record;
     std::string prev;
+    [[nodiscard]] bool verified() const noexcept { return object && fault.empty(); }
 };
 /// `line` has no line end.
 [[nodiscard]] Line read_line(std::string_view line);

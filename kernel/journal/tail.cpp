@@ -155,7 +155,7 @@ Result<void> JournalTail::read_from(const fs::path& path, JournalOffset at,
     while (lines.next(text)) {
         if (!text.ended) { return {}; }
         Line line = read_line(text.text);
-        if (!line.verified) { return corrupt_journal(path, text.offset, 0, "there is no record here"); }
+        if (!line.verified()) { return corrupt_journal(path, text.offset, 0, "there is no record here"); }
         line.record.at = text.offset;
         if (!take(line.record)) { return {}; }
     }

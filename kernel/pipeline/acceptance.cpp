@@ -117,7 +117,7 @@ Result<std::vector<std::string>> Acceptance::faults_of(const Contract& contract,
         faults.insert(faults.end(), divided_wrongly.begin(), divided_wrongly.end());
     }
     if (!faults.empty()) { return faults; }
-    if (makes_delivery(task_.state().stage_template()) && task_.state().delivery.empty() && task_.state().commit.empty()) {
+    if (makes_delivery(task_.state().stage_template()) && !has_delivered(task_.state())) {
         faults.push_back("stage `" + task_.stage_name() + "` must deliver, but has delivered nothing: its executor `" +
                          task_.state().stage_template().executor + "` does not");
         return faults;

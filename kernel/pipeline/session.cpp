@@ -200,8 +200,12 @@ Result<void> TaskSession::write_artifacts(const std::function<bool(const std::fi
 
 Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::string_view task_id, Clock& clock,
                                                        std::string_view command, const Redactor& redactor) {
-    AF_CHECK(store.load(task_id));
     TaskPaths paths = store.paths(task_id);
+    // The journal is enough to continue. `audit verify` reports the missing file.
+    std::error_code error;
+    const bool lost_its_request =
+        std::filesystem::is_directory(paths.root, error) && !std::filesystem::exists(paths.task(), error);
+    if (!lost_its_request) { AF_CHECK(store.load(task_id)); }
     AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
     const auto is_this_tasks = [&](const json::object& fields) -> Result<void> {
         const json::value* named = fields.if_contains("task_id");

@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 namespace {
 
 std::string way_after_end(const TaskState& state) {
-    const bool can_continue = state.status == TaskStatus::completed && state.commit.empty() && state.delivery.empty();
+    const bool can_continue = state.status == TaskStatus::completed && !has_delivered(state);
     return can_continue ? "`agentforge continue " + short_id(state.task_id) + "` continues it; or start a new task"
                         : "start a new task";
 }
@@ -48,10 +48,14 @@ Result<PipelineResult> TaskRun::drive() {
     return result;
 }
 
-Result<void> TaskRun::close() {
+void TaskRun::close() {
     remove_abort_request(task_.session->paths());
-    AF_CHECK(task_.open_workspace());
-    return task_.task_workspace->close();
+    auto closed = task_.open_workspace();
+    if (closed.ok()) { closed = task_.task_workspace->close(); }
+    if (closed.ok()) { return; }
+    task_.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning),
+                                              "cannot remove the task's workspace: " + closed.error().to_string(),
+                                              task_.stage_name()});
 }
 
 // ------------------------------------------------------------------------------------------------- before the first effect --
@@ -157,17 +161,11 @@ TaskRun::Step TaskRun::obey_stop_requests() {
 
 bool TaskRun::asked_to_abort() const { return !is_terminal(task_.state().status) && abort_requested(task_.session->paths()); }
 
-/// Cleans up after the task has ended. Errors are only reported: a folder that cannot be removed does not undo the end.
+/// Cleans up after the task has ended.
 void TaskRun::end() {
     const TaskStatus status = task_.state().status;
     if (!is_terminal(status)) { return; }
-    if (status != TaskStatus::failed) {
-        if (const auto closed = close(); !closed.ok()) {
-            task_.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning),
-                                                      "cannot remove the task's workspace: " + closed.error().to_string(),
-                                                      task_.stage_name()});
-        }
-    }
+    if (status != TaskStatus::failed) { close(); }
     keep_in_repository(task_.setup, *task_.session);
 }
 

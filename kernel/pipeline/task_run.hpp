@@ -23,8 +23,8 @@ public:
 
     /// Drives the task until it ends, pauses or is asked to stop.
     [[nodiscard]] Result<PipelineResult> drive();
-    /// Removes the workspace of a task that has ended.
-    [[nodiscard]] Result<void> close();
+    /// Removes the workspace of a task that has ended. An error is only reported: a folder that stays does not undo the end.
+    void close();
 
 private:
     using Step = Result<bool>;  ///< True if the loop continues.

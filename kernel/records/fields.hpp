@@ -7,9 +7,12 @@
 //   Added<T>           in records of an older version: reads as T()
 //   std::optional<T>   whenever it has no value
 // A member without an initializer must be given wherever the struct is created: the build makes -Wmissing-field-initializers an
-// error.
+// error. A struct whose texts are words of a fixed list says which:
+//   static constexpr Words words[] = {{"status", {"success", "failure"}}};
+// Such a text may also be empty.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -44,6 +47,9 @@ private:
     T value_{};
 };
 
+/// Ends the key of a value that is in a blob.
+inline constexpr std::string_view blob_ending = "_blob";
+
 /// A value of any size. A small one is stored under the key itself, a larger one in a blob whose hash is stored under
 /// `<key>_blob`.
 struct Kept {
@@ -51,6 +57,12 @@ struct Kept {
     std::string blob;  ///< Set if there is no `value`. Empty: the record holds neither.
     [[nodiscard]] bool empty() const noexcept { return !value && blob.empty(); }
     bool operator==(const Kept&) const = default;
+};
+
+/// The words that a field may hold besides an empty text.
+struct Words {
+    std::string_view key;
+    std::array<std::string_view, 4> list;
 };
 
 template <class T>
@@ -61,15 +73,41 @@ concept Described = boost::describe::has_describe_members<T>::value;
     return member.ends_with('_') ? member.substr(0, member.size() - 1) : member;
 }
 
+template <class T>
+inline constexpr bool is_kept =
+    std::is_same_v<T, Kept> || std::is_same_v<T, Added<Kept>> || std::is_same_v<T, std::optional<Kept>>;
+
+/// True if the struct writes this key.
+template <Described T>
+[[nodiscard]] bool has_key(std::string_view key) {
+    bool found = false;
+    boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>([&](auto member) {
+        using Type = std::remove_cvref_t<decltype(std::declval<T&>().*member.pointer)>;
+        constexpr std::string_view name = key_of(member.name);
+        found = found || key == name;
+        if constexpr (is_kept<Type>) {
+            found =
+                found || (key.size() == name.size() + blob_ending.size() && key.starts_with(name) && key.ends_with(blob_ending));
+        }
+    });
+    return found;
+}
+
 /// Reads members of described structs. The first key that is missing or has another type is the problem.
 class Reader {
 public:
-    explicit Reader(const json::object& object) : object_(&object) {}
+    /// `finds_unknown`: looks for keys that no struct knows, which takes time.
+    explicit Reader(const json::object& object, bool finds_unknown = false) : object_(&object), finds_unknown_(finds_unknown) {}
 
-    template <Described T>
+    /// `Others`: structs whose keys the object has, too.
+    template <Described T, Described... Others>
     [[nodiscard]] T read() {
         T out{};
         read_into(out);
+        if (!finds_unknown_) { return out; }
+        for (const auto& [key, value] : *object_) {
+            if (unknown_.empty() && !has_key<T>(key) && !(has_key<Others>(key) || ...)) { unknown_ = key; }
+        }
         return out;
     }
     /// An optional member whose key is absent keeps its value.
@@ -77,10 +115,15 @@ public:
     void read_into(T& out) {
         boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
             [&](auto member) { field(key_of(member.name), out.*member.pointer); });
+        if constexpr (requires { T::words; }) {
+            for (const Words& each : T::words) { check_word(each); }
+        }
     }
     [[nodiscard]] bool complete() const noexcept { return problem_.empty(); }
     /// Returns, for instance, "field `stage` must be a text".
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+    /// Returns the first key that is unknown, or nothing.
+    [[nodiscard]] const std::string& unknown() const noexcept { return unknown_; }
 
 private:
     template <class T>
@@ -135,17 +178,30 @@ private:
     }
     template <Described T>
     T part(const json::object& object) {
-        Reader inner(object);
+        Reader inner(object, finds_unknown_);
         T out = inner.read<T>();
         if (problem_.empty()) { problem_ = inner.problem_; }
+        if (unknown_.empty()) { unknown_ = inner.unknown_; }
         return out;
     }
     [[nodiscard]] bool given(std::string_view key) const;
     void miss(std::string_view key, std::string_view wanted);
+    void check_word(const Words& words);
 
     const json::object* object_;
+    bool finds_unknown_;
     std::string problem_;
+    std::string unknown_;
 };
+
+/// True if the value is a map with the fields of `T` and no other.
+template <Described T>
+[[nodiscard]] bool is_one(const json::value& value) {
+    if (!value.is_object()) { return false; }
+    Reader reader(value.get_object(), true);
+    (void)reader.read<T>();
+    return reader.complete() && reader.unknown().empty();
+}
 
 template <Described T>
 [[nodiscard]] json::object to_fields(const T& from);

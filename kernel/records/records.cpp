@@ -20,12 +20,24 @@ void Reader::miss(std::string_view key, std::string_view wanted) {
     if (problem_.empty()) { problem_ = "field `" + std::string(key) + "` must be " + std::string(wanted); }
 }
 
+void Reader::check_word(const Words& words) {
+    const json::value* value = object_->if_contains(words.key);
+    if (value == nullptr || !value->is_string() || value->get_string().empty()) { return; }
+    const std::string_view word = value->get_string();
+    std::string known;
+    for (const std::string_view each : words.list) {
+        if (each == word) { return; }
+        if (!each.empty()) { known += (known.empty() ? "" : ", ") + std::string(each); }
+    }
+    miss(words.key, "one of " + known + ", and it is '" + ellipsis(word, 60) + "'");
+}
+
 void Reader::field(std::string_view key, Kept& out) {
     if (const json::value* value = object_->if_contains(key)) {
         out.value = *value;
         return;
     }
-    const std::string blob = std::string(key) + "_blob";
+    const std::string blob = std::string(key) + std::string(blob_ending);
     if (given(blob)) { field(blob, out.blob); }
 }
 
@@ -92,7 +104,7 @@ void write_field(json::object& out, std::string_view key, const Kept& value) {
     if (value.value) {
         out[key] = *value.value;
     } else if (!value.blob.empty()) {
-        out[std::string(key) + "_blob"] = value.blob;
+        out[std::string(key) + std::string(blob_ending)] = value.blob;
     }
 }
 
@@ -104,7 +116,7 @@ namespace {
 
 template <class T>
 Body read_body(Reader& reader) {
-    return reader.read<T>();
+    return reader.read<T, Envelope>();
 }
 
 using ReadBody = Body (*)(Reader&);
@@ -117,6 +129,11 @@ std::map<std::string_view, ReadBody> readers(const std::variant<T...>*) {
 Error incomplete(const json::object& record, const std::string& problem) {
     return Error{"AF-TASK-012", "a journal record is incomplete: " + problem, place_of(record),
                  "another version of agentforge wrote it, or it was changed; use that version", ErrorKind::corrupt};
+}
+
+Error unknown_to_us(const json::object& record, const std::string& what) {
+    return Error{"AF-TASK-011", "the journal holds " + what, place_of(record),
+                 "a newer version of agentforge probably wrote it; use that version", ErrorKind::corrupt};
 }
 
 }  // namespace
@@ -183,17 +200,20 @@ Result<AnyRecord> read_record(const json::object& record) {
     Reader reader(record);
     AnyRecord read{reader.read<Envelope>(), TaskStarted{}};
     if (!reader.complete()) { return incomplete(record, reader.problem()); }
-    if (read.envelope.timestamp && !parse_time(*read.envelope.timestamp).ok()) {
+    if (!parse_time(read.envelope.timestamp).ok()) {
         return incomplete(
-            record, "field `timestamp` must be a time (RFC 3339), and it is '" + ellipsis(*read.envelope.timestamp, 60) + "'");
+            record, "field `timestamp` must be a time (RFC 3339), and it is '" + ellipsis(read.envelope.timestamp, 60) + "'");
     }
     const auto known = of_type.find(read.envelope.type);
     if (known == of_type.end()) {
-        return Error{"AF-TASK-011", "the journal holds a record of the unknown type `" + read.envelope.type + "`",
-                     place_of(record), "a newer version of agentforge probably wrote it; use that version", ErrorKind::corrupt};
+        return unknown_to_us(record, "a record of the unknown type `" + ellipsis(read.envelope.type, 60) + "`");
     }
-    read.body = known->second(reader);
-    if (!reader.complete()) { return incomplete(record, reader.problem()); }
+    Reader body(record, true);
+    read.body = known->second(body);
+    if (!body.complete()) { return incomplete(record, body.problem()); }
+    if (!body.unknown().empty()) {
+        return unknown_to_us(record, "a record with the unknown field `" + ellipsis(body.unknown(), 60) + "`");
+    }
     return read;
 }
 

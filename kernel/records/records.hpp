@@ -50,6 +50,7 @@ BOOST_DESCRIBE_STRUCT(ActionTaken, (), (type, arguments_blob, target))
 
 /// The result of an action.
 struct ActionResult {
+    static constexpr Words words[] = {{"status", {"success", "failure"}}};
     Added<std::string> status;  ///< `success` or `failure`.
     Added<std::string> summary;
     std::optional<std::string> error = {};
@@ -71,6 +72,7 @@ inline constexpr std::string_view cost_from_prices = "prices";    ///< `cost_fro
 
 /// The usage of one model call.
 struct CallUsage {
+    static constexpr Words words[] = {{"cost_from", {cost_from_backend, cost_from_prices}}};
     Added<std::string> model;  ///< Empty: the backend named none.
     std::uint64_t input_tokens;
     Added<std::uint64_t> cached_input_tokens;       ///< Part of the input, read from the server's cache.
@@ -107,6 +109,7 @@ BOOST_DESCRIBE_STRUCT(FileChange, (), (path, before_sha256, after_sha256, lines_
 
 /// A place in an artifact that a person wants changed.
 struct FeedbackIssue {
+    static constexpr Words words[] = {{"priority", {"must_address", "should_consider"}}};
     std::optional<std::string> location = {};  ///< A place in the artifact, such as `requirements.REQ-003`.
     std::string issue;
     std::optional<std::string> suggestion = {};
@@ -117,6 +120,7 @@ BOOST_DESCRIBE_STRUCT(FeedbackIssue, (), (location, issue, suggestion, priority)
 
 /// What became of an issue that had to be addressed, by comparing the two versions of the artifact.
 struct IssueAnswer {
+    static constexpr Words words[] = {{"result", {"changed", "unchanged", "unmeasured"}}};
     Added<std::string> location;
     Added<std::string> issue;
     Added<std::string> result;  ///< `changed`, `unchanged` or `unmeasured`.
@@ -137,6 +141,7 @@ BOOST_DESCRIBE_STRUCT(MeasuredTest, (), (id, file, line, status, message))
 
 /// The evidence for handing an earlier stage's work back to it.
 struct HandBackEvidence {
+    static constexpr Words words[] = {{"to", {"tests", "specification", "red", "spec"}}};
     Added<std::string> to;           ///< `tests` or `specification`: what is wrong. Older journals have `red` or `spec`.
     std::vector<std::string> tests;  ///< Ids of the tests that are claimed to be wrong.
     std::string requirement;
@@ -258,6 +263,15 @@ struct CostingInForce {
 };
 BOOST_DESCRIBE_STRUCT(CostingInForce, (), (limits, prices))
 
+/// A plugin that a task uses.
+struct PluginInUse {
+    std::string id;
+    std::string version;
+    std::optional<std::string> sha256 = {};  ///< Of its library. Absent: it could not be read.
+    std::string source;                      ///< Where it was found.
+};
+BOOST_DESCRIBE_STRUCT(PluginInUse, (), (id, version, sha256, source))
+
 // ------------------------------------------------------------------------------------------------------------ task --
 
 /// The first record: the request.
@@ -287,6 +301,7 @@ BOOST_DESCRIBE_STRUCT(TaskCreated, (),
 
 /// How an imported artifact was checked.
 struct ExternalValidation {
+    static constexpr Words words[] = {{"status", {"passed", "pending"}}};
     std::string contract;
     std::string contract_version;
     std::string status;  ///< `passed`, or `pending` for tests, which their own gate judges when the task runs.
@@ -297,6 +312,7 @@ BOOST_DESCRIBE_STRUCT(ExternalValidation, (), (contract, contract_version, statu
 /// An imported artifact takes the place of a stage's work.
 struct ExternalArtifactImported {
     static constexpr std::string_view type = "external_artifact_imported";
+    static constexpr Words words[] = {{"source", {"user_provided", "task_reference"}}};
     std::string artifact_type;  ///< Its name in the template.
     std::string source;         ///< `user_provided` or `task_reference`.
     std::string source_path;    ///< The file or folder that the user named. For a task, the file below its folder.
@@ -360,6 +376,7 @@ BOOST_DESCRIBE_STRUCT(TaskFailed, (), (code, message))
 /// The pipeline has ended.
 struct TaskCompleted {
     static constexpr std::string_view type = "task_completed";
+    static constexpr Words words[] = {{"exit_type", {"default_exit", "early_exit", "user_exit"}}};
     std::string exit_stage;
     Added<std::string> exit_type;  ///< `default_exit`, `early_exit` or `user_exit`.
 };
@@ -699,6 +716,7 @@ BOOST_DESCRIBE_STRUCT(CallStarted, (), (stage, visit, call, name, input_hash, pl
 /// The host answered. What the stage wrote with this call is in the workspace.
 struct CallFinished {
     static constexpr std::string_view type = "call_finished";
+    static constexpr Words words[] = {{"outcome", {"ok", "error"}}};
     Added<std::string> stage;
     Added<unsigned> visit;
     Added<unsigned> call;
@@ -770,6 +788,7 @@ BOOST_DESCRIBE_STRUCT(HeldOut, (), (stage, red_tree, files, shown, hidden, reaso
 /// The change was committed, or written as a patch.
 struct Delivered {
     static constexpr std::string_view type = "delivered";
+    static constexpr Words words[] = {{"deliverable_type", {"commit", "branch", "pr", "files"}}};
     std::string stage;
     Added<std::string> deliverable_type;  ///< `commit`, `branch`, `pr` or `files`.
     std::string tree;
@@ -844,7 +863,7 @@ BOOST_DESCRIBE_STRUCT(Costing, (), (in_force))
 /// The plugins with which the task runs from now on.
 struct Plugins {
     static constexpr std::string_view type = "plugins";
-    Added<Kept> in_use;  ///< Id, version and hash of each.
+    Added<Kept> in_use;  ///< A list of [PluginInUse](#plugininuse).
 };
 BOOST_DESCRIBE_STRUCT(Plugins, (), (in_use))
 
@@ -895,15 +914,19 @@ struct Agent {
 };
 BOOST_DESCRIBE_STRUCT(Agent, (), (role, version, mode))
 
+/// A field of each record of a journal, absent only before the journal writes the record.
+template <class T>
+using AddedByJournal = std::optional<T>;
+
 /// The fields that every record has besides those of its type.
 struct Envelope {
-    std::optional<Sequence> seq = {};           ///< Its number, from 1, assigned by the journal.
-    std::optional<std::uint64_t> step = {};     ///< Agent steps of the task so far.
-    std::string type;                           ///< One of the types below.
-    std::optional<std::string> timestamp = {};  ///< When it was written.
-    std::optional<Agent> agent = {};            ///< Absent: the kernel itself.
-    std::optional<std::string> prev = {};       ///< The hash of the previous record.
-    std::optional<std::string> hash = {};       ///< Hash of the whole record without this field (docs/operations.md).
+    AddedByJournal<Sequence> seq = {};      ///< Its number, from 1.
+    std::uint64_t step = {};                ///< Agent steps of the task so far, with this one.
+    std::string type;                       ///< One of the types below.
+    std::string timestamp;                  ///< When it was written.
+    std::optional<Agent> agent = {};        ///< Absent: the kernel itself.
+    AddedByJournal<std::string> prev = {};  ///< The hash of the previous record, or of the header.
+    AddedByJournal<std::string> hash = {};  ///< The hash of this record.
 };
 BOOST_DESCRIBE_STRUCT(Envelope, (), (seq, step, type, timestamp, agent, prev, hash))
 

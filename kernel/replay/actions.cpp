@@ -104,7 +104,7 @@ private:
         if (step == nullptr) { return merge(before, state.tree, where); }
         AF_TRY(const StepRecord recorded, whole(*step));
         const std::string tool = recorded.tool;
-        const std::string step_where = "step " + std::to_string(record.envelope.step.value_or(0)) + " (" + step->phase + ", " +
+        const std::string step_where = "step " + std::to_string(record.envelope.step) + " (" + step->phase + ", " +
                                        (record.envelope.agent ? *record.envelope.agent->role : "") + ", " + tool + ")";
         if (!record.envelope.agent || !place_.services.plugins.has(PluginKind::tool, tool)) {
             return merge(before, state.tree, step_where);

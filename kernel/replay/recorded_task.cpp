@@ -26,7 +26,7 @@ public:
         task_.answers[place].push_back({*answer.frame_hash, *answer.answer});
     }
     void operator()(const records::Step& step) {
-        task_.steps[place_of_step(step, envelope_)] = {envelope_.seq.value_or(0), envelope_.step.value_or(0), step};
+        task_.steps[place_of_step(step, envelope_)] = {envelope_.seq.value_or(0), envelope_.step, step};
     }
     void operator()(const records::Gate& gate) { task_.gates[{*gate.stage, visit(), gate.gate}].push_back(gate); }
     void operator()(const records::StageFailed& failed) {

@@ -114,8 +114,8 @@ public:
         const auto found = watch_.recorded_.steps.find(place);
         ++watch_.counts_.actions;
         watch_.done_.insert(place);
-        const std::string where = "step " + std::to_string(envelope_.step.value_or(0)) + " (" + place.stage + ", " + place.role +
-                                  ", " + (step.action->type->empty() ? "no action" : *step.action->type) + ")";
+        const std::string where = "step " + std::to_string(envelope_.step) + " (" + place.stage + ", " + place.role + ", " +
+                                  (step.action->type->empty() ? "no action" : *step.action->type) + ")";
         if (found == watch_.recorded_.steps.end()) {
             return report({ReplayDifference::Kind::missing, where, "no such step", "taken", false});
         }

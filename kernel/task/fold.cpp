@@ -102,6 +102,9 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     fresh.set_file = created.set.value_or("");
     AF_TRY(fresh.pipeline, PipelineTemplate::from_json(created.pipeline));
     if (fresh.pipeline.stages.empty()) { return refuse("its pipeline has no stage"); }
+    if (created.goal_type != fresh.pipeline.goal_type) {
+        return refuse("its goal is `" + created.goal_type + "`, and its pipeline's is `" + fresh.pipeline.goal_type + "`");
+    }
     if (created.exit_after && !created.exit_after->empty()) {
         if (!fresh.pipeline.index_of(*created.exit_after)) {
             return refuse("its pipeline has no stage `" + *created.exit_after + "` to exit after");
@@ -271,7 +274,7 @@ Result<void> Fold::on(const records::TaskCompleted& completed) {
 /// Nothing runs yet: the process that wrote the record, or a later one, resumes the task.
 template <>
 Result<void> Fold::on(const records::TaskContinued& continued) {
-    if (!state_.delivery.empty() || !state_.commit.empty()) { return refuse("the task has delivered its change"); }
+    if (has_delivered(state_)) { return refuse("the task has delivered its change"); }
     if (continued.revise == continued.extension.has_value()) {
         return refuse("it says neither that the last artifact is revised nor which stages follow, or both");
     }
@@ -416,6 +419,11 @@ Result<void> Fold::require_exit_gate() const {
     return {};
 }
 
+Result<void> Fold::require_delivery() const {
+    if (!makes_delivery(state_.stage_template()) || has_delivered(state_)) { return {}; }
+    return refuse("stage `" + state_.stage().name + "` has delivered nothing");
+}
+
 bool Fold::stage_is_done() const {
     return state_.stage().status == StageStatus::completed || state_.stage().status == StageStatus::skipped;
 }
@@ -457,12 +465,17 @@ Result<records::AnyRecord> Fold::apply() {
                             std::holds_alternative<records::Recovered>(read.body);
     if (over && !may_follow) { return refuse_ended(); }
     AF_CHECK(require_transition());
-    time_ = envelope_.timestamp.value_or(state_.updated_at);
+    time_ = envelope_.timestamp;
     const bool nothing_ran =
         std::holds_alternative<records::TaskResumed>(read.body) || std::holds_alternative<records::Recovered>(read.body) ||
         std::holds_alternative<records::Costing>(read.body) || std::holds_alternative<records::Forked>(read.body);
     const std::uint64_t ran = nothing_ran ? 0 : time_since_last();
     const std::size_t stage = state_.stage_index;
+    const std::uint64_t step = state_.steps + (std::holds_alternative<records::Step>(read.body) ? 1 : 0);
+    if (envelope_.step != step) {
+        return refuse("it is numbered step " + std::to_string(envelope_.step) + " while the task is at step " +
+                      std::to_string(step));
+    }
     AF_CHECK(std::visit([this](const auto& body) { return on(body); }, read.body));
     if (ran != 0 && stage < state_.stages.size()) { state_.stages[stage].wall_ms += ran; }
     state_.seq = seq;

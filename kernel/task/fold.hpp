@@ -36,6 +36,7 @@
 //   9. The files that the state names are below the task's folder.
 //   10. The template of a completed stage never changes, whatever stages are added after it.
 //   11. The task's state changes only as `task_transitions` says.
+//   12. A stage that delivers is completed only after the task's change was delivered.
 #pragma once
 
 #include <string>
@@ -138,6 +139,7 @@ private:
     [[nodiscard]] Result<void> require_reviews() const;
     [[nodiscard]] Result<void> require_exit_gate() const;
     [[nodiscard]] Result<void> require_deliver_gate(const std::string& tree) const;
+    [[nodiscard]] Result<void> require_delivery() const;
     /// Checks a file that a record names: it must be below the task's folder.
     [[nodiscard]] Result<void> require_own_file(const std::string& path) const;
 

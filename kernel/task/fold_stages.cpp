@@ -77,6 +77,7 @@ Result<void> Fold::on(const records::StageCompleted& completed) {
     if (state_.progress != StageProgress::accepted) { return refuse("its artifact was not accepted"); }
     AF_CHECK(require_reviews());
     AF_CHECK(require_exit_gate());
+    AF_CHECK(require_delivery());
     if (wants_approval(state_)) { return refuse("nobody has approved its artifact"); }
     state_.stage().status = StageStatus::completed;
     state_.stage().completed_at = time_;
@@ -90,6 +91,7 @@ template <>
 Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     AF_CHECK(require_executing(accepted.stage));
     AF_CHECK(require_exit_gate());
+    AF_CHECK(require_delivery());
     AF_CHECK(require_own_file(accepted.artifact));
     StageState& stage = state_.stage();
     stage.artifact = accepted.artifact;

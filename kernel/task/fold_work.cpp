@@ -29,6 +29,12 @@ consteval bool is_kept() {
     return all;
 }
 
+bool is_list_of_plugins(const json::value& value) {
+    return value.is_array() && std::ranges::all_of(value.get_array(), [](const json::value& each) {
+               return records::is_one<records::PluginInUse>(each);
+           });
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------------------------- steps --
@@ -38,7 +44,7 @@ Result<void> Fold::on(const records::Step& step) {
     AF_CHECK(require_running());
     const auto index = state_.pipeline.index_of(step.phase);
     if (!index || *index != state_.stage_index) { return refuse("stage `" + step.phase + "` is not the current one"); }
-    const std::uint64_t number = envelope_.step.value_or(0);
+    const std::uint64_t number = envelope_.step;
     if (number != state_.steps + 1) {
         return refuse("step " + std::to_string(number) + " follows step " + std::to_string(state_.steps));
     }
@@ -86,12 +92,13 @@ RunState* Fold::run_of(const std::string& stage, unsigned visit, unsigned run) {
 /// Usage is counted with the answer, not with the step. A crash between the two loses nothing and counts nothing twice.
 template <>
 Result<void> Fold::on(const records::Answer& answer) {
+    RunState* const run = run_of(answer.phase, *answer.visit, *answer.run);
+    // A step uses the answer that is recorded, so no model is asked for another.
+    if (run != nullptr && run->answers.contains(*answer.run_step)) { return refuse("its step has an answer already"); }
     if (answer.usage) { AF_CHECK(count_call(answer.phase, *answer.usage, false)); }
     std::int64_t& halves = state_.resumption.failed_attempts_halves;
     halves = std::max<std::int64_t>(0, halves - 1);
-    if (RunState* const run = run_of(answer.phase, *answer.visit, *answer.run)) {
-        run->answers[*answer.run_step] = *answer.answer;
-    }
+    if (run != nullptr) { run->answers[*answer.run_step] = *answer.answer; }
     return {};
 }
 
@@ -141,6 +148,11 @@ Result<void> Fold::on(const records::Costing& costing) {
 
 template <>
 Result<void> Fold::on(const records::Plugins& plugins) {
+    if (!plugins.in_use->value) {
+        if (plugins.in_use->blob.empty()) { return refuse("it names no list of plugins"); }
+    } else if (!is_list_of_plugins(*plugins.in_use->value)) {
+        return refuse("its plugins are no list of an `id`, `version`, `sha256` and `source` each");
+    }
     state_.resumption.plugins = *plugins.in_use;
     return {};
 }
@@ -149,7 +161,13 @@ Result<void> Fold::on(const records::Plugins& plugins) {
 
 template <>
 Result<void> Fold::on(const records::CallStarted& started) {
-    if (*started.stage != state_.stage().name || *started.visit != state_.stage().visits) { return {}; }
+    if (*started.stage != state_.stage().name || *started.visit != state_.stage().visits) {
+        return refuse("it is of visit " + std::to_string(*started.visit) + " of stage `" + *started.stage +
+                      "`, which is not the current one");
+    }
+    if (state_.resumption.calls.contains(*started.call)) {
+        return refuse("call " + std::to_string(*started.call) + " of its visit was made before");
+    }
     state_.resumption.calls[*started.call] = {
         *started.name, *started.input_hash, false, false, {}, started.plan_step.has_value()};
     if (started.plan_step) {
@@ -162,13 +180,20 @@ Result<void> Fold::on(const records::CallStarted& started) {
 /// The writes of a stage are recorded with the call that made them: both or neither.
 template <>
 Result<void> Fold::on(const records::CallFinished& finished) {
+    const auto begun = state_.resumption.calls.find(*finished.call);
+    const bool is_open = *finished.stage == state_.stage().name && *finished.visit == state_.stage().visits &&
+                         begun != state_.resumption.calls.end() && !begun->second.finished;
+    if (!is_open) { return refuse("call " + std::to_string(*finished.call) + " of its visit is not under way"); }
+    Resumption::HostCall& call = begun->second;
+    if (call.name != *finished.name || call.input_hash != *finished.input_hash) {
+        return refuse("call " + std::to_string(*finished.call) + " is of `" + call.name + "` with other input");
+    }
+    if (finished.outcome->empty()) { return refuse("it does not say how the call ended"); }
     if (finished.tree && !finished.tree->empty()) {
         AF_CHECK(require_running());
         AF_CHECK(require_writer());
         state_.tree = *finished.tree;
     }
-    if (*finished.stage != state_.stage().name || *finished.visit != state_.stage().visits) { return {}; }
-    Resumption::HostCall& call = state_.resumption.calls[*finished.call];
     call = {*finished.name, *finished.input_hash, true, *finished.outcome == "ok", *finished.result, call.works_at_plan};
     if (call.works_at_plan && call.ok) { made_progress(); }  // A finished step of a plan is progress, however long the plan is.
     return {};
@@ -241,18 +266,11 @@ Result<void> Fold::on(const records::HeldOut& held_out) {
 
 // ---------------------------------------------------------------------------------------------------------- delivery --
 
-/// Keeps what the record's own fields say of the delivery. A field that a record of an older version lacks stays absent.
+/// Keeps what the record says of the delivery. A field that a record of an older version lacks stays absent.
 template <class T>
 void Fold::take_delivery(const T&) {
     static_assert(is_kept<T>());
-    json::object own;
-    boost::mp11::mp_for_each<Members<T>>([&](auto field) {
-        const std::string key(records::key_of(field.name));
-        for (const std::string& name : {key, key + "_blob"}) {
-            if (const json::value* value = record_.if_contains(name)) { own[name] = *value; }
-        }
-    });
-    records::Reader(own).read_into(state_.delivery);
+    records::Reader(record_).read_into(state_.delivery);
 }
 
 template <>
@@ -260,6 +278,9 @@ Result<void> Fold::on(const records::Delivered& delivered) {
     AF_CHECK(require_executing(delivered.stage));
     if (delivered.patch_file && !delivered.patch_file->empty()) { AF_CHECK(require_own_file(*delivered.patch_file)); }
     AF_CHECK(require_deliver_gate(delivered.tree));
+    if (delivered.commit.empty() && (!delivered.patch_file || delivered.patch_file->empty())) {
+        return refuse("it names neither a commit nor a file with the change");
+    }
     state_.commit = delivered.commit;
     state_.branch = delivered.branch;
     state_.delivery = {};

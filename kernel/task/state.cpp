@@ -158,6 +158,8 @@ DeliveryBase delivery_base(const TaskState& state) {
             newest(delivery.red_tree, state.red_tree)};
 }
 
+bool has_delivered(const TaskState& state) { return !state.delivery.empty() || !state.commit.empty(); }
+
 std::string delivered_tree(const TaskState& state) {
     return state.delivery.workspace_tree == state.tree ? state.delivery.tree.value_or(state.tree) : state.tree;
 }

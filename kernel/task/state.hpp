@@ -507,6 +507,8 @@ struct DeliveryBase {
     std::string red_tree;
 };
 [[nodiscard]] DeliveryBase delivery_base(const TaskState& state);
+/// True if the task's change was delivered, as a commit or as files.
+[[nodiscard]] bool has_delivered(const TaskState& state);
 /// Returns the delivered tree, or the workspace's last recorded tree before delivery.
 [[nodiscard]] std::string delivered_tree(const TaskState& state);
 

@@ -27,7 +27,7 @@ bool began_elsewhere(const StageState* left) {
 
 Additions TaskTrace::take(const TaskState& state, const StageState* left, const records::AnyRecord& record) {
     Additions additions;
-    const Turn turn{state, left, record.envelope, record.envelope.timestamp.value_or(""), additions};
+    const Turn turn{state, left, record.envelope, record.envelope.timestamp, additions};
     std::visit([&](const auto& body) { on(turn, body); }, record.body);
     if (!std::holds_alternative<records::AttemptFailed>(record.body)) { last_at_ = turn.at; }
     return additions;

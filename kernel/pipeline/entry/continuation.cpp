@@ -182,7 +182,7 @@ Result<PipelineResult> PipelineController::continue_ended(std::string_view task_
                                                          : "`agentforge resume " + short_id(id) + "` continues it",
                      ErrorKind::conflict};
     }
-    if (!state.delivery.empty() || !state.commit.empty()) {
+    if (has_delivered(state)) {
         return Error{
             "AF-ORCH-050", "task " + id + " has delivered its change", "",
             "start a new task for further changes; `agentforge rebase " + short_id(id) + "` puts the change on a newer base",

@@ -83,7 +83,7 @@ int continue_with(Program& program, const ContinueArguments& arguments) {
             resumes = true;
             return 0;
         }
-        if (state->status == TaskStatus::completed && state->delivery.empty() && state->commit.empty()) {
+        if (state->status == TaskStatus::completed && !has_delivered(*state)) {
             if (const auto ready = check_can_continue(program, project, *state, options); !ready.ok()) {
                 return program.fail(ready.error());
             }

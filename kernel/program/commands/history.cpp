@@ -79,7 +79,7 @@ std::vector<Waypoint> waypoints_of(const std::vector<Record>& all) {
         const auto read = records::read_record(record.body);
         if (!read.ok()) { continue; }
         if (auto point = std::visit(Waypoints{}, read->body)) {
-            point->time = read->envelope.timestamp.value_or("");
+            point->time = read->envelope.timestamp;
             way.push_back(std::move(*point));
         }
     }

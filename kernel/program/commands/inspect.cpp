@@ -40,7 +40,7 @@ std::string role_of(const records::Envelope& envelope) { return envelope.agent ?
 /// Returns the time of a record: `19:43:12.135`, or the first `length` characters.
 std::string time_of_day(const records::Envelope& envelope, std::size_t length) {
     constexpr std::size_t date = 11;
-    const std::string time = envelope.timestamp.value_or("");
+    const std::string time = envelope.timestamp;
     return time.size() < date ? std::string() : time.substr(date, length);
 }
 
@@ -203,8 +203,8 @@ int show_step(Program& program, const TaskPaths& paths, const TaskState& state, 
     };
     const json::object& detail = record->get_object();
     if (everything) {
-        program.out << "step " << arguments.step << "  " << taken.phase << "  " << role_of(envelope) << "  "
-                    << envelope.timestamp.value_or("") << "\n";
+        program.out << "step " << arguments.step << "  " << taken.phase << "  " << role_of(envelope) << "  " << envelope.timestamp
+                    << "\n";
     }
     if (everything && freed) { program.out << "\n" << printable(record_line(step_record), 1000) << "\n"; }
     if ((everything && !freed) || arguments.show == "system") {
@@ -288,6 +288,7 @@ int run_inspect(Program& program, const InspectArguments& arguments) {
     Recovery recovery;
     const auto records = store.records(*id, &recovery);
     if (!records.ok()) { return program.fail(records.error()); }
+    if (records->empty()) { return program.fail(no_records(*id, paths)); }
     const auto state = fold_all(*records);  // The hash chain can be intact although the records do not make a valid task.
     if (!state.ok() && arguments.gates) { return program.fail(state.error()); }
     if (arguments.gates) { return show_gates(program, *id, *records, state->gate_figures.time); }
@@ -305,7 +306,7 @@ std::string listed_files(const records::Step& step) {
 
 std::string record_line(const Record& record) {
     const auto typed = records::read_record(record.body);
-    return typed.ok() ? std::visit(Line{typed->envelope.step.value_or(0)}, typed->body) : std::string(record.type());
+    return typed.ok() ? std::visit(Line{typed->envelope.step}, typed->body) : std::string(record.type());
 }
 
 std::string record_on_terminal(const Program& program, const Record& record, const std::string& begin) {

@@ -33,7 +33,7 @@ void print_record(Program& program, const LogArguments& arguments, const Record&
     if (!program.out_is_terminal) {
         const auto envelope = records::envelope_in(record);
         const std::string role = envelope.agent ? *envelope.agent->role : std::string();
-        program.out << fmt::format("{}  {:<20} {}\n", envelope.timestamp.value_or(""), printable(role, 60),
+        program.out << fmt::format("{}  {:<20} {}\n", envelope.timestamp, printable(role, 60),
                                    printable(record_line(record), 400));
         return;
     }

@@ -109,7 +109,7 @@ Result<std::string> name_of_run(const Program& program, const RunArguments& argu
 std::string word_of_state(const TaskState& state, bool has_process) {
     switch (state.status) {
         case TaskStatus::completed:
-            return state.commit.empty() && state.delivery.empty() ? "completed" : "delivered";
+            return has_delivered(state) ? "delivered" : "completed";
         case TaskStatus::failed:
             return "failed";
         case TaskStatus::aborted:

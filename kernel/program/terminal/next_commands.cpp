@@ -50,7 +50,7 @@ std::vector<NextCommand> to_resume(const TaskOverview& task) {
 std::vector<NextCommand> after_end(const TaskState& state) {
     const std::string id = short_id(state.task_id);
     if (state.status != TaskStatus::completed) { return {}; }
-    if (!state.delivery.empty() || !state.commit.empty()) {
+    if (has_delivered(state)) {
         return {{"agentforge diff " + id, "shows the change"}, {"agentforge apply " + id, "puts it into your checkout"}};
     }
     std::vector<NextCommand> commands;

@@ -140,6 +140,37 @@ class TestTaskFiles(Untouched):
         self.replace("task.yaml", "format: 1", "format: 2")
         self.assert_refused(lambda: self.run_program("resume", self.id), "AF-CONF-060", "task.yaml:1:")
 
+    def test_without_its_request_file_a_task_continues_from_the_journal(self):
+        (self.task_folder() / "task.yaml").unlink()
+        self.assert_code(self.run_program("status", self.id), 0)
+        self.assert_code(self.run_program("approve", self.id), 0)
+        self.assert_code(self.go_on("resume", self.id), 0)
+        self.assertIn("task.yaml", self.run_program("audit", "verify", self.id).out)
+
+    def test_without_its_request_file_a_task_can_be_aborted(self):
+        (self.task_folder() / "task.yaml").unlink()
+        self.assert_code(self.run_program("abort", self.id), 0)
+        self.assertEqual(self.run_program("status", self.id, "--json").json["status"], "aborted")
+
+    def test_a_task_whose_base_commit_is_gone_can_be_aborted(self):
+        commit = self.git("rev-parse", "HEAD").strip()
+        self.git("commit", "--amend", "-q", "-m", "rewritten")
+        self.git("reflog", "expire", "--expire=now", "--all")
+        for reference in self.git("for-each-ref", "--format=%(refname)", "refs/agentforge").split():
+            self.git("update-ref", "-d", reference)
+        self.git("worktree", "prune")
+        (self.repository / ".git/objects" / commit[:2] / commit[2:]).unlink(missing_ok=True)
+        outcome = self.assert_code(self.run_program("abort", self.id), 0)
+        self.assertIn("Aborted", outcome.out)
+
+    def test_a_journal_without_a_record_has_one_verdict(self):
+        journal = self.task_folder() / "actions.yaml"
+        os.truncate(journal, journal.read_bytes().index(b"actions:\n") + len(b"actions:\n"))
+        for command in ("status", "inspect", "resume"):
+            with self.subTest(command):
+                outcome = self.assert_code(self.run_program(command, self.id), 1)
+                self.assertIn("AF-TASK-014", outcome.err)
+
     def test_a_question_whose_file_was_lost_still_waits_and_is_written_anew(self):
         (asked,) = self.run_program("escalations", "list", "--json").json["escalations"]
         record = self.repository / ".agentforge/escalations" / (asked["id"] + ".yaml")

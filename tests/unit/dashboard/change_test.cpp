@@ -201,7 +201,7 @@ TEST_F(Change, RefusesAHashThatIsNone) {
 TEST_F(Change, TellsListenersOfARecordThatACommandWrote) {
     const auto listener = events_.listen("");
     (void)listener->take();
-    waiting_.add(records::TaskAborted{"no longer wanted"}, 0);
+    waiting_.add(records::TaskAborted{"no longer wanted"}, 8);
     (void)post(task("/abort"), {});
     const auto told = listener->take();
     ASSERT_EQ(told.size(), 1U);

@@ -74,8 +74,7 @@ inline bool concerns_4(const Folded& folded) {
 }
 inline Broken invariant_4(const Folded& folded) {
     static const std::set<std::string> allowed{"rebased", "note", "recovered"};
-    const bool undelivered =
-        folded.before.status == TaskStatus::completed && folded.before.commit.empty() && folded.before.delivery.empty();
+    const bool undelivered = folded.before.status == TaskStatus::completed && !has_delivered(folded.before);
     if (undelivered && folded.type() == "task_continued") { return {}; }
     if (!concerns_4(folded) || !folded.taken || allowed.contains(folded.type())) { return {}; }
     return folded.type() + " was recorded after the task's end";
@@ -181,6 +180,15 @@ inline Broken invariant_11(const Folded& folded) {
            std::string(to_string(folded.after.status));
 }
 
+/// 12. A stage that delivers is completed only after the task's change was delivered.
+inline bool concerns_12(const Folded& folded) {
+    return folded.taken && folded.type() == "stage_completed" && makes_delivery(folded.before.stage_template());
+}
+inline Broken invariant_12(const Folded& folded) {
+    if (!concerns_12(folded)) { return {}; }
+    return has_delivered(folded.before) ? "" : folded.before.stage().name + " was completed without a delivery";
+}
+
 struct Invariant {
     unsigned number;
     Broken (*broken)(const Folded& folded);
@@ -189,7 +197,7 @@ struct Invariant {
 
 inline bool concerns_1(const Folded& folded) { return folded.taken; }
 
-inline constexpr std::array<Invariant, 11> invariants{{{1, invariant_1, concerns_1},
+inline constexpr std::array<Invariant, 12> invariants{{{1, invariant_1, concerns_1},
                                                        {2, invariant_2, concerns_2},
                                                        {3, invariant_3, concerns_3},
                                                        {4, invariant_4, concerns_4},
@@ -199,7 +207,8 @@ inline constexpr std::array<Invariant, 11> invariants{{{1, invariant_1, concerns
                                                        {8, invariant_8, concerns_8},
                                                        {9, invariant_9, concerns_9},
                                                        {10, invariant_10, concerns_10},
-                                                       {11, invariant_11, concerns_11}}};
+                                                       {11, invariant_11, concerns_11},
+                                                       {12, invariant_12, concerns_12}}};
 
 /// How many records could have broken each invariant, by its number.
 using Tried = std::array<std::uint64_t, invariants.size() + 1>;

@@ -132,6 +132,13 @@ TEST_F(Invariants, number_11_finds_a_state_that_no_arrow_leads_to) {
     EXPECT_EQ(broken("note"), "11: note led from pending to completed\n");
 }
 
+TEST_F(Invariants, number_12_finds_a_completed_stage_that_has_not_delivered) {
+    before_.pipeline.stages[0].delivers = true;
+    after_ = before_;
+    const std::string found = broken("stage_completed");
+    EXPECT_NE(found.find("12: " + before_.stage().name + " was completed without a delivery\n"), std::string::npos) << found;
+}
+
 /// The head of the fold and the checks give each number the same meaning.
 TEST_F(Invariants, are_those_that_the_fold_numbers) {
     std::ifstream fold(std::string(AGENTFORGE_SOURCE_DIR) + "/kernel/task/fold.hpp");

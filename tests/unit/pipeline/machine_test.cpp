@@ -28,13 +28,28 @@ std::vector<std::string> types_to_try() {
     return types;
 }
 
+/// Leaves only the fields that a record of its type has.
+template <class... T>
+void drop_unknown_fields(json::object& record, const std::variant<T...>*) {
+    const std::string type(record.at("type").as_string());
+    std::vector<std::string> unknown;
+    for (const auto& [key, value] : record) {
+        const std::string_view name = key;
+        const bool known = records::has_key<records::Envelope>(name) || ((type == T::type && records::has_key<T>(name)) || ...);
+        if (!known) { unknown.emplace_back(name); }
+    }
+    for (const std::string& key : unknown) { record.erase(key); }
+}
+
 /// Returns a record that, most of the time, no controller would write here.
 json::object arbitrary(const Task& task, Dice& dice) {
     static const std::vector<std::string> types = types_to_try();
     static const std::vector<std::string> trees{"t0", "t1", "t2"};
     const std::string& stage = dice.pick(task.state.stages).name;
+    const std::string& type = dice.pick(types);
     json::object record{
-        {"type", dice.pick(types)},
+        {"type", type},
+        {"timestamp", "2026-01-02T00:00:10.000Z"},
         {"seq", task.state.seq + (dice.once_in(20) ? 2 : 1)},
         {"stage", dice.once_in(3) ? stage : task.state.stage().name},
         {"phase", task.state.stage().name},
@@ -67,7 +82,7 @@ json::object arbitrary(const Task& task, Dice& dice) {
         {"reviewer", dice.once_in(3) ? "eve" : "alice"},
         {"blocking", dice.roll(2)},
         {"issues", json::array()},
-        {"step", task.state.steps + dice.roll(3)},
+        {"step", dice.once_in(8) ? dice.roll(3) : task.state.steps + (type == records::Step::type ? 1 : 0)},
         {"gate", dice.once_in(4)   ? "deliver"
                  : dice.once_in(2) ? "green"
                                    : "tests"},
@@ -105,6 +120,7 @@ json::object arbitrary(const Task& task, Dice& dice) {
         if (dice.once_in(3)) { longer.stages[dice.roll(static_cast<unsigned>(longer.stages.size()))].max_steps += 1; }
         record["extension"] = json::object{{"pipeline", longer.to_json()}, {"exit_stage", stage}, {"next_pipeline", "n"}};
     }
+    if (!dice.once_in(20)) { drop_unknown_fields(record, static_cast<const records::Body*>(nullptr)); }
     if (dice.once_in(8)) {
         const auto* victim = record.begin() + dice.roll(static_cast<unsigned>(record.size()));
         record.erase(victim->key());

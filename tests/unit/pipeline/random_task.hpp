@@ -56,6 +56,7 @@ inline PipelineTemplate random_pipeline(Dice& dice) {
         if (dice.once_in(4)) { stage.skip_if = "trivial_change OR no_ambiguities"; }
         pipeline.stages.push_back(std::move(stage));
     }
+    if (dice.once_in(3)) { pipeline.stages[dice.roll(static_cast<unsigned>(count))].delivers = true; }
     pipeline.exit_stage = pipeline.stages[dice.once_in(5) ? dice.roll(static_cast<unsigned>(count)) : count - 1].name;
     return pipeline;
 }
@@ -88,6 +89,7 @@ public:
     bool record(std::string_view type, json::object fields) {
         fields["type"] = type;
         fields["seq"] = state.seq + 1;
+        if (!fields.contains("step")) { fields["step"] = state.steps + (type == "step" ? 1 : 0); }
         fields["timestamp"] = "2026-01-02T00:00:" + std::to_string(10 + state.seq % 50) + ".000Z";
         fields["hash"] = "h" + std::to_string(state.seq + 1);
         const auto done = fold(state, fields);

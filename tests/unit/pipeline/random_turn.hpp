@@ -38,7 +38,7 @@ inline bool turn(Task& task, Dice& dice) {
                                                 {"input_tokens", 3},
                                                 {"tree", task.new_tree()}});
                 case 1:
-                    return task.record("call_finished", with(stage, {{"tree", task.new_tree()}}));
+                    return call();
                 case 2:
                     return task.record("stage_failed", with(stage, {{"error", {{"code", "X"}, {"message", "boom"}}}}));
                 case 3:
@@ -65,6 +65,7 @@ inline bool turn(Task& task, Dice& dice) {
                 EXPECT_TRUE(task.record(
                     "gate", with(stage, {{"gate", gate}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}})));
             }
+            if (makes_delivery(task.state.stage_template()) && !has_delivered(task.state)) { EXPECT_TRUE(deliver()); }
             json::array words;
             if (dice.once_in(3)) { words.emplace_back(dice.once_in(2) ? "trivial_change" : "no_ambiguities"); }
             return task.record("artifact_accepted",
@@ -135,8 +136,7 @@ inline bool turn(Task& task, Dice& dice) {
             return task.record("task_failed", {{"code", failure.code}, {"message", failure.message}});
         }
         bool operator()(const effect::Rest&) const {
-            const bool delivered = !task.state.delivery.empty() || !task.state.commit.empty();
-            if (task.state.status == TaskStatus::completed && !delivered && dice.once_in(3)) {
+            if (task.state.status == TaskStatus::completed && !has_delivered(task.state) && dice.once_in(3)) {
                 const json::object fresh{{"head", "c1"}, {"stale", json::array()}, {"accepted", ""}};
                 if (has_more() && dice.once_in(2)) {
                     return task.record("task_continued", {{"revise", false}, {"freshness", fresh}, {"extension", extension()}});
@@ -170,7 +170,18 @@ inline bool turn(Task& task, Dice& dice) {
             if (dice.once_in(2)) { fields["hand_back"] = json::object{{"tests", json::array{"t"}}, {"requirement", "REQ-001"}}; }
             return task.record("cycle_requested", std::move(fields));
         }
-        /// By the stage at work: the fold knows no stage that delivers.
+        /// A call of the stage's host that writes.
+        bool call() const {
+            json::object fields = with(stage, {{"visit", task.state.stage().visits},
+                                               {"call", task.state.resumption.calls.size() + 1},
+                                               {"name", "write_file"},
+                                               {"input_hash", "h"}});
+            if (!task.record("call_started", fields)) { return false; }
+            fields["outcome"] = "ok";
+            fields["tree"] = task.new_tree();
+            return task.record("call_finished", std::move(fields));
+        }
+        /// By whatever stage is at work.
         bool deliver() const {
             const std::string& tree = task.state.tree;
             return task.record("gate",

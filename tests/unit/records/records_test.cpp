@@ -6,12 +6,18 @@
 namespace agentforge::kernel::records {
 namespace {
 
+/// Makes a record of these fields and those that every record has.
+json::object record(std::string_view type, json::object fields = {}) {
+    fields["type"] = type;
+    fields["step"] = 3;
+    fields["timestamp"] = "2026-01-02T10:00:00.000Z";
+    return fields;
+}
+
 /// Makes a record with every required field, and no other.
 template <class T>
 json::object least() {
-    json::object body = to_fields(T{});
-    body["type"] = T::type;
-    return body;
+    return record(T::type, to_fields(T{}));
 }
 
 template <class T>
@@ -35,6 +41,15 @@ TYPED_TEST(EachRecord, is_read_as_it_was_written) {
     EXPECT_EQ(to_fields(read->body), to_fields(TypeParam{}));
 }
 
+TYPED_TEST(EachRecord, is_refused_with_a_field_that_it_does_not_have) {
+    json::object body = least<TypeParam>();
+    body["colour"] = "red";
+    const auto read = read_record(body);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, "AF-TASK-011");
+    EXPECT_EQ(read.error().message, "the journal holds a record with the unknown field `colour`");
+}
+
 TYPED_TEST(EachRecord, is_refused_where_a_field_has_another_type) {
     const json::object body = least<TypeParam>();
     for (const auto& [key, value] : body) {
@@ -48,9 +63,7 @@ TYPED_TEST(EachRecord, is_refused_where_a_field_has_another_type) {
     }
 }
 
-json::object gate() {
-    return {{"seq", 7}, {"step", 3}, {"type", "gate"}, {"gate", "tests"}, {"tree", "t"}, {"passed", true}, {"summary", "s"}};
-}
+json::object gate() { return record("gate", {{"seq", 7}, {"gate", "tests"}, {"tree", "t"}, {"passed", true}, {"summary", "s"}}); }
 
 TEST(Records, a_required_field_that_is_missing_is_named) {
     json::object body = gate();
@@ -122,8 +135,26 @@ TEST(Records, a_list_of_parts_is_read_as_it_was_written) {
     EXPECT_NE(read_record(body).error().message.find("`commands` must be a list of maps"), std::string::npos);
 }
 
+TEST(Records, an_unknown_field_inside_a_part_is_of_a_newer_version) {
+    json::object body = gate();
+    body["commands"] = json::array{json::object{{"command", "tests"}, {"tree", "t"}, {"duration_ms", 3}, {"colour", "red"}}};
+    const auto read = read_record(body);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, "AF-TASK-011");
+    EXPECT_EQ(read.error().message, "the journal holds a record with the unknown field `colour`");
+}
+
+TEST(Records, a_word_that_is_not_of_its_list_is_refused) {
+    const auto read = read_record(record("task_completed", {{"exit_stage", "a"}, {"exit_type", "whim"}}));
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, "AF-TASK-012");
+    EXPECT_EQ(
+        read.error().message,
+        "a journal record is incomplete: field `exit_type` must be one of default_exit, early_exit, user_exit, and it is 'whim'");
+}
+
 TEST(Records, an_unknown_type_is_of_a_newer_version) {
-    const auto read = read_record({{"type", "no_such_type"}});
+    const auto read = read_record(record("no_such_type"));
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code, "AF-TASK-011");
 }
@@ -143,21 +174,19 @@ TEST(Records, a_number_that_is_negative_or_too_large_is_refused) {
     json::object body = gate();
     body["failures"] = -1;
     EXPECT_EQ(read_record(body).error().code, "AF-TASK-012");
-    json::object started{{"type", "stage_started"}, {"stage", "a"}, {"visit", 1ULL << 32U}};
+    const json::object started = record("stage_started", {{"stage", "a"}, {"visit", 1ULL << 32U}});
     EXPECT_EQ(read_record(started).error().code, "AF-TASK-012");
 }
 
 TEST(Records, a_field_inside_a_part_is_named) {
-    const auto read = read_record({{"type", "stage_failed"}, {"stage", "a"}, {"error", {{"code", "X"}}}});
+    const auto read = read_record(record("stage_failed", {{"stage", "a"}, {"error", {{"code", "X"}}}}));
     ASSERT_FALSE(read.ok());
     EXPECT_NE(read.error().message.find("`message`"), std::string::npos);
 }
 
 CallUsage usage_read_back(const CallUsage& usage) {
-    json::object body =
-        to_fields(CallLost{.phase = "a", .visit = 1U, .run = 1U, .run_step = 1U, .reason = std::string(), .usage = usage});
-    body["type"] = CallLost::type;
-    return std::get<CallLost>(read_record(body)->body).usage;
+    const CallLost lost{.phase = "a", .visit = 1U, .run = 1U, .run_step = 1U, .reason = std::string(), .usage = usage};
+    return std::get<CallLost>(read_record(record(CallLost::type, to_fields(lost)))->body).usage;
 }
 
 TEST(Records, a_calls_usage_is_read_back_to_the_same) {
@@ -173,8 +202,7 @@ TEST(Records, a_calls_usage_is_read_back_to_the_same) {
 }
 
 TEST(Records, a_calls_usage_of_an_older_version_has_no_cached_tokens_and_no_cost) {
-    const auto read = read_record(
-        {{"type", "answer"}, {"phase", "a"}, {"usage", {{"input_tokens", 7}, {"output_tokens", 2}, {"prompt_tokens", 7}}}});
+    const auto read = read_record(record("answer", {{"phase", "a"}, {"usage", {{"input_tokens", 7}, {"output_tokens", 2}}}}));
     ASSERT_TRUE(read.ok()) << read.error().to_string();
     const CallUsage usage = std::get<Answer>(read->body).usage.value();
     EXPECT_EQ(usage.input_tokens, 7U);
@@ -184,7 +212,7 @@ TEST(Records, a_calls_usage_of_an_older_version_has_no_cached_tokens_and_no_cost
 
 TEST(Records, a_map_of_parts_is_read_as_it_was_written) {
     const json::object in_force{{"limits", {{"max_tokens", 5}, {"stages", {{"green", {{"max_steps", 9}}}}}}}};
-    json::object body{{"type", "costing"}, {"in_force", in_force}};
+    json::object body = record("costing", {{"in_force", in_force}});
     const auto read = read_record(body);
     ASSERT_TRUE(read.ok()) << read.error().to_string();
     EXPECT_EQ(json::serialize(to_fields(read->body).at("in_force")), json::serialize(in_force));

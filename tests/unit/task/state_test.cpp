@@ -151,17 +151,26 @@ TEST(TestPipelineState, what_is_unknown_or_missing_is_corrupt) {
     EXPECT_EQ(task_state_from_json(odd).error().code, "AF-TASK-004");
 }
 
+/// Applies a record. It has the next step and the time of the record before it, unless it says otherwise.
+Result<void> take(TaskState& state, json::object record) {
+    const bool is_step = record.at("type") == "step";
+    if (!record.contains("step")) { record["step"] = state.steps + (is_step ? 1 : 0); }
+    if (!record.contains("timestamp")) { record["timestamp"] = state.updated_at; }
+    return fold(state, record);
+}
+
 /// A task of one stage, in progress.
 TaskState at_work() {
     PipelineTemplate pipeline;
     pipeline.name = "p";
+    pipeline.goal_type = "g";
     StageTemplate stage;
     stage.name = "a";
     pipeline.stages = {stage};
     pipeline.exit_stage = "a";
     TaskState state;
     const auto apply = [&](json::object record) {
-        const auto done = fold(state, record);
+        const auto done = take(state, record);
         EXPECT_TRUE(done.ok()) << done.error().to_string();
     };
     apply({{"type", "task_created"},
@@ -183,7 +192,7 @@ TaskState at_work() {
 TaskState delivering() {
     TaskState state = at_work();
     const json::object gate{{"type", "gate"}, {"gate", "deliver"}, {"tree", "t0"}, {"passed", true}, {"summary", "s"}};
-    EXPECT_TRUE(fold(state, gate).ok());
+    EXPECT_TRUE(take(state, gate).ok());
     return state;
 }
 
@@ -205,8 +214,8 @@ TEST(TaskDelivery, is_shown_in_the_order_of_its_records) {
                              {"changed_by_both", json::array{"a.py"}},
                              {"conflicts", json::array()}};
     delivered["drift"] = drift;
-    ASSERT_TRUE(fold(state, delivered).ok());
-    ASSERT_TRUE(fold(state, {{"type", "published"},
+    ASSERT_TRUE(take(state, delivered).ok());
+    ASSERT_TRUE(take(state, {{"type", "published"},
                              {"stage", "a"},
                              {"remote", "origin"},
                              {"pr_url", ""},
@@ -222,7 +231,7 @@ TEST(TaskDelivery, is_shown_in_the_order_of_its_records) {
 
 TEST(TaskDelivery, lacks_what_an_older_version_did_not_record) {
     TaskState state = delivering();
-    ASSERT_TRUE(fold(state, {{"type", "delivered"}, {"stage", "a"}, {"tree", "t0"}, {"branch", "b"}, {"commit", "c1"}}).ok());
+    ASSERT_TRUE(take(state, {{"type", "delivered"}, {"stage", "a"}, {"tree", "t0"}, {"branch", "b"}, {"commit", "c1"}}).ok());
     EXPECT_EQ(shown_delivery(state), R"({"tree":"t0","branch":"b","commit":"c1"})");
 }
 
@@ -230,7 +239,7 @@ TEST(TaskDelivery, is_refused_without_its_gate_on_the_very_tree) {
     TaskState state = delivering();
     json::object delivered = delivered_record();
     delivered["tree"] = "t9";
-    const auto refused = fold(state, delivered);
+    const auto refused = take(state, delivered);
     ASSERT_FALSE(refused.ok());
     EXPECT_NE(refused.error().message.find("it delivers tree t9, but the deliver gate was not measured on"), std::string::npos)
         << refused.error().message;
@@ -238,7 +247,7 @@ TEST(TaskDelivery, is_refused_without_its_gate_on_the_very_tree) {
 
 TEST(TaskCost, a_step_of_an_older_journal_is_counted_by_its_own_figures) {
     TaskState state = at_work();
-    ASSERT_TRUE(fold(state, {{"type", "step"},
+    ASSERT_TRUE(take(state, {{"type", "step"},
                              {"phase", "a"},
                              {"step", 1},
                              {"input_tokens", 100},
@@ -254,10 +263,10 @@ TEST(TaskCost, a_step_of_an_older_journal_is_counted_by_its_own_figures) {
 TEST(TaskCost, an_answer_and_its_step_are_one_call) {
     TaskState state = at_work();
     ASSERT_TRUE(
-        fold(state,
+        take(state,
              {{"type", "answer"}, {"phase", "a"}, {"usage", {{"model", "m"}, {"input_tokens", 100}, {"output_tokens", 10}}}})
             .ok());
-    ASSERT_TRUE(fold(state, {{"type", "step"}, {"phase", "a"}, {"step", 1}, {"input_tokens", 100}, {"output_tokens", 10}}).ok());
+    ASSERT_TRUE(take(state, {{"type", "step"}, {"phase", "a"}, {"step", 1}, {"input_tokens", 100}, {"output_tokens", 10}}).ok());
     EXPECT_EQ(state.ledger.total().calls, 1U);
     EXPECT_EQ(state.ledger.total().unpriced, 1U);
 }
@@ -265,11 +274,11 @@ TEST(TaskCost, an_answer_and_its_step_are_one_call) {
 TEST(TaskCost, time_counts_while_the_task_runs_and_a_process_has_it) {
     TaskState state = at_work();
     EXPECT_EQ(state.wall_ms(), 1'500U) << "from its start on";
-    ASSERT_TRUE(fold(state, {{"type", "task_paused"}, {"timestamp", "2026-01-02T10:00:05.000Z"}, {"reason", "x"}}).ok());
-    ASSERT_TRUE(fold(state, {{"type", "task_resumed"}, {"timestamp", "2026-01-02T11:00:00.000Z"}}).ok());
+    ASSERT_TRUE(take(state, {{"type", "task_paused"}, {"timestamp", "2026-01-02T10:00:05.000Z"}, {"reason", "x"}}).ok());
+    ASSERT_TRUE(take(state, {{"type", "task_resumed"}, {"timestamp", "2026-01-02T11:00:00.000Z"}}).ok());
     EXPECT_EQ(state.wall_ms(), 4'000U) << "not while it is paused";
     EXPECT_FALSE(state.ended_while_running);
-    ASSERT_TRUE(fold(state, {{"type", "task_resumed"}, {"timestamp", "2026-01-02T12:00:00.000Z"}}).ok());
+    ASSERT_TRUE(take(state, {{"type", "task_resumed"}, {"timestamp", "2026-01-02T12:00:00.000Z"}}).ok());
     EXPECT_EQ(state.wall_ms(), 4'000U) << "not while no process had it";
     EXPECT_TRUE(state.ended_while_running) << "it was not paused before";
 }
@@ -277,7 +286,7 @@ TEST(TaskCost, time_counts_while_the_task_runs_and_a_process_has_it) {
 TEST(TaskState, refuses_a_record_whose_time_is_none) {
     TaskState state = at_work();
     for (const char* time : {"yesterday", "", "2026-13-02T10:00:05.000Z", "2026-01-02 10:00"}) {
-        const auto folded = fold(state, {{"type", "task_paused"}, {"timestamp", time}, {"reason", "x"}});
+        const auto folded = take(state, {{"type", "task_paused"}, {"timestamp", time}, {"reason", "x"}});
         ASSERT_FALSE(folded.ok()) << time;
         EXPECT_EQ(folded.error().code, "AF-TASK-012");
         EXPECT_NE(folded.error().message.find("timestamp"), std::string::npos);
@@ -286,15 +295,124 @@ TEST(TaskState, refuses_a_record_whose_time_is_none) {
 
 TEST(TaskCost, a_call_that_was_given_up_may_still_be_under_way) {
     TaskState state = at_work();
-    ASSERT_TRUE(fold(state, {{"type", "task_paused"}, {"reason", "x"}, {"given_up", true}}).ok());
+    ASSERT_TRUE(take(state, {{"type", "task_paused"}, {"reason", "x"}, {"given_up", true}}).ok());
     EXPECT_TRUE(state.ended_while_running);
     EXPECT_EQ(state.status, TaskStatus::paused);
 }
 
 TEST(TaskCost, a_clock_that_goes_back_takes_no_time_away) {
     TaskState state = at_work();
-    ASSERT_TRUE(fold(state, {{"type", "note"}, {"timestamp", "2026-01-01T00:00:00.000Z"}}).ok());
+    ASSERT_TRUE(take(state, {{"type", "note"}, {"timestamp", "2026-01-01T00:00:00.000Z"}}).ok());
     EXPECT_EQ(state.wall_ms(), 1'500U);
+}
+
+// ------------------------------------------------------------------------------------------- records that contradict --
+
+void expect_refused(TaskState& state, const json::object& record, std::string_view code, std::string_view why) {
+    const TaskState before = state;
+    const auto refused = take(state, record);
+    ASSERT_FALSE(refused.ok()) << json::serialize(record);
+    EXPECT_EQ(refused.error().code, code);
+    EXPECT_NE(refused.error().message.find(why), std::string::npos) << refused.error().message;
+    EXPECT_TRUE(state == before);
+}
+
+TEST(TaskRecords, a_record_belongs_to_the_step_that_the_task_is_at) {
+    TaskState state = at_work();
+    expect_refused(state, {{"type", "note"}, {"step", 99'999}}, "AF-TASK-010", "step 99999 while the task is at step 0");
+}
+
+TEST(TaskRecords, a_record_without_step_or_time_is_incomplete) {
+    TaskState state = at_work();
+    for (const char* key : {"step", "timestamp"}) {
+        json::object note{{"type", "note"}, {"step", 0}, {"timestamp", "2026-01-02T10:00:03.000Z"}};
+        note.erase(key);
+        const auto refused = fold(state, note);
+        ASSERT_FALSE(refused.ok()) << key;
+        EXPECT_EQ(refused.error().code, "AF-TASK-012");
+    }
+}
+
+json::object answer_record() {
+    return {{"type", "answer"}, {"phase", "a"}, {"visit", 1}, {"run", 1}, {"run_step", 1}, {"agent", {{"role", "r"}}}};
+}
+
+TEST(TaskRecords, a_step_has_one_answer) {
+    TaskState state = at_work();
+    json::object answer = answer_record();
+    answer["usage"] = {{"input_tokens", 100}, {"output_tokens", 10}};
+    ASSERT_TRUE(take(state, answer).ok());
+    expect_refused(state, answer, "AF-TASK-010", "its step has an answer already");
+    EXPECT_EQ(state.ledger.total().calls, 1U);
+}
+
+json::object call_record(std::string_view type, unsigned call) {
+    json::object record{{"type", type}, {"stage", "a"}, {"visit", 1}, {"call", call}, {"name", "run_gate"}, {"input_hash", "h"}};
+    if (type == "call_finished") { record["outcome"] = "ok"; }
+    return record;
+}
+
+TEST(TaskRecords, a_call_finishes_once_and_only_if_it_began) {
+    TaskState state = at_work();
+    expect_refused(state, call_record("call_finished", 1), "AF-TASK-010", "call 1 of its visit is not under way");
+    ASSERT_TRUE(take(state, call_record("call_started", 1)).ok());
+    expect_refused(state, call_record("call_started", 1), "AF-TASK-010", "call 1 of its visit was made before");
+    json::object other = call_record("call_finished", 1);
+    other["input_hash"] = "h2";
+    expect_refused(state, other, "AF-TASK-010", "call 1 is of `run_gate` with other input");
+    ASSERT_TRUE(take(state, call_record("call_finished", 1)).ok());
+    expect_refused(state, call_record("call_finished", 1), "AF-TASK-010", "call 1 of its visit is not under way");
+}
+
+TEST(TaskRecords, a_call_of_another_stage_or_visit_is_refused) {
+    TaskState state = at_work();
+    json::object started = call_record("call_started", 1);
+    started["visit"] = 7;
+    expect_refused(state, started, "AF-TASK-010", "visit 7 of stage `a`, which is not the current one");
+    started = call_record("call_started", 1);
+    started["stage"] = "b";
+    expect_refused(state, started, "AF-TASK-010", "visit 1 of stage `b`");
+}
+
+TEST(TaskRecords, a_call_that_does_not_say_how_it_ended_is_refused) {
+    TaskState state = at_work();
+    ASSERT_TRUE(take(state, call_record("call_started", 1)).ok());
+    json::object finished = call_record("call_finished", 1);
+    finished.erase("outcome");
+    expect_refused(state, finished, "AF-TASK-010", "how the call ended");
+    finished["outcome"] = "perhaps";
+    expect_refused(state, finished, "AF-TASK-012", "field `outcome` must be one of ok, error, and it is 'perhaps'");
+}
+
+TEST(TaskRecords, plugins_have_an_id_a_version_a_hash_and_a_source) {
+    TaskState state = at_work();
+    const json::object plugin{{"id", "org.x"}, {"version", "1.0.0"}, {"sha256", "h"}, {"source", "shipped"}};
+    ASSERT_TRUE(take(state, {{"type", "plugins"}, {"in_use", json::array{plugin}}}).ok());
+    for (const json::value& odd : {json::value("all"), json::value(json::array{1}), json::value(json::array{json::object()})}) {
+        expect_refused(state, {{"type", "plugins"}, {"in_use", odd}}, "AF-TASK-010", "its plugins are no list");
+    }
+    expect_refused(state, {{"type", "plugins"}}, "AF-TASK-010", "it names no list of plugins");
+}
+
+TEST(TaskDelivery, names_a_commit_or_a_file) {
+    TaskState state = delivering();
+    json::object delivered = delivered_record();
+    delivered["commit"] = "";
+    expect_refused(state, delivered, "AF-TASK-010", "neither a commit nor a file");
+}
+
+TEST(TaskDelivery, comes_before_the_end_of_the_stage_that_makes_it) {
+    TaskState state = at_work();
+    state.pipeline.stages[0].delivers = true;
+    const json::object accepted{{"type", "artifact_accepted"},
+                                {"stage", "a"},
+                                {"artifact", "artifacts/a.yaml"},
+                                {"artifact_hash", "h"},
+                                {"conditions", json::array()}};
+    expect_refused(state, accepted, "AF-TASK-010", "stage `a` has delivered nothing");
+    ASSERT_TRUE(take(state, {{"type", "gate"}, {"gate", "deliver"}, {"tree", "t0"}, {"passed", true}, {"summary", "s"}}).ok());
+    ASSERT_TRUE(take(state, delivered_record()).ok());
+    EXPECT_TRUE(take(state, accepted).ok());
 }
 
 }  // namespace
