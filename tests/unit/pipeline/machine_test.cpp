@@ -307,6 +307,13 @@ TEST_P(MachineProperties, success_all_the_way_ends_within_a_bound) {
                     ASSERT_TRUE(task.record(
                         "gate", with(stage, {{"gate", gate}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}})));
                 }
+                if (makes_delivery(task.state.stage_template())) {
+                    ASSERT_TRUE(task.record(
+                        "gate",
+                        with(stage, {{"gate", "deliver"}, {"tree", task.state.tree}, {"passed", true}, {"summary", "yes"}})));
+                    ASSERT_TRUE(
+                        task.record("delivered", with(stage, {{"tree", task.state.tree}, {"commit", "c1"}, {"branch", "b"}})));
+                }
                 ASSERT_TRUE(task.record("artifact_accepted",
                                         with(stage, {{"artifact", "x"}, {"artifact_hash", "a"}, {"conditions", json::array()}})));
             } else if (const auto* review = std::get_if<effect::ReviewStage>(&effect)) {
