@@ -171,7 +171,8 @@ Result<AbortOutcome> ask_to_abort(const TaskStore& store, std::string_view task_
 
 Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::string_view reason) {
     const auto open = [&] {
-        return TaskSession::open(setup_.store, task_id, setup_.services.clock, abort_command, setup_.services.redactor);
+        return TaskSession::open(setup_.store, task_id, setup_.services.clock, abort_command, setup_.services.redactor,
+                                 RequestFile::if_there);
     };
     const auto is_held = [](const auto& session) { return !session.ok() && session.error().code == "AF-TASK-003"; };
     auto session = open();

@@ -199,13 +199,11 @@ Result<void> TaskSession::write_artifacts(const std::function<bool(const std::fi
 }
 
 Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::string_view task_id, Clock& clock,
-                                                       std::string_view command, const Redactor& redactor) {
+                                                       std::string_view command, const Redactor& redactor, RequestFile needs) {
     TaskPaths paths = store.paths(task_id);
-    // The journal is enough to continue. `audit verify` reports the missing file.
     std::error_code error;
-    const bool lost_its_request =
-        std::filesystem::is_directory(paths.root, error) && !std::filesystem::exists(paths.task(), error);
-    if (!lost_its_request) { AF_CHECK(store.load(task_id)); }
+    const bool may_lack_file = needs == RequestFile::if_there && std::filesystem::is_directory(paths.root, error);
+    if (!may_lack_file || std::filesystem::exists(paths.task(), error)) { AF_CHECK(store.load(task_id)); }
     AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
     const auto is_this_tasks = [&](const json::object& fields) -> Result<void> {
         const json::value* named = fields.if_contains("task_id");

@@ -34,6 +34,9 @@ struct RecordAgent {
     std::string mode;  ///< `review`, or empty.
 };
 
+/// Whether a session needs task.yaml, which has the settings that the task was started with.
+enum class RequestFile : unsigned char { required = 1, if_there };
+
 class TaskSession {
 public:
     TaskSession(const TaskSession&) = delete;
@@ -62,10 +65,12 @@ public:
                                                                    std::string_view command,
                                                                    const Redactor& redactor = nothing_hidden());
     /// Takes the lock, opens the journal (records the recovery of a torn tail) and folds it. Errors: AF-TASK-002 no such task,
-    /// AF-TASK-003 another process owns it, AF-JRNL-002 the journal does not verify.
+    /// AF-TASK-003 another process owns it, AF-TASK-004 it has no task.yaml and needs it, AF-JRNL-002 the journal does not
+    /// verify.
     [[nodiscard]] static Result<std::unique_ptr<TaskSession>> open(TaskStore& store, std::string_view task_id, Clock& clock,
                                                                    std::string_view command,
-                                                                   const Redactor& redactor = nothing_hidden());
+                                                                   const Redactor& redactor = nothing_hidden(),
+                                                                   RequestFile needs = RequestFile::required);
 
     [[nodiscard]] const TaskState& state() const noexcept { return state_; }
     [[nodiscard]] const JournalHead& head() const noexcept { return journal_.head(); }

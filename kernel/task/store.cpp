@@ -328,9 +328,10 @@ namespace {
 Error no_such_task(const fs::path& root, std::string_view task_id) {
     std::error_code ignored;
     if (is_task_id(task_id) && fs::is_directory(root / task_id, ignored)) {
-        return Error{"AF-TASK-004", "The task '" + std::string(task_id) + "' has no `task.yaml`",
-                     (root / task_id / "task.yaml").string(),
-                     "Restore the file from a backup; `agentforge inspect` shows what its journal holds.", ErrorKind::corrupt};
+        return Error{
+            "AF-TASK-004", "The task '" + std::string(task_id) + "' has no `task.yaml`", (root / task_id / "task.yaml").string(),
+            "Restore the file from a backup, or end the task with `agentforge abort`. `agentforge inspect` shows its journal.",
+            ErrorKind::corrupt};
     }
     std::string remedy = "`agentforge status` lists the tasks.";
     if (const auto entries = entries_of(root); entries.ok()) {

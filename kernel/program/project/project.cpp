@@ -149,11 +149,12 @@ json::object inside(const json::object& of, std::string_view name) {
     return value != nullptr && value->is_object() ? value->get_object() : json::object();
 }
 
-/// Returns the settings that a task was started with. Empty if there is no such task; the command reports that. Errors: those of
-/// its task.yaml.
+/// Returns the settings that a task was started with. Empty if there is no such task or no task.yaml; the command reports that.
+/// Errors: those of its task.yaml.
 Result<json::object> settings_of_task(const TaskStore& tasks, std::string_view task) {
     const auto id = tasks.resolve(task);
-    if (!id.ok()) { return json::object(); }
+    std::error_code error;
+    if (!id.ok() || !std::filesystem::exists(tasks.paths(*id).task(), error)) { return json::object(); }
     AF_TRY(const json::object started, tasks.load(*id));
     return inside(started, "configuration");
 }

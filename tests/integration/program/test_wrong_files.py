@@ -140,14 +140,11 @@ class TestTaskFiles(Untouched):
         self.replace("task.yaml", "format: 1", "format: 2")
         self.assert_refused(lambda: self.run_program("resume", self.id), "AF-CONF-060", "task.yaml:1:")
 
-    def test_without_its_request_file_a_task_continues_from_the_journal(self):
+    def test_without_its_settings_a_task_does_not_continue(self):
         (self.task_folder() / "task.yaml").unlink()
-        self.assert_code(self.run_program("status", self.id), 0)
-        self.assert_code(self.run_program("approve", self.id), 0)
-        self.assert_code(self.go_on("resume", self.id), 0)
-        self.assertIn("task.yaml", self.run_program("audit", "verify", self.id).out)
+        self.assert_refused(lambda: self.run_program("resume", self.id), "AF-TASK-004", "has no `task.yaml`", "abort")
 
-    def test_without_its_request_file_a_task_can_be_aborted(self):
+    def test_without_its_settings_a_task_can_be_aborted(self):
         (self.task_folder() / "task.yaml").unlink()
         self.assert_code(self.run_program("abort", self.id), 0)
         self.assertEqual(self.run_program("status", self.id, "--json").json["status"], "aborted")
