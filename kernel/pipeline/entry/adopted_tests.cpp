@@ -77,6 +77,24 @@ std::string requirement_in(const std::string& text, const std::vector<KnownRequi
     return found;
 }
 
+/// Returns the first text of the form `REQ-001`, however it is spelled. For a text that names no requirement of the
+/// specification.
+std::string unknown_requirement_in(const std::string& text) {
+    constexpr std::string_view prefix = "req";
+    constexpr std::size_t digits = 3;
+    const std::string plain = as_id(text);
+    for (std::size_t at = plain.find(prefix); at != std::string::npos; at = plain.find(prefix, at + 1)) {
+        std::size_t begin = at + prefix.size();
+        begin += begin < plain.size() && plain[begin] == '_' ? 1 : 0;
+        const std::string number = plain.substr(begin, digits);
+        const bool is_number = number.size() == digits && number.find_first_not_of("0123456789") == std::string::npos;
+        const std::size_t end = begin + digits;
+        const bool whole = (at == 0 || !in_an_id(plain[at - 1])) && (end >= plain.size() || !in_an_id(plain[end]));
+        if (is_number && whole) { return "REQ-" + number; }
+    }
+    return {};
+}
+
 /// Returns the test's own name in the file: the part after the last separator.
 std::string last_word(const std::string& name) {
     std::string text = name.substr(0, name.find('['));
@@ -251,9 +269,10 @@ std::vector<TracedTest> trace_tests(std::string_view file, const std::vector<std
             const std::string own = part(begin->first, after == begins.end() ? lines.size() : after->first);
             one.guard = as_id(own).find("(guard)") != std::string::npos;
             if (one.requirement.empty()) { one.requirement = requirement_in(own, known); }
+            if (one.requirement.empty()) { one.unknown = unknown_requirement_in(own); }
         }
-        if (one.requirement.empty()) { one.requirement = of_file; }
-        if (one.requirement.empty() && only.size() == 1) { one.requirement = only.front(); }
+        if (one.requirement.empty() && one.unknown.empty()) { one.requirement = of_file; }
+        if (one.requirement.empty() && one.unknown.empty() && only.size() == 1) { one.requirement = only.front(); }
         traced.push_back(std::move(one));
     }
     return traced;
@@ -292,7 +311,10 @@ Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_works
         auto traced = trace_tests(file.content, tests->second.names, *specification);
         take_recorded_traces(imported.traced, file.path, traced);
         for (const TracedTest& test : traced) {
-            if (test.requirement.empty()) { untraced.push_back(file.path + "::" + test.name); }
+            if (!test.requirement.empty()) { continue; }
+            untraced.push_back(
+                file.path + "::" + test.name +
+                (test.unknown.empty() ? "" : ": it names " + test.unknown + ", and the specification has no such requirement"));
         }
         test_files.push_back(suite_entry(file.path, traced));
     }

@@ -24,8 +24,9 @@ namespace agentforge::kernel {
 /// A test of a file and the requirement that it checks, if the file names one.
 struct TracedTest {
     std::string name;
-    std::string requirement;  ///< Empty: not named.
-    bool guard = false;       ///< `REQ-001 (guard)`: it also passes before the change.
+    std::string requirement;   ///< Empty: not named.
+    std::string unknown = {};  ///< An id that it names and the specification lacks. Then it has no requirement.
+    bool guard = false;        ///< `REQ-001 (guard)`: it also passes before the change.
 };
 
 /// Finds which requirement each test of a file checks: the one that its name, its own lines or a comment right above them names

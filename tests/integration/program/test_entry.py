@@ -144,6 +144,11 @@ class TestFromSpec(EntryTest):
         self.assertEqual(len(re.findall(r"^  \S+spec\.yaml:\d+", outcome.err, re.M)), 2, outcome)
         self.assertEqual(self.tasks(), [])
 
+    def test_a_dependency_on_something_that_is_no_task_is_refused(self):
+        broken = {**specification(), "dependencies": {"tasks": [{"task_id": "the other one", "required_stage": "deliver"}]}}
+        self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(broken), "Implement"), "AF-EXT-001", "dependencies.tasks[0].task_id")
+        self.assertEqual(self.tasks(), [])
+
     def test_a_file_that_is_not_there_or_no_yaml_is_refused(self):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", "nowhere.yaml", "Implement"), "AF-BASE-010", "nowhere.yaml")
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("- a\n"), "Implement"), "AF-EXT-001", "not a map")
@@ -290,6 +295,10 @@ class TestFromTests(EntryTest):
 
     def test_a_test_whose_requirement_is_not_known_is_named(self):
         self.assert_error(self.implement(self.folder_of_tests(TESTS.replace("    # REQ-001\n    def", "    def"))), "AF-EXT-009", "test_words_are_joined_by_hyphens_in_lower_case")
+
+    def test_a_test_of_a_requirement_that_the_specification_lacks_is_named(self):
+        self.assert_error(self.implement(self.folder_of_tests(TESTS.replace("REQ-001", "REQ-099"))), "AF-EXT-009", "it names REQ-099")
+        self.assert_nothing_delivered()
 
     def test_tests_without_a_specification_are_refused(self):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-tests", self.folder_of_tests(), "Implement"), "AF-EXT-003", "--from-spec")

@@ -48,6 +48,18 @@ TEST(TracedTests, what_is_not_said_stays_open) {
     EXPECT_THAT(traced("def test_a(): pass\n# REQ-0011\n", {"test_a"}), ::testing::ElementsAre(""));
 }
 
+TEST(TracedTests, a_requirement_that_the_specification_lacks_is_no_other_one) {
+    for (const char* comment : {"# REQ-099", "# req_099", "# see Req099."}) {
+        const auto tests =
+            trace_tests(std::string(comment) + "\ndef test_a(): pass\n", {"test_a"}, specification_with({"REQ-001"}));
+        ASSERT_EQ(tests.size(), 1U);
+        EXPECT_EQ(tests.front().requirement, "") << comment;
+        EXPECT_EQ(tests.front().unknown, "REQ-099") << comment;
+    }
+    EXPECT_THAT(traced("def test_required_100_times(): pass\n", {"test_required_100_times"}, {"REQ-001"}),
+                ::testing::ElementsAre("REQ-001"));
+}
+
 TEST(TracedTests, a_guard_says_so) {
     EXPECT_THAT(traced("# REQ-001 (guard)\ndef test_a(): pass\n", {"test_a"}), ::testing::ElementsAre("REQ-001 guard"));
 }
