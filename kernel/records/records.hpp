@@ -141,7 +141,6 @@ BOOST_DESCRIBE_STRUCT(MeasuredTest, (), (id, file, line, status, message))
 
 /// The evidence for handing an earlier stage's work back to it.
 struct HandBackEvidence {
-    static constexpr Words words[] = {{"to", {"tests", "specification", "red", "spec"}}};
     Added<std::string> to;           ///< `tests` or `specification`: what is wrong. Older journals have `red` or `spec`.
     std::vector<std::string> tests;  ///< Ids of the tests that are claimed to be wrong.
     std::string requirement;
