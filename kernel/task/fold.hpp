@@ -127,6 +127,7 @@ private:
     static void exceed(TokenEstimate& most, const TokenEstimate& other);
     /// Returns the run that a record belongs to. Null if the run is not of the current visit.
     [[nodiscard]] RunState* run_of(const std::string& stage, unsigned visit, unsigned run);
+    [[nodiscard]] std::optional<RunPlace> place_of_run(const std::string& stage, unsigned visit, unsigned run) const;
 
     // Preconditions of records.
     [[nodiscard]] Result<void> require_transition() const;
@@ -140,6 +141,7 @@ private:
     [[nodiscard]] Result<void> require_exit_gate() const;
     [[nodiscard]] Result<void> require_deliver_gate(const std::string& tree) const;
     [[nodiscard]] Result<void> require_delivery() const;
+    [[nodiscard]] Result<void> require_unanswered(const records::Answer& answer) const;
     /// Checks a file that a record names: it must be below the task's folder.
     [[nodiscard]] Result<void> require_own_file(const std::string& path) const;
 

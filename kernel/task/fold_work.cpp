@@ -45,9 +45,6 @@ Result<void> Fold::on(const records::Step& step) {
     const auto index = state_.pipeline.index_of(step.phase);
     if (!index || *index != state_.stage_index) { return refuse("stage `" + step.phase + "` is not the current one"); }
     const std::uint64_t number = envelope_.step;
-    if (number != state_.steps + 1) {
-        return refuse("step " + std::to_string(number) + " follows step " + std::to_string(state_.steps));
-    }
     if (!step.tree->empty() && *step.tree != state_.tree) { AF_CHECK(require_writer()); }
     if (*step.input_tokens > most_counted || *step.output_tokens > most_counted) {
         return refuse("the step's tokens are no number that a call can have used");
@@ -85,20 +82,33 @@ void Fold::remember(const records::Step& step, std::uint64_t number) {
 }
 
 RunState* Fold::run_of(const std::string& stage, unsigned visit, unsigned run) {
-    if (stage != state_.stage().name || visit != state_.stage().visits || !envelope_.agent) { return nullptr; }
-    return &state_.resumption.runs[{run, *envelope_.agent->role, envelope_.agent->mode.value_or("")}];
+    const auto place = place_of_run(stage, visit, run);
+    return place ? &state_.resumption.runs[*place] : nullptr;
+}
+
+std::optional<RunPlace> Fold::place_of_run(const std::string& stage, unsigned visit, unsigned run) const {
+    if (stage != state_.stage().name || visit != state_.stage().visits || !envelope_.agent) { return std::nullopt; }
+    return RunPlace{run, *envelope_.agent->role, envelope_.agent->mode.value_or("")};
+}
+
+/// A step uses the answer that is recorded, so no model is asked for another.
+Result<void> Fold::require_unanswered(const records::Answer& answer) const {
+    const auto place = place_of_run(answer.phase, *answer.visit, *answer.run);
+    const auto run = place ? state_.resumption.runs.find(*place) : state_.resumption.runs.end();
+    const bool is_answered = run != state_.resumption.runs.end() && run->second.answers.contains(*answer.run_step);
+    return is_answered ? refuse("its step has an answer already") : Result<void>();
 }
 
 /// Usage is counted with the answer, not with the step. A crash between the two loses nothing and counts nothing twice.
 template <>
 Result<void> Fold::on(const records::Answer& answer) {
-    RunState* const run = run_of(answer.phase, *answer.visit, *answer.run);
-    // A step uses the answer that is recorded, so no model is asked for another.
-    if (run != nullptr && run->answers.contains(*answer.run_step)) { return refuse("its step has an answer already"); }
+    AF_CHECK(require_unanswered(answer));
     if (answer.usage) { AF_CHECK(count_call(answer.phase, *answer.usage, false)); }
     std::int64_t& halves = state_.resumption.failed_attempts_halves;
     halves = std::max<std::int64_t>(0, halves - 1);
-    if (run != nullptr) { run->answers[*answer.run_step] = *answer.answer; }
+    if (RunState* const run = run_of(answer.phase, *answer.visit, *answer.run)) {
+        run->answers[*answer.run_step] = *answer.answer;
+    }
     return {};
 }
 

@@ -105,8 +105,15 @@ int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& 
     const std::vector<ArtifactVersion> versions = versions_of(*found);
     std::string numbers;
     for (const ArtifactVersion& version : versions) { numbers += (numbers.empty() ? "" : ", ") + std::to_string(version.number); }
-    if (versions.size() < 2) {
-        return wrong("the artifact of stage `" + found->name + "` has " + (versions.empty() ? "no version yet" : "one version"),
+    if (found->status == StageStatus::skipped) {
+        return wrong("stage `" + found->name + "` was skipped, so it has no artifact",
+                     "`agentforge history " + short_id(state.task_id) + "` says why it was skipped");
+    }
+    if (versions.empty()) {
+        return wrong("the artifact of stage `" + found->name + "` has no version yet", "the stage makes one when it runs");
+    }
+    if (versions.size() == 1) {
+        return wrong("the artifact of stage `" + found->name + "` has one version",
                      "say what to change in it: agentforge feedback " + short_id(state.task_id) + " \"…\"");
     }
     const auto pick = [&](std::uint64_t number, const ArtifactVersion& otherwise) {

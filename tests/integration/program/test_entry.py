@@ -115,6 +115,7 @@ class TestFromSpec(EntryTest):
         self.assert_code(self.run_with(only(short_transcript(), "red"), "start", "--pipeline", "mine", "--from-spec", self.spec_file(), "--exit-after", "red", "Do it"), 0)
         self.assertEqual(self.skipped(), {"intake": "external_spec_provided", "clarify": "external_spec_provided", "analyze": "begins at red", "spec": "external_spec_provided"})
         self.assertEqual(self.stages(), ["red"])
+        self.assert_error(self.run_program("diff", self.task(), "--artifact", "clarify"), "AF-CLI-164", "was skipped", "agentforge history")
 
     def test_what_is_imported_is_kept_hashed_and_journaled(self):
         file = self.spec_file()

@@ -346,6 +346,13 @@ TEST(TaskRecords, a_step_has_one_answer) {
     EXPECT_EQ(state.ledger.total().calls, 1U);
 }
 
+TEST(TaskRecords, an_answer_that_is_refused_for_its_cost_leaves_no_run) {
+    TaskState state = at_work();
+    json::object answer = answer_record();
+    answer["usage"] = {{"input_tokens", std::uint64_t(1) << 50U}, {"output_tokens", 10}};
+    expect_refused(state, answer, "AF-TASK-010", "`input_tokens` is no number that a call can have used");
+}
+
 json::object call_record(std::string_view type, unsigned call) {
     json::object record{{"type", type}, {"stage", "a"}, {"visit", 1}, {"call", call}, {"name", "run_gate"}, {"input_hash", "h"}};
     if (type == "call_finished") { record["outcome"] = "ok"; }
