@@ -215,8 +215,8 @@ void add_detail(const EscalationStore& store, const PendingItem& item, json::obj
 
 Result<HttpResponse> show_attention(const DashboardParts& parts, const ApiCall& call) {
     json::array items;
-    json::array problems;
     const std::string only = call.request.parameter("task_id");
+    json::array problems = only.empty() ? problems_of(parts) : json::array();  // A damaged task waits for a person, too.
     if (!only.empty()) { AF_CHECK(parts.tasks.find_any(only)); }
     for (const KnownRepository& repository : parts.tasks.repositories()) {
         if (problem_of(repository)) { continue; }  // Left out; `/api/repositories` says why.

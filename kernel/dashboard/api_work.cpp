@@ -520,7 +520,7 @@ void add_work_routes(std::vector<Route>& routes, const DashboardParts& parts) {
         const std::string& text = call.place("step");
         std::uint64_t number = 0;
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (problem != std::errc() || end != text.data() + text.size() || number == 0) { return task.no_step(text); }
+        if (problem != std::errc() || end != text.data() + text.size() || text.front() == '0') { return task.no_step(text); }
         return step_of(task, number);
     });
     add("records", [](const FollowedTask& task, const ApiCall& call) -> TaskPart {

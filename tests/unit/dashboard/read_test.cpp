@@ -39,6 +39,7 @@ TEST_F(DashboardReads, ListsTasksWithFiltersAndPages) {
     for (const char* none : {"", "0"}) { EXPECT_EQ(code_of(get("/api/tasks", {{"limit", none}})), "400 AF-DASH-005") << none; }
     EXPECT_EQ(code_of(get(task("/steps"), {{"before", "0"}})), "400 AF-DASH-005");
     EXPECT_NE(get(task("/steps/-1")).body.find("there is no step -1"), std::string::npos);
+    EXPECT_NE(get(task("/steps/01")).body.find("there is no step 01"), std::string::npos);
 }
 
 TEST_F(DashboardReads, RefusesAParameterThatTheAddressDoesNotTake) {
@@ -332,6 +333,17 @@ TEST_F(DashboardReads, TellsWhatWaitsWithTheHashOfWhatIsShown) {
     EXPECT_EQ(item.at("available_actions"), (json::array{"approve", "revise", "exit", "reject", "abort"}));
     EXPECT_NE(item.at("shown").as_string().find("<script>"),
               std::string::npos);  // Text stays text: JSON, shown as text by the page.
+}
+
+TEST_F(DashboardReads, NamesATaskThatCannotBeReadAmongWhatNeedsAttention) {
+    EXPECT_TRUE(body_of(get("/api/attention")).at("problems").as_array().empty());
+    KeptJournal killed("killed_in_green");
+    killed.begin(folder_.path() / "two" / ".agentforge", killed.records());
+    killed.append_steps(1, {{"patch", "../outside"}});
+    (void)tasks_.refresh();
+    const json::array problems = body_of(get("/api/attention")).at("problems").as_array();
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].at("code"), "AF-TASK-010");
 }
 
 TEST_F(DashboardReads, SaysEverywhereAtOnceThatAQuestionHasAnAnswerAsAFile) {
