@@ -110,7 +110,8 @@ public:
                 return evidence.error();
             }
             verdict_.add("journal", AuditAnswer::fails,
-                         evidence.error().message + (evidence.error().where.empty() ? "" : " (" + evidence.error().where + ")"));
+                         evidence.error().code + ": " + evidence.error().message +
+                             (evidence.error().where.empty() ? "" : " (" + evidence.error().where + ")"));
             blob_files();
             return std::move(verdict_);
         }

@@ -197,8 +197,9 @@ json::object to_fields(const Body& body) {
 
 Result<AnyRecord> read_record(const json::object& record) {
     static const std::map<std::string_view, ReadBody> of_type = readers(static_cast<const Body*>(nullptr));
-    Reader reader(record);
-    AnyRecord read{reader.read<Envelope>(), TaskStarted{}};
+    Reader reader(record, true);
+    AnyRecord read{Envelope{}, TaskStarted{}};
+    reader.read_into(read.envelope);
     if (!reader.complete()) { return incomplete(record, reader.problem()); }
     if (!parse_time(read.envelope.timestamp).ok()) {
         return incomplete(
@@ -211,9 +212,8 @@ Result<AnyRecord> read_record(const json::object& record) {
     Reader body(record, true);
     read.body = known->second(body);
     if (!body.complete()) { return incomplete(record, body.problem()); }
-    if (!body.unknown().empty()) {
-        return unknown_to_us(record, "a record with the unknown field `" + ellipsis(body.unknown(), 60) + "`");
-    }
+    const std::string& unknown = reader.unknown().empty() ? body.unknown() : reader.unknown();
+    if (!unknown.empty()) { return unknown_to_us(record, "a record with the unknown field `" + ellipsis(unknown, 60) + "`"); }
     return read;
 }
 

@@ -100,7 +100,7 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     fresh.supervised = created.supervised;
     fresh.interactive = *created.interactive;
     fresh.set_file = created.set.value_or("");
-    AF_TRY(fresh.pipeline, PipelineTemplate::from_json(created.pipeline));
+    AF_TRY(fresh.pipeline, pipeline_in(created.pipeline));
     if (fresh.pipeline.stages.empty()) { return refuse("its pipeline has no stage"); }
     if (created.goal_type != fresh.pipeline.goal_type) {
         return refuse("its goal is `" + created.goal_type + "`, and its pipeline's is `" + fresh.pipeline.goal_type + "`");
@@ -319,7 +319,7 @@ Result<void> Fold::on(const records::TaskContinued& continued) {
 
 /// Changes nothing if it returns an error.
 Result<void> Fold::extend(const records::Extension& extension) {
-    AF_TRY(PipelineTemplate longer, PipelineTemplate::from_json(extension.pipeline));
+    AF_TRY(PipelineTemplate longer, pipeline_in(extension.pipeline));
     const auto exit = longer.index_of(extension.exit_stage);
     if (!exit || *exit <= state_.stage_index) {
         return refuse("`" + extension.exit_stage + "` is not a stage after `" + state_.stage().name + "`");
@@ -388,6 +388,13 @@ Result<void> Fold::require_current_stage(const std::string& name) const {
     return refuse("it is about stage `" + name + "` while `" + state_.stage().name + "` is the current one");
 }
 
+Result<void> Fold::require_current_visit(const std::string& stage, unsigned visit) const {
+    AF_CHECK(require_current_stage(stage));
+    if (visit == 0 || visit == state_.stage().visits) { return {}; }
+    return refuse("it is of visit " + std::to_string(visit) + " of stage `" + stage + "`, and visit " +
+                  std::to_string(state_.stage().visits) + " is the current one");
+}
+
 Result<void> Fold::require_running_stage(const std::string& name) const {
     AF_CHECK(require_running());
     return require_current_stage(name);
@@ -442,6 +449,14 @@ std::uint64_t Fold::time_since_last() const {
 Error Fold::refuse(const std::string& why) const {
     return Error{"AF-TASK-010", "a journal record cannot follow what went before: " + why, records::place_of(record_),
                  "another program changed the journal, or this is a defect; keep the file and report it", ErrorKind::corrupt};
+}
+
+/// The user cannot mend a template in a journal, so the error is the record's.
+Result<PipelineTemplate> Fold::pipeline_in(const json::object& text) const {
+    auto pipeline = PipelineTemplate::from_json(text);
+    if (pipeline.ok()) { return pipeline; }
+    const Error& error = pipeline.error();
+    return refuse("its pipeline is no template: " + error.message + (error.where.empty() ? "" : " (" + error.where + ")"));
 }
 
 Error Fold::refuse_ended() const { return refuse("the task has ended (" + std::string(to_string(state_.status)) + ")"); }

@@ -134,6 +134,8 @@ private:
     [[nodiscard]] Result<void> require_alive() const;
     [[nodiscard]] Result<void> require_running() const;
     [[nodiscard]] Result<void> require_current_stage(const std::string& name) const;
+    /// Checks what a record of an agent's work says of its place. `visit` 0: an older version did not record it.
+    [[nodiscard]] Result<void> require_current_visit(const std::string& stage, unsigned visit) const;
     [[nodiscard]] Result<void> require_running_stage(const std::string& name) const;
     [[nodiscard]] Result<void> require_executing(const std::string& name) const;
     [[nodiscard]] Result<void> require_writer() const;
@@ -149,6 +151,7 @@ private:
     [[nodiscard]] std::string role() const;
     [[nodiscard]] std::uint64_t time_since_last() const;
     [[nodiscard]] Error refuse(const std::string& why) const;
+    [[nodiscard]] Result<PipelineTemplate> pipeline_in(const json::object& text) const;
     [[nodiscard]] Error refuse_ended() const;
 
     TaskState& state_;

@@ -20,6 +20,13 @@ Result<void> Fold::on(const records::StageStarted& started) {
         if (other.status == StageStatus::running) { return refuse("stage `" + other.name + "` still runs"); }
     }
     StageState& stage = state_.stage();
+    const bool is_next = (*started.visit == 0 || *started.visit == stage.visits + 1) &&
+                         (*started.attempt == 0 || *started.attempt == stage.attempts + 1);
+    if (!is_next) {
+        return refuse("it begins visit " + std::to_string(*started.visit) + ", attempt " + std::to_string(*started.attempt) +
+                      ", and visit " + std::to_string(stage.visits + 1) + ", attempt " + std::to_string(stage.attempts + 1) +
+                      " comes next");
+    }
     stage.status = StageStatus::running;
     stage.visits += 1;
     stage.retries += stage.attempts > 0 ? 1 : 0;
@@ -146,6 +153,7 @@ Result<void> Fold::on(const records::ReviewFinished& review) {
     if (std::find(reviewers.begin(), reviewers.end(), review.reviewer) == reviewers.end()) {
         return refuse("`" + review.reviewer + "` does not review this stage");
     }
+    if (state_.reviewed_by.contains(review.reviewer)) { return refuse("`" + review.reviewer + "` has passed this artifact"); }
     StageState& stage = state_.stage();
     if (!review.review->empty() && !review.review_blob->empty()) {
         stage.review_files[*review.review] = {review.reviewer, *review.review_blob, time_};

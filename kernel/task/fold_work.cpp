@@ -42,15 +42,14 @@ bool is_list_of_plugins(const json::value& value) {
 template <>
 Result<void> Fold::on(const records::Step& step) {
     AF_CHECK(require_running());
-    const auto index = state_.pipeline.index_of(step.phase);
-    if (!index || *index != state_.stage_index) { return refuse("stage `" + step.phase + "` is not the current one"); }
+    AF_CHECK(require_current_visit(step.phase, *step.visit));
     const std::uint64_t number = envelope_.step;
     if (!step.tree->empty() && *step.tree != state_.tree) { AF_CHECK(require_writer()); }
     if (*step.input_tokens > most_counted || *step.output_tokens > most_counted) {
         return refuse("the step's tokens are no number that a call can have used");
     }
     if (step.patch) { AF_CHECK(require_own_file(*step.patch)); }
-    StageState& stage = state_.stages[*index];
+    StageState& stage = state_.stage();
     stage.steps += 1;
     stage.input_tokens += *step.input_tokens;
     stage.output_tokens += *step.output_tokens;
@@ -102,6 +101,7 @@ Result<void> Fold::require_unanswered(const records::Answer& answer) const {
 /// Usage is counted with the answer, not with the step. A crash between the two loses nothing and counts nothing twice.
 template <>
 Result<void> Fold::on(const records::Answer& answer) {
+    AF_CHECK(require_current_visit(answer.phase, *answer.visit));
     AF_CHECK(require_unanswered(answer));
     if (answer.usage) { AF_CHECK(count_call(answer.phase, *answer.usage, false)); }
     std::int64_t& halves = state_.resumption.failed_attempts_halves;
@@ -115,6 +115,7 @@ Result<void> Fold::on(const records::Answer& answer) {
 /// An attempt that was refused before the model began has no usage.
 template <>
 Result<void> Fold::on(const records::AttemptFailed& failed) {
+    AF_CHECK(require_current_visit(failed.phase, *failed.visit));
     if (failed.usage) { AF_CHECK(count_call(failed.phase, *failed.usage, true)); }
     state_.resumption.failed_attempts_halves += 2;
     if (RunState* const run = run_of(failed.phase, *failed.visit, *failed.run)) {
@@ -126,6 +127,7 @@ Result<void> Fold::on(const records::AttemptFailed& failed) {
 
 template <>
 Result<void> Fold::on(const records::CallLost& lost) {
+    AF_CHECK(require_current_visit(lost.phase, *lost.visit));
     return count_call(lost.phase, lost.usage, true);
 }
 
@@ -214,6 +216,7 @@ Result<void> Fold::on(const records::CallFinished& finished) {
 template <>
 Result<void> Fold::on(const records::Gate& gate) {
     AF_CHECK(require_running());
+    if (!gate.stage->empty()) { AF_CHECK(require_current_stage(*gate.stage)); }
     GateState measured{gate.tree, gate.passed, *gate.partial, gate.summary, envelope_.seq.value_or(state_.seq + 1)};
     const auto before = state_.gates.find(gate.gate);
     const bool again = before != state_.gates.end() && before->second.tree == measured.tree;

@@ -353,6 +353,54 @@ TEST(TaskRecords, an_answer_that_is_refused_for_its_cost_leaves_no_run) {
     expect_refused(state, answer, "AF-TASK-010", "`input_tokens` is no number that a call can have used");
 }
 
+TEST(TaskRecords, work_belongs_to_the_current_visit_of_the_current_stage) {
+    TaskState state = at_work();
+    json::object answer = answer_record();
+    answer["phase"] = "zzz";
+    expect_refused(state, answer, "AF-TASK-010", "it is about stage `zzz` while `a` is the current one");
+    answer = answer_record();
+    answer["visit"] = 2;
+    expect_refused(state, answer, "AF-TASK-010", "visit 2 of stage `a`, and visit 1 is the current one");
+    expect_refused(state, {{"type", "step"}, {"phase", "a"}, {"visit", 2}}, "AF-TASK-010", "visit 1 is the current one");
+    expect_refused(state,
+                   {{"type", "gate"}, {"stage", "zzz"}, {"gate", "tests"}, {"tree", "t0"}, {"passed", true}, {"summary", "s"}},
+                   "AF-TASK-010", "it is about stage `zzz`");
+}
+
+TEST(TaskRecords, a_visit_is_the_next_one) {
+    TaskState state = at_work();
+    ASSERT_TRUE(take(state, {{"type", "stage_failed"}, {"stage", "a"}, {"error", {{"code", "X"}, {"message", "m"}}}}).ok());
+    expect_refused(state, {{"type", "stage_started"}, {"stage", "a"}, {"visit", 7}}, "AF-TASK-010",
+                   "visit 2, attempt 2 comes next");
+    EXPECT_TRUE(take(state, {{"type", "stage_started"}, {"stage", "a"}, {"visit", 2}, {"attempt", 2}}).ok());
+}
+
+TEST(TaskRecords, an_unknown_field_of_the_agent_is_refused) {
+    TaskState state = at_work();
+    json::object answer = answer_record();
+    answer["agent"] = {{"role", "r"}, {"colour", "red"}};
+    expect_refused(state, answer, "AF-TASK-011", "the unknown field `colour`");
+}
+
+TEST(TaskRecords, a_wrong_template_is_an_error_of_its_record) {
+    TaskState state;
+    const json::object created{{"type", "task_created"},
+                               {"step", 0},
+                               {"timestamp", "2026-01-02T10:00:00.000Z"},
+                               {"task_id", "t"},
+                               {"request", "r"},
+                               {"goal_type", "g"},
+                               {"base_commit", "c"},
+                               {"base_tree", "t0"},
+                               {"supervised", false},
+                               {"approve_stages", json::array()},
+                               {"pipeline", {{"colour", "red"}}}};
+    const auto refused = fold(state, created);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, "AF-TASK-010");
+    EXPECT_NE(refused.error().where.find("type task_created"), std::string::npos) << refused.error().where;
+}
+
 json::object call_record(std::string_view type, unsigned call) {
     json::object record{{"type", type}, {"stage", "a"}, {"visit", 1}, {"call", call}, {"name", "run_gate"}, {"input_hash", "h"}};
     if (type == "call_finished") { record["outcome"] = "ok"; }
