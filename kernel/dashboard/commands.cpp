@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 20> conflicts{"AF-TASK-003", "AF-JRNL-002
                                                      "AF-ORCH-043", "AF-ORCH-049", "AF-ESC-003",  "AF-ESC-004",  "AF-ESC-006",
                                                      "AF-ESC-035",  "AF-ESC-036",  "AF-ESC-047",  "AF-GIT-010",  "AF-CLI-137",
                                                      "AF-CLI-163",  "AF-ORCH-050", "AF-ORCH-051", "AF-ORCH-055", "AF-ORCH-077"};
-constexpr std::array<std::string_view, 4> missing{"AF-TASK-002", "AF-ESC-001", "AF-ORCH-041", "AF-PIPE-001"};
+constexpr std::array<std::string_view, 5> missing{"AF-TASK-002", "AF-TASK-017", "AF-ESC-001", "AF-ORCH-041", "AF-PIPE-001"};
 constexpr std::array<std::string_view, 4> denied{"AF-PLUG-040", "AF-PLUG-043", "AF-GIT-002", "AF-CLI-130"};
 
 /// A command answers with the error's code, not its kind.

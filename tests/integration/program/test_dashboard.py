@@ -376,6 +376,8 @@ class TestDashboard(DashboardTest):
         self.assertEqual((listed["problems"], {task["task_id"] for task in listed["tasks"]}), ([], {first, fork}))
         shown = client.json(f"/api/tasks/{fork}")
         self.assertEqual((shown["steps"]["total"], shown["status"]["state"]), (2, "paused"))
+        status, _, text = client.ask("POST", f"/api/tasks/{fork}/fork", {"step": 3})
+        self.assertEqual((status, json.loads(text)["code"]), (404, "AF-TASK-017"), text)
         self.assertEqual(client.json(f"/api/tasks/{fork}/steps/1")["context_sent"]["sha256"], client.json(f"/api/tasks/{first}/steps/1")["context_sent"]["sha256"])
 
     def test_updates_tell_each_record_and_what_was_missed(self):

@@ -122,6 +122,13 @@ TEST_F(Change, KeepsANewTaskThatCannotGoOn) {
     EXPECT_EQ(object.at("problem").at("code"), "AF-LLM-001");
 }
 
+TEST_F(Change, ForksFromNoStepThatTheTaskDoesNotHave) {
+    commands_.answers.emplace_back(
+        *error_of_answer({{"error", {{"code", "AF-TASK-017"}, {"message", "m"}, {"where", ""}, {"remedy", "r"}}}}));
+    EXPECT_EQ(code_of(post(task("/fork"), {{"step", 999}})), "404 AF-TASK-017");
+    EXPECT_EQ(commands_.ran.size(), 1U) << "no new task is resumed";
+}
+
 TEST_F(Change, ForksFromANumberOnly) {
     for (const json::value& step : {json::value("3"), json::value(0), json::value(-1), json::value(1.5), json::value(nullptr)}) {
         EXPECT_EQ(code_of(post(task("/fork"), {{"step", step}})), "400 AF-DASH-013") << step;
