@@ -243,6 +243,22 @@ double ask_in_ms(Client& client, const std::string& path) {
            1e3;
 }
 
+/// Listens for events. Returns the median time from a written record of the task until its event at the listener.
+double event_in_ms(Client& listener, LongTask& task) {
+    listener.ask("/api/events");
+    listener.until("event: hello");
+    Samples event;
+    for (int round = 0; round < 50; ++round) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        event.add(microseconds([&] {
+                      task.add(1);
+                      listener.until("\"step\": " + std::to_string(task.steps()) + ",");
+                  }) /
+                  1e3);
+    }
+    return event.median();
+}
+
 void dashboard_of_a_thousand(benchmark::State& state) {
     const WorkFolder folder("dashboard");
     const auto repository = folder.path() / "r";
@@ -258,7 +274,6 @@ void dashboard_of_a_thousand(benchmark::State& state) {
     LongTask growing(agentforge, tasks);
     growing.add(100);
     Samples listing;
-    Samples event;
     for (auto _ : state) {
         const Running dashboard(repository);
         Client client(dashboard.socket());
@@ -266,23 +281,13 @@ void dashboard_of_a_thousand(benchmark::State& state) {
             listing.add(ask_in_ms(client, "/api/tasks?limit=500") + ask_in_ms(client, "/api/tasks?limit=500&offset=500"));
         }
         Client listener(dashboard.socket());
-        listener.ask("/api/events");
-        listener.until("event: hello");
-        for (int round = 0; round < 50; ++round) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
-            event.add(microseconds([&] {
-                          growing.add(1);
-                          listener.until("\"step\": " + std::to_string(growing.steps()) + ",");
-                      }) /
-                      1e3);
-        }
+        const double event = event_in_ms(listener, growing);
         constexpr int idle_seconds = 20;
         const double before = dashboard.milliseconds();
         std::this_thread::sleep_for(std::chrono::seconds(idle_seconds));
         const double idle = (dashboard.milliseconds() - before) / (idle_seconds * 1000) * 100;
         state.SetIterationTime(listing.median() / 1e3);
-        report(state,
-               {"a record written until it is an event at the client", "ms", event.median(), 0, "", {Aim::Of::value, 100}});
+        report(state, {"a record written until it is an event at the client", "ms", event, 0, "", {Aim::Of::value, 100}});
         report(state, {"1,000 tasks listed over HTTP", "ms", listing.median(), 0, "", {Aim::Of::value, 50}});
         report(state,
                {"memory of the dashboard with 1,000 tasks", "MB", dashboard.megabytes("VmRSS:"), 0, "", {Aim::Of::value, 40}});
@@ -313,20 +318,9 @@ void step_of_a_million(benchmark::State& state) {
         state.SetIterationTime(one.median() / 1e3);
         report(state, {"a step of 1,000,000, any of them", "ms", one.median(), 0, "", {Aim::Of::value, 10}});
         report(state, {"… a page of 50", "ms", page.median(), 0, "", {Aim::Of::value, 10}});
-        Samples event;
         Client listener(dashboard.socket());
-        listener.ask("/api/events");
-        listener.until("event: hello");
-        for (int round = 0; round < 50; ++round) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
-            event.add(microseconds([&] {
-                          task.add(1);
-                          listener.until("\"step\": " + std::to_string(task.steps()) + ",");
-                      }) /
-                      1e3);
-        }
-        report(state,
-               {"… one more, written until it is an event at the client", "ms", event.median(), 0, "", {Aim::Of::value, 100}});
+        const double event = event_in_ms(listener, task);
+        report(state, {"… one more, written until it is an event at the client", "ms", event, 0, "", {Aim::Of::value, 100}});
         Samples found;
         Samples reads;
         const fs::path journal = repository / ".agentforge" / "tasks" / task.task_id() / "actions.yaml";
