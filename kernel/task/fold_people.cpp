@@ -166,7 +166,8 @@ Result<void> Fold::take_decision(const records::ApprovalDecided& decided, const 
         return {};
     }
     end(TaskStatus::aborted);
-    state_.error = "the output of stage " + stage.name + " was rejected";
+    state_.error =
+        "the output of stage " + stage.name + " was rejected" + (decided.feedback->empty() ? "" : ": " + *decided.feedback);
     return {};
 }
 

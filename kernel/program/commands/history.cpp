@@ -57,6 +57,10 @@ struct Waypoints {
     Said operator()(const records::ReviewFinished& review) const {
         return Waypoint{"", review.stage, "reviewed", fmt::format("by {}: {} blocking", review.reviewer, review.blocking)};
     }
+    Said operator()(const records::ApprovalDecided& decided) const {
+        if (records::decision_of(decided) != "reject") { return std::nullopt; }
+        return Waypoint{"", *decided.stage, "rejected", *decided.feedback};
+    }
     Said operator()(const records::CycleStarted& cycle) const {
         return Waypoint{"", *cycle.to, "sent back", "from " + *cycle.stage + ": " + *cycle.reason};
     }

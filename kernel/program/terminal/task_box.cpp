@@ -151,6 +151,17 @@ std::string_view undecided(bool is_shown_now, const TaskOverview& task) {
     return waits_for_person(task) ? "waits for you" : "has your answer";
 }
 
+/// Returns where the last rejection of the stage's artifact led, and its reason. Empty: it was not rejected last, or ended the
+/// task.
+std::string rejection_of(const TaskState& state, const StageState& stage) {
+    if (stage.history.empty() || stage.history.back().decision != "reject") { return {}; }
+    const auto& cycles = state.resumption.cycles;
+    const auto back = std::find_if(cycles.rbegin(), cycles.rend(), [&](const auto& cycle) {
+        return cycle.from == stage.name && cycle.time >= stage.history.back().decided_at;
+    });
+    return back == cycles.rend() ? std::string() : "back to stage " + back->to + ": " + back->reason;
+}
+
 }  // namespace
 
 std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage, const TaskOverview& task) {
@@ -168,6 +179,7 @@ std::vector<std::string> remarks_on(const TaskState& state, const StageState& st
         }
         remarks.push_back("shown to a person: " + said);
     }
+    if (std::string rejection = rejection_of(state, stage); !rejection.empty()) { remarks.push_back(std::move(rejection)); }
     for (const std::string& left : shown_now ? unanswered(state.feedback_answers) : std::vector<std::string>()) {
         remarks.push_back("NOT addressed, as it was: " + left);
     }

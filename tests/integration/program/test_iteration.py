@@ -204,6 +204,8 @@ class TestIteration(IterationTest):
         self.assertIn("back from spec to analyze", outcome.err)
         self.assertEqual([(r["decision"], r["approved"]) for r in self.records("approval_decided")], [("reject", False)])
         self.assertEqual([r["to"] for r in self.records("cycle_started")], ["analyze"])
+        way = self.assert_code(self.run_program("history", self.task(), "--json"), 0).json["way"]
+        self.assertEqual([(point["stage"], point["detail"]) for point in way if point["what"] == "rejected"], [("spec", "The analysis missed the command line")])
         step = next(s for s in self.steps() if s["phase"] == "analyze" and s["visit"] == 2)
         self.assertIn("missed the command line", self.run_program("inspect", self.task(), "--step", step["step"], "--show", "context").out)
         self.assertEqual(self.spec()["iteration"]["current"], 2)
@@ -213,6 +215,14 @@ class TestIteration(IterationTest):
         self.assert_code(self.design("--iterate", "--supervised", "--approve", "spec", "--exit-after", "spec"), 22)
         self.assert_code(self.run_program("reject", self.task()), 23)
         self.assertEqual(self.status()["status"], "aborted")
+
+    def test_the_reason_of_a_rejection_is_told_where_the_rejection_is(self):
+        self.assert_code(self.design("--iterate", "--supervised", "--approve", "spec", "--exit-after", "spec"), 22)
+        self.assert_code(self.run_program("reject", self.task(), "--reason", "It is about titles in print"), 23)
+        self.assertIn("was rejected: It is about titles in print", self.status()["error"])
+        self.assertIn("was rejected: It is about titles in print", self.assert_code(self.run_program("status", self.task()), 0).out)
+        way = self.assert_code(self.run_program("history", self.task(), "--json"), 0).json["way"]
+        self.assertEqual([point["detail"] for point in way if point["what"] == "rejected"], ["It is about titles in print"])
 
     def test_an_answer_in_a_file_may_say_any_decision(self):
         self.assert_code(self.design("--iterate", command="implement"), 22)
