@@ -162,6 +162,18 @@ std::vector<std::string> unmeasured(const std::vector<records::IssueAnswer>& ans
     return with_result(answers, result_unmeasured);
 }
 
+std::vector<std::string> remarks_on_answers(const std::vector<records::IssueAnswer>& answers) {
+    std::vector<std::string> lines;
+    for (const std::string& line : unanswered(answers)) { lines.push_back("NOT addressed, as it was: " + line); }
+    for (const records::IssueAnswer& answer : answers) {
+        if (*answer.result != result_unmeasured) { continue; }
+        const std::string why = answer.location->empty() ? "it names no place in the artifact"
+                                                         : "neither version has `" + ellipsis(*answer.location, 120) + "`";
+        lines.push_back("check it yourself, because " + why + ": " + *answer.issue);
+    }
+    return lines;
+}
+
 std::vector<std::string> words_before_decision(const TaskState& state) {
     const StageState& stage = state.stage();
     std::vector<std::string> lines;
@@ -172,10 +184,7 @@ std::vector<std::string> words_before_decision(const TaskState& state) {
                         " times");
         if (!state.stage_template().iterate_prompt.empty()) { lines.push_back(state.stage_template().iterate_prompt); }
     }
-    for (const std::string& line : unanswered(state.feedback_answers)) { lines.push_back("NOT addressed, as it was: " + line); }
-    for (const std::string& line : unmeasured(state.feedback_answers)) {
-        lines.push_back("check it yourself, because it names no place in the artifact: " + line);
-    }
+    for (std::string& line : remarks_on_answers(state.feedback_answers)) { lines.push_back(std::move(line)); }
     if (!iterates(state)) { return lines; }
     if (const auto before = stage_before_rejected(state)) {
         lines.push_back("rejecting it goes back to stage " + state.stages[*before].name);

@@ -33,6 +33,8 @@ namespace agentforge::kernel {
 [[nodiscard]] std::vector<std::string> unanswered(const std::vector<records::IssueAnswer>& answers);
 /// The same for issues that only a person can judge.
 [[nodiscard]] std::vector<std::string> unmeasured(const std::vector<records::IssueAnswer>& answers);
+/// Returns a line for a person about each unchanged issue, and about each that only they can judge, with the reason.
+[[nodiscard]] std::vector<std::string> remarks_on_answers(const std::vector<records::IssueAnswer>& answers);
 
 /// Returns lines for a person who is asked about an artifact: its version, what the template asks of them, what was not
 /// addressed, where rejecting leads.

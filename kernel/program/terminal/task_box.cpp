@@ -180,8 +180,8 @@ std::vector<std::string> remarks_on(const TaskState& state, const StageState& st
         remarks.push_back("shown to a person: " + said);
     }
     if (std::string rejection = rejection_of(state, stage); !rejection.empty()) { remarks.push_back(std::move(rejection)); }
-    for (const std::string& left : shown_now ? unanswered(state.feedback_answers) : std::vector<std::string>()) {
-        remarks.push_back("NOT addressed, as it was: " + left);
+    if (shown_now) {
+        for (std::string& line : remarks_on_answers(state.feedback_answers)) { remarks.push_back(std::move(line)); }
     }
     return remarks;
 }

@@ -301,6 +301,13 @@ class TestFeedbackFile(IterationTest):
         outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", self.feedback_file(must_address=["Rate limiting is not addressed"])), 22)
         self.assertIn("check it yourself, because it names no place in the artifact: Rate limiting is not addressed", outcome.out)
 
+    def test_a_place_that_neither_version_has_is_named(self):
+        self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, better")), 22)
+        outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", self.feedback_file(specific_issues=[dict(self.MUST, location="requirements.REQ-099")])), 22)
+        told = "check it yourself, because neither version has `requirements.REQ-099`: Missing a measurable criterion"
+        self.assertIn(told, outcome.out)
+        self.assertIn(told, self.assert_code(self.run_program("status", self.task()), 0).out)
+
     def test_a_wrong_file_is_refused_with_its_line_and_nothing_is_decided(self):
         self.assert_code(self.design("--iterate"), 22)
         for content, words in (("specific_issues:\n  - {location: a, isue: b}\n", (":2:", "did you mean `issue`?")), ("specific_issues:\n  - {issue: b, priority: high}\n", ("`priority`", "should_consider")),

@@ -46,6 +46,14 @@ TEST(FeedbackAnswers, compare_the_place_in_both_versions) {
     EXPECT_THAT(unmeasured(answers), ElementsAre("rate limits: issue"));
 }
 
+TEST(FeedbackAnswers, say_which_place_neither_version_has) {
+    const auto answers =
+        answers_to(must({"requirements.REQ-003", "requirements.REQ-009", ""}), specification("x"), specification("y"));
+    EXPECT_THAT(remarks_on_answers(answers),
+                ElementsAre("check it yourself, because neither version has `requirements.REQ-009`: issue",
+                            "check it yourself, because it names no place in the artifact: issue"));
+}
+
 TEST(FeedbackAnswers, count_a_place_that_came_or_went_as_changed) {
     json::object without = specification("x");
     without.erase("constraints");
