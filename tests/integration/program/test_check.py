@@ -349,6 +349,7 @@ class TestFix(CheckTest):
         self.assert_error(self.run_program("fix", in_test["id"], "--include-uncommitted", *arguments), "AF-CLI-144")
         outcome = self.assert_code(self.run_program("fix", violation["id"], "--dry-run", *arguments), 0)
         self.assertIn(violation["id"], outcome.out)
+        self.assertIn(f"({violation['check']}, {violation['severity']})", outcome.out)      # As `check` prints it.
         self.assertFalse(self.tasks())
 
 
