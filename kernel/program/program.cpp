@@ -117,9 +117,34 @@ UnknownCommand unknown_command(const CLI::App& app, const std::vector<std::strin
     return {};
 }
 
+/// Returns an option's value as in the help, without its choices: `SHELL:{bash,zsh,fish}` → `SHELL`.
+std::string value_name(const CLI::Option& option) {
+    const std::string type = option.get_type_name();
+    return type.substr(0, type.find(':'));
+}
+
+/// Returns what the command takes without a flag, as in the help: `TASK`, `REQUEST`.
+std::vector<std::string> arguments_of(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options()) {
+        if (option->get_positional()) { names.push_back(value_name(*option)); }
+    }
+    return names;
+}
+
+/// True if an argument of the command is a text that people write in their own words.
 bool takes_texts(const CLI::App& command) {
-    const auto options = command.get_options();
-    return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) { return option->get_positional(); });
+    return std::ranges::any_of(arguments_of(command), [](const std::string& name) {
+        return name == "REQUEST" || name == "PATH|REQUEST" || name == "COMMENT" || name == "ANSWER" || name == "VALUE" ||
+               name == "TEXT";
+    });
+}
+
+/// Returns what may help after words that the command does not take.
+std::string hint_after_extras(const CLI::App& command) {
+    if (takes_texts(command)) { return "; put a text of several words in quotes"; }
+    const std::vector<std::string> names = arguments_of(command);
+    return names.size() == 1 ? "; it takes one " + names.front() : std::string();
 }
 
 /// Returns the first unknown option. Skips values of options and everything after `--`.
@@ -247,8 +272,7 @@ std::string parse_problem(const CLI::App& command, const CLI::ParseError& proble
         while (top->get_parent() != nullptr) { top = top->get_parent(); }
         std::string extras;  // The parser's own text has them in reverse order.
         for (const std::string& word : top->remaining(true)) { extras += (extras.empty() ? "" : " ") + printable(word, 400); }
-        return "`" + full_name(command) + "` does not take `" + printable(extras, 400) + "`" +
-               (takes_texts(command) ? "; put a text of several words in quotes" : "");
+        return "`" + full_name(command) + "` does not take `" + printable(extras, 400) + "`" + hint_after_extras(command);
     }
     return text;
 }
@@ -256,8 +280,7 @@ std::string parse_problem(const CLI::App& command, const CLI::ParseError& proble
 /// Returns the words after the command's name as one text, if they were probably meant as one: the parser left over all but the
 /// first.
 std::string in_one_text(const CLI::App& command, const std::vector<std::string>& words, const std::vector<std::string>& rest) {
-    const auto options = command.get_options();
-    if (std::ranges::count_if(options, [](const CLI::Option* option) { return option->get_positional(); }) != 1) { return {}; }
+    if (arguments_of(command).size() != 1 || !takes_texts(command)) { return {}; }
     const auto name = std::ranges::find(words, command.get_name());
     // Name, the text's first word, and what was left.
     if (name == words.end() || static_cast<std::size_t>(words.end() - name) != rest.size() + 2) { return {}; }

@@ -117,6 +117,12 @@ class TestRun(ProgramTest):
         self.assert_error(self.run_file(file=listed), "AF-CLI-170", "requests.yaml:3", "`model`")
         self.assertEqual(self.tasks(), [])
 
+    def test_a_second_argument_is_named_and_nothing_begins(self):
+        self.write("Add a slugify function")
+        outcome = self.assert_error(self.run_file("nope"), "AF-CLI-001", "does not take `nope`; it takes one FILE", exit_code=2)
+        self.assertNotIn("quotes", outcome.err)
+        self.assertEqual(self.tasks(), [])
+
 
 class TestRunWithoutFirstRecord(ProgramTest):
     """The process of a task was killed after it had made the folder and before the journal had a record."""

@@ -333,6 +333,7 @@ TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
         {{"continue"}, "`agentforge continue` needs TASK"},
         {{"feedback"}, "`agentforge feedback` needs TASK"},
         {{"start", "a", "b"}, "`agentforge start` does not take `b`; put a text of several words in quotes"},
+        {{"run", "requests.txt", "nope"}, "`agentforge run` does not take `nope`; it takes one FILE\n"},
         {{"inspect", "t", "--step", "0"}, "--step cannot be 0; it must be above 0"},
         {{"start", "x", "--output-format", "yaml"}, "`yaml` is not a value of --output-format"},
         {{"start", "x", "--output-format", "yaml"}, "use one of text, json, stream-json"},
