@@ -47,7 +47,7 @@ private:
     T value_{};
 };
 
-/// Ends the key of a value that is in a blob.
+/// Suffix of the key if the value is in a blob.
 inline constexpr std::string_view blob_ending = "_blob";
 
 /// A value of any size. A small one is stored under the key itself, a larger one in a blob whose hash is stored under
@@ -122,7 +122,7 @@ public:
     [[nodiscard]] bool complete() const noexcept { return problem_.empty(); }
     /// Returns, for instance, "field `stage` must be a text".
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
-    /// Returns the first key that is unknown, or nothing.
+    /// Returns the first unknown key. Empty: there is none.
     [[nodiscard]] const std::string& unknown() const noexcept { return unknown_; }
 
 private:

@@ -451,7 +451,7 @@ Error Fold::refuse(const std::string& why) const {
                  "another program changed the journal, or this is a defect; keep the file and report it", ErrorKind::corrupt};
 }
 
-/// The user cannot mend a template in a journal, so the error is the record's.
+/// Reports a bad template as an error of its record: the user cannot fix a template inside a journal.
 Result<PipelineTemplate> Fold::pipeline_in(const json::object& text) const {
     auto pipeline = PipelineTemplate::from_json(text);
     if (pipeline.ok()) { return pipeline; }

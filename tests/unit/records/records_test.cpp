@@ -6,7 +6,7 @@
 namespace agentforge::kernel::records {
 namespace {
 
-/// Makes a record of these fields and those that every record has.
+/// Adds the fields that every record has.
 json::object record(std::string_view type, json::object fields = {}) {
     fields["type"] = type;
     fields["step"] = 3;

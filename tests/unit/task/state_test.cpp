@@ -159,6 +159,19 @@ Result<void> take(TaskState& state, json::object record) {
     return fold(state, record);
 }
 
+json::object created_record(json::object pipeline) {
+    return {{"type", "task_created"},
+            {"timestamp", "2026-01-02T10:00:00.000Z"},
+            {"task_id", "t"},
+            {"request", "r"},
+            {"goal_type", "g"},
+            {"base_commit", "c"},
+            {"base_tree", "t0"},
+            {"supervised", false},
+            {"approve_stages", json::array()},
+            {"pipeline", std::move(pipeline)}};
+}
+
 /// A task of one stage, in progress.
 TaskState at_work() {
     PipelineTemplate pipeline;
@@ -173,16 +186,7 @@ TaskState at_work() {
         const auto done = take(state, record);
         EXPECT_TRUE(done.ok()) << done.error().to_string();
     };
-    apply({{"type", "task_created"},
-           {"timestamp", "2026-01-02T10:00:00.000Z"},
-           {"task_id", "t"},
-           {"request", "r"},
-           {"goal_type", "g"},
-           {"base_commit", "c"},
-           {"base_tree", "t0"},
-           {"supervised", false},
-           {"approve_stages", json::array()},
-           {"pipeline", pipeline.to_json()}});
+    apply(created_record(pipeline.to_json()));
     apply({{"type", "task_started"}, {"timestamp", "2026-01-02T10:00:01.000Z"}});
     apply({{"type", "stage_started"}, {"timestamp", "2026-01-02T10:00:02.500Z"}, {"stage", "a"}});
     return state;
@@ -384,18 +388,7 @@ TEST(TaskRecords, an_unknown_field_of_the_agent_is_refused) {
 
 TEST(TaskRecords, a_wrong_template_is_an_error_of_its_record) {
     TaskState state;
-    const json::object created{{"type", "task_created"},
-                               {"step", 0},
-                               {"timestamp", "2026-01-02T10:00:00.000Z"},
-                               {"task_id", "t"},
-                               {"request", "r"},
-                               {"goal_type", "g"},
-                               {"base_commit", "c"},
-                               {"base_tree", "t0"},
-                               {"supervised", false},
-                               {"approve_stages", json::array()},
-                               {"pipeline", {{"colour", "red"}}}};
-    const auto refused = fold(state, created);
+    const auto refused = take(state, created_record({{"colour", "red"}}));
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, "AF-TASK-010");
     EXPECT_NE(refused.error().where.find("type task_created"), std::string::npos) << refused.error().where;
