@@ -699,7 +699,9 @@ class TestDashboardUnderAttack(DashboardTest):
         os.lchown(folder, 12345, 12345)
         self.addCleanup(os.lchown, folder, 0, 0)
         client = self.begin("--port", "0")
-        self.assertEqual(client.json("/api/attention"), {"items": [], "problems": []})
+        attention = client.json("/api/attention")
+        self.assertEqual(attention["items"], [])
+        self.assertEqual([problem["code"] for problem in attention["problems"]], ["AF-DASH-010"])
         for place in ("/api/agents", "/api/pipelines", "/api/plugins"):
             status, _, body = client.ask("GET", place)
             self.assertEqual((status, json.loads(body)["code"]), (403, "AF-DASH-010"), place)
