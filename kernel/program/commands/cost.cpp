@@ -104,7 +104,7 @@ int show_cost(Program& program, const std::string& task) {
                             {"call_may_be_missing", ended_while_running}});
         return 0;
     }
-    program.out << *id << "  " << to_string(state->status) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
+    program.out << *id << "  " << shown_status(store, *state) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
                 << "  cost    " << printable(cost_of_task(store.paths(*id), total, ledger.unpriced_models()), 1000) << "\n"
                 << "  calls   " << total.calls + total.lost;
     if (total.lost > 0) {

@@ -89,7 +89,8 @@ int follow(Program& program, const LogArguments& arguments, const TaskPaths& pat
 }
 
 /// The hash chain may be intact although the records do not add up to a task.
-int told_whole(Program& program, const std::vector<Record>& records) {
+int told_whole(Program& program, std::string_view task_id, const TaskPaths& paths, const std::vector<Record>& records) {
+    if (records.empty() && !TaskLock::holder(paths)) { return program.fail(no_records(task_id, paths)); }
     TaskState state;
     for (const Record& record : records) {
         if (const auto folded = fold(state, record.body); !folded.ok()) { return program.fail(folded.error()); }
@@ -116,11 +117,11 @@ int show_logs(Program& program, const LogArguments& arguments) {
         json::array list;
         for (std::size_t index = first; index < records->size(); ++index) { list.push_back((*records)[index].body); }
         program.print_json({{"task_id", *id}, {"records", std::move(list)}, {"running", TaskLock::holder(paths).has_value()}});
-        return told_whole(program, *records);
+        return told_whole(program, *id, paths, *records);
     }
     for (std::size_t index = first; index < records->size(); ++index) { print_record(program, arguments, (*records)[index]); }
     return arguments.follow ? follow(program, arguments, paths, records->empty() ? 0 : records->back().seq)
-                            : told_whole(program, *records);
+                            : told_whole(program, *id, paths, *records);
 }
 
 }  // namespace

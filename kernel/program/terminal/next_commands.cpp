@@ -96,6 +96,7 @@ std::string standing_in_words(const TaskOverview& task) {
 }  // namespace
 
 std::vector<NextCommand> next_commands(const TaskOverview& task) {
+    if (task.problem) { return {}; }  // The problem says what to do.
     const std::string id = short_id(task.summary.task_id);
     const std::string waits = waits_for_person(task) ? task.summary.waiting_for : std::string();
     const std::string what = task.waiting_id.empty() ? std::string("ID") : task.waiting_id;
@@ -118,9 +119,9 @@ std::vector<NextCommand> next_commands(const TaskOverview& task) {
 }
 
 std::vector<NextCommand> next_commands(const TaskState& state, const TaskOverview& task) {
-    if (state.approval && waits_for_person(task)) { return to_decide(state); }
+    if (state.approval && waits_for_person(task) && !task.problem) { return to_decide(state); }
     auto commands = next_commands(task);
-    return commands.empty() ? after_end(state) : commands;
+    return commands.empty() && !task.problem ? after_end(state) : commands;
 }
 
 std::string status_and_command(const TaskState& state, const TaskOverview& task) {

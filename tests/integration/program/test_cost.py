@@ -121,7 +121,7 @@ class TestCost(ProgramTest):
             told = self.run_program("status", *arguments).out
             for word in (*words, f"agentforge resume {self.task()[-8:]}"):
                 self.assertIn(word, told)
-        for command in ("history", "metrics"):
+        for command in ("cost", "history", "metrics"):
             self.assertIn("  interrupted\n", self.run_program(command, self.task()).out)
         self.assertTrue(self.run_program("cost", self.task(), "--json").json["call_may_be_missing"])
         self.assert_code(self.run_program("resume", self.task()), 0)

@@ -163,10 +163,13 @@ class TestTaskFiles(Untouched):
     def test_a_journal_without_a_record_has_one_verdict(self):
         journal = self.task_folder() / "actions.yaml"
         os.truncate(journal, journal.read_bytes().index(b"actions:\n") + len(b"actions:\n"))
-        for command in ("status", "inspect", "resume"):
+        for command in ("status", "inspect", "logs", "resume"):
             with self.subTest(command):
                 outcome = self.assert_code(self.run_program(command, self.id), 1)
                 self.assertIn("AF-TASK-014", outcome.err)
+        listed = self.run_program("status")
+        self.assertIn("AF-TASK-014", listed.err)
+        self.assertNotIn("agentforge resume", listed.out)
 
     def test_a_question_whose_file_was_lost_still_waits_and_is_written_anew(self):
         (asked,) = self.run_program("escalations", "list", "--json").json["escalations"]

@@ -42,6 +42,13 @@ std::vector<std::string> lines(const std::string& place_flag, const std::vector<
     return lines_of(program, next, columns);
 }
 
+TEST(NextCommands, OfATaskThatCannotBeReadAreThoseOfItsProblem) {
+    TaskOverview task = standing("paused");
+    task.problem =
+        Error{"AF-JRNL-002", "the hash chain is broken", "actions.yaml", "restore it from a backup", ErrorKind::corrupt};
+    EXPECT_THAT(commands(next_commands(task)), IsEmpty());
+}
+
 TEST(NextCommands, OfATaskThatNeverBeganRemoveIt) {
     TaskOverview task = standing("pending");
     EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c"));
