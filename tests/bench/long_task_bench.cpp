@@ -25,17 +25,23 @@ constexpr unsigned measured_steps = 300;
 constexpr unsigned steps_of_a_visit = 250;
 constexpr std::size_t context_bytes = 7000;
 
+/// Where the task begins: ids of a commit and its tree.
+struct Base {
+    std::string commit = std::string(40, 'a');
+    std::string tree = std::string(40, 'b');
+};
+
 class LongTask {
 public:
-    LongTask(const std::string& folder, const PipelineTemplate& pipeline) : store_(folder) {
+    LongTask(const std::string& folder, const PipelineTemplate& pipeline, Base base = {}) : store_(folder), tree_(base.tree) {
         const std::string id(task_id);
         const json::object task{{"task_id", id}, {"request", "Say what the notes say"}, {"pipeline", pipeline.name}};
         const records::TaskCreated created{.task_id = id,
                                            .request = "Say what the notes say",
                                            .goal_type = pipeline.goal_type,
                                            .pipeline = pipeline.to_json(),
-                                           .base_commit = std::string(40, 'a'),
-                                           .base_tree = std::string(40, 'b'),
+                                           .base_commit = base.commit,
+                                           .base_tree = base.tree,
                                            .base_branch = "",
                                            .supervised = false,
                                            .approve_stages = {},
@@ -79,7 +85,7 @@ public:
                           .context_blob = context,
                           .system_blob = context,
                           .record_blob = context,
-                          .tree = std::string(40, 'b')}));
+                          .tree = tree_}));
     }
 
     /// Ends the session and opens the task again, as `resume` does.
@@ -94,6 +100,10 @@ public:
     void fill_to(std::uint64_t record) {
         while (session_->state().seq < record) { step(40); }
     }
+    void fill_to_step(std::uint64_t step_number) {
+        while (session_->state().steps < step_number) { step(40); }
+    }
+    void close() { session_.reset(); }
 
 private:
     void visit() {
@@ -104,6 +114,7 @@ private:
 
     SystemClock clock_;
     TaskStore store_;
+    std::string tree_;
     std::unique_ptr<TaskSession> session_;
     unsigned steps_ = 0;
     unsigned visit_ = 0;
@@ -207,6 +218,43 @@ void open_of_a_long_task(benchmark::State& state) {
     report(state, {"… its memory", "MB", shown.megabytes, 0, "", {Aim::Of::value, 60}});
 }
 BENCHMARK(open_of_a_long_task)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+/// Forks a task of 10,000 steps after its last one, each time as a new task.
+void fork_of_a_long_task(benchmark::State& state) {
+    constexpr int rounds = 9;
+    constexpr std::uint64_t steps = 10'000;
+    const WorkFolder folder("fork-long-task");
+    const auto repository = folder.path() / "repository";
+    make_repository(repository, source_folder() + "/examples/textkit");
+    const auto id_of = [&](const std::string& what) {
+        const std::string line = shell("git -C '" + repository.string() + "' rev-parse '" + what + "'");
+        return line.substr(0, line.find('\n'));
+    };
+    const auto product = open_product();
+    LongTask task((repository / ".agentforge").string(), must(product->pipelines.get("implement")),
+                  {id_of("HEAD"), id_of("HEAD^{tree}")});
+    task.fill_to_step(steps);
+    task.close();
+    Samples reading;
+    Spawned forked;
+    for (auto _ : state) {
+        for (int round = 0; round < rounds; ++round) { reading.add(reading_ms(task.paths().journal())); }
+        forked = spawn_in_turns(rounds,
+                                {program(), "-C", repository.string(), "fork", std::string(LongTask::task_id), "--from-step",
+                                 std::to_string(steps), "--no-resume"},
+                                {"true"})
+                     .first;
+        state.SetIterationTime(forked.milliseconds / 1e3);
+    }
+    report(state, {"fork of a task of 10,000 steps",
+                   "ms",
+                   forked.milliseconds,
+                   reading.median(),
+                   "reading the journal",
+                   {Aim::Of::value, 200}});
+    report(state, {"… its memory", "MB", forked.megabytes, 0, "", {}});
+}
+BENCHMARK(fork_of_a_long_task)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace agentforge::bench

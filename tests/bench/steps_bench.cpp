@@ -249,13 +249,23 @@ Run run(const fs::path& folder, const fs::path& repository, unsigned steps) {
     return made;
 }
 
-/// Processor time of a step must not grow with the number of earlier steps.
+/// Returns the id of the repository's only task.
+std::string only_task(const fs::path& repository) {
+    std::string found;
+    for (const auto& entry : fs::directory_iterator(repository / ".agentforge/tasks")) {
+        if (entry.path().filename().string().starts_with("task-")) { found = entry.path().filename().string(); }
+    }
+    return found;
+}
+
+/// Processor time of a step must not grow with the number of earlier steps. Then the same run is replayed without a model.
 void steps_of_a_long_run(benchmark::State& state) {
     constexpr unsigned counted = 400;
     const WorkFolder folder("long-run");
     const fs::path repository = repository_of(folder.path(), 20, "0");
     double early = 0;
     double late = 0;
+    Samples replays;
     for (auto _ : state) {
         unsigned requests = 0;
         const auto between = [&] {
@@ -270,6 +280,8 @@ void steps_of_a_long_run(benchmark::State& state) {
         if (requests != very_many + 1) {
             give_up(std::to_string(requests) + " requests came instead of " + std::to_string(very_many + 1));
         }
+        const std::vector<std::string> replay{program(), "-C", repository.string(), "replay", only_task(repository), "--verify"};
+        for (int round = 0; round < 3; ++round) { replays.add(spawn_once(replay).milliseconds); }
         state.SetIterationTime(late / counted / 1e3);
     }
     report(state, {"processor time of a step, steps 1,600 to 2,000",
@@ -278,6 +290,12 @@ void steps_of_a_long_run(benchmark::State& state) {
                    early / counted,
                    "steps 100 to 500",
                    {Aim::Of::ratio, 1.1}});
+    report(state, {"replay of an action, compared with the recorded one, without gates",
+                   "ms",
+                   replays.median() / very_many,
+                   late / counted,
+                   "processor time of the step",
+                   {Aim::Of::value, 1}});
 }
 BENCHMARK(steps_of_a_long_run)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 

@@ -207,6 +207,33 @@ class TestAuditOfEveryByte(AuditTest):
         self.assert_verified(self.verify(first))
 
 
+class TestAuditOfAGpgSignature(AuditTest):
+    def gpg_home(self, name):
+        home = self.folder / name
+        home.mkdir(mode=0o700)
+        self.addCleanup(subprocess.run, ["gpgconf", "--homedir", home, "--kill", "all"], check=False, capture_output=True)
+        return home
+
+    def test_a_statement_signed_by_gpg_is_proven_to_those_who_have_the_key(self):
+        self.environment["GNUPGHOME"] = str(self.gpg_home("gnupg"))
+        subprocess.run(["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", "Test <test@example.invalid>", "ed25519", "sign", "never"],
+                       env=self.environment, check=True, capture_output=True)
+        settings = self.home / ".gitconfig"
+        self.environment["GIT_CONFIG_GLOBAL"] = str(settings)
+        for name, value in (("commit.gpgsign", "true"), ("user.signingkey", "test@example.invalid")):
+            self.git("config", "--file", settings, name, value)
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        branch = f"agentforge/{self.task()}"
+        signature = next(finding for finding in self.assert_verified(self.verify(branch))["findings"] if finding["part"] == "signature")
+        self.assertEqual(signature["answer"], "holds")
+        clone = self.clone(ARCHIVES, f"refs/heads/{branch}:refs/heads/{branch}")
+        proven = self.script("--require-signature", clone, branch)
+        self.assertEqual((proven.returncode, proven.stdout.split("\n")[-2]), (0, "VERIFIED"), proven.stdout + proven.stderr)
+        self.assertIn("Good signature", proven.stdout)
+        self.environment["GNUPGHOME"] = str(self.gpg_home("strangers"))
+        self.assertEqual(self.script("--require-signature", clone, branch).returncode, 1)
+
+
 class TestAuditReport(AuditTest):
     REQUEST = "Füge slugify hinzu: Заголовок, τίτλος, שלום, 'a<b>|c*'"
 
