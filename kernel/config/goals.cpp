@@ -71,19 +71,17 @@ public:
         }
         return std::string(value->get_string());
     }
-    Result<Goal> goal(const json::value& value, const std::string& pointer, std::set<std::string>& taken) const {
-        const auto* object = value.if_object();
-        if (object == nullptr) { return wrong(pointer, "a goal is a map", "Write name, pipeline and words."); }
-        AF_CHECK(only(*object, pointer, {"name", "pipeline", "words"}));
-        Goal goal;
-        AF_TRY(goal.name, text(*object, pointer, "name"));
-        AF_TRY(goal.pipeline, text(*object, pointer, "pipeline"));
-        const json::value* words = object->if_contains("words");
-        if (words == nullptr || !words->is_array() || words->get_array().empty()) {
-            return wrong(pointer, "goal `" + goal.name + "` has no list of words", "Write words: [WORD, …].");
+    /// Reads a list of words and phrases. Without the key it is empty.
+    Result<std::vector<std::string>> phrases(const json::object& object, const std::string& pointer, std::string_view key,
+                                             std::set<std::string>& taken) const {
+        std::vector<std::string> list;
+        const json::value* words = object.if_contains(key);
+        if (words == nullptr) { return list; }
+        if (!words->is_array()) {
+            return wrong(pointer, "`" + std::string(key) + "` is no list of words", "Write " + std::string(key) + ": [WORD, …].");
         }
         for (std::size_t i = 0; i < words->get_array().size(); ++i) {
-            const std::string at = pointer + "/words/" + std::to_string(i);
+            const std::string at = pointer + "/" + std::string(key) + "/" + std::to_string(i);
             const json::value& word = words->get_array()[i];
             std::string phrase;
             if (word.is_string()) {
@@ -92,14 +90,28 @@ public:
                 }
             }
             if (phrase.empty()) {
-                return wrong(at, "a word of goal `" + goal.name + "` is not text with a letter",
+                return wrong(at, "a word of `" + std::string(key) + "` is not text with a letter",
                              "Write a word or a phrase; quote true, false and null.");
             }
             if (!taken.insert(phrase).second) {
                 return wrong(at, "`" + ellipsis(phrase, 60) + "` appears twice", "Give it to one goal only.");
             }
-            goal.words.push_back(std::move(phrase));
+            list.push_back(std::move(phrase));
         }
+        return list;
+    }
+    Result<Goal> goal(const json::value& value, const std::string& pointer, std::set<std::string>& taken) const {
+        const auto* object = value.if_object();
+        if (object == nullptr) { return wrong(pointer, "a goal is a map", "Write name, pipeline and words."); }
+        AF_CHECK(only(*object, pointer, {"name", "pipeline", "words", "first_words"}));
+        Goal goal;
+        AF_TRY(goal.name, text(*object, pointer, "name"));
+        AF_TRY(goal.pipeline, text(*object, pointer, "pipeline"));
+        AF_TRY(goal.words, phrases(*object, pointer, "words", taken));
+        if (goal.words.empty()) {
+            return wrong(pointer, "goal `" + goal.name + "` has no list of words", "Write words: [WORD, …].");
+        }
+        if (object->contains("first_words")) { AF_TRY(goal.first_words, phrases(*object, pointer, "first_words", taken)); }
         return goal;
     }
 
@@ -117,9 +129,10 @@ Result<Goals> Goals::load(const std::string& file) {
     if (list == nullptr || !list->is_array()) {
         return reader.wrong("", "there is no list of goals", "Write goals: and a list below it.");
     }
-    AF_CHECK(reader.only(*top, "", {"default", "with_artifacts", "goals"}));
+    AF_CHECK(reader.only(*top, "", {"default", "with_artifacts", "openings", "goals"}));
     Goals goals;
     std::set<std::string> taken;
+    AF_CHECK(reader.phrases(*top, "", "openings", goals.openings_));
     for (std::size_t i = 0; i < list->get_array().size(); ++i) {
         const std::string pointer = "/goals/" + std::to_string(i);
         AF_TRY(Goal goal, reader.goal(list->get_array()[i], pointer, taken));
@@ -144,21 +157,28 @@ Result<Goals> Goals::load(const std::string& file) {
 
 ChosenGoal Goals::of_request(std::string_view request) const {
     const std::vector<Word> words = words_of(request);
+    bool begins = true;  // Only openings came before.
     for (std::size_t at = 0; at < words.size(); ++at) {
         const Goal* found = nullptr;
         std::size_t longest = 0;
-        for (const Goal& goal : goals_) {
-            for (const std::string& phrase : goal.words) {
+        const auto match = [&](const Goal& goal, const std::vector<std::string>& phrases) {
+            for (const std::string& phrase : phrases) {
                 const std::size_t matched = words_matched(words, at, words_of(phrase));
                 if (matched > longest) {
                     longest = matched;
                     found = &goal;
                 }
             }
+        };
+        for (const Goal& goal : goals_) {
+            match(goal, goal.words);
+            if (begins) { match(goal, goal.first_words); }
         }
-        if (found == nullptr) { continue; }
-        const std::size_t begin = words[at].begin;
-        return {found->name, found->pipeline, std::string(request.substr(begin, words[at + longest - 1].end - begin))};
+        if (found != nullptr) {
+            const std::size_t begin = words[at].begin;
+            return {found->name, found->pipeline, std::string(request.substr(begin, words[at + longest - 1].end - begin))};
+        }
+        begins = begins && openings_.contains(words[at].lower);
     }
     return {default_, named(default_)->pipeline, {}};
 }

@@ -2,6 +2,7 @@
 // The goals that a request may have, and the words that identify each. Both are in config/goals.yaml.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ struct Goal {
     std::string name;
     std::string pipeline;            ///< The template that achieves it.
     std::vector<std::string> words;  ///< In lower case, with one space between the words of a phrase. No two goals share one.
+    std::vector<std::string> first_words;  ///< Likewise; they count only at the beginning of the request, after `openings`.
 };
 
 struct ChosenGoal {
@@ -41,6 +43,7 @@ public:
 
 private:
     std::vector<Goal> goals_;
+    std::set<std::string> openings_;  ///< Words that may precede the first one, such as "please".
     std::string default_;
     std::string with_artifacts_;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/fork.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "base/ids.hpp"
 #include "pipeline/delivery/drift.hpp"
 #include "pipeline/garbage.hpp"
+#include "task/step_index.hpp"
 
 namespace agentforge::kernel {
 
@@ -38,11 +38,15 @@ Result<void> keep_trees(const Repository& repository, const TaskState& state) {
     return keep_uncommitted_base(repository, state.task_id, state.base_commit);
 }
 
-Error no_such_step(std::string_view task_id, std::uint64_t step, const std::vector<Record>& records) {
-    const auto steps = std::ranges::count_if(records, [](const Record& record) { return record.type() == records::Step::type; });
-    return Error{"AF-TASK-017",
-                 "task " + std::string(task_id) + " has no step " + std::to_string(step) + "; it has " + std::to_string(steps),
-                 "", "`agentforge logs " + short_id(task_id) + "` shows them", ErrorKind::not_found};
+/// The record of a task's step. Reads neither the whole journal nor its records up to the snapshot of their fold.
+Result<Record> step_of(const TaskStore& tasks, std::string_view task_id, std::uint64_t step) {
+    AF_TRY(const TaskState state, tasks.state(task_id));
+    AF_TRY(std::optional<Record> found, StepIndex(tasks.paths(task_id).journal()).find(step));
+    if (found) { return std::move(*found); }
+    return Error{
+        "AF-TASK-017",
+        "task " + std::string(task_id) + " has no step " + std::to_string(step) + "; it has " + std::to_string(state.steps), "",
+        "`agentforge logs " + short_id(task_id) + "` shows them", ErrorKind::not_found};
 }
 
 /// Keeps `agentforge gc` away from the parent until the fork exists, which gc then sees. If a process holds the parent to run it,
@@ -65,11 +69,7 @@ std::optional<TaskLock> hold_parent(const ForkPlace& place, std::string_view par
 Result<std::string> fork_task(const ForkPlace& place, std::string_view parent, const ForkOptions& options) {
     AF_TRY(json::object task, place.tasks.load(parent));
     const std::optional<TaskLock> held = hold_parent(place, parent);
-    AF_TRY(const std::vector<Record> records, place.tasks.records(parent));
-    const auto last = std::ranges::find_if(records, [&](const Record& record) {
-        return record.type() == records::Step::type && records::envelope_in(record).step == options.from_step;
-    });
-    if (last == records.end()) { return no_such_step(parent, options.from_step, records); }
+    AF_TRY(const Record last, step_of(place.tasks, parent, options.from_step));
     const std::string now = format_time(place.clock.now());
     std::string day = now.substr(0, 10);
     std::erase(day, '-');
@@ -84,7 +84,7 @@ Result<std::string> fork_task(const ForkPlace& place, std::string_view parent, c
     if (options.seal) { AF_CHECK(options.seal(configuration)); }
     task["configuration"] = std::move(configuration);
     AF_TRY(auto session,
-           TaskSession::fork(place.tasks, {place.tasks, parent, *last}, task, place.clock, fork_command, place.redactor));
+           TaskSession::fork(place.tasks, {place.tasks, parent, last}, task, place.clock, fork_command, place.redactor));
     if (auto kept = keep_trees(place.repository, session->state()); !kept.ok()) {
         session.reset();
         static_cast<void>(place.tasks.remove(id).ok());

@@ -32,8 +32,8 @@ struct ForkOptions {
 /// Creates the task and returns its id. It is paused; PipelineController::resume continues it. Its history up to the step is the
 /// parent's, shared instead of copied (Journal, BlobStore). Workspace, memory, budgets and gate measurements are those of that
 /// moment. It stays complete if the parent's folder and refs are removed. The parent may be running, and is not changed. Errors
-/// (nothing was created): those of TaskStore::load, TaskStore::records and TaskSession::fork; `not_found` AF-TASK-017 no such
-/// step; AF-GIT-… a tree of that moment is no longer in the repository.
+/// (nothing was created): those of TaskStore::load, TaskStore::state, StepIndex::find and TaskSession::fork; `not_found`
+/// AF-TASK-017 no such step; AF-GIT-… a tree of that moment is no longer in the repository.
 [[nodiscard]] Result<std::string> fork_task(const ForkPlace& place, std::string_view parent, const ForkOptions& options);
 
 }  // namespace agentforge::kernel

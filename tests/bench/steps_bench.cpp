@@ -280,7 +280,8 @@ void steps_of_a_long_run(benchmark::State& state) {
         if (requests != very_many + 1) {
             give_up(std::to_string(requests) + " requests came instead of " + std::to_string(very_many + 1));
         }
-        const std::vector<std::string> replay{program(), "-C", repository.string(), "replay", only_task(repository), "--verify"};
+        const std::vector<std::string> replay{program(),  "-C",     repository.string(), "replay", only_task(repository),
+                                              "--verify", "--quiet"};
         for (int round = 0; round < 3; ++round) { replays.add(spawn_once(replay).milliseconds); }
         state.SetIterationTime(late / counted / 1e3);
     }

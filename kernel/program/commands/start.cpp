@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
+#include "config/gate_names.hpp"
 #include "config/goals.hpp"
 #include "config/orchestration.hpp"
 #include "config/template_checks.hpp"
@@ -29,6 +30,7 @@
 #include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
+#include "task/exit_gate.hpp"
 
 namespace agentforge::kernel {
 
@@ -100,9 +102,23 @@ Result<void> check_approvals_reached(const PipelineTemplate& pipeline, const Ent
     return {};
 }
 
+/// The gate `fix` checks that one violation is gone.
+Result<void> check_names_violation(const PipelineTemplate& pipeline) {
+    for (const StageTemplate& stage : pipeline.stages) {
+        if (exit_gate(stage) != gate_name::fix || stage.config.contains("violation")) { continue; }
+        return Error{"AF-CLI-205",
+                     "pipeline `" + pipeline.name + "` fixes one violation, and none is named: stage `" + stage.name +
+                         "` ends at the gate `fix`",
+                     pipeline.source, "Use `agentforge fix VIOLATION`; `agentforge check` lists the violations",
+                     ErrorKind::invalid};
+    }
+    return {};
+}
+
 /// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
 Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request,
                          const Beginning* beginning = nullptr) {
+    AF_CHECK(check_names_violation(pipeline));
     AF_CHECK(check_sandbox(project.exec_helper(), project.place().root.string()));
     AF_CHECK(check_plugins(project, pipeline, beginning));
     for (const StageTemplate& stage : pipeline.stages) { AF_CHECK(check_prompts_fit(project.services(), stage, request)); }

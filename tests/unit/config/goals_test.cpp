@@ -57,6 +57,16 @@ TEST(Goals, the_longest_of_those_that_begin_at_one_place_decides) {
     EXPECT_EQ(chosen("Design and implement slugs").goal, "implement");
 }
 
+TEST(Goals, a_verb_at_the_beginning_decides_and_elsewhere_it_does_not) {
+    for (const std::string_view request :
+         {"Return 404 for a missing document", "Please speed up the test suite", "Can you stop the crash in the docs page?",
+          "We should expose a /docs endpoint", "Ensure that audit events are stored", "The test runner should print colors"}) {
+        EXPECT_EQ(chosen(request).goal, "implement") << request;
+    }
+    EXPECT_EQ(chosen("Review what we return").goal, "review");
+    EXPECT_EQ(chosen("For the log module, write tests").goal, "test");
+}
+
 TEST(Goals, what_is_wrong_with_the_file_is_said_with_its_place) {
     const std::pair<std::string, std::string> cases[] = {
         {"default: b\n" + one, ":1:10"},
@@ -67,6 +77,9 @@ TEST(Goals, what_is_wrong_with_the_file_is_said_with_its_place) {
         {"default: a\n" + one + "  - {name: b, pipeline: q, words: []}\n", "no list of words"},
         {"default: a\n" + one + "  - {name: b, pipeline: q, words: [be], wrods: [c]}\n", "Did you mean `words`?"},
         {"default: a\n" + one + "  - {name: b, pipeline: q, words: [\"!\"]}\n", "not text with a letter"},
+        {"default: a\n" + one + "  - {name: b, pipeline: q, words: [be], first_words: no}\n", "`first_words` is no list"},
+        {"default: a\n" + one + "  - {name: b, pipeline: q, words: [be], first_words: [do]}\n", "`do` appears twice"},
+        {"default: a\nopenings: [\"!\"]\n" + one, "not text with a letter"},
         {"default: a\n", "no list of goals"}};
     for (const auto& [text, said] : cases) {
         const auto goals = read(text);
