@@ -350,6 +350,7 @@ class TestFix(CheckTest):
         outcome = self.assert_code(self.run_program("fix", violation["id"], "--dry-run", *arguments), 0)
         self.assertIn(violation["id"], outcome.out)
         self.assertIn(f"({violation['check']}, {violation['severity']})", outcome.out)      # As `check` prints it.
+        self.assert_error(self.run_program("start", "--pipeline", "fix", "Fix the store", *arguments), "AF-CLI-205", "agentforge fix VIOLATION")
         self.assertFalse(self.tasks())
 
 
