@@ -167,7 +167,8 @@ Result<CheckResult> check_conformance(const GitTaskWorkspaceOptions& options, Pr
     AF_TRY(result.checks, runner.checks());
     const bool nothing = request.changed && paths.empty();
     std::vector<Finding> now;
-    if (!nothing) { AF_TRY(now, runner.findings(std::string(checkout_tree), paths, stop)); }
+    if (!nothing) { AF_TRY(now, runner.findings(std::string(checkout_tree), paths, stop, &result.not_measured)); }
+    std::ranges::sort(result.not_measured, {}, &UnmeasuredFile::file);
     const auto known = both(request.records, request.baseline);
     result.violations = name_violations(now, known);
     std::set<std::string> there;

@@ -24,6 +24,8 @@ struct CheckResult {
     std::vector<NamedViolation> violations;
     std::set<std::string> fresh;  ///< Ids of violations that are in neither the baseline nor the compared commit.
     std::vector<ConformanceCheck> checks;
+    /// Source files in which violations may be missing, ordered by name. They do not fail the check.
+    std::vector<UnmeasuredFile> not_measured;
     std::string compared_with;      ///< With `changed`: `main, 1f2e3d4c`.
     std::vector<std::string> gone;  ///< Ids of records and baseline entries, below the measured paths, that no longer occur.
 

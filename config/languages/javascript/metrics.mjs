@@ -7,17 +7,17 @@
 //   undocumented      1 for an exported function or class, or a public method of one, without a comment above it
 //   print-call        1 for each console.log and its like
 //   bare-except       1 for each `catch` with an empty block
-// and at last {"end": true, "checked": number of files}. Without the `typescript` package nothing is measured, and a
-// {"note": text} says so.
+// {"file", "not_measured": reason} for each file that does not parse, or for all files without the `typescript` package;
+// and at last {"end": true, "checked": number of files}.
 import { readFileSync } from 'node:fs';
 
-import { loadTypescript, missing, parse, write } from './source_tree.mjs';
+import { loadTypescript, missing, parse, syntaxError, write } from './source_tree.mjs';
 
 const { files } = JSON.parse(readFileSync(0, 'utf8'));
 const ts = loadTypescript();
 const lines = [];
 if (ts === null) {
-  write([{ note: missing }, { end: true, checked: 0 }]);
+  write([...files.map(({ path }) => ({ file: path, not_measured: missing })), { end: true, checked: 0 }]);
   process.exit(0);
 }
 
@@ -57,7 +57,11 @@ const isHidden = (node) => modifiers(node).some(({ kind }) => kind === ts.Syntax
 
 function measure(path, content) {
   const source = parse(ts, path, content);
-  if ((source.parseDiagnostics ?? []).length > 0) return;    // Left to the syntax check.
+  const problem = syntaxError(ts, source);
+  if (problem !== null) {
+    lines.push({ file: path, not_measured: `line ${problem.line}: ${problem.message}`.slice(0, 500) });
+    return;
+  }
   const names = [];
   const lineOf = (position) => source.getLineAndCharacterOfPosition(position).line + 1;
   const found = (metric, node, name, value) => lines.push({ metric, file: path, line: lineOf(node.getStart(source)), name, value });

@@ -14,7 +14,8 @@ Input: {"files": [{"path", "content"}]}. Output, one JSON object a line, {"metri
   duplicate-function  1 for a function of five statements or more whose body another one before it in the file has
   interface-size    abstract methods of a class derived from ABC, methods of a Protocol
   constant-comparison  1 for each comparison method that answers with one constant, whatever it is given
-and at last {"end": true, "checked": number of files}. A file that does not parse is left to the syntax check.
+{"file", "not_measured": reason} for each file that does not parse, or is nested too deeply to be measured in full;
+and at last {"end": true, "checked": number of files}.
 """
 import ast
 import json
@@ -206,6 +207,13 @@ class Measure(ast.NodeVisitor):
         self.generic_visit(node)
 
 
+def why_not_measured(error):
+    if isinstance(error, SyntaxError):
+        place = f"line {error.lineno}: " if error.lineno else ""
+        return f"{place}{type(error).__name__}: {error.msg}"[:500]
+    return ": ".join(filter(None, (type(error).__name__, str(error))))[:500]
+
+
 def main():
     request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     warnings.simplefilter("ignore")
@@ -214,8 +222,8 @@ def main():
         try:
             tree = ast.parse(file["content"])
             Measure(file["path"], lambda finding: lines.append(json.dumps(finding))).visit(tree)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            lines.append(json.dumps({"file": file["path"], "not_measured": why_not_measured(error)}))
     lines.append(json.dumps({"end": True, "checked": len(request["files"])}))
     sys.stdout.write("\n".join(lines) + "\n")
 

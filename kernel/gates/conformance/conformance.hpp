@@ -60,6 +60,12 @@ struct Finding {
     std::string below = {};
 };
 
+/// A source file that was not measured or not searched, or only in part.
+struct UnmeasuredFile {
+    std::string file;
+    std::string reason;  ///< In words, without a full stop: `line 3: SyntaxError: …`. May quote the file.
+};
+
 /// Searches files for violations of the checks. Compiles the patterns once.
 class ConformanceSearch {
 public:

@@ -22,8 +22,8 @@ ConformanceReader::ConformanceReader(std::unique_ptr<TreeCheckout> checkout, Pro
 ConformanceReader::~ConformanceReader() = default;
 
 Result<std::vector<Finding>> ConformanceReader::findings(const std::string& tree, const std::vector<std::string>& paths,
-                                                         const Stop& stop) {
-    return state_->gates.findings(tree, paths, stop);
+                                                         const Stop& stop, std::vector<UnmeasuredFile>* not_measured) {
+    return state_->gates.findings(tree, paths, stop, not_measured);
 }
 
 Result<std::vector<ConformanceCheck>> ConformanceReader::checks() {

@@ -37,9 +37,19 @@ json::object rule_of(const ConformanceCheck& check) {
     return rule;
 }
 
+json::object location_of(const std::string& file) {
+    return {{"artifactLocation", json::object{{"uri", uri_of(file)}, {"uriBaseId", "%SRCROOT%"}}}};
+}
+
+json::object notification_of(const UnmeasuredFile& missed) {
+    return {{"level", "warning"},
+            {"message", json::object{{"text", "not measured: " + missed.file + " (" + missed.reason + ")"}}},
+            {"locations", json::array{json::object{{"physicalLocation", location_of(missed.file)}}}}};
+}
+
 json::object result_of(const NamedViolation& named, bool fresh) {
     const auto& violation = named.violation;
-    json::object place{{"artifactLocation", json::object{{"uri", uri_of(violation.file)}, {"uriBaseId", "%SRCROOT%"}}}};
+    json::object place = location_of(violation.file);
     if (violation.line > 0) { place["region"] = json::object{{"startLine", violation.line}}; }
     return {{"ruleId", violation.check_id},
             {"level", level_of(violation.severity)},
@@ -52,7 +62,8 @@ json::object result_of(const NamedViolation& named, bool fresh) {
 }  // namespace
 
 json::object to_sarif(const std::vector<NamedViolation>& violations, const std::set<std::string>& fresh,
-                      const std::vector<ConformanceCheck>& checks, const std::string& version) {
+                      const std::vector<ConformanceCheck>& checks, const std::string& version,
+                      const std::vector<UnmeasuredFile>& not_measured) {
     json::array rules;
     std::map<std::string_view, std::size_t> index_of;
     for (const auto& check : checks) {
@@ -72,6 +83,12 @@ json::object to_sarif(const std::vector<NamedViolation>& violations, const std::
                                json::object{{"name", "AgentForge"}, {"semanticVersion", version}, {"rules", std::move(rules)}}}}},
         {"columnKind", "unicodeCodePoints"},
         {"results", std::move(results)}};
+    if (!not_measured.empty()) {
+        json::array notifications;
+        for (const auto& each : not_measured) { notifications.push_back(notification_of(each)); }
+        run["invocations"] =
+            json::array{json::object{{"executionSuccessful", true}, {"toolExecutionNotifications", std::move(notifications)}}};
+    }
     return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
             {"version", "2.1.0"},
             {"runs", json::array{std::move(run)}}};

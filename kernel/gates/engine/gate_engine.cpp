@@ -749,6 +749,14 @@ bool stands_in_tests(const Language& language, const std::vector<std::string>& n
     return text_at(split_inline_tests(content, language.inline_begins).lines) != text_at(content);
 }
 
+constexpr std::size_t most_measured_bytes = 2UL << 20U;  // Of a file. A larger one is not searched either.
+
+/// Returns why violations may be missing in a source file, or nothing. `command`: what the language's command says of it.
+std::string why_not_measured(const std::string& content, const std::string& command) {
+    if (content.size() > most_measured_bytes) { return "larger than " + std::to_string(most_measured_bytes >> 20U) + " MiB"; }
+    return content.find('\0') == std::string::npos ? command : "binary: it has a zero byte";
+}
+
 }  // namespace
 
 Result<std::vector<ConformanceCheck>> GateEngine::checks(Enforcement upto) {
@@ -765,7 +773,7 @@ Result<void> GateEngine::measure_files(const Language& language, const std::vect
                                        const std::vector<std::vector<FileVersion>*>& files, const Stop& stop) {
     constexpr std::size_t most_bytes = 4UL << 20U;  // Per call of the command, which has a timeout.
     const auto is_measured = [&](const FileVersion& version) {
-        return language.sources.matches(version.path) && version.content.size() <= (2UL << 20U);
+        return language.sources.matches(version.path) && version.content.size() <= most_measured_bytes;
     };
     std::vector<FileVersion*> all;
     for (auto* versions : files) {
@@ -788,9 +796,23 @@ Result<void> GateEngine::measure_files(const Language& language, const std::vect
             for (const auto& line : lines) {
                 const auto file = text_of(line, "file");
                 const auto slash = file.find('/');
-                if (slash == std::string::npos) { continue; }
                 const auto index = std::strtoull(file.c_str(), nullptr, 10);
-                if (index < first || index >= begin || all[index]->path != file.substr(slash + 1)) { continue; }
+                const bool is_sent =
+                    slash != std::string::npos && index >= first && index < begin && all[index]->path == file.substr(slash + 1);
+                if (line.if_contains("not_measured") != nullptr) {
+                    auto reason = text_of(line, "not_measured");
+                    if (!is_sent || reason.empty()) {
+                        return Error{
+                            "AF-GATE-003",
+                            "The command `metrics` of " + language.name + " wrote something that is not its format.",
+                            ellipsis(to_json_line(line), 500),
+                            "A line with `not_measured` needs a `file` of the command's input, and the reason as a text.",
+                            ErrorKind::unavailable};
+                    }
+                    all[index]->not_measured = std::move(reason);
+                    continue;
+                }
+                if (!is_sent) { continue; }
                 all[index]->metrics.push_back({text_of(line, "metric"), all[index]->path,
                                                static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line"))),
                                                text_of(line, "name"), number_of(line, "value")});
@@ -813,11 +835,16 @@ Result<void> GateEngine::measure_files(const Language& language, const std::vect
 }
 
 Result<std::vector<Finding>> GateEngine::findings(const std::string& tree, const std::vector<std::string>& paths,
-                                                  const Stop& stop) {
+                                                  const Stop& stop, std::vector<UnmeasuredFile>* not_measured) {
     AF_CHECK(prepare());
     AF_TRY(const auto* found, language(tree));
     AF_TRY(const auto checks, this->checks(Enforcement::phase_end));
     AF_TRY(const auto files, checkout_->files(tree));
+    const bool measures = found->commands.contains("metrics") || !found->code.empty();
+    const auto miss = [&](const std::string& file, std::string reason) {
+        if (not_measured == nullptr || !measures || reason.empty() || !found->sources.matches(file)) { return; }
+        not_measured->push_back({file, std::move(reason)});
+    };
     std::set<std::string> wanted;
     for (auto path : paths) {
         while (path.ends_with('/')) { path.pop_back(); }
@@ -834,7 +861,11 @@ Result<std::vector<Finding>> GateEngine::findings(const std::string& tree, const
     for (const auto& file : files) {
         if (!is_wanted(file)) { continue; }
         AF_TRY(auto content, checkout_->file(tree, file));
-        if (content) { versions.push_back({file, std::move(*content), {}}); }
+        if (content) {
+            versions.push_back({file, std::move(*content), {}});
+        } else {
+            miss(file, "too large, unreadable, or with hard links");
+        }
     }
     AF_CHECK(measure_files(*found, checks, {&versions}, stop));
     const ConformanceSearch search(checks, *found);
@@ -842,6 +873,7 @@ Result<std::vector<Finding>> GateEngine::findings(const std::string& tree, const
     for (const auto& version : versions) {
         auto some = search.find(version.path, version.content, version.metrics);
         std::move(some.begin(), some.end(), std::back_inserter(all));
+        miss(version.path, why_not_measured(version.content, version.not_measured));
     }
     return all;
 }

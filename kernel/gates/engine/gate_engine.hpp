@@ -82,7 +82,7 @@ public:
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop);
     /// ConformanceReader::findings of one scope.
     [[nodiscard]] Result<std::vector<Finding>> findings(const std::string& tree, const std::vector<std::string>& paths,
-                                                        const Stop& stop);
+                                                        const Stop& stop, std::vector<UnmeasuredFile>* not_measured = nullptr);
     [[nodiscard]] TreeCheckout& checkout() noexcept { return *checkout_; }
     /// Returns the configured language, or the one detected once for each tree. Errors: AF-GATE-002.
     [[nodiscard]] Result<const Language*> language(const std::string& tree);
@@ -111,6 +111,7 @@ private:
         std::string path;
         std::string content;
         std::vector<Metric> metrics;
+        std::string not_measured = {};  ///< Why the language's command did not measure it, or only in part. Empty: it did.
     };
     /// Reads the checks once, and returns those enforced up to this point. Errors: AF-GATE-020, AF-GATE-021.
     [[nodiscard]] Result<std::vector<ConformanceCheck>> checks(Enforcement upto);

@@ -429,17 +429,23 @@ Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, GateEngi
 }
 
 Result<std::vector<Finding>> ScopedGates::findings(const std::string& tree, const std::vector<std::string>& paths,
-                                                   const Stop& stop) {
+                                                   const Stop& stop, std::vector<UnmeasuredFile>* not_measured) {
     AF_TRY(const auto* found, scopes("", tree));
     std::vector<Finding> all;
     for (const auto& scope : found->all()) {
         const auto inside = part_of_paths(paths, *found, scope);
         if (!paths.empty() && inside.empty()) { continue; }
         AF_TRY(auto* one, engine_for(*found, scope));
-        AF_TRY(auto some, one->findings(tree, inside, stop));
+        std::vector<UnmeasuredFile> unmeasured;
+        AF_TRY(auto some, one->findings(tree, inside, stop, &unmeasured));
         for (auto& finding : some) {
             if (!scope.directory.empty()) { finding.violation.file = Scopes::outside(scope, finding.violation.file); }
             all.push_back(std::move(finding));
+        }
+        if (not_measured == nullptr) { continue; }
+        for (auto& each : unmeasured) {
+            if (!scope.directory.empty()) { each.file = Scopes::outside(scope, each.file); }
+            not_measured->push_back(std::move(each));
         }
     }
     return all;

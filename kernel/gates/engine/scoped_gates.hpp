@@ -26,9 +26,10 @@ public:
 
     /// Errors: of Measure, and of Scopes::find.
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop);
-    /// Returns the findings of all scopes, with paths of the whole tree. Errors: of Measure, and of Scopes::find.
+    /// Returns the findings of all scopes, with paths of the whole tree; so are those added to `not_measured`, if given. Errors:
+    /// of Measure, and of Scopes::find.
     [[nodiscard]] Result<std::vector<Finding>> findings(const std::string& tree, const std::vector<std::string>& paths,
-                                                        const Stop& stop);
+                                                        const Stop& stop, std::vector<UnmeasuredFile>* not_measured = nullptr);
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
     [[nodiscard]] Result<void> try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,

@@ -82,6 +82,27 @@ void keep_records(Program& program, const Project& project, const CheckResult& r
     }
 }
 
+json::array not_measured_json(const CheckResult& result) {
+    json::array files;
+    for (const UnmeasuredFile& each : result.not_measured) {
+        files.push_back(json::object{{"file", each.file}, {"reason", each.reason}});
+    }
+    return files;
+}
+
+/// A missing tool may leave out every file of a project: names the first.
+void print_not_measured(Program& program, const CheckResult& result) {
+    constexpr std::size_t most_shown = 20;
+    std::size_t shown = 0;
+    for (const UnmeasuredFile& each : result.not_measured) {
+        if (shown == most_shown) { break; }
+        ++shown;
+        program.out << "not measured: " << printable(each.file, 500) << " (" << printable(each.reason, 500) << ")\n";
+    }
+    const std::size_t left = result.not_measured.size() - shown;
+    if (left > 0) { program.out << "not measured: " << left << " more (--json lists them)\n"; }
+}
+
 json::object result_json(const CheckResult& result, bool clean) {
     json::array violations;
     for (const NamedViolation& each : result.violations) {
@@ -95,7 +116,8 @@ json::object result_json(const CheckResult& result, bool clean) {
                         {"violations_new", result.fresh.size()},
                         {"violations_blocking", result.blocking()},
                         {"violations_known", result.violations.size() - result.fresh.size()},
-                        {"violations", std::move(violations)}};
+                        {"violations", std::move(violations)},
+                        {"not_measured", not_measured_json(result)}};
     if (!result.compared_with.empty()) { object["compared_with"] = result.compared_with; }
     return object;
 }
@@ -112,6 +134,7 @@ void print_text(Program& program, const CheckResult& result, bool all) {
         program.out << printable(violation.file) << ":" << violation.line << ": " << printable(violation.message, 500) << " ("
                     << violation.check_id << ", " << violation.severity << (fresh ? "" : ", known") << ") " << each.id << "\n";
     }
+    print_not_measured(program, result);
     const std::size_t known = result.violations.size() - result.fresh.size();
     program.out << (result.fresh.empty() ? "Nothing new" : counted(result.fresh.size(), "new violation", "new violations"));
     if (!result.fresh.empty()) {
@@ -159,8 +182,11 @@ int run_check(Program& program, const CheckArguments& arguments) {
         const auto written = update_baseline(project, request, *result);
         if (!written.ok()) { return program.fail(written.error()); }
         if (program.json_output) {
-            program.print_json(json::object{{"baseline", baseline_file(project.place()).string()}, {"violations", *written}});
+            program.print_json(json::object{{"baseline", baseline_file(project.place()).string()},
+                                            {"violations", *written},
+                                            {"not_measured", not_measured_json(*result)}});
         } else {
+            print_not_measured(program, *result);
             program.out << "The baseline holds " << counted(*written, "violation", "violations") << "; commit .agentforge/"
                         << baseline_file(project.place()).filename().string() << ".\n";
         }
@@ -168,7 +194,7 @@ int run_check(Program& program, const CheckArguments& arguments) {
     }
     const bool clean = arguments.strict ? result->fresh.empty() : result->blocking() == 0;
     if (arguments.format == "sarif") {
-        program.print_json(to_sarif(result->violations, result->fresh, result->checks, AGENTFORGE_VERSION));
+        program.print_json(to_sarif(result->violations, result->fresh, result->checks, AGENTFORGE_VERSION, result->not_measured));
     } else if (program.json_output) {
         program.print_json(result_json(*result, clean));
     } else {

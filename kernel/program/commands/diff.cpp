@@ -41,6 +41,16 @@ std::vector<ArtifactVersion> versions_of(const StageState& stage) {
     return versions;
 }
 
+/// Says which stages have several versions to compare, and how many, so that the user can choose.
+std::string comparable_stages(const TaskState& state) {
+    std::string names;
+    for (const StageState& stage : state.stages) {
+        const std::size_t count = stage.status == StageStatus::skipped ? 0 : versions_of(stage).size();
+        if (count > 1) { names += (names.empty() ? "" : ", ") + stage.name + " (" + std::to_string(count) + ")"; }
+    }
+    return names.empty() ? std::string("No stage has several versions") : "Stages with several versions: " + names;
+}
+
 Result<std::string> text_of_version(const BlobStore& blobs, const ArtifactVersion& version) {
     AF_TRY(const std::string text, blobs.get(version.hash));
     AF_TRY(json::value artifact, parse_json(text, "version " + std::to_string(version.number)));
@@ -94,8 +104,9 @@ void show_patch(Program& program, const std::string& patch) {
 int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& paths, const TaskState& state,
                   const DiffArguments& arguments) {
     const auto found = std::ranges::find(state.stages, arguments.artifact, &StageState::name);
-    const auto wrong = [&](std::string why, std::string remedy) {
-        return program.fail(Error{"AF-CLI-164", std::move(why), "task " + state.task_id, std::move(remedy), ErrorKind::invalid});
+    const auto wrong = [&](std::string why, const std::string& remedy) {
+        return program.fail(Error{"AF-CLI-164", std::move(why), "task " + state.task_id,
+                                  remedy + "\n  " + comparable_stages(state), ErrorKind::invalid});
     };
     if (found == state.stages.end()) {
         std::string names;

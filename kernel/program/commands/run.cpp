@@ -41,8 +41,8 @@ struct RunArguments {
     bool dry_run = false;
 };
 
-/// What to do with a request, by the results of earlier runs.
-enum class RunPlan : unsigned char { start = 1, resume, leave };
+/// What to do with a request, by the results of earlier runs. `refuse`: a dry run found that it cannot start.
+enum class RunPlan : unsigned char { start = 1, resume, leave, refuse };
 
 /// The result of one request.
 struct RunOutcome {
@@ -59,6 +59,7 @@ struct Job {
     RunPlan plan = RunPlan::start;
     std::string known_task;  ///< The task of an earlier run, or empty.
     RunOutcome outcome;
+    Error refusal;  ///< With the plan `refuse`: the error that its start gives.
 };
 
 /// The process of a task.
@@ -151,7 +152,7 @@ Result<std::vector<Job>> plan_run(const TaskStore& store, const std::vector<Requ
                                   bool retry) {
     std::vector<Job> jobs;
     for (const RequestEntry& entry : entries) {
-        Job job{&entry, RunPlan::start, "", {}};
+        Job job{&entry, RunPlan::start, "", {}, {}};
         if (const auto known = ledger.tasks().find(entry.key); known != ledger.tasks().end()) {
             AF_TRY(auto outcome, outcome_of(store, known->second));
             if (outcome) {
@@ -176,11 +177,30 @@ std::string printed(const FileDescriptor& file) {
     return text;
 }
 
-/// The run of one command: starts tasks, waits for their processes, reports each result.
+Error check_unfinished(const RequestEntry& entry, const std::string& why) {
+    return Error{"AF-CLI-175", "the request was not checked: " + why, entry.where,
+                 "run the command again; `agentforge start --dry-run` checks one request", ErrorKind::unavailable};
+}
+
+/// Returns the error in the output of a process, or one that says how it ended without.
+Error error_of_check(const RequestEntry& entry, const std::string& output, int status) {
+    const auto parsed = parse_json(output, "result");
+    const json::value* error = parsed.ok() && parsed->is_object() ? parsed->get_object().if_contains("error") : nullptr;
+    if (error != nullptr && error->is_object()) {
+        const json::object& fields = error->get_object();
+        return Error{text_of(fields, "code"), text_of(fields, "message"), text_of(fields, "where"), text_of(fields, "remedy"),
+                     ErrorKind::invalid};
+    }
+    return check_unfinished(entry, WIFSIGNALED(status) ? "its process was ended by signal " + std::to_string(WTERMSIG(status))
+                                                       : std::string("its process ended without a result"));
+}
+
+/// The run of one command: starts tasks, waits for their processes, reports each result. A dry run makes only the checks of each
+/// start, also in a process each, and sets the plan of a request that a start refuses.
 class RequestRun {
 public:
-    RequestRun(Program& program, TaskStore& store, const RunLedger& ledger, std::vector<Job>& jobs, std::size_t at_once)
-        : program_(program), store_(store), ledger_(ledger), jobs_(jobs), at_once_(at_once) {}
+    RequestRun(Program& program, TaskStore& store, const RunLedger& ledger, std::vector<Job>& jobs, const RunArguments& arguments)
+        : program_(program), store_(store), ledger_(ledger), jobs_(jobs), at_once_(arguments.jobs), dry_run_(arguments.dry_run) {}
 
     /// In a task's process, returns its exit code. In the command's own process, returns nothing once all tasks are done.
     Result<std::optional<int>> run() {
@@ -188,7 +208,7 @@ public:
         while (true) {
             while (running_.size() < at_once_ && next < jobs_.size() && !program_.cancel->requested()) {
                 const std::size_t job = next++;
-                if (jobs_[job].plan == RunPlan::leave) { continue; }
+                if (!has_work(jobs_[job])) { continue; }
                 AF_TRY(const std::optional<int> child, begin(job));
                 if (child) { return child; }
             }
@@ -199,9 +219,13 @@ public:
     }
 
 private:
+    [[nodiscard]] bool has_work(const Job& job) const {
+        return job.plan == RunPlan::start || (job.plan == RunPlan::resume && !dry_run_);
+    }
+
     Result<std::optional<int>> begin(std::size_t job) {
         if (const auto earlier = ledger_.tasks().find(jobs_[job].entry->key);
-            jobs_[job].plan == RunPlan::start && earlier != ledger_.tasks().end()) {
+            jobs_[job].plan == RunPlan::start && !dry_run_ && earlier != ledger_.tasks().end()) {
             remove_unless_begun(earlier->second);
         }
         RunningJob started{job,
@@ -234,6 +258,11 @@ private:
         const Error problem{"AF-CLI-175", "no process can be started for the request: " + errno_text(error),
                             jobs_[job].entry->where, "run fewer at a time: --jobs N", ErrorKind::unavailable};
         if (running_.empty()) { return problem; }
+        if (dry_run_) {
+            jobs_[job].plan = RunPlan::refuse;
+            jobs_[job].refusal = problem;
+            return std::optional<int>();
+        }
         jobs_[job].outcome = {"", "not started", problem.message, {}, {}, false};
         return std::optional<int>();
     }
@@ -255,13 +284,14 @@ private:
         program_.settings.insert(program_.settings.end(), job.entry->settings.begin(), job.entry->settings.end());
         if (job.plan == RunPlan::resume) { return resume_and_report(program_, job.known_task); }
         StartArguments arguments = job.entry->arguments;
+        arguments.dry_run = dry_run_;
         arguments.named = [this, &job](const std::string& task) { return ledger_.add(job.entry->key, task); };
         return start_task(program_, arguments, arguments.request);
     }
 
     /// Asks each task to save at the end of its step and exit.
     void ask_to_stop() {
-        if (!program_.quiet) {
+        if (!program_.quiet && !dry_run_) {
             program_.err << "agentforge: asking " << running_.size() << (running_.size() == 1 ? " task" : " tasks")
                          << " to save and exit; press again to stop at once" << std::endl;
         }
@@ -276,9 +306,20 @@ private:
         std::erase_if(running_, [this](RunningJob& each) {
             int status = 0;
             if (::waitpid(each.pid, &status, WNOHANG) != each.pid) { return false; }
-            ended(each, status);
+            if (dry_run_) {
+                checked(each, status);
+            } else {
+                ended(each, status);
+            }
             return true;
         });
+    }
+
+    void checked(const RunningJob& each, int status) {
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) { return; }
+        Job& job = jobs_[each.job];
+        job.plan = RunPlan::refuse;
+        job.refusal = error_of_check(*job.entry, printed(each.out), status);
     }
 
     void ended(const RunningJob& each, int status) {
@@ -327,7 +368,7 @@ private:
     }
 
     void print_job(std::size_t job, const std::string& what) {
-        if (program_.quiet || program_.json_output) { return; }
+        if (program_.quiet || program_.json_output || dry_run_) { return; }
         program_.err << fmt::format("[{}/{}] {}  \"{}\"\n", job + 1, jobs_.size(), what,
                                     printable(first_line(jobs_[job].entry->arguments.request), 60))
                      << std::flush;
@@ -338,6 +379,7 @@ private:
     const RunLedger& ledger_;
     std::vector<Job>& jobs_;
     std::size_t at_once_;
+    bool dry_run_;
     std::vector<RunningJob> running_;
     bool stopping_ = false;
 };
@@ -426,27 +468,86 @@ void print_run(Program& program, const RunArguments& arguments, const std::vecto
     }
 }
 
-void print_run_plan(Program& program, const std::string& name, const std::vector<Job>& jobs) {
-    const auto word = [](const Job& job) {
-        return job.plan == RunPlan::start ? "start" : job.plan == RunPlan::resume ? "resume" : "leave";
-    };
-    if (program.json_output) {
-        json::array tasks;
-        for (const Job& job : jobs) {
-            tasks.push_back(json::object{{"request", job.entry->arguments.request},
-                                         {"where", job.entry->where},
-                                         {"plan", word(job)},
-                                         {"task_id", job.known_task}});
-        }
-        program.print_json({{"run", name}, {"dry_run", true}, {"tasks", std::move(tasks)}});
-        return;
+const char* word_of(RunPlan plan) {
+    switch (plan) {
+        case RunPlan::start:
+            return "start";
+        case RunPlan::resume:
+            return "resume";
+        case RunPlan::leave:
+            return "leave";
+        case RunPlan::refuse:
+            return "refused";
     }
+    return "leave";
+}
+
+json::object run_plan_json(const std::string& name, const std::vector<Job>& jobs) {
+    json::array tasks;
+    for (const Job& job : jobs) {
+        json::object task{{"request", job.entry->arguments.request},
+                          {"where", job.entry->where},
+                          {"plan", word_of(job.plan)},
+                          {"task_id", job.known_task}};
+        if (job.plan == RunPlan::refuse) { task["error"] = error_json(job.refusal).at("error"); }
+        tasks.push_back(std::move(task));
+    }
+    return {{"run", name}, {"dry_run", true}, {"tasks", std::move(tasks)}};
+}
+
+/// Prints an error below its request. The indent marks each of its lines, which may quote a file, as part of it.
+void print_refusal(Program& program, Error error) {
+    error.remedy = program.with_place(std::move(error.remedy));
+    const std::string text = printable_lines(error.to_string());
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        program.out << "        " << std::string_view(text).substr(at, end - at) << "\n";
+        at = end + 1;
+    }
+}
+
+void print_run_plan(Program& program, const std::vector<Job>& jobs) {
+    std::size_t checked = 0;
+    std::size_t refused = 0;
     for (const Job& job : jobs) {
         program.out << fmt::format(
-            "{:<7} {}  \"{}\"{}\n", word(job), job.known_task.empty() ? printable(job.entry->where, 200) : job.known_task,
+            "{:<7} {}  \"{}\"{}\n", word_of(job.plan), job.known_task.empty() ? printable(job.entry->where, 200) : job.known_task,
             printable(first_line(job.entry->arguments.request), 60), job.outcome.word.empty() ? "" : "  " + job.outcome.word);
+        if (job.plan == RunPlan::refuse) { print_refusal(program, job.refusal); }
+        refused += job.plan == RunPlan::refuse ? 1 : 0;
+        checked += job.plan == RunPlan::refuse || job.plan == RunPlan::start ? 1 : 0;
     }
-    program.out << "Nothing was done. A request is checked when it starts.\n";
+    program.out << "Nothing was done.";
+    if (refused > 0) {
+        program.out << " " << refused << " of " << jobs.size() << (jobs.size() == 1 ? " request" : " requests")
+                    << " cannot start.";
+    } else if (checked > 0) {
+        program.out << " All checks before the start passed.";
+    }
+    program.out << "\n";
+}
+
+/// Shows what a run would do. Makes the checks of each start, and writes nothing.
+int plan_requests(Program& program, TaskStore& store, const std::string& name, const std::vector<RequestEntry>& entries,
+                  const RunArguments& arguments) {
+    const auto ledger = RunLedger::read_unlocked(store.root(), name);
+    if (!ledger.ok()) { return program.fail(ledger.error()); }
+    auto jobs = plan_run(store, entries, *ledger, arguments.retry);
+    if (!jobs.ok()) { return program.fail(jobs.error()); }
+    const auto child = RequestRun(program, store, *ledger, *jobs, arguments).run();
+    if (!child.ok()) { return program.fail(child.error()); }
+    if (*child) { return **child; }
+    if (program.cancel->requested()) {
+        return program.fail(
+            Error{"AF-CLI-175", "not all requests were checked: cancelled", "", "run the command again", ErrorKind::cancelled});
+    }
+    if (program.json_output) {
+        program.print_json(run_plan_json(name, *jobs));
+    } else {
+        print_run_plan(program, *jobs);
+    }
+    const bool refused = std::ranges::find(*jobs, RunPlan::refuse, &Job::plan) != jobs->end();
+    return static_cast<int>(refused ? ExitCode::failed : ExitCode::done);
 }
 
 int run_requests(Program& program, const RunArguments& arguments) {
@@ -463,20 +564,13 @@ int run_requests(Program& program, const RunArguments& arguments) {
     if (!entries.ok()) { return program.fail(entries.error()); }
     if (const auto own = check_own_folder(place->agentforge); !own.ok()) { return program.fail(own.error()); }
     TaskStore store(place->agentforge);
-    if (arguments.dry_run) {
-        const auto ledger = RunLedger::read_unlocked(store.root(), *name);
-        if (!ledger.ok()) { return program.fail(ledger.error()); }
-        const auto jobs = plan_run(store, *entries, *ledger, arguments.retry);
-        if (!jobs.ok()) { return program.fail(jobs.error()); }
-        print_run_plan(program, *name, *jobs);
-        return 0;
-    }
+    if (arguments.dry_run) { return plan_requests(program, store, *name, *entries, arguments); }
     if (const auto made = prepare_project_folder(*place, false); !made.ok()) { return program.fail(made.error()); }
     const auto ledger = RunLedger::open(store.root(), *name);
     if (!ledger.ok()) { return program.fail(ledger.error()); }
     auto jobs = plan_run(store, *entries, *ledger, arguments.retry);
     if (!jobs.ok()) { return program.fail(jobs.error()); }
-    const auto child = RequestRun(program, store, *ledger, *jobs, arguments.jobs).run();
+    const auto child = RequestRun(program, store, *ledger, *jobs, arguments).run();
     if (!child.ok()) { return program.fail(child.error()); }
     if (*child) { return **child; }
     const RunTotals totals = totals_of(*jobs);
@@ -507,7 +601,8 @@ void add_run(CLI::App& app, Program& program) {
                "The run's name (default: from the file's path); under a new name every request runs again")
         ->type_name("NAME");
     add_flag(*command, "--retry", arguments->retry, "Also resume the tasks of an earlier run that failed");
-    add_flag(*command, "--dry-run", arguments->dry_run, "Show what would start and resume, without doing it");
+    add_flag(*command, "--dry-run", arguments->dry_run,
+             "Check each request and show what would start and resume, without doing it");
     add_flag(*command, "--json", program.json_output, "Print JSON");
     add_flag(*command, "--quiet,-q", program.quiet, "No progress");
     command->footer(

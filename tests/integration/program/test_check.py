@@ -214,6 +214,23 @@ class TestCheck(CheckTest):
             self.assertGreaterEqual(place["region"]["startLine"], 1)
             self.assertRegex(result["partialFingerprints"]["agentforgeViolation/v1"], ID)
 
+    def test_a_source_that_cannot_be_measured_is_named_and_fails_nothing(self):
+        self.make_repository()
+        self.write("textkit/broken.py", "def broken(:\n")
+        (self.repository / "textkit" / "packed.py").write_bytes(b"VALUE = 1\n\0")
+        (self.repository / "logo.png").write_bytes(b"\x89PNG\0")
+        broken, packed = self.check(code=0)["not_measured"]
+        self.assertEqual((broken["file"], packed["file"]), ("textkit/broken.py", "textkit/packed.py"))
+        self.assertRegex(broken["reason"], "^line 1: SyntaxError: ")
+        for words in ((), ("--update-baseline",)):
+            told = self.assert_code(self.run_program("check", *words), 0).out
+            self.assertIn(f"not measured: textkit/broken.py ({broken['reason']})\nnot measured: textkit/packed.py (binary: it has a zero byte)\n", told)
+        (run,) = json.loads(self.assert_code(self.run_program("check", "--format", "sarif"), 0).out)["runs"]
+        (invocation,) = run["invocations"]
+        told = [note["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for note in invocation["toolExecutionNotifications"]]
+        self.assertEqual(told, ["textkit/broken.py", "textkit/packed.py"])
+        self.assertEqual(self.check("textkit/words.py", code=0)["not_measured"], [])
+
     def test_a_path_that_is_not_there_is_refused(self):
         self.make_project()
         self.assert_error(self.run_program("check", "textkit/stroe.py"), "AF-CLI-142", "stroe.py")

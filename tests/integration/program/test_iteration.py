@@ -179,7 +179,7 @@ class TestIteration(IterationTest):
 
     def test_diff_shows_what_two_versions_differ_in(self):
         self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
-        self.assert_error(self.run_program("diff", self.task(), "--artifact", "spec"), "AF-CLI-164", "has one version")
+        self.assert_error(self.run_program("diff", self.task(), "--artifact", "spec"), "AF-CLI-164", "has one version", "agentforge feedback", "No stage has several versions")
         self.run_program("feedback", self.task(), "Say that it is revised")
         patch = self.assert_code(self.run_program("diff", self.task(), "--artifact", "spec"), 0).out
         changed = [line for line in patch.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
@@ -187,7 +187,8 @@ class TestIteration(IterationTest):
         self.assertIn("revised", changed[1])
         self.assertEqual(self.run_program("diff", self.task(), "--artifact", "spec", "--from", "1", "--to", "2").out, patch)
         self.assert_error(self.run_program("diff", self.task(), "--artifact", "spec", "--from", "7"), "AF-CLI-164", "no version 7", "1, 2")
-        self.assert_error(self.run_program("diff", self.task(), "--artifact", "sepc"), "AF-CLI-164", "has no stage")
+        self.assert_error(self.run_program("diff", self.task(), "--artifact", "sepc"), "AF-CLI-164", "has no stage", "Stages with several versions: spec (2)")
+        self.assert_error(self.run_program("diff", self.task(), "--artifact", "analyze"), "AF-CLI-164", "has one version", "Stages with several versions: spec (2)")
 
     def test_exit_ends_the_task_with_this_version(self):
         self.assert_code(self.design("--iterate", command="implement"), 22)

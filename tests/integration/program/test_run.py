@@ -54,7 +54,7 @@ class TestRun(ProgramTest):
 
     def test_a_line_with_a_number_sign_is_a_request_and_one_with_a_space_after_it_a_comment(self):
         self.file.write_text("#42: fix the login\n# later: the rest\n##\n#\n", encoding="utf-8")
-        planned = self.assert_code(self.run_file("--dry-run", "--json"), 0).json
+        planned = self.assert_code(self.run_file("--dry-run", "--json", "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}"), 0).json
         self.assertEqual(["#42: fix the login"], [task["request"] for task in planned["tasks"]])
 
     def test_another_name_is_another_run(self):
@@ -79,6 +79,32 @@ class TestRun(ProgramTest):
         self.assertIn("AF-PIPE-", outcome.out)
         for text in (outcome.out, outcome.err):
             self.assertIn("requests.txt:1: AF-PIPE-", text)
+        self.assertEqual(len(self.tasks()), 1)
+
+    def test_a_dry_run_refuses_what_a_start_refuses_and_writes_nothing(self):
+        self.write("Add a slugify function")
+        with self.file.open("a", encoding="utf-8") as file:
+            for options in ({"pipeline": "none-such"}, {}):
+                file.write(json.dumps({"request": "Add another", **self.options, **options}) + "\n")
+        before = self.checkout()
+        planned = self.assert_code(self.run_file("--dry-run", "--json"), 1).json["tasks"]
+        told = self.assert_code(self.run_file("--dry-run"), 1).out
+        self.assertFalse((self.repository / ".agentforge").exists())
+        self.assertEqual((self.checkout(), self.branches()), (before, ["refs/heads/main"]))
+        self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+        refusal = self.run_program("start", "Add another", "--pipeline", "none-such", "--transcript", TRANSCRIPT, "--json").json["error"]
+        self.assertEqual(["start", "refused", "start"], [task["plan"] for task in planned])
+        self.assertEqual([None, refusal, None], [task.get("error") for task in planned])
+        self.assertIn(f'refused {self.file}:4  "Add another"\n        {refusal["code"]}: {refusal["message"]}', told)
+        self.assertIn("Nothing was done. 1 of 3 requests cannot start.", told)
+
+    def test_a_dry_run_does_not_check_what_it_leaves_alone(self):
+        self.write("Add a slugify function")
+        self.assert_code(self.run_file(), 0)
+        with self.file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"request": "Add another", "transcript": "no-such-file.yaml"}) + "\n")
+        planned = self.assert_code(self.run_file("--dry-run", "--json"), 1).json["tasks"]
+        self.assertEqual([("leave", False), ("refused", True)], [(task["plan"], "error" in task) for task in planned])
         self.assertEqual(len(self.tasks()), 1)
 
     def test_a_byte_order_mark_is_no_part_of_the_first_request(self):

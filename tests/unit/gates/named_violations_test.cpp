@@ -157,6 +157,71 @@ TEST_F(NamedViolations, sarif_names_the_rule_the_place_and_whether_it_is_new) {
     EXPECT_EQ(place.at("region").as_object().at("startLine"), json::value(2));
 }
 
+TEST_F(NamedViolations, sarif_notifies_of_files_that_were_not_measured) {
+    const auto log = to_sarif({}, {}, {}, "1.2.3", {{"src/a b.py", "line 3: SyntaxError: invalid syntax"}});
+    const auto& run = log.at("runs").as_array().at(0).as_object();
+    const auto& invocation = run.at("invocations").as_array().at(0).as_object();
+    EXPECT_EQ(invocation.at("executionSuccessful"), json::value(true));
+    const auto& notification = invocation.at("toolExecutionNotifications").as_array().at(0).as_object();
+    EXPECT_EQ(notification.at("level"), json::value("warning"));
+    EXPECT_EQ(notification.at("message").as_object().at("text"),
+              json::value("not measured: src/a b.py (line 3: SyntaxError: invalid syntax)"));
+    const auto& place = notification.at("locations").as_array().at(0).as_object().at("physicalLocation").as_object();
+    EXPECT_EQ(place.at("artifactLocation").as_object().at("uri"), json::value("src/a%20b.py"));
+}
+
+class Unmeasured : public NamedViolations {
+protected:
+    /// `file: reason`, ordered by file.
+    std::vector<std::string> unmeasured(const Files& files) {
+        std::vector<UnmeasuredFile> missed;
+        const auto found = reader(files)->findings("t", {}, {}, &missed);
+        EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().to_string());
+        std::vector<std::string> lines;
+        for (const auto& each : missed) { lines.push_back(each.file + ": " + each.reason); }
+        std::sort(lines.begin(), lines.end());
+        return lines;
+    }
+};
+
+TEST_F(Unmeasured, sources_are_named_with_the_reason_and_other_files_are_not) {
+    const std::string zero(1, '\0');
+    EXPECT_THAT(
+        unmeasured({{"a.py", "def a(:\n"},
+                    {"b.py", "b = 1\n" + zero},
+                    {"c.py", std::string((2UL << 20U) + 1, '#')},
+                    {"d.py", "d = 1\n"},
+                    {"e.png", zero}}),
+        ElementsAre(HasSubstr("a.py: line 1: SyntaxError: "), "b.py: binary: it has a zero byte", "c.py: larger than 2 MiB"));
+}
+
+TEST_F(Unmeasured, javascript_is_named_with_the_line_of_its_syntax_error) {
+    EXPECT_THAT(unmeasured({{"package.json", "{}"}, {"a.js", "let a;\nfunction b( {\n"}, {"c.js", "let c;\n"}}),
+                ElementsAre(HasSubstr("a.js: line 3: SyntaxError: ")));
+}
+
+TEST_F(Unmeasured, a_file_of_a_scope_has_its_path_in_the_repository) {
+    EXPECT_THAT(unmeasured({{"setup.py", "import os\n"}, {"web/package.json", "{}"}, {"web/a.js", "function b( {\n"}}),
+                ElementsAre(HasSubstr("web/a.js: line ")));
+}
+
+TEST_F(Unmeasured, a_line_of_the_command_without_a_known_file_or_a_reason_is_refused) {
+    const auto own = project_.folder() / "languages";
+    const std::filesystem::path shipped = project_.options().languages_directory;
+    std::filesystem::create_directories(own);
+    std::filesystem::copy(shipped / "python.yaml", own / "python.yaml");
+    std::filesystem::copy(shipped / "python", own / "python", std::filesystem::copy_options::recursive);
+    project_.options().more_languages = {own.string()};
+    for (const std::string line : {R"({"file": "0/b.py", "not_measured": "why"})", R"({"not_measured": "why"})",
+                                   R"({"file": "0/a.py", "not_measured": ""})", R"({"file": "0/a.py", "not_measured": 1})"}) {
+        std::ofstream(own / "python" / "metrics.py") << "print('" << line << "')\nprint('{\"end\": true, \"checked\": 1}')\n";
+        const auto found = reader({{"a.py", "a = 1\n"}})->findings("t", {}, {});
+        ASSERT_FALSE(found.ok()) << line;
+        EXPECT_EQ(found.error().code, "AF-GATE-003") << line;
+        EXPECT_EQ(found.error().where, line);
+    }
+}
+
 class FixGate : public NamedViolations {
 protected:
     FixGate() {
