@@ -14,7 +14,7 @@ namespace agentforge::kernel {
                                                        const std::string& file, const ContractSet& contracts);
 struct CheckedPipeline {
     PipelineTemplate pipeline;
-    std::vector<StageOrigin> origins;  ///< In the order of its stages.
+    std::vector<StageOrigin> origins;  ///< As PipelineSet::origins.
 };
 
 /// The same for a pipeline. Errors: those of PipelineSet::load.

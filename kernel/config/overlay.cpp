@@ -178,9 +178,12 @@ Result<ResolvedTemplate> resolve_template(const YamlDocument& document, const st
     if (base == shipped.end() || pipeline_in(base->second) == nullptr) {
         std::vector<std::string> known;
         for (const auto& [stem, unused] : shipped) { known.push_back(std::string(shipped_prefix) + stem); }
-        const std::string near = nearest(extends, known);
+        const bool lacks_prefix = shipped.contains(extends);
+        const std::string near = lacks_prefix ? std::string(shipped_prefix) + extends : nearest(extends, known);
         return wrong(own->contains("extends") ? "/pipeline/extends" : "/pipeline/changes#",
-                     "there is no shipped pipeline `" + ellipsis(extends, 80) + "` to change",
+                     lacks_prefix ? "`extends: " + extends + "` does not name a shipped pipeline as `" +
+                                        std::string(shipped_prefix) + "NAME`"
+                                  : "there is no shipped pipeline `" + ellipsis(extends, 80) + "` to change",
                      near.empty() ? "Write extends: agentforge:NAME; `agentforge pipelines list` shows the names"
                                   : "Did you mean `" + near + "`?");
     }

@@ -644,6 +644,12 @@ std::string contract_in(const json::value& stage) {
     return own.empty() && object != nullptr ? text_of(*object, "output_contract") : own;
 }
 
+std::string contract_of_removed(const json::value& stage, const json::array* defaults) {
+    const json::object* shipped =
+        contract_in(stage).empty() && stage.is_object() ? stage_named(defaults, stage.get_object().at("name")) : nullptr;
+    return shipped == nullptr ? contract_in(stage) : contract_in(*shipped);
+}
+
 /// A change removed something that a stage of the shipped template needs. The error points at the change.
 Error placed_at_change(Error error, const ResolvedTemplate& document, const PipelineTemplate& pipeline,
                        const json::array* defaults) {
@@ -651,11 +657,7 @@ Error placed_at_change(Error error, const ResolvedTemplate& document, const Pipe
     error.where = document.where(error.where);
     if (!found || document.stages[found->stage].document == document.own) { return error; }
     for (const auto& [stage, change] : document.removed) {
-        const json::object* shipped =
-            contract_in(stage).empty() && stage.is_object() ? stage_named(defaults, stage.get_object().at("name")) : nullptr;
-        if ((shipped == nullptr ? contract_in(stage) : contract_in(*shipped)) == found->contract) {
-            error.where = document.own->where(change);
-        }
+        if (contract_of_removed(stage, defaults) == found->contract) { error.where = document.own->where(change); }
     }
     return error;
 }
@@ -897,13 +899,15 @@ struct LoadedPipelines {
     std::map<std::string, std::vector<StageOrigin>, std::less<>> origins;
 };
 
+/// Returns the origins of the stages, then those of the removed ones.
 std::vector<StageOrigin> origins_of(const PipelineTemplate& pipeline, const ResolvedTemplate& document,
                                     const YamlDocument* implement) {
     std::vector<StageOrigin> origins;
+    const auto* shipped = implement == nullptr ? nullptr : stages_of(*implement);
     for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
         StageOrigin origin{pipeline.stages[i].name, document.where("/pipeline/stages/" + std::to_string(i)),
-                           document.stages[i].change, ""};
-        const auto* defaults = implement == nullptr || document.stages[i].document == implement ? nullptr : stages_of(*implement);
+                           document.stages[i].change, "", ""};
+        const auto* defaults = document.stages[i].document == implement ? nullptr : shipped;
         for (std::size_t other = 0; defaults != nullptr && other < defaults->size(); ++other) {
             if ((*defaults)[other].is_object() && text_of((*defaults)[other].get_object(), "name") == origin.stage) {
                 origin.defaults = implement->where("/pipeline/stages/" + std::to_string(other));
@@ -911,6 +915,10 @@ std::vector<StageOrigin> origins_of(const PipelineTemplate& pipeline, const Reso
         }
         if (!document.stages[i].rest_where.empty()) { origin.defaults = document.stages[i].rest_where; }
         origins.push_back(std::move(origin));
+    }
+    for (const auto& [stage, change] : document.removed) {
+        const std::string name = stage.is_object() ? text_of(stage.get_object(), "name") : std::string();
+        origins.push_back({name, document.own->where(change), "removed", "", contract_of_removed(stage, shipped)});
     }
     return origins;
 }

@@ -122,8 +122,9 @@ struct PipelineTemplate {
 struct StageOrigin {
     std::string stage;
     std::string where;     ///< `file:line:column`.
-    std::string change;    ///< `inserted` or `replaced` by the project's overlay. Empty: unchanged from its file.
+    std::string change;    ///< `inserted`, `replaced` or `removed` by the project's overlay. Empty: unchanged from its file.
     std::string defaults;  ///< `file:line:column` of the shipped stage that supplies the missing fields. Empty: none.
+    std::string contract;  ///< Of a removed stage.
 };
 
 class PipelineSet {
@@ -137,7 +138,7 @@ public:
                                                   const std::string& orchestration_file, const ContractSet& contracts);
     [[nodiscard]] Result<PipelineTemplate> get(std::string_view name) const;
     [[nodiscard]] std::vector<std::string> names() const;
-    /// In the order of the stages. Empty for an unknown name.
+    /// In the order of the stages, then the removed ones. Empty for an unknown name.
     [[nodiscard]] std::vector<StageOrigin> origins(std::string_view name) const;
 
 private:

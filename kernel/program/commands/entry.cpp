@@ -186,7 +186,10 @@ Result<void> check_some_stage_runs(const PipelineTemplate& pipeline, const Entry
     return Error{"AF-CLI-204",
                  "no stage would run: the task would end with stage `" + pipeline.stages[last].name + "`, which is skipped (" +
                      reason + ")",
-                 pipeline.source, "End with a later stage", ErrorKind::invalid};
+                 pipeline.source,
+                 last + 1 < pipeline.stages.size() ? "End with a later stage"
+                                                   : "Start without that artifact, or with a pipeline that has a later stage",
+                 ErrorKind::invalid};
 }
 
 std::string why_not_run(const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit, std::size_t stage) {

@@ -207,7 +207,9 @@ Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemp
     const std::string who = "stage " + stage.name +
                             (stage.executor == stage.name ? std::string() : ", run by `" + ellipsis(stage.executor, 60) + "`,");
     // By name, because a continued task has stages of other templates before those of this one.
-    const auto origin = std::ranges::find(origins, stage.name, &StageOrigin::stage);
+    auto origin = std::ranges::find_if(
+        origins, [&](const StageOrigin& each) { return each.change == "removed" && each.contract == found->contract; });
+    if (origin == origins.end()) { origin = std::ranges::find(origins, stage.name, &StageOrigin::stage); }
     return unprovided_error(*found, who, origin == origins.end() ? pipeline.source : origin->where);
 }
 

@@ -558,6 +558,9 @@ class TestOverlays(EntryTest):
         refused = self.assert_code(self.run_program("pipelines", "validate"), 1)
         self.assertRegex(refused.all, r"AF-PIPE-020: stage red builds on a specification.*\.agentforge/pipelines/implement\.yaml:6:")
         self.assert_error(self.start("--pipeline", "implement"), "AF-PIPE-020")
+        self.overlay({"remove": "analyze"})
+        refused = self.assert_code(self.run_program("pipelines", "validate"), 1)
+        self.assertRegex(refused.all, r"AF-PIPE-020: stage spec builds on an analysis.*\.agentforge/pipelines/implement\.yaml:5:")
         (self.repository / ".agentforge/pipelines/implement.yaml").unlink()
         build = {"name": "build", "executor": "green", "agent": "software_developer", "contract": "implementation"}
         mine = {"pipeline": {"name": "mine", "description": "Ours", "goal_type": "implement", "stages": [{"name": "analyze"}, build]}}

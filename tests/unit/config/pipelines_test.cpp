@@ -699,6 +699,23 @@ TEST(PipelineOverlay, says_where_each_stage_comes_from) {
     EXPECT_THAT(origins[6].defaults, testing::HasSubstr("config/pipelines/implement.yaml:"));
 }
 
+TEST(Pipelines, a_continuation_without_a_stage_that_follows_is_refused_with_its_line) {
+    const auto set = with_project("mine.yaml", mine("  continuation: {next_pipeline: mine}\n  stages:\n    - name: intake\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-021");
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:5:"));
+    EXPECT_TRUE(
+        with_project("mine.yaml", mine("  continuation: {next_pipeline: implement}\n  stages:\n    - name: intake\n")).ok());
+}
+
+TEST(PipelineOverlay, a_removed_stage_has_the_change_as_its_origin) {
+    const auto set = with_project(
+        "design.yaml", "pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - remove: analyze\n");
+    ASSERT_TRUE(set.ok()) << set.error().to_string();
+    const StageOrigin removed = set->origins("design").back();
+    EXPECT_EQ(removed.stage + " " + removed.change + " " + removed.contract, "analyze removed analysis");
+    EXPECT_THAT(removed.where, testing::HasSubstr("design.yaml:5:"));
+}
+
 TEST(PipelineOverlay, an_error_is_placed_in_the_file_that_says_it) {
     const auto set = with_project(
         "implement.yaml",
@@ -734,6 +751,8 @@ TEST(PipelineOverlay, an_unknown_base_or_stage_or_change_is_refused_with_its_lin
         return with_project("implement.yaml", "pipeline:\n  name: implement\n" + rest).error();
     };
     EXPECT_EQ(with("  extends: agentforge:implemnt\n  changes: []\n").remedy, "Did you mean `agentforge:implement`?");
+    EXPECT_EQ(with("  extends: implement\n  changes: []\n").remedy, "Did you mean `agentforge:implement`?");
+    EXPECT_THAT(with("  extends: implement\n  changes: []\n").message, testing::HasSubstr("`agentforge:NAME`"));
     const auto unknown = with("  extends: agentforge:implement\n  changes:\n    - remove: refector\n");
     EXPECT_EQ(unknown.code, "AF-PIPE-017");
     EXPECT_EQ(unknown.remedy, "Did you mean `refactor`?");
