@@ -74,6 +74,9 @@ void ChangeWatch::watch_folder(std::size_t folder) {
 }
 
 void ChangeWatch::watch_task(std::size_t folder, const std::string& task) {
+    // Through a link this would take over the watch of another task.
+    std::error_code error;
+    if (fs::is_symlink(folders_[folder] / task, error)) { return; }
     const int watch = ::inotify_add_watch(events_.get(), (folders_[folder] / task / "actions.yaml").c_str(),
                                           IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_DONT_FOLLOW);
     if (watch >= 0) {

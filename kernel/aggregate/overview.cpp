@@ -43,7 +43,7 @@ void LastActivity::take(const Record& record) {
     }
 }
 
-bool waits_for_person(const TaskOverview& task) { return !task.summary.waiting_for.empty() && !task.answered; }
+bool waits_for_person(const TaskOverview& task) { return !task.summary.waiting_for.empty() && !task.answered && !task.problem; }
 
 bool update_answer(const TaskPaths& paths, TaskOverview& task) {
     const bool answered = std::exchange(task.answered, false);

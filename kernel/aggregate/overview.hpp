@@ -51,7 +51,7 @@ struct TaskOverview {
     LastActivity activity;
 };
 
-/// True if the task waits for an answer that nobody has given yet.
+/// True if the task can be read and waits for an answer that nobody has given yet.
 [[nodiscard]] bool waits_for_person(const TaskOverview& task);
 /// True if the task was in progress and no process runs it; `resume` continues it.
 [[nodiscard]] bool is_interrupted(const TaskOverview& task);

@@ -33,7 +33,9 @@ TaskCase case_of(const TaskState& state) {
                    .escalated = state.people_figures.escalated,
                    .steps = state.steps,
                    .people_ms = state.people_figures.waited_ms,
-                   .spend = state.ledger.total()};
+                   .spend = state.ledger.total(),
+                   .own_spend = state.ledger.total().without(state.inherited.spend),
+                   .own_steps = state.steps - state.inherited.steps};
     std::set<std::string> judging;
     for (const StageTemplate& stage : state.pipeline.stages) { judging.insert(closing_gate(stage)); }
     for (const auto& [gate, runs] : state.gate_figures.runs) {
@@ -54,8 +56,8 @@ void Statistics::add(const TaskCase& task) {
     gates += task.gates;
     gates_passed += task.gates_passed;
     people_ms += task.people_ms;
-    all_steps += task.steps;
-    spend.add(task.spend);
+    all_steps += task.own_steps;
+    spend.add(task.own_spend);
     if (const auto created = parse_time(task.created_at); created.ok() && (!first || *created < *first)) { first = *created; }
     if (!task.delivered) { return; }
     steps.push_back(task.steps);

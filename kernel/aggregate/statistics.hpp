@@ -35,6 +35,8 @@ struct TaskCase {
     std::uint64_t steps = 0;
     std::uint64_t people_ms = 0;  ///< Milliseconds that the task waited for people: questions, approvals, actions.
     Spend spend;
+    Spend own_spend;              ///< Without what a fork's parent had used.
+    std::uint64_t own_steps = 0;  ///< Likewise.
 };
 
 [[nodiscard]] TaskCase case_of(const TaskState& state);

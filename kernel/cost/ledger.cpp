@@ -52,6 +52,20 @@ void Spend::add(const Spend& other) {
     largest_input = std::max(largest_input, other.largest_input);
 }
 
+Spend Spend::without(const Spend& part) const {
+    Spend rest = *this;
+    rest.calls -= part.calls;
+    rest.lost -= part.lost;
+    rest.input_tokens -= part.input_tokens;
+    rest.cached_input_tokens -= part.cached_input_tokens;
+    rest.cache_write_input_tokens -= part.cache_write_input_tokens;
+    rest.output_tokens -= part.output_tokens;
+    rest.cost_microusd -= part.cost_microusd;
+    rest.unpriced -= part.unpriced;
+    rest.estimated -= part.estimated;
+    return rest;
+}
+
 std::uint64_t Spend::input_token_equivalents() const noexcept {
     const std::uint64_t read = std::min(cached_input_tokens, input_tokens);
     const std::uint64_t written = std::min(cache_write_input_tokens, input_tokens - read);

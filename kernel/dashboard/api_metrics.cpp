@@ -52,11 +52,11 @@ private:
 struct Gauges {
     Gauge tasks{"agentforge_tasks", "Tasks by what they do now."};
     Gauge waiting{"agentforge_waiting_tasks", "Tasks that wait for a person."};
-    Gauge tokens{"agentforge_tokens", "Tokens of model calls."};
-    Gauge calls{"agentforge_model_calls", "Answered model calls."};
-    Gauge cost{"agentforge_cost_usd", "Cost of model calls, as far as it is known."};
-    Gauge steps{"agentforge_stage_steps", "Steps of agents."};
-    Gauge stage_tokens{"agentforge_stage_tokens", "Tokens of model calls by stage."};
+    Gauge tokens{"agentforge_tokens", "Tokens of model calls; a fork's without those of its parent."};
+    Gauge calls{"agentforge_model_calls", "Answered model calls; a fork's without those of its parent."};
+    Gauge cost{"agentforge_cost_usd", "Cost of model calls, as far as it is known; a fork's without that of its parent."};
+    Gauge steps{"agentforge_stage_steps", "Steps of agents by stage; a fork's include the steps before it."};
+    Gauge stage_tokens{"agentforge_stage_tokens", "Tokens of model calls by stage; a fork's include those before it."};
     Gauge stage_seconds{"agentforge_stage_seconds", "Time that stages took."};
     Gauge problems{"agentforge_unreadable", "Tasks and repositories that cannot be read."};
 
@@ -78,12 +78,12 @@ void add_task(Gauges& gauges, const TaskFigures& task) {
     gauges.tasks.add({{"repo", task.repo}, {"pipeline", task.overview.summary.pipeline}, {"state", condition_of(task.overview)}},
                      1);
     gauges.waiting.add(of_repo, waits_for_person(task.overview) ? 1 : 0);
+    const Spend own = task.statistics ? task.statistics->own_spend : Spend();
+    gauges.tokens.add({{"repo", task.repo}, {"type", "input"}}, static_cast<double>(own.input_tokens));
+    gauges.tokens.add({{"repo", task.repo}, {"type", "output"}}, static_cast<double>(own.output_tokens));
+    gauges.calls.add(of_repo, static_cast<double>(own.calls));
+    gauges.cost.add(of_repo, static_cast<double>(own.cost_microusd) * 1e-6);
     const json::object object = to_json(task, std::chrono::system_clock::now());
-    const json::object& cost = object.at("cost").as_object();
-    gauges.tokens.add({{"repo", task.repo}, {"type", "input"}}, number_at(cost, "input_tokens"));
-    gauges.tokens.add({{"repo", task.repo}, {"type", "output"}}, number_at(cost, "output_tokens"));
-    gauges.calls.add(of_repo, number_at(cost, "calls"));
-    gauges.cost.add(of_repo, number_at(cost, "estimated_cost_usd"));
     for (const json::value& each : object.at("pipeline").at("stages").as_array()) {
         const json::object& stage = each.as_object();
         const Labels of_stage{{"repo", task.repo}, {"stage", std::string(stage.at("name").as_string())}};

@@ -235,6 +235,7 @@ Result<void> Fold::on(const records::Forked& forked) {
                       std::to_string(state_.steps));
     }
     state_.task_id = forked.task_id;
+    state_.inherited = {state_.ledger.total(), state_.steps};
     state_.created_at = time_;
     state_.set_file.clear();  // The set already has this part. The fork delivers by itself.
     state_.prepared.reset();

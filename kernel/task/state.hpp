@@ -392,6 +392,13 @@ struct ExternalInput {
     bool operator==(const ExternalInput&) const = default;
 };
 
+/// What a fork's parent had used when it was forked. It is part of the fork's own figures, so sums over tasks leave it out.
+struct InheritedWork {
+    Spend spend;
+    std::uint64_t steps = 0;
+    bool operator==(const InheritedWork&) const = default;
+};
+
 struct TaskState {
     // The request, set by `task_created`. Only further stages (`records::Extension`) and a newer base change any of it.
     std::string task_id;
@@ -475,6 +482,7 @@ struct TaskState {
     // Stored only in the journal, as `resumption`.
     GateFigures gate_figures;
     PeopleFigures people_figures;
+    InheritedWork inherited;
 
     bool operator==(const TaskState&) const = default;
     [[nodiscard]] const StageTemplate& stage_template() const { return pipeline.stages.at(stage_index); }

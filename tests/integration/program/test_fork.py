@@ -60,6 +60,13 @@ class TestFork(ForkTest):
             self.assert_journal_verifies(grandchild)
             self.assert_code(self.go_on("resume", grandchild), 0)
 
+    def test_what_the_parent_used_counts_once_among_all_tasks(self):
+        before = self.run_program("stats", "--json").json
+        child = self.assert_code(self.run_program("fork", self.parent, "--from-step", self.last_step_of("red"), "--no-resume", "--json"), 0).json["task_id"]
+        after = self.run_program("stats", "--json").json
+        self.assertEqual((after["tasks"], after["tokens"]), (before["tasks"] + 1, before["tokens"]))
+        self.assertGreater(self.run_program("cost", child, "--json").json["total"]["input_tokens"], 0)
+
     def test_a_change_of_the_shared_history_is_found(self):
         child = self.assert_code(self.run_program("fork", self.parent, "--from-step", 2, "--no-resume", "--json"), 0).json["task_id"]
         history = self.task_folder(child) / "history" / f"{self.parent}.yaml"

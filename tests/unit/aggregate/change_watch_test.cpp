@@ -41,6 +41,18 @@ TEST_F(Watched, AnAppendedRecordIsHeardOf) {
     EXPECT_TRUE(hears(watch, task));
 }
 
+TEST_F(Watched, ALinkToATaskThatCameAndWentTakesNothingFromIt) {
+    fs::create_directories(tasks_ / task);
+    write("a");
+    ChangeWatch watch({tasks_});
+    const fs::path link = tasks_ / "task-20260102-link-00000002";
+    fs::create_directory_symlink(tasks_ / task, link);
+    EXPECT_TRUE(hears(watch, ""));
+    fs::remove(link);
+    write("b");
+    EXPECT_TRUE(hears(watch, task));
+}
+
 TEST_F(Watched, ADeletedJournalIsHeardOfWhileItIsOpen) {
     fs::create_directories(tasks_ / task);
     write("a");

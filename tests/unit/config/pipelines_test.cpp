@@ -708,8 +708,8 @@ TEST(Pipelines, a_continuation_without_a_stage_that_follows_is_refused_with_its_
 }
 
 TEST(PipelineOverlay, a_removed_stage_has_the_change_as_its_origin) {
-    const auto set = with_project(
-        "design.yaml", "pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - remove: analyze\n");
+    const auto set = with_project("design.yaml",
+                                  "pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - remove: analyze\n");
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     const StageOrigin removed = set->origins("design").back();
     EXPECT_EQ(removed.stage + " " + removed.change + " " + removed.contract, "analyze removed analysis");
