@@ -68,6 +68,7 @@ struct Source {
     const LastActivity& activity;
     const std::vector<IterationDecision>& decisions;
     std::uint64_t recent_errors = 0;
+    bool from_transcript = false;
 };
 
 json::object health_of(const Source& task) {
@@ -80,11 +81,12 @@ json::object health_of(const Source& task) {
             {"errors_recent", task.recent_errors}};
 }
 
-json::object cost_of(const TaskState& state) {
-    const CostFigures cost = cost_figures(state);
-    return {{"tokens_used", cost.tokens}, {"input_tokens", cost.input_tokens}, {"output_tokens", cost.output_tokens},
-            {"calls", cost.calls},        {"calls_lost", cost.calls_lost},     {"estimated_cost_usd", value_or_null(cost.usd)},
-            {"cost_known", cost.known}};
+json::object cost_of(const Source& task) {
+    const CostFigures cost = cost_figures(task.state);
+    return {
+        {"tokens_used", cost.tokens}, {"input_tokens", cost.input_tokens},      {"output_tokens", cost.output_tokens},
+        {"calls", cost.calls},        {"calls_lost", cost.calls_lost},          {"estimated_cost_usd", value_or_null(cost.usd)},
+        {"cost_known", cost.known},   {"from_transcript", task.from_transcript}};
 }
 
 json::object pipeline_of(const TaskState& state) {
@@ -353,7 +355,7 @@ TaskFigures figures_from(const Source& task, TaskOverview overview, const std::s
                          {"timing", timing_of(state)},
                          {"steps", steps_of(state)},
                          {"health", health_of(task)},
-                         {"cost", cost_of(state)},
+                         {"cost", cost_of(task)},
                          {"current_action", last_action_of(task)},
                          {"pipeline", pipeline_of(state)},
                          {"current_stage", current_stage_of(state)},
@@ -370,8 +372,9 @@ TaskFigures figures_from(const Source& task, TaskOverview overview, const std::s
 }  // namespace
 
 TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
-    TaskFigures figures = figures_from({task.state(), task.activity(), task.decisions(), task.recent_errors()},
-                                       overview_of(task.state(), task.activity(), task.paths()), repo);
+    TaskFigures figures = figures_from(
+        {task.state(), task.activity(), task.decisions(), task.recent_errors(), answered_from_transcript(task.paths())},
+        overview_of(task.state(), task.activity(), task.paths()), repo);
     figures.statistics = case_of(task.state());
     return figures;
 }

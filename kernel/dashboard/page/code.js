@@ -40,8 +40,8 @@ export function lines(text, grammar) {
   return all;
 }
 
-// A whole text, as lines() shows it.
-export function show(text, name) {
+// A whole text, as lines() shows it. `label` is what a screen reader calls it, if the page shows several of one name.
+export function show(text, name, label) {
   const grammar = language(name);
-  return h("pre", { tabindex: 0, class: "code", role: "region", "aria-label": name }, grammar ? lines(text, grammar).map((line, index) => (index ? ["\n", line] : line)) : text);
+  return h("pre", { tabindex: 0, class: "code", role: "region", "aria-label": label || name }, grammar ? lines(text, grammar).map((line, index) => (index ? ["\n", line] : line)) : text);
 }

@@ -33,9 +33,9 @@ export function attention(app, item, only) {
   const finished = (what) => { forget(key); return what; };
   const head = [h("h2", {}, item.phase + (item.version ? ": " + item.artifact + " (v" + item.version + ") " : " ") + asked(item)), h("p", { class: "small quiet" }, h("a", { href: "#/task/" + item.key }, item.request), " · " + item.repo + " · ", h("time", { datetime: item.created_at, title: date(item.created_at) }, since(item.created_at)),
     item.deadline ? " · until " + date(item.deadline) + " (then: " + item.at_deadline + ")" : "")];
-  const shown = item.shown && h("details", { "data-key": key + "shown", open: true }, h("summary", {}, item.kind === "action" ? "The action" : "The artifact"), item.kind === "action" ? h("pre", { tabindex: 0 }, item.shown) : code.show(item.shown, "artifact.yaml"));
+  const shown = item.shown && h("details", { "data-key": key + "shown", open: true }, h("summary", {}, item.kind === "action" ? "The action" : "The artifact"), item.kind === "action" ? h("pre", { tabindex: 0 }, item.shown) : code.show(item.shown, "artifact.yaml", (item.artifact || "Artifact") + " of " + item.request));
   if (item.kind === "escalation") {
-    const answer = (words) => act(app, () => post(place + "/escalations/" + encodeURIComponent(item.id) + "/resolve", { answer: words() }).then(finished), "Answered. The task goes on.");
+    const answer = (words) => (event) => { if (words().trim() === "") app.say("Write an answer, then send it."); else act(app, () => post(place + "/escalations/" + encodeURIComponent(item.id) + "/resolve", { answer: words() }).then(finished), "Answered. The task goes on.")(event); };
     return h("div", { class: "card wait" }, head, item.issue && h("p", {}, item.issue), h("p", {}, h("strong", {}, item.question)),
       !only && item.options.length > 0 && h("div", { class: "buttons", role: "group", "aria-label": "Suggested answers" }, item.options.map((option) => h("button", { type: "button", "data-key": key + option, onclick: answer(() => option) }, option))),
       Object.keys(item.context).length > 0 && h("details", { "data-key": key + "context" }, h("summary", {}, "Context"), h("pre", { tabindex: 0 }, JSON.stringify(item.context, null, 2))),

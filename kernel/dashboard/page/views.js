@@ -60,10 +60,11 @@ function card(shown) {
     !over && h("progress", { max: 1, value: shown.status.overall_progress, "aria-label": "Progress of " + shown.request }),
     !over && h("div", { class: "row small way" }, shown.pipeline.stages.map((stage) => h("span", { class: stage.name === shown.status.phase ? "now" : "quiet" }, stage.name === shown.status.phase ? "[" + stage.name.toUpperCase() + "]" : stage.name.toUpperCase() + (stage.status === "pending" ? "" : " " + stageSign(stage.status))))),
     h("div", { class: "row small" }, h("span", { class: tone(state) }, named(state)), !over && h("span", {}, (shown.status.phase || "").toUpperCase() + " " + percent(shown.status.overall_progress)),
-      h("span", { class: "quiet" }, over ? since(shown.timing.last_activity) : span(shown.timing.elapsed_seconds) + " elapsed"), h("span", { class: "quiet" }, money(shown.cost)),
+      h("span", { class: "quiet" }, state !== "unknown" && (over ? since(shown.timing.last_activity) : span(shown.timing.elapsed_seconds) + " elapsed")), h("span", { class: "quiet" }, state !== "unknown" && money(shown.cost)),
       health.tests_total > 0 && h("span", { class: health.tests_passing === health.tests_total ? "quiet" : "bad" }, "Tests: " + health.tests_passing + "/" + health.tests_total),
       health.conformance !== null && h("span", { class: health.conformance ? "quiet" : "bad" }, "Conformance: " + conformance(health)),
       !over && shown.current_action && h("span", { class: "quiet" }, "Last: " + shown.current_action.action + (shown.current_action.target ? " " + shown.current_action.target : "") + " (" + since(shown.current_action.started_at) + ")")),
+    shown.problem && h("div", { class: "small bad" }, "Cannot be read: " + shown.problem.title + " (" + shown.problem.code + ")"),
     shown.status.question && h("div", { class: "small warn" }, linked(shown.status.question)), shown.status.answer_problem && h("div", { class: "small bad" }, "The answer cannot be used: " + shown.status.answer_problem), shown.status.error && h("div", { class: "small bad" }, shown.status.error));
 }
 
@@ -181,7 +182,7 @@ export async function overview(app, query, id) {
   const [shown, waits, only] = await Promise.all([taskOf(id), get("/api/attention", { task_id: id.split("@")[0] }), onlyShows()]);
   waits.items = waits.items.filter((item) => item.repo === shown.repo);
   for (const item of waits.items) item.key = id;
-  const phase = shown.status.phase ? await get(task(id, "/phases/" + shown.status.phase)).catch(() => null) : null;
+  const phase = shown.status.phase && !shown.problem ? await get(task(id, "/phases/" + shown.status.phase)).catch(() => null) : null;
   const current = shown.current_stage, rounds = shown.iteration_summary;
   const own = (await get("/api/sets")).sets.filter((set) => set.set_id === shown.set || set.specification_task === shown.task_id);
   const needs = shown.dependencies;
@@ -191,7 +192,7 @@ export async function overview(app, query, id) {
   const known = !only && shown.available_actions.includes("extend") ? await get("/api/pipelines", { repo: shown.repo }).catch(() => ({ pipelines: [] })) : { pipelines: [] };
   return [shown.request, head(shown, ""), waits.items.map((item) => attention(app, item, only)),
     shown.status.error && h("section", { class: "wait" }, h("p", { class: "bad" }, shown.status.error)), shown.status.pause_reason && !shown.status.error && h("section", { class: "wait" }, h("p", {}, "Paused: ", linked(shown.status.pause_reason))),
-    h("section", {}, h("h2", {}, "Pipeline: " + shown.pipeline.template + ", to " + shown.pipeline.exit_stage), h("progress", { max: 1, value: shown.status.overall_progress, "aria-label": "Progress" }), stages(shown),
+    shown.status.state !== "unknown" && h("section", {}, h("h2", {}, "Pipeline: " + shown.pipeline.template + ", to " + shown.pipeline.exit_stage), h("progress", { max: 1, value: shown.status.overall_progress, "aria-label": "Progress" }), stages(shown),
       shown.goal_type && h("p", { class: "small quiet" }, "Goal: " + shown.goal_type),
       rounds && h("p", { class: "small" }, "Round " + rounds.current + " of " + rounds.max + (rounds.decisions.length ? ": " + rounds.decisions.map((each) => each.decision + " (" + clock(each.at) + ")").join(", ") : ""))),
     h("div", { class: "grid" },
@@ -199,7 +200,7 @@ export async function overview(app, query, id) {
       files(shown),
       own.length > 0 && h("section", {}, h("h2", {}, "Set"), h("ul", { class: "plain" }, own.map(setCard))),
       met.length > 0 && h("section", {}, h("h2", {}, "Depends on"), h("ul", { class: "plain" }, met)),
-      h("section", {}, h("h2", {}, "Figures"), h("dl", { class: "facts" }, fact("Started", date(shown.timing.started_at)), fact("Elapsed", span(shown.timing.elapsed_seconds) + ", " + span(shown.timing.working_seconds) + " of work"),
+      shown.status.state !== "unknown" && h("section", {}, h("h2", {}, "Figures"), h("dl", { class: "facts" }, fact("Started", date(shown.timing.started_at)), fact("Elapsed", span(shown.timing.elapsed_seconds) + ", " + span(shown.timing.working_seconds) + " of work"),
         shown.timing.estimated_remaining_seconds !== null && fact("Left, as estimated", span(shown.timing.estimated_remaining_seconds)), fact("Steps", number(shown.steps.total)), fact("Tokens", number(shown.cost.tokens_used)), fact("Cost", money(shown.cost)),
         shown.steps.total > 0 && fact("Tokens a step", number(Math.round(shown.cost.tokens_used / shown.steps.total))), shown.health.tests_total > 0 && fact("Tests", shown.health.tests_passing + "/" + shown.health.tests_total), shown.health.conformance !== null && fact("Conformance", conformance(shown.health)), fact("Recent errors", shown.health.errors_recent),
         shown.delivery.commit && fact("Commit", shown.delivery.commit), shown.delivery.branch && fact("Branch", shown.delivery.branch), shown.delivery.pr_url && fact("Request", shown.delivery.pr_url), current && current.cycle > 0 && fact("Cycles", current.cycle)),
@@ -356,7 +357,7 @@ function chart(points, key, words) {
 
 export async function cost(app, query, id) {
   const [shown, told] = await Promise.all([taskOf(id), get(task(id, "/cost"))]);
-  const table = (title, rows) => h("section", {}, h("h2", {}, title), h("div", { class: "table" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "name"), ["calls", "tokens", "cost"].map((name) => h("th", { class: "number" }, name)))), h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, row.name || "(not named)"), h("td", { class: "number" }, row.calls), h("td", { class: "number" }, number(row.tokens_used)), h("td", { class: "number" }, money(row))))))));
+  const table = (title, rows) => h("section", {}, h("h2", {}, title), h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Cost " + title.toLowerCase() }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "name"), ["calls", "tokens", "cost"].map((name) => h("th", { class: "number" }, name)))), h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, row.name || "(not named)"), h("td", { class: "number" }, row.calls), h("td", { class: "number" }, number(row.tokens_used)), h("td", { class: "number" }, money(row))))))));
   return ["Cost · " + shown.request, head(shown, "/cost"), h("section", {}, h("h2", {}, told.in_words + ", " + number(told.tokens_used) + " tokens"), h("div", { class: "grid" }, chart(told.over_time, "tokens_used", (most) => number(most) + " tokens"), chart(told.over_time, "estimated_cost_usd", (most) => "$" + most.toFixed(most < 1 ? 4 : 2)))), h("div", { class: "grid" }, table("By phase", told.by_phase), table("By agent", told.by_agent), table("By model", told.by_model))];
 }
 

@@ -14,6 +14,7 @@ export const clock = (time) => (time ? new Date(time).toLocaleTimeString([], { h
 export const date = (time) => (time ? new Date(time).toLocaleString() : "");
 export const number = (value) => Number(value || 0).toLocaleString("en");
 export function money(cost) {
+  if (cost.from_transcript) return "no cost (answers from a transcript)";
   if (cost.estimated_cost_usd === null || (!cost.cost_known && !cost.estimated_cost_usd)) return "cost unknown";
   return (cost.cost_known ? "" : "at least ") + "$" + Number(cost.estimated_cost_usd).toFixed(cost.estimated_cost_usd >= 0.1 || cost.estimated_cost_usd === 0 ? 2 : 4);
 }

@@ -699,6 +699,16 @@ TEST(PipelineOverlay, says_where_each_stage_comes_from) {
     EXPECT_THAT(origins[6].defaults, testing::HasSubstr("config/pipelines/implement.yaml:"));
 }
 
+TEST(Pipelines, a_stage_with_the_name_of_another_contract_is_refused_with_its_line) {
+    const auto set =
+        with_project("mine.yaml", mine("  stages:\n    - {name: specification, executor: intake, contract: intake_record}\n"));
+    EXPECT_EQ(set.error().code, "AF-PIPE-023");
+    EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:6:"));
+    EXPECT_TRUE(
+        with_project("mine.yaml", mine("  stages:\n    - {name: intake_record, executor: intake, contract: intake_record}\n"))
+            .ok());
+}
+
 TEST(Pipelines, a_continuation_without_a_stage_that_follows_is_refused_with_its_line) {
     const auto set = with_project("mine.yaml", mine("  continuation: {next_pipeline: mine}\n  stages:\n    - name: intake\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-021");
