@@ -502,10 +502,9 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
         AF_CHECK(check(stage.contract, at + "/contract"));
         // A stage is given artifacts by the names of stages and of contracts.
         if (!makes(stage, stage.name) && contracts.get(stage.name).ok()) {
-            return broken(
-                "AF-PIPE-023", at + "/name",
-                "stage " + stage.name + " has the name of a contract, and produces " + with_article(stage.contract),
-                "Give the stage another name; else others would take its artifact for " + with_article(stage.name) + ".");
+            return broken("AF-PIPE-023", at + "/name",
+                          "stage " + stage.name + " has the name of a contract, and produces another: " + stage.contract,
+                          "Give the stage another name.");
         }
         AF_TRY(const Contract contract, contracts.get(stage.contract));
         AF_CHECK(check_purpose(stage, at, contract));
