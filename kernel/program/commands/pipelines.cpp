@@ -126,12 +126,12 @@ std::vector<Error> missing_parts(const Definitions& all, const PluginRegistry& p
         problems.push_back(provided.error());
     }
     for (const StageTemplate& stage : pipeline.stages) {
+        const std::string where = place_of_stage(origins, stage.name, pipeline.source);
         if (!plugins.has(PluginKind::stage, stage.executor)) {
             problems.push_back(Error{"AF-CLI-013",
                                      "stage `" + stage.name + "` is run by the stage `" + printable(stage.executor, 80) +
                                          "`, which no plugin provides",
-                                     pipeline.source,
-                                     "`agentforge plugins list` shows all plugins; name one of them with `executor`",
+                                     where, "`agentforge plugins list` shows all plugins; name one of them with `executor`",
                                      ErrorKind::not_found});
         }
         std::vector<std::string> roles = stage.reviewers;
@@ -141,7 +141,7 @@ std::vector<Error> missing_parts(const Definitions& all, const PluginRegistry& p
             if (agent.ok()) { continue; }
             Error problem = agent.error();
             problem.message = "stage `" + stage.name + "`: " + problem.message;
-            problem.where = pipeline.source;
+            problem.where = where;
             problems.push_back(std::move(problem));
         }
     }

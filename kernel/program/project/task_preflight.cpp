@@ -136,7 +136,8 @@ Error missing(const Project& project, PluginKind kind, const std::string& name, 
 Result<void> check_stage(Project& project, const PipelineTemplate& pipeline, const StageTemplate& stage) {
     PluginRegistry& plugins = project.plugins();
     if (!plugins.has(PluginKind::stage, stage.executor)) {
-        return missing(project, PluginKind::stage, stage.executor, pipeline.source);
+        return missing(project, PluginKind::stage, stage.executor,
+                       place_of_stage(project.pipelines().origins(pipeline.name), stage.name, pipeline.source));
     }
     const json::object settings = plugin_settings(stage.config);
     if (const auto fit = plugins.check_settings(PluginKind::stage, stage.executor, settings); !fit.ok()) {
@@ -194,6 +195,12 @@ std::vector<std::string> roles_of(const StageTemplate& stage) {
     return roles;
 }
 
+std::string place_of_stage(const std::vector<StageOrigin>& origins, std::string_view stage, const std::string& otherwise) {
+    const auto found = std::ranges::find_if(
+        origins, [&](const StageOrigin& origin) { return origin.stage == stage && origin.change != "removed"; });
+    return found == origins.end() ? otherwise : found->where;
+}
+
 Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemplate& pipeline,
                                const std::vector<StageOrigin>& origins, const Beginning* beginning) {
     const StageNeeds needs = [&](const StageTemplate& stage) {
@@ -207,10 +214,10 @@ Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemp
     const std::string who = "stage " + stage.name +
                             (stage.executor == stage.name ? std::string() : ", run by `" + ellipsis(stage.executor, 60) + "`,");
     // By name, because a continued task has stages of other templates before those of this one.
-    auto origin = std::ranges::find_if(
-        origins, [&](const StageOrigin& each) { return each.change == "removed" && each.contract == found->contract; });
-    if (origin == origins.end()) { origin = std::ranges::find(origins, stage.name, &StageOrigin::stage); }
-    return unprovided_error(*found, who, origin == origins.end() ? pipeline.source : origin->where);
+    const auto removed = std::ranges::find_if(
+        origins, [&](const StageOrigin& origin) { return origin.change == "removed" && origin.contract == found->contract; });
+    return unprovided_error(*found, who,
+                            removed == origins.end() ? place_of_stage(origins, stage.name, pipeline.source) : removed->where);
 }
 
 Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline, const Beginning* beginning) {

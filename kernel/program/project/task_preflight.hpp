@@ -17,6 +17,10 @@ namespace agentforge::kernel {
 /// Returns the roles that work in a stage: its reviewers and its own.
 [[nodiscard]] std::vector<std::string> roles_of(const StageTemplate& stage);
 
+/// Returns where a stage is defined, as `file:line:column`; `otherwise` for a stage without an origin.
+[[nodiscard]] std::string place_of_stage(const std::vector<StageOrigin>& origins, std::string_view stage,
+                                         const std::string& otherwise);
+
 /// Checks that each stage has the inputs that its code needs, whatever prerequisites its template names. `beginning`: of a task
 /// that exists, whose stages need their prerequisites, too; null: every beginning that the template allows. Errors: AF-PIPE-020
 /// with the place of the stage.
