@@ -711,11 +711,11 @@ TEST(Pipelines, a_stage_with_the_name_of_another_contract_is_refused_with_its_li
 
 TEST(Pipelines, a_continuation_without_a_stage_that_follows_is_refused_with_its_line) {
     const auto set =
-        with_project("mine.yaml", mine("  continuation: {prompt: More?, next_pipeline: mine}\n  stages:\n    - name: intake\n"));
+        with_project("mine.yaml", mine("  continuation: {prompt: More, next_pipeline: mine}\n  stages:\n    - name: intake\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-021");
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:5:"));
     EXPECT_TRUE(with_project("mine.yaml",
-                             mine("  continuation: {prompt: More?, next_pipeline: implement}\n  stages:\n    - name: intake\n"))
+                             mine("  continuation: {prompt: More, next_pipeline: implement}\n  stages:\n    - name: intake\n"))
                     .ok());
 }
 
