@@ -46,6 +46,22 @@ std::size_t words_matched(const std::vector<Word>& words, std::size_t at, const 
     return std::equal(phrase.begin(), phrase.end(), words.begin() + static_cast<std::ptrdiff_t>(at), same) ? phrase.size() : 0;
 }
 
+/// Returns the most words from `at` on that form one of the phrases.
+std::size_t longest_match(const std::vector<Word>& words, std::size_t at, const std::vector<std::string>& phrases) {
+    std::size_t longest = 0;
+    for (const std::string& phrase : phrases) { longest = std::max(longest, words_matched(words, at, words_of(phrase))); }
+    return longest;
+}
+
+/// Returns the first word behind the comma or colon of an introduction, such as "For the log module, …". 0: there is none.
+std::size_t behind_introduction(std::string_view request, const std::vector<Word>& words,
+                                const std::vector<std::string>& introductions) {
+    const auto end = request.find_first_of(",:");
+    if (end == std::string_view::npos || longest_match(words, 0, introductions) == 0) { return 0; }
+    const auto behind = std::ranges::find_if(words, [end](const Word& word) { return word.begin > end; });
+    return behind == words.end() ? 0 : static_cast<std::size_t>(behind - words.begin());
+}
+
 /// Reads one document strictly.
 class Reader {
 public:
@@ -103,7 +119,7 @@ public:
     Result<Goal> goal(const json::value& value, const std::string& pointer, std::set<std::string>& taken) const {
         const auto* object = value.if_object();
         if (object == nullptr) { return wrong(pointer, "a goal is a map", "Write name, pipeline and words."); }
-        AF_CHECK(only(*object, pointer, {"name", "pipeline", "words", "first_words"}));
+        AF_CHECK(only(*object, pointer, {"name", "pipeline", "words"}));
         Goal goal;
         AF_TRY(goal.name, text(*object, pointer, "name"));
         AF_TRY(goal.pipeline, text(*object, pointer, "pipeline"));
@@ -111,7 +127,6 @@ public:
         if (goal.words.empty()) {
             return wrong(pointer, "goal `" + goal.name + "` has no list of words", "Write words: [WORD, …].");
         }
-        if (object->contains("first_words")) { AF_TRY(goal.first_words, phrases(*object, pointer, "first_words", taken)); }
         return goal;
     }
 
@@ -129,10 +144,13 @@ Result<Goals> Goals::load(const std::string& file) {
     if (list == nullptr || !list->is_array()) {
         return reader.wrong("", "there is no list of goals", "Write goals: and a list below it.");
     }
-    AF_CHECK(reader.only(*top, "", {"default", "with_artifacts", "openings", "goals"}));
+    AF_CHECK(reader.only(*top, "", {"default", "with_artifacts", "openings", "introductions", "goals"}));
     Goals goals;
     std::set<std::string> taken;
-    AF_CHECK(reader.phrases(*top, "", "openings", goals.openings_));
+    std::set<std::string> known;
+    AF_TRY(goals.openings_, reader.phrases(*top, "", "openings", known));
+    known.clear();
+    AF_TRY(goals.introductions_, reader.phrases(*top, "", "introductions", known));
     for (std::size_t i = 0; i < list->get_array().size(); ++i) {
         const std::string pointer = "/goals/" + std::to_string(i);
         AF_TRY(Goal goal, reader.goal(list->get_array()[i], pointer, taken));
@@ -157,30 +175,20 @@ Result<Goals> Goals::load(const std::string& file) {
 
 ChosenGoal Goals::of_request(std::string_view request) const {
     const std::vector<Word> words = words_of(request);
-    bool begins = true;  // Only openings came before.
-    for (std::size_t at = 0; at < words.size(); ++at) {
-        const Goal* found = nullptr;
-        std::size_t longest = 0;
-        const auto match = [&](const Goal& goal, const std::vector<std::string>& phrases) {
-            for (const std::string& phrase : phrases) {
-                const std::size_t matched = words_matched(words, at, words_of(phrase));
-                if (matched > longest) {
-                    longest = matched;
-                    found = &goal;
-                }
-            }
-        };
-        for (const Goal& goal : goals_) {
-            match(goal, goal.words);
-            if (begins) { match(goal, goal.first_words); }
+    std::size_t at = behind_introduction(request, words, introductions_);
+    for (std::size_t opened = 1; opened != 0; at += opened) { opened = longest_match(words, at, openings_); }
+    const Goal* found = nullptr;
+    std::size_t longest = 0;
+    for (const Goal& goal : goals_) {
+        const std::size_t matched = longest_match(words, at, goal.words);
+        if (matched > longest) {
+            longest = matched;
+            found = &goal;
         }
-        if (found != nullptr) {
-            const std::size_t begin = words[at].begin;
-            return {found->name, found->pipeline, std::string(request.substr(begin, words[at + longest - 1].end - begin))};
-        }
-        begins = begins && openings_.contains(words[at].lower);
     }
-    return {default_, named(default_)->pipeline, {}};
+    if (found == nullptr) { return {default_, named(default_)->pipeline, {}}; }
+    const std::size_t begin = words[at].begin;
+    return {found->name, found->pipeline, std::string(request.substr(begin, words[at + longest - 1].end - begin))};
 }
 
 const Goal& Goals::with_artifacts() const { return *named(with_artifacts_); }

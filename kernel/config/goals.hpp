@@ -2,7 +2,6 @@
 // The goals that a request may have, and the words that identify each. Both are in config/goals.yaml.
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +14,6 @@ struct Goal {
     std::string name;
     std::string pipeline;            ///< The template that achieves it.
     std::vector<std::string> words;  ///< In lower case, with one space between the words of a phrase. No two goals share one.
-    std::vector<std::string> first_words;  ///< Likewise; they count only at the beginning of the request, after `openings`.
 };
 
 struct ChosenGoal {
@@ -30,7 +28,7 @@ public:
     /// key, a duplicate word, a goal without a pipeline or words, an unknown default.
     [[nodiscard]] static Result<Goals> load(const std::string& file);
 
-    /// Returns the goal whose word or phrase comes first in the request. If several begin at the same place, the longest wins.
+    /// Returns the goal with the word or phrase that begins the request, after an introduction and openings; the longest wins.
     /// Matches whole words, ignoring ASCII case. `-`, `.` and `/` between two letters join them to one word, so a file name never
     /// decides.
     [[nodiscard]] ChosenGoal of_request(std::string_view request) const;
@@ -43,7 +41,8 @@ public:
 
 private:
     std::vector<Goal> goals_;
-    std::set<std::string> openings_;  ///< Words that may precede the first one, such as "please".
+    std::vector<std::string> openings_;       ///< What may precede the first word, such as "please".
+    std::vector<std::string> introductions_;  ///< The words that begin an introduction, such as "for".
     std::string default_;
     std::string with_artifacts_;
 };

@@ -162,14 +162,18 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
                             "remove it, or use the command of that decision, such as agentforge approve");
     }
     AF_TRY(const std::string previous, reader.text("previous_version"));
-    if (const auto version = version_in(previous);
-        version && about.iteration != 0 && *version != std::to_string(about.iteration)) {
+    const auto version = version_in(previous);
+    if (version && about.iteration != 0 && *version != std::to_string(about.iteration)) {
         return reader.wrong("previous_version",
                             "names version " + *version + ", and version " + std::to_string(about.iteration) + " waits",
                             "look at that version, then say what to change in it");
     }
+    // Beside the version that waits, a file may say which version it asks for.
+    const auto is_version = [&about](const json::value& value, unsigned behind) {
+        return value == json::value(static_cast<std::int64_t>(about.iteration + behind));
+    };
     if (const json::value* iteration = object->if_contains("iteration");
-        iteration != nullptr && about.iteration != 0 && *iteration != json::value(static_cast<std::int64_t>(about.iteration))) {
+        iteration != nullptr && about.iteration != 0 && !is_version(*iteration, 0) && !(version && is_version(*iteration, 1))) {
         return reader.wrong(
             "iteration",
             "is " + ellipsis(json::serialize(*iteration), 40) + ", and version " + std::to_string(about.iteration) + " waits",

@@ -98,10 +98,11 @@ Result<void> TaskRun::begin_or_resume() {
         AF_CHECK(task_.session->record(records::TaskResumed{.reason = "resumed", .ended_in = ended_in_, .guidance = guidance()}));
     }
     if (ended_in_) {
-        task_.warn(Error{"AF-PLUG-023", "The process that ran this task before ended without an error message in " + *ended_in_,
-                         "task " + task_.state().task_id,
-                         "If it happens again, report it to the plugin's author, or name the plugin in plugins.disable.",
-                         ErrorKind::internal});
+        task_.warn(Error{
+            "AF-PLUG-023", "The process that ran this task before ended without an error message in " + *ended_in_,
+            "task " + task_.state().task_id,
+            "Nothing to do if you killed it. If it crashes again, report it to the plugin's author, or name the plugin in plugins.disable.",
+            ErrorKind::internal});
     }
     return {};
 }

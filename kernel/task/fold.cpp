@@ -279,6 +279,9 @@ Result<void> Fold::on(const records::TaskContinued& continued) {
     if (continued.revise == continued.extension.has_value()) {
         return refuse("it says neither that the last artifact is revised nor which stages follow, or both");
     }
+    if (continued.base_commit.has_value() != continued.base_tree.has_value()) {
+        return refuse("it names only one of the new base's commit and tree");
+    }
     TaskState before = state_;
     const auto refused = [&](Result<void> why) {
         state_ = std::move(before);

@@ -144,6 +144,7 @@ private:
     [[nodiscard]] Result<void> require_deliver_gate(const std::string& tree) const;
     [[nodiscard]] Result<void> require_delivery() const;
     [[nodiscard]] Result<void> require_unanswered(const records::Answer& answer) const;
+    [[nodiscard]] static bool is_inside(const std::string& path);  ///< True for a relative path without `.` and `..`.
     /// Checks a file that a record names: it must be below the task's folder.
     [[nodiscard]] Result<void> require_own_file(const std::string& path) const;
 

@@ -122,11 +122,15 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     return {};
 }
 
-Result<void> Fold::require_own_file(const std::string& path) const {
+bool Fold::is_inside(const std::string& path) {
     const std::filesystem::path file(path);
-    const bool inside = !path.empty() && file.is_relative() &&
-                        std::ranges::none_of(file, [](const auto& part) { return part == ".." || part == "." || part.empty(); });
-    return inside ? Result<void>() : refuse("`" + ellipsis(sanitize_utf8(path), 100) + "` is not a file below the task's folder");
+    return !path.empty() && file.is_relative() &&
+           std::ranges::none_of(file, [](const auto& part) { return part == ".." || part == "." || part.empty(); });
+}
+
+Result<void> Fold::require_own_file(const std::string& path) const {
+    return is_inside(path) ? Result<void>()
+                           : refuse("`" + ellipsis(sanitize_utf8(path), 100) + "` is not a file below the task's folder");
 }
 
 template <>
@@ -195,9 +199,12 @@ Result<void> Fold::on(const records::CycleRequested& requested) {
 }
 
 template <>
-Result<void> Fold::on(const records::CycleStarted&) {
+Result<void> Fold::on(const records::CycleStarted& started) {
     AF_CHECK(require_running());
     if (state_.progress != StageProgress::cycling) { return refuse("no stage asked for a cycle"); }
+    if (!started.to->empty() && *started.to != state_.cycle_to) {
+        return refuse("it sends the task to stage `" + *started.to + "`, and the request was for `" + state_.cycle_to + "`");
+    }
     const auto target = state_.pipeline.index_of(state_.cycle_to);
     if (state_.stages[*target].cycles - state_.stages[*target].cycles_before >= state_.pipeline.stages[*target].max_cycles) {
         return refuse("stage `" + state_.cycle_to + "` has reached its cycle limit");

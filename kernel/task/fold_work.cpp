@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "task/exit_gate.hpp"
 #include "task/fold.hpp"
@@ -180,6 +181,10 @@ Result<void> Fold::on(const records::CallStarted& started) {
     if (state_.resumption.calls.contains(*started.call)) {
         return refuse("call " + std::to_string(*started.call) + " of its visit was made before");
     }
+    if (started.plan_step && (started.plan_step->number == 0 || started.plan_step->number > started.plan_step->of)) {
+        return refuse("a plan of " + std::to_string(started.plan_step->of) + " steps has no step " +
+                      std::to_string(started.plan_step->number));
+    }
     state_.resumption.calls[*started.call] = {
         *started.name, *started.input_hash, false, false, {}, started.plan_step.has_value()};
     if (started.plan_step) {
@@ -266,6 +271,9 @@ template <>
 Result<void> Fold::on(const records::HeldOut& held_out) {
     AF_CHECK(require_running());
     if (held_out.red_tree != state_.red_tree) { return refuse("the tests that are held out are not of this task's red_tree"); }
+    for (const std::string& file : held_out.files) {
+        if (!is_inside(file)) { return refuse("`" + ellipsis(sanitize_utf8(file), 100) + "` is not a file of the repository"); }
+    }
     HeldOutTests& now = state_.held_out;
     if (held_out.red_tree != now.red_tree) { now.failures.clear(); }
     now.red_tree = held_out.red_tree;

@@ -262,8 +262,9 @@ std::string record_text(const NamedViolation& named) {
 }  // namespace
 
 Result<NamedViolation> read_record(const std::filesystem::path& folder, const std::string& id) {
-    const auto unknown = Error{"AF-GATE-171", "There is no violation `" + id + "`.", record_file(folder, id).string(),
-                               "`agentforge check` lists all violations with their ids.", ErrorKind::not_found};
+    const auto unknown =
+        Error{"AF-GATE-171", "No violation `" + id + "` is recorded.", record_file(folder, id).string(),
+              "`agentforge check` looks for violations, records them and lists their ids.", ErrorKind::not_found};
     std::error_code failure;
     if (!is_violation_id(id) || !std::filesystem::is_regular_file(record_file(folder, id), failure)) { return unknown; }
     AF_TRY(const auto document, load_yaml(record_file(folder, id).string()));

@@ -35,14 +35,16 @@ struct CoveredLine {
     std::vector<std::string> tests;  ///< The first five.
 };
 
-/// True if a message is only about missing names that appear in the specification's interfaces, components or files.
-[[nodiscard]] bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message);
+/// True if a message is only about missing names that appear in the specification's interfaces, components or files. A name in
+/// `declared` is not missing: the test looks for it in the wrong place.
+[[nodiscard]] bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message,
+                                        const std::set<std::string>& declared = {});
 
 /// Returns the files of a run that do not load or build only because what they test does not exist yet: each message is about a
 /// missing name that appears in the specification's interfaces, components or files, or names nothing. Empty if any message says
 /// something else.
-[[nodiscard]] std::set<std::string> waiting_files(const Language& language, const json::object& specification,
-                                                  const TestRun& run);
+[[nodiscard]] std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run,
+                                                  const std::set<std::string>& declared = {});
 
 /// Settings for running mutants of a change.
 struct MutationRequest {
@@ -224,6 +226,9 @@ private:
     [[nodiscard]] Result<void> alter_outside_functions(const Language& language, const std::string& red_tree,
                                                        const std::string& tree, const GreenEvidence& evidence, TestRun& run,
                                                        const Stop& stop);
+    /// Returns the names of the specification's interfaces whose skeletons are in this tree.
+    [[nodiscard]] Result<std::set<std::string>> declared_names(const Language& language, const json::object& specification,
+                                                               const std::string& tree);
     /// The contents of the changed sources and the numbers of their changed lines.
     struct ChangedSources {
         std::map<std::string, std::string> contents;

@@ -237,7 +237,8 @@ Result<GateReport> GateEngine::red(const GateCall& call, const Stop& stop) {
     }
     if (!files.empty()) {
         AF_TRY(evidence.run, run_red_tests(call.tree, {files.begin(), files.end()}, false, stop));
-        evidence.waiting_files = waiting_files(*found, baseline.specification, evidence.run);
+        AF_TRY(const auto declared, declared_names(*found, baseline.specification, call.tree));
+        evidence.waiting_files = waiting_files(*found, baseline.specification, evidence.run, declared);
         report.facts["confinement"] = evidence.run.confinement;
         report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     }
@@ -539,7 +540,8 @@ Result<GateReport> GateEngine::after_red(const GateCall& call, const Stop& stop)
         for (auto& violation : quality.violations) { report.violations.push_back(std::move(violation)); }
     }
 
-    const auto waiting = waiting_files(*found, baseline.specification, evidence.red_run);
+    AF_TRY(const auto declared, declared_names(*found, baseline.specification, red_tree));
+    const auto waiting = waiting_files(*found, baseline.specification, evidence.red_run, declared);
     if (!waiting.empty()) { AF_TRY(evidence.red_run, run_without_bodies(*found, red_tree, call.tree, evidence, stop)); }
     if (evidence.red_files.empty() && (!evidence.run.invocations.empty() || !evidence.run.reads.empty())) {
         // RED has no test to remove the change for, but others must run as they were.

@@ -12,6 +12,8 @@
 namespace agentforge::kernel {
 namespace {
 
+using Names = std::set<std::string>;
+
 /// Returns the missing name in a message, if it says one: the word after `named`, `undefined:` or javac's `symbol:`, else the
 /// first one in quotes.
 std::string missing_name(std::string_view message) {
@@ -24,6 +26,11 @@ std::string missing_name(std::string_view message) {
         RE2::PartialMatch(text, quoted, &name);
     }
     while (!name.empty() && (name.back() == ':' || name.back() == '.')) { name.pop_back(); }
+    const auto slash = name.find_last_of('/');
+    if (slash != std::string::npos || message.find("No such file") != std::string_view::npos) {
+        static const RE2 ending(R"(\.(?:[cm]?[jt]sx?|py|h|hh|hpp|hxx|c|cc|cpp|cxx|go|rs|java|json)$)");
+        RE2::Replace(&name, ending, "");
+    }
     return name.substr(name.find_last_of(".:/") + 1);
 }
 
@@ -56,24 +63,31 @@ Specified specified_in(const json::object& specification) {
 
 /// A name that the specification does not mention is the test's own mistake, such as a missing helper or import. A file name
 /// counts only if a module is missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
-bool is_specified(std::string_view message, const std::string& name, const Specified& specified) {
+/// An identifier that is declared already is missing only where the test looks for it: in another package, without an import.
+bool is_specified(std::string_view message, const std::string& name, const Specified& specified, const Names& declared) {
     static const RE2 of_identifier(
         R"((?i)undefined|undeclared|not declared|cannot find (?:symbol|value|function|type|macro)|not found in this scope)");
     const auto stands_in = [&](const std::string& text) {
         return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
     };
     const bool is_identifier = RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), of_identifier);
+    static const RE2 at_linking("undefined reference");
+    if (is_identifier && declared.contains(name) &&
+        !RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), at_linking)) {
+        return false;
+    }
     return name.empty() || stands_in(specified.names) || (!is_identifier && stands_in(specified.files));
 }
 
 /// True if each line of the compiler's output misses a name that the specification has.
-bool only_lacks_specified_names(std::string_view message, const RE2& undeclared, const Specified& specified) {
+bool only_lacks_specified_names(std::string_view message, const RE2& undeclared, const Specified& specified,
+                                const Names& declared) {
     while (!message.empty()) {
         const auto end = std::min(message.find('\n'), message.size());
         const auto line = message.substr(0, end);
         const bool has_text = line.find_first_not_of(" \t\r") != std::string_view::npos;
         if (has_text && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) ||
-                         !is_specified(line, missing_name(line), specified))) {
+                         !is_specified(line, missing_name(line), specified, declared))) {
             return false;
         }
         message.remove_prefix(std::min(message.size(), end + 1));
@@ -100,21 +114,41 @@ void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& mark
 
 }  // namespace
 
-bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message) {
+bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message,
+                          const std::set<std::string>& declared) {
     const RE2 undeclared(language.undeclared, RE2::Quiet);
     if (language.undeclared.empty() || message.empty()) { return false; }
-    return only_lacks_specified_names(message, undeclared, specified_in(specification));
+    return only_lacks_specified_names(message, undeclared, specified_in(specification), declared);
 }
 
-std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run) {
+std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run,
+                                    const std::set<std::string>& declared) {
     std::set<std::string> files;
     if (!run.trusted) { return files; }
     for (const auto& test : run.tests) {
         if (!is_broken_file(test)) { continue; }
-        if (!lacks_specified_name(language, specification, test.message)) { return {}; }
+        if (!lacks_specified_name(language, specification, test.message, declared)) { return {}; }
         files.insert(test.file);
     }
     return files;
+}
+
+Result<std::set<std::string>> GateEngine::declared_names(const Language& language, const json::object& specification,
+                                                         const std::string& tree) {
+    std::set<std::string> names;
+    if (language.skeleton_marker.empty()) { return names; }
+    for (const json::value& each : list_of(specification, "interfaces")) {
+        if (!each.is_object()) { continue; }
+        const std::string file = text_of(each.get_object(), "file");
+        const std::string name = text_of(each.get_object(), "name");
+        if (file.empty() || name.empty()) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        const std::string last = name.substr(name.find_last_of(".:") + 1);
+        const bool is_there = content && content->find(language.skeleton_marker) != std::string::npos &&
+                              RE2::PartialMatch(*content, R"(\b)" + RE2::QuoteMeta(last) + R"(\b)");
+        if (is_there) { names.insert(last); }
+    }
+    return names;
 }
 
 Result<GateEngine::ChangedSources> GateEngine::changed_sources(const Language& language, const std::string& red_tree,

@@ -16,6 +16,7 @@
 #include "base/yaml.hpp"
 #include "contracts/names.hpp"
 #include "git/branches.hpp"
+#include "git/merges.hpp"
 #include "git/repository.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/delivery/publish.hpp"
@@ -563,6 +564,7 @@ private:
             AF_TRY(const PreparedCommit prepared, prepared_of(part));
             part.branch = prepared.branch;
             part.commit = prepared.commit;
+            AF_CHECK(check_commit(part, prepared));
             AF_TRY(const Repository repository, Repository::open(part.path));
             AF_TRY(const auto there, repository.branch_commit(part.branch));
             if (there && *there != part.commit) {
@@ -572,6 +574,20 @@ private:
         set_.phase = SetPhase::branching;
         set_.reason.clear();
         return save();
+    }
+
+    /// The commit must be the one that was made: the measured tree on the part's base, with the task in its message.
+    Result<void> check_commit(const SetPart& part, const PreparedCommit& prepared) {
+        AF_TRY(const auto state, state_of(store_of(part), part.task));
+        const auto written = written_commit(part.path, prepared.commit);
+        const bool fits = state && written.ok() && written->tree == prepared.tree && written->parent == state->base_commit &&
+                          written->message.find(part.task) != std::string::npos;
+        if (fits) { return {}; }
+        return Error{"AF-SET-018",
+                     "commit " + prepared.commit + " of repository `" + part.repo +
+                         "` is not the measured change of its task, so no branch was made",
+                     store_of(part).paths(part.task).journal().string(),
+                     "agentforge audit verify " + part.task + " shows what was changed", ErrorKind::corrupt};
     }
 
     [[nodiscard]] Error in_the_way(const SetPart& part, const Error& why) const {

@@ -275,6 +275,12 @@ Result<std::string> request_about_path(const Program& program, const Project& pr
     const fs::path named = program.directory / given;
     if (given.size() > 4000 || given.find_first_of("\r\n") != std::string::npos ||
         !fs::exists(fs::symlink_status(named, error))) {
+        constexpr std::size_t shortest_id = 8;
+        if (one_word && given.size() >= shortest_id && project.tasks().resolve(given).ok()) {
+            return Error{"AF-CLI-206", "`" + printable(given, 120) + "` is a task, not a file or a request", "",
+                         "`agentforge review " + printable(given, 120) + " --force` reviews again what it delivered",
+                         ErrorKind::invalid};
+        }
         if (!like_a_path) { return given; }
         return Error{"AF-CLI-140", "there is no file or folder `" + printable(given, 120) + "`", program.directory.string(),
                      "name a file or folder of the repository, or say in words what to look at", ErrorKind::not_found};

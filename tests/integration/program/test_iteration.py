@@ -274,7 +274,7 @@ class TestFeedbackFile(IterationTest):
     def test_what_was_addressed_is_measured(self):
         changed = requirements(REQ_003=["'?!' becomes ''", "'…' becomes ''"])
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", requirements=changed)), 22)
-        file = self.feedback_file(feedback={"stage": "spec", "iteration": 1, "decision": "revise", "overall_comments": "On the right track", "specific_issues": [self.MUST],
+        file = self.feedback_file(feedback={"stage": "spec", "iteration": 2, "previous_version": "artifacts/specification_v1.yaml", "decision": "revise", "overall_comments": "On the right track", "specific_issues": [self.MUST],
                                             "should_consider": ["Say what happens with emoji"]})
         outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", file), 22)
         self.assertNotIn("NOT addressed", outcome.out)
@@ -312,7 +312,8 @@ class TestFeedbackFile(IterationTest):
     def test_a_wrong_file_is_refused_with_its_line_and_nothing_is_decided(self):
         self.assert_code(self.design("--iterate"), 22)
         for content, words in (("specific_issues:\n  - {location: a, isue: b}\n", (":2:", "did you mean `issue`?")), ("specific_issues:\n  - {issue: b, priority: high}\n", ("`priority`", "should_consider")),
-                               ("stage: red\noverall_comments: x\n", ("`stage`", "`spec`")), ("iteration: 4\noverall_comments: x\n", ("version 1 waits",)), ("decision: approve\n", ("`decision`", "asks for changes")),
+                               ("stage: red\noverall_comments: x\n", ("`stage`", "`spec`")), ("iteration: 4\noverall_comments: x\n", ("version 1 waits",)), ("iteration: 2\noverall_comments: x\n", ("version 1 waits",)),
+                               ("iteration: 3\nprevious_version: artifacts/specification_v1.yaml\noverall_comments: x\n", ("version 1 waits",)), ("decision: approve\n", ("`decision`", "asks for changes")),
                                ("must_address: [a]\nprevious_version: artifacts/phases/spec/specification_v9.yaml\n", (":2:", "`previous_version`", "version 1 waits")), ("must_address: [a]\nprevious_version: 7\n", ("`previous_version`",)),
                                ("overall_comments: ''\n", ("is empty",)), ("- a\n", ("is not a map",)), ("must_address:\n  - {location: requirements..REQ-003, issue: b}\n", (":2:", "`location`", "names no place")),
                                ("must_address:\n  - {location: \"REQ\\0\", issue: b}\n", ("`location`",))):

@@ -279,6 +279,7 @@ class LoopCommandTests(LoopTest):
         done = self.task()
         analysis = model.call("complete", analysis={"summary": "A small function."}, components=[{"name": "slug", "type": "module"}], affected_files=["textkit/slug.py"], dependencies=[], risks=[])
         (self.folder / "transcript.yaml").write_text(yaml.safe_dump(model.transcript([model.said("analyze", "software_architect", 1, analysis)]), allow_unicode=True), encoding="utf-8")
+        self.assert_error(self.go_on("review", done), "AF-CLI-206", "--force")
         self.assert_code(self.go_on("review", done, "--force"), 0)
         again = next(task for task in self.tasks() if task != done)
         self.assertEqual(self.records("task_created", again)[0]["base_commit"], self.records("delivered", done)[0]["commit"])

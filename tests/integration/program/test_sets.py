@@ -389,6 +389,18 @@ class TestSetHindered(SetTest):
         self.assertEqual([part["branch"] for part in told["parts"]], ["", ""])
         self.assertIn(f"branch {first['branch']} of {first['repo']} stays", told["kept"][0])
 
+    def test_no_branch_is_made_for_a_commit_that_is_not_the_measured_change(self):
+        self.start_set("--set", "delivery.set_test=[\"false\"]")
+        part = self.set_file()["parts"][1]
+        self.repository = self.places[part["repo"]]
+        commit = self.records("delivery_prepared", part["task"])[-1]["commit"]
+        loose = self.repository / ".git" / "objects" / commit[:2] / commit[2:]
+        other = self.git("commit-tree", f"{commit}^{{tree}}", "-m", part["task"]).strip()      # The same tree without its base.
+        loose.chmod(0o644)
+        loose.write_bytes((self.repository / ".git" / "objects" / other[:2] / other[2:]).read_bytes())
+        self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-018", part["repo"])
+        self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
+
     def test_no_branch_is_made_for_a_task_that_was_aborted(self):
         first, last = self.branching()
         for part in (first, last):

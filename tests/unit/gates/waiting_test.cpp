@@ -49,6 +49,41 @@ TEST(WaitingFiles, may_miss_a_module_by_its_file_and_no_identifier) {
     EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undeclared name: errors"));
 }
 
+TEST(WaitingFiles, do_not_miss_a_module_whose_file_the_specification_lacks) {
+    const auto javascript = [](const std::string& module) {
+        return waits("javascript", "cannot be loaded: Error [ERR_MODULE_NOT_FOUND]: Cannot find module '" + module +
+                                       "' imported from /r/tests/a.test.js");
+    };
+    const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
+    ASSERT_TRUE(language.ok());
+    const json::object specification{{"interfaces", json::array{json::object{{"name", "triple"}, {"file", "src/ops.js"}}}}};
+    const auto misses = [&](const std::string& module) {
+        return lacks_specified_name(*language, specification, "Cannot find module '" + module + "' imported from /r/tests/a.js");
+    };
+    EXPECT_TRUE(misses("/r/src/ops.js"));
+    EXPECT_FALSE(misses("/r/src/opps.js"));
+    EXPECT_FALSE(javascript("/r/meters.js"));
+}
+
+TEST(WaitingFiles, do_not_miss_a_name_that_is_declared_elsewhere) {
+    const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "go");
+    ASSERT_TRUE(language.ok());
+    const json::object specification{{"interfaces", json::array{json::object{{"name", "Triple"}, {"file", "ops.go"}}}}};
+    for (const auto* message :
+         {"does not build: tests/a_test.go:4: undefined: Triple", "tests/a_test.go:4: undeclared name: Triple"}) {
+        EXPECT_TRUE(lacks_specified_name(*language, specification, message)) << message;
+        EXPECT_FALSE(lacks_specified_name(*language, specification, message, {"Triple"})) << message;
+    }
+}
+
+TEST(WaitingFiles, miss_at_linking_what_only_a_header_declares) {
+    const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "cpp");
+    ASSERT_TRUE(language.ok());
+    const json::object specification{{"interfaces", json::array{json::object{{"name", "triple"}, {"file", "ops.hpp"}}}}};
+    EXPECT_TRUE(
+        lacks_specified_name(*language, specification, "does not build: undefined reference to `triple(int)'", {"triple"}));
+}
+
 TEST(MissedNames, of_a_test_are_those_that_the_specification_has) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
     ASSERT_TRUE(language.ok());

@@ -432,6 +432,52 @@ TEST(TaskRecords, a_call_that_does_not_say_how_it_ended_is_refused) {
     expect_refused(state, finished, "AF-TASK-012", "field `outcome` must be one of ok, error, and it is 'perhaps'");
 }
 
+TEST(TaskRecords, a_cycle_goes_to_the_stage_that_was_asked_for) {
+    TaskState state = at_work();
+    state.pipeline.stages.push_back(state.pipeline.stages[0]);
+    state.pipeline.stages[1].name = "b";
+    state.stages.push_back(state.stages[0]);
+    state.stages[1].name = "b";
+    state.stage_index = 1;
+    state.stages[0].status = StageStatus::completed;
+    state.pipeline.stages[0].max_cycles = 1;
+    ASSERT_TRUE(take(state, {{"type", "cycle_requested"}, {"stage", "b"}, {"to", "a"}, {"reason", "r"}}).ok());
+    expect_refused(state, {{"type", "cycle_started"}, {"stage", "b"}, {"to", "b"}}, "AF-TASK-010", "the request was for `a`");
+    EXPECT_TRUE(take(state, {{"type", "cycle_started"}, {"stage", "b"}, {"to", "a"}}).ok());
+}
+
+TEST(TaskRecords, a_step_of_a_plan_is_one_that_the_plan_has) {
+    TaskState state = at_work();
+    json::object started = call_record("call_started", 1);
+    for (const unsigned number : {0U, 3U}) {
+        started["plan_step"] = {{"number", number}, {"of", 2}, {"title", "t"}, {"attempt", 1}};
+        expect_refused(state, started, "AF-TASK-010", "a plan of 2 steps has no step " + std::to_string(number));
+    }
+    started["plan_step"].as_object()["number"] = 2;
+    EXPECT_TRUE(take(state, started).ok());
+}
+
+TEST(TaskRecords, tests_that_are_held_out_are_files_of_the_repository) {
+    TaskState state = at_work();
+    state.red_tree = "t1";
+    json::object held{{"type", "held_out"}, {"stage", "a"},           {"red_tree", "t1"}, {"files", json::array{"../x.py"}},
+                      {"hidden", true},     {"shown", json::array()}, {"reason", "r"},    {"tree", "t2"}};
+    expect_refused(state, held, "AF-TASK-010", "`../x.py` is not a file of the repository");
+    held["files"] = json::array{"tests/x.py"};
+    EXPECT_TRUE(take(state, held).ok());
+}
+
+TEST(TaskRecords, a_new_base_has_a_commit_and_a_tree) {
+    TaskState state = at_work();
+    state.status = TaskStatus::completed;
+    state.stages[0].status = StageStatus::completed;
+    const json::object continued{{"type", "task_continued"},
+                                 {"revise", true},
+                                 {"freshness", {{"head", "h"}, {"stale", json::array()}, {"accepted", ""}}},
+                                 {"base_commit", "c"}};
+    expect_refused(state, continued, "AF-TASK-010", "only one of the new base's commit and tree");
+}
+
 TEST(TaskRecords, plugins_have_an_id_a_version_a_hash_and_a_source) {
     TaskState state = at_work();
     const json::object plugin{{"id", "org.x"}, {"version", "1.0.0"}, {"sha256", "h"}, {"source", "shipped"}};
