@@ -44,7 +44,7 @@ std::int64_t changed_ns_of(const fs::path& file) {
 
 Error no_task(std::string_view task) {
     return {"AF-DASH-014", "There is no task '" + ellipsis(sanitize_utf8(task), 100) + "'", std::string(),
-            "`agentforge status --all --ended` lists them.", ErrorKind::not_found};
+            "`agentforge status --all --ended` lists all tasks.", ErrorKind::not_found};
 }
 
 }  // namespace

@@ -164,7 +164,8 @@ struct BlobStore::State {
     std::map<std::string, std::string, std::less<>> pending;
     std::size_t pending_bytes = 0;
     std::vector<std::shared_ptr<State>> shared;  ///< Stores of the tasks that this one was forked from.
-    bool unsynced = false;                       ///< True if the file may hold lines that were never synced.
+    Durability durability = Durability::synced;
+    bool unsynced = false;  ///< True if the file may hold lines that were never synced.
 
     /// Returns false if there is no file yet. Errors: AF-JRNL-010; AF-JRNL-012 if it is another kind of file.
     Result<bool> open() {
@@ -279,7 +280,7 @@ struct BlobStore::State {
     Result<void> create() {
         AF_CHECK(make_directories(file.parent_path()));
         AF_CHECK(sync_directory(file.parent_path().parent_path()));
-        auto made = create_file_exclusive(file, head, Durability::synced);
+        auto made = create_file_exclusive(file, head, durability);
         if (!made.ok() && made.error().kind != ErrorKind::conflict) { return made; }
         AF_TRY(const bool there, open());
         return there ? Result<void>() : Result<void>(not_stored(file, errno_text(ENOENT)));
@@ -292,7 +293,7 @@ struct BlobStore::State {
             if (auto made = create(); !made.ok()) { return not_stored(file, made.error().message); }
         }
         if (!pending.empty()) { AF_CHECK(append()); }
-        if (::fdatasync(descriptor.get()) != 0) {
+        if (durability == Durability::synced && ::fdatasync(descriptor.get()) != 0) {
             const int error = errno;
             // After a failed sync the page cache cannot be trusted: reads everything again, and writes it again if needed.
             forget();
@@ -336,7 +337,8 @@ struct BlobStore::State {
     }
 };
 
-BlobStore::BlobStore(fs::path root) : state_(std::make_shared<State>()) {
+BlobStore::BlobStore(fs::path root, Durability durability) : state_(std::make_shared<State>()) {
+    state_->durability = durability;
     std::error_code none;
     for (const auto& entry : fs::directory_iterator(root, none)) {
         if (entry.is_directory(none) && !entry.is_symlink(none)) { state_->shared.push_back(BlobStore(entry.path()).state_); }

@@ -8,6 +8,8 @@
 
 #include <agentforge/result.hpp>
 
+#include "base/files.hpp"
+
 namespace agentforge::kernel {
 
 /// Stores long bodies (context sent, the model's answer, tool output) by their SHA-256.
@@ -28,7 +30,8 @@ namespace agentforge::kernel {
 /// object.
 class BlobStore {
 public:
-    explicit BlobStore(std::filesystem::path root);
+    /// `cached`: `sync` writes, but does not wait for the disk; for blobs that nobody keeps.
+    explicit BlobStore(std::filesystem::path root, Durability durability = Durability::synced);
     /// Keeps a blob in memory and returns its hash. `get` of this object finds it at once. Idempotent. Syncs automatically beyond
     /// 8 MiB. Errors: `io` AF-JRNL-010.
     [[nodiscard]] Result<std::string> put(std::string_view bytes);

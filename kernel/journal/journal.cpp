@@ -30,6 +30,13 @@ JournalDisk& JournalDisk::system() {
     static JournalDisk disk;
     return disk;
 }
+JournalDisk& JournalDisk::unsynced() {
+    class Unsynced final : public JournalDisk {
+        int sync(int /*descriptor*/) override { return 0; }
+    };
+    static Unsynced disk;
+    return disk;
+}
 
 std::string_view Record::type() const {
     const auto* value = body.if_contains("type");
@@ -406,6 +413,11 @@ Journal& Journal::operator=(Journal&&) noexcept = default;
 Journal::~Journal() = default;
 
 Result<Journal> Journal::create(const fs::path& path, const json::object& header, JournalDisk& disk) {
+    AF_CHECK(create_file(path, header));
+    return open(path, disk);
+}
+
+Result<void> Journal::create_file(const fs::path& path, const json::object& header) {
     json::object stored = header;
     if (auto problem = make_storable(stored, 1); !problem.empty()) { return bad_body("in the header, " + problem, path); }
     std::string text(format_line);
@@ -424,7 +436,7 @@ Result<Journal> Journal::create(const fs::path& path, const json::object& header
         return Error{"AF-JRNL-001", "The journal exists already", path.string(), "Resume the task instead of starting it again.",
                      ErrorKind::conflict};
     }
-    return open(path, disk);
+    return {};
 }
 
 Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const JournalVisitor& visitor) {

@@ -75,6 +75,10 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
     return {};
 }
 
+JournalDisk& disk_of(const TaskStore& store) {
+    return store.durability() == Durability::synced ? JournalDisk::system() : JournalDisk::unsynced();
+}
+
 }  // namespace
 
 TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLock> lock, Journal journal, Clock& clock,
@@ -83,7 +87,7 @@ TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLo
       paths_(std::move(paths)),
       lock_(std::move(lock)),
       journal_(std::move(journal)),
-      blobs_(paths_.blobs()),
+      blobs_(paths_.blobs(), store.durability()),
       clock_(clock),
       redactor_(redactor),
       steps_(paths_.journal()) {}
@@ -113,7 +117,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const
     return make(store, task, [&](const TaskPaths& paths) -> Result<std::unique_ptr<TaskSession>> {
         AF_TRY(TaskLock lock, TaskLock::acquire(paths, command, format_time(clock.now())));
         AF_TRY(const json::object header, header_of(paths, task, clock));
-        AF_TRY(Journal journal, Journal::create(paths.journal(), header));
+        AF_TRY(Journal journal, Journal::create(paths.journal(), header, disk_of(store)));
         std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
         AF_CHECK(session->record(created));
         if (begin) { AF_CHECK(begin(*session)); }
@@ -133,7 +137,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
         AF_TRY(json::object header, header_of(paths, task, clock));
         header["forked_from"] =
             json::object{{"task", from.parent}, {"seq", static_cast<std::int64_t>(from.record.seq)}, {"hash", from.record.hash}};
-        AF_CHECK(Journal::create(paths.journal(), header));
+        AF_CHECK(Journal::create_file(paths.journal(), header));
         AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, {}));
         AF_CHECK(session->record(
             records::Forked{std::string(task.at("task_id").as_string()), std::string(from.parent), session->state_.steps}));
@@ -336,7 +340,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fold_into_session(
     TaskStore& store, const TaskPaths& paths, std::optional<TaskLock> lock, Clock& clock, const Redactor& redactor,
     const std::function<Result<void>(const json::object&)>& check) {
     JournalFold fold(paths.journal());
-    AF_TRY(Journal journal, Journal::open(paths.journal(), JournalDisk::system(), fold.visitor(check)));
+    AF_TRY(Journal journal, Journal::open(paths.journal(), disk_of(store), fold.visitor(check)));
     fold.keep(journal.mark());
     std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
     session->state_ = std::move(fold.state);

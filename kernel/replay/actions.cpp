@@ -122,7 +122,7 @@ private:
     Result<void> enter(std::size_t at, const StageState& stage) {
         const std::pair visit{stage.name, stage.visits};
         if (visit_ == visit) { return {}; }
-        TaskStore store(scratch_ / std::to_string(at));
+        TaskStore store(scratch_ / std::to_string(at), Durability::cached);
         json::object task = task_;
         task["task_id"] = id_;
         AF_TRY(const auto session,

@@ -65,7 +65,7 @@ private:
     }
 
     Result<Rejudged> measure_again(std::size_t at, const records::Gate& gate, const Stop& stop) {
-        TaskStore store(scratch_ / std::to_string(at));
+        TaskStore store(scratch_ / std::to_string(at), Durability::cached);
         AF_TRY(const auto session, as_it_was(store, at));
         if (!task_workspace_) { AF_TRY(task_workspace_, task_workspaces_->open(session->state())); }
         std::optional<json::object> candidate;

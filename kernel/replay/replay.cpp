@@ -98,7 +98,7 @@ Result<ReplayReport> replay_in_scratch(const ReplayPlace& place, const RecordedT
                                        const ReplayOptions& options) {
     const bool same_base = base.tree == recorded.created.base_tree;
     AF_TRY(const auto folder, TemporaryDirectory::make("replay"));
-    TaskStore tasks(folder->path());
+    TaskStore tasks(folder->path(), Durability::cached);
     EscalationStore escalations(folder->path());
     Replaying replaying(place, recorded, tasks, escalations, same_base, true);
     AF_TRY(const StartOptions start, as_started(recorded, base, options));

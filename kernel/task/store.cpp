@@ -255,7 +255,8 @@ std::optional<LockHolder> TaskLock::holder(const TaskPaths& paths) {
     return read_holder(file.get());
 }
 
-TaskStore::TaskStore(fs::path agentforge_directory) : root_(std::move(agentforge_directory) / "tasks") {}
+TaskStore::TaskStore(fs::path agentforge_directory, Durability durability)
+    : root_(std::move(agentforge_directory) / "tasks"), durability_(durability) {}
 
 TaskPaths TaskStore::paths(std::string_view task_id) const {
     return TaskPaths{root_ / (is_task_id(task_id) ? std::string(task_id) : file_name(task_id))};

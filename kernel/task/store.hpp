@@ -114,10 +114,11 @@ public:
 
 class TaskStore {
 public:
-    /// `agentforge_directory` is the project's `.agentforge`.
-    explicit TaskStore(std::filesystem::path agentforge_directory);
+    /// `agentforge_directory` is the project's `.agentforge`. `cached`: the journals are not synced, because nobody keeps them.
+    explicit TaskStore(std::filesystem::path agentforge_directory, Durability durability = Durability::synced);
 
     [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }  ///< …/tasks
+    [[nodiscard]] Durability durability() const noexcept { return durability_; }
     [[nodiscard]] TaskPaths paths(std::string_view task_id) const;
 
     /// Creates the folder (whole or not at all) and writes `task.yaml` (immutable) and `artifacts/inputs/original_request.yaml`.
@@ -172,6 +173,7 @@ private:
     [[nodiscard]] Result<void> check_began(std::string_view task_id) const;
 
     std::filesystem::path root_;
+    Durability durability_;
     RecordObserver* observer_ = nullptr;
 };
 

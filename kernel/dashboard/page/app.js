@@ -71,7 +71,11 @@ async function draw() {
       if (problem.status === 401) redraw(main, h("section", {}, h("h1", {}, "This browser is not known any more"), h("p", {}, "Start ", h("code", {}, "agentforge dashboard"), " again, and open the address that it prints.")));
       else if (problem.code === "AF-DASH-018") redraw(main, h("section", {}, h("h1", {}, problem.message), h("ul", {}, problem.where.split(", ").map((repo) => h("li", {}, h("a", { href: place.replace(/^#\/task\/[^/?]+/, (start) => start + "@" + encodeURIComponent(repo)) }, repo))))));
       // What is shown stays only if the dashboard cannot be reached: its answer says that the task is gone, or why it cannot be shown.
-      else if (place !== lastPlace || problem.status) redraw(main, h("section", {}, h("h1", {}, problem.message), h("p", {}, problem.detail || "The dashboard cannot be reached.")));
+      else if (place !== lastPlace || problem.status) {
+        const detail = ["AF-TASK-002", "AF-DASH-014"].includes(problem.code) ? "It was removed, or it has never existed." : problem.detail || "The dashboard cannot be reached.";
+        redraw(main, h("section", {}, h("h1", {}, problem.message), h("p", {}, detail), h("p", {}, h("a", { href: "#/" }, "All tasks"))));
+        entitle(problem.message);
+      }
     }
     for (const entry of document.querySelectorAll("header nav a")) if (found && entry.dataset.view === found.name) entry.setAttribute("aria-current", "page"); else entry.removeAttribute("aria-current");
     if (place !== lastPlace && lastPlace !== null) {

@@ -288,8 +288,8 @@ function budget(tokens, most) {
   const sum = tokens.total || sections.reduce((all, [, value]) => all + value, 0);
   const whole = Math.max(most || 0, sum) || 1;
   const left = most && most > sum ? most - sum : 0;
-  return [h("div", { class: "budget", role: "img", "aria-label": number(sum) + (most ? " of " + number(most) : "") + " tokens" }, sections.map(([, value], index) => { const part = h("span", { class: "c" + (index % 7) }); part.style.width = (100 * value) / whole + "%"; return part; })),
-    h("ul", { class: "legend" }, sections.map(([key, value], index) => h("li", {}, h("i", { class: "c" + (index % 7) }), key.replaceAll("_", " ") + " " + number(value))), h("li", {}, h("strong", {}, number(sum) + (most ? " of " + number(most) : "") + " tokens")), left > 0 && h("li", { class: "quiet" }, number(left) + " left"))];
+  return [h("div", { class: "budget", role: "img", "aria-label": number(sum) + (most ? " of " + number(most) : "") + " tokens" }, sections.map(([, value], index) => { const part = h("span", { class: "c" + (index % 9) }); part.style.width = (100 * value) / whole + "%"; return part; })),
+    h("ul", { class: "legend" }, sections.map(([key, value], index) => h("li", {}, h("i", { class: "c" + (index % 9) }), key.replaceAll("_", " ") + " " + number(value))), h("li", {}, h("strong", {}, number(sum) + (most ? " of " + number(most) : "") + " tokens")), left > 0 && h("li", { class: "quiet" }, number(left) + " left"))];
 }
 
 export async function step(app, query, id, which) {

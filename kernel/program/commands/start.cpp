@@ -266,7 +266,7 @@ void name_choice(Program& program, const Choice& choice, bool by_artifacts) {
 }
 
 /// A file or folder in place of words: what is to be done with it is the command's to say.
-Result<std::string> request_about_path(const Program& program, const Project& project, const std::string& given,
+Result<std::string> request_about_path(const Program& program, Project& project, const std::string& given,
                                        const std::string& verb) {
     namespace fs = std::filesystem;
     std::error_code error;
