@@ -363,6 +363,11 @@ TaskFigures figures_from(const Source& task, TaskOverview overview, const std::s
                          {"delivery", delivery_of(state)},
                          {"set", text_or_null(figures.overview.set)},
                          {"continuation", continuation_of(state)}};
+    if (figures.overview.problem && state.stages.empty()) {  // Neither journal nor state.yaml says what it cost.
+        json::object& cost = summary["cost"].as_object();
+        cost["estimated_cost_usd"] = nullptr;
+        cost["cost_known"] = false;
+    }
     summary["problem"] = figures.overview.problem ? json::value(problem_json(*figures.overview.problem)) : json::value(nullptr);
     add_process(summary, figures.overview);
     figures.text = to_json_line(summary);
