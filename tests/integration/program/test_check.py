@@ -230,6 +230,8 @@ class TestCheck(CheckTest):
         told = [note["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for note in invocation["toolExecutionNotifications"]]
         self.assertEqual(told, ["textkit/broken.py", "textkit/packed.py"])
         self.assertEqual(self.check("textkit/words.py", code=0)["not_measured"], [])
+        self.write("tools.rb", "puts 1\n")
+        self.assertEqual([each["file"] for each in self.check("tools.rb", code=0)["not_measured"]], ["tools.rb"])
 
     def test_a_path_that_is_not_there_is_refused(self):
         self.make_project()

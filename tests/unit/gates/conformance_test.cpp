@@ -87,16 +87,20 @@ TEST_F(Conformance, python_names_that_a_base_class_gives_and_imports_in_order_ar
 
 TEST_F(Conformance, queries_put_together_and_calls_that_run_their_argument_are_found) {
     project_.tree("base") = {};
-    const std::vector<std::pair<std::string, std::string>> cases{{"cursor.execute(f\"SELECT {x}\")", "sql-injection"},
-                                                                 {"eval(request)", "input-validation"},
-                                                                 {"pickle.loads(data)", "input-validation"},
-                                                                 {"yaml.load(data)", "input-validation"}};
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"cursor.execute(f\"SELECT {x}\")", "sql-injection"},
+        {"db.Query(\"SELECT a FROM t WHERE n = \" + n)", "sql-injection"},
+        {"db.ExecContext(ctx, `DELETE FROM t WHERE n = ` + n)", "sql-injection"},
+        {"eval(request)", "input-validation"},
+        {"pickle.loads(data)", "input-validation"},
+        {"yaml.load(data)", "input-validation"}};
     for (const auto& [line, check] : cases) {
         project_.tree(line) = {{"a.py", line + "\n"}};
         EXPECT_TRUE(has(project_.gate("conformance", line), check.c_str())) << line;
     }
-    for (const char* line : {"cursor.execute(\"SELECT ?\", (x,))", "ast.literal_eval(x)",
-                             "yaml.load(data, Loader=yaml.SafeLoader)", "def eval(node): ...", "pattern.exec(x)"}) {
+    for (const char* line :
+         {"cursor.execute(\"SELECT ?\", (x,))", "db.Query(\"SELECT a FROM t WHERE n = ?\", n + 1)", "ast.literal_eval(x)",
+          "yaml.load(data, Loader=yaml.SafeLoader)", "def eval(node): ...", "pattern.exec(x)"}) {
         project_.tree(line) = {{"a.py", std::string(line) + "\n"}};
         const auto report = project_.gate("conformance", line);
         EXPECT_FALSE(has(report, "sql-injection") || has(report, "input-validation")) << line;
