@@ -740,7 +740,14 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
     if (pipeline.deliverable.empty()) {
         if (const auto exit = pipeline.index_of(pipeline.exit_stage)) { pipeline.deliverable = pipeline.stages[*exit].contract; }
     }
-    if (auto checked = check_pipeline(pipeline, "/pipeline"); !checked.ok()) { return placed(checked.error()); }
+    if (auto checked = check_pipeline(pipeline, "/pipeline"); !checked.ok()) {
+        Error error = placed(checked.error());
+        for (const auto& [stage, change] : document.removed) {
+            const bool is_exit = stage.is_object() && text_of(stage.get_object(), "name") == pipeline.exit_stage;
+            if (error.code == "AF-PIPE-006" && is_exit) { error.where = document.own->where(change); }
+        }
+        return error;
+    }
     if (auto checked = check_contracts(pipeline, contracts); !checked.ok()) { return placed(checked.error()); }
     if (auto checked = check_template_can_run(pipeline, own, has_exit); !checked.ok()) {
         return checked.error().code == "AF-PIPE-020" ? placed_at_change(checked.error(), document, pipeline, defaults)

@@ -737,11 +737,10 @@ TEST(PipelineOverlay, an_error_is_placed_in_the_file_that_says_it) {
 }
 
 TEST(PipelineOverlay, a_change_that_leaves_a_stage_without_what_it_builds_on_is_refused) {
-    EXPECT_EQ(
-        with_project("design.yaml", "pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - remove: spec\n")
-            .error()
-            .code,
-        "AF-PIPE-006");
+    const auto without_exit =
+        with_project("design.yaml", "pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - remove: spec\n");
+    EXPECT_EQ(without_exit.error().code, "AF-PIPE-006");
+    EXPECT_THAT(without_exit.error().where, testing::HasSubstr("design.yaml:5:"));
     const auto early = with_project(
         "implement.yaml",
         "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - insert: {name: look, executor: prompt, contract: analysis, prerequisites: [implementation], config: {prompt: x}}\n      after: spec\n");
