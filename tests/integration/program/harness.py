@@ -5,6 +5,7 @@ AGENTFORGE_PROGRAM names the program, AGENTFORGE_SOURCE the source tree (both se
 """
 
 import copy
+import hashlib
 import json
 import os
 import pathlib
@@ -306,6 +307,23 @@ class ProgramTest(unittest.TestCase):
 
     def delivered_tree(self, task=None):
         return self.git("rev-parse", f"agentforge/{task or self.task()}^{{tree}}").strip()
+
+
+def rewrite_journal(file, change):
+    """The journal as another version would have written it, its chain whole. A record that `change` makes None is left out."""
+    head, _, body = file.read_text().partition("\nactions:\n")
+    lines, previous = [], None
+    for line in body.splitlines():
+        record = change(json.loads(line.removeprefix("- ")))
+        if record is None:
+            continue
+        del record["hash"]
+        record["seq"] = len(lines) + 1
+        record["prev"] = previous or record["prev"]
+        text = json.dumps(record, ensure_ascii=False)
+        previous = hashlib.sha256(text.encode()).hexdigest()
+        lines.append(f'- {text[:-1]}, "hash": "{previous}"}}\n')
+    file.write_text(head + "\nactions:\n" + "".join(lines))
 
 
 def trace(run):

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of other formats than the present one: each is named with what to do, and stays as it is."""
 
-import hashlib
 import json
 
-from harness import REQUEST, TRANSCRIPT, ProgramTest, main
+from harness import REQUEST, TRANSCRIPT, ProgramTest, main, rewrite_journal
 
 
 class TestFormats(ProgramTest):
@@ -42,27 +41,10 @@ class TestFormats(ProgramTest):
     def newer(record):
         return {**record, "type": "task_weighed"} if record["type"] == "task_started" else record
 
-    @staticmethod
-    def rewrite(file, change):
-        """The journal as another version would have written it, its chain whole."""
-        head, _, body = file.read_text().partition("\nactions:\n")
-        lines, previous = [], None
-        for line in body.splitlines():
-            record = change(json.loads(line.removeprefix("- ")))
-            if record is None:
-                continue
-            del record["hash"]
-            record["seq"] = len(lines) + 1
-            record["prev"] = previous or record["prev"]
-            text = json.dumps(record, ensure_ascii=False)
-            previous = hashlib.sha256(text.encode()).hexdigest()
-            lines.append(f'- {text[:-1]}, "hash": "{previous}"}}\n')
-        file.write_text(head + "\nactions:\n" + "".join(lines))
-
     def test_a_journal_of_an_older_version_verifies_and_its_task_goes_on(self):
         task = self.paused_task()
         file = self.task_folder() / "actions.yaml"
-        self.rewrite(file, self.older)
+        rewrite_journal(file, self.older)
         (self.task_folder() / "state.yaml").unlink()
         before = file.read_bytes()
         self.assert_journal_verifies()
@@ -75,7 +57,7 @@ class TestFormats(ProgramTest):
     def test_a_record_of_a_newer_kind_is_named(self):
         task = self.paused_task()
         file = self.task_folder() / "actions.yaml"
-        self.rewrite(file, self.newer)
+        rewrite_journal(file, self.newer)
         before = self.everything()
         self.assert_error(self.run_program("resume", task), "AF-TASK-011", "task_weighed", "newer version")
         self.assertEqual(self.everything(), before)
