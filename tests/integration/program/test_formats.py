@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of other formats than the present one: each is named with what to do, and stays as it is."""
 
-import json
 
 from harness import REQUEST, TRANSCRIPT, ProgramTest, main, rewrite_journal
 
