@@ -69,11 +69,9 @@ TEST(WaitingFiles, do_not_miss_a_name_that_is_declared_elsewhere) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "go");
     ASSERT_TRUE(language.ok());
     const json::object specification{{"interfaces", json::array{json::object{{"name", "Triple"}, {"file", "ops.go"}}}}};
-    for (const auto* message :
-         {"does not build: tests/a_test.go:4: undefined: Triple", "tests/a_test.go:4: undeclared name: Triple"}) {
-        EXPECT_TRUE(lacks_specified_name(*language, specification, message)) << message;
-        EXPECT_FALSE(lacks_specified_name(*language, specification, message, {"Triple"})) << message;
-    }
+    const std::string message = "does not build: tests/a_test.go:4: undefined: Triple";
+    EXPECT_TRUE(lacks_specified_name(*language, specification, message));
+    EXPECT_FALSE(lacks_specified_name(*language, specification, message, {"Triple"}));
 }
 
 TEST(WaitingFiles, miss_at_linking_what_only_a_header_declares) {
