@@ -237,8 +237,8 @@ Result<GateReport> GateEngine::red(const GateCall& call, const Stop& stop) {
     }
     if (!files.empty()) {
         AF_TRY(evidence.run, run_red_tests(call.tree, {files.begin(), files.end()}, false, stop));
-        AF_TRY(const auto declared, declared_names(*found, baseline.specification, call.tree));
-        evidence.waiting_files = waiting_files(*found, baseline.specification, evidence.run, declared);
+        AF_TRY(evidence.declared_names, declared_names(*found, baseline.specification, call.tree));
+        evidence.waiting_files = waiting_files(*found, baseline.specification, evidence.run, evidence.declared_names);
         report.facts["confinement"] = evidence.run.confinement;
         report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
     }

@@ -179,6 +179,16 @@ private:
         }
     }
 
+    [[nodiscard]] std::string how_it_loads(const std::string& message) const {
+        for (const std::string& name : evidence_.declared_names) {
+            if (!RE2::PartialMatch(message, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)")) { continue; }
+            return "`" + name +
+                   "` is declared, and this file looks for it elsewhere: import it, or put the file into the package of the code.";
+        }
+        return "A test file must load before the implementation exists; declare what it imports in specification.interfaces "
+               "or correct the import.";
+    }
+
     void declared(const DeclaredTest& test) {
         const auto found = outcomes_of(test, evidence_.run.tests);
         if (found.empty() && evidence_.waiting_files.contains(test.file)) { return waiting(test); }
@@ -188,11 +198,8 @@ private:
             const auto id = whole_id(test);
             if (broken != nullptr) {
                 if (reported_.insert(test.file).second) {
-                    block(
-                        test.file + place(*broken) +
-                        " could not be loaded, so none of its tests ran: " + first_line(broken->message) +
-                        ". A test file must load before the implementation exists; declare what it imports in specification.interfaces "
-                        "or correct the import.");
+                    block(test.file + place(*broken) + " could not be loaded, so none of its tests ran: " +
+                          first_line(broken->message) + ". " + how_it_loads(first_line(broken->message)));
                 }
             } else {
                 block(id + " was named but not collected; write it, or correct its name. " +

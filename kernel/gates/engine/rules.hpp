@@ -51,6 +51,7 @@ struct RedEvidence {
     std::vector<std::string> skeleton_paths;  ///< Changed files that equal what the skeleton generator makes.
     std::vector<std::string> foreign_paths;   ///< All other changed files.
     TestRun run;                              ///< RED's files on RED's tree.
+    std::set<std::string> declared_names;     ///< Names of the specification's interfaces that have a skeleton.
     std::set<std::string> waiting_files;      ///< Files that do not load or build only because what they test does not exist yet.
     std::vector<TestOutcome> base_tests;
     std::set<std::string> outdated;    ///< Ids of base_tests that may be changed or removed.
