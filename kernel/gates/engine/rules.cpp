@@ -10,6 +10,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/gates.hpp"
+#include "gates/stubs/stubs.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
@@ -180,8 +181,7 @@ private:
     }
 
     [[nodiscard]] std::string how_it_loads(const std::string& message) const {
-        for (const std::string& name : evidence_.declared_names) {
-            if (!RE2::PartialMatch(message, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)")) { continue; }
+        if (const std::string name = looked_for_elsewhere(message, evidence_.declared_names); !name.empty()) {
             return "`" + name +
                    "` is declared, and this file looks for it elsewhere: import it, or put the file into the package of the code.";
         }

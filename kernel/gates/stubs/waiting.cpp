@@ -34,6 +34,13 @@ std::string missing_name(std::string_view message) {
     return name.substr(name.find_last_of(".:/") + 1);
 }
 
+/// True if the message is about a name in the code, not about a file or a module.
+bool is_about_identifier(std::string_view message) {
+    static const RE2 of_identifier(
+        R"((?i)undefined|undeclared|not declared|cannot find (?:symbol|value|function|type|macro)|not found in this scope)");
+    return RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), of_identifier);
+}
+
 /// The parts of a specification that name code. Its prose may contain any word, and counts only if no interface names any.
 struct Specified {
     std::string names;  ///< Names of interfaces and components, with their signatures.
@@ -63,20 +70,12 @@ Specified specified_in(const json::object& specification) {
 
 /// A name that the specification does not mention is the test's own mistake, such as a missing helper or import. A file name
 /// counts only if a module is missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
-/// An identifier that is declared already is missing only where the test looks for it: in another package, without an import.
 bool is_specified(std::string_view message, const std::string& name, const Specified& specified, const Names& declared) {
-    static const RE2 of_identifier(
-        R"((?i)undefined|undeclared|not declared|cannot find (?:symbol|value|function|type|macro)|not found in this scope)");
     const auto stands_in = [&](const std::string& text) {
         return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
     };
-    const bool is_identifier = RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), of_identifier);
-    static const RE2 at_linking("undefined reference");
-    if (is_identifier && declared.contains(name) &&
-        !RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), at_linking)) {
-        return false;
-    }
-    return name.empty() || stands_in(specified.names) || (!is_identifier && stands_in(specified.files));
+    if (!looked_for_elsewhere(message, declared).empty()) { return false; }
+    return name.empty() || stands_in(specified.names) || (!is_about_identifier(message) && stands_in(specified.files));
 }
 
 /// True if each line of the compiler's output misses a name that the specification has.
@@ -113,6 +112,14 @@ void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& mark
 }
 
 }  // namespace
+
+std::string looked_for_elsewhere(std::string_view message, const std::set<std::string>& declared) {
+    static const RE2 at_linking("undefined reference");
+    const std::string name = missing_name(message);
+    const bool is_there = is_about_identifier(message) && declared.contains(name) &&
+                          !RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), at_linking);
+    return is_there ? name : std::string();
+}
 
 bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message,
                           const std::set<std::string>& declared) {
