@@ -240,7 +240,7 @@ class TestPage(PageTest):
         report = {"gate": "green", "blocking_issues": ["test_oauth_token_expiry fails"], "violations": [violation("src/auth/oauth.py", 42, "refresh() has 61 lines"), violation("src/auth/google.py", 0, "Nobody imports this file")], "facts": {"all_tests_pass": False, "conformance_passing": True, "checks_total": 12, "checks_passing": 12},
                   "tests": [failing("test_oauth_token_expiry", "Expected token.expired to be True"), failing("test_oauth_provider_google", "KeyError: 'client_secret'")]}
         gate = {key: value for key, value in [record for record in records if record["type"] == "gate"][-1].items() if key not in ("report_blob", "checks", "checks_passed")}
-        gate |= {"stage": "green", "gate": "green", "passed": False, "partial": False, "summary": "2 tests fail", "tests": 10, "tests_passed": 8, "report": report}
+        gate |= {"step": records[-1]["step"], "stage": "green", "gate": "green", "passed": False, "partial": False, "summary": "2 tests fail", "tests": 10, "tests_passed": 8, "report": report}
         writer.append([*records, gate])
         self.drive("failing", task=writer.task_id)
 
