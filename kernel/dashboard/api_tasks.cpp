@@ -51,9 +51,13 @@ std::vector<std::string> words_of(const std::string& text) {
     return words;
 }
 
-json::array problems_of(const DashboardParts& parts) {
+/// `root`: only those of this repository; empty: all.
+json::array problems_of(const DashboardParts& parts, const std::string& root = {}) {
     json::array problems;
-    for (const Error& problem : parts.tasks.problems()) { problems.emplace_back(problem_json(problem)); }
+    for (const Error& problem : parts.tasks.problems()) {
+        const bool is_its = root.empty() || problem.where == root || problem.where.starts_with(root + "/");
+        if (is_its) { problems.emplace_back(problem_json(problem)); }
+    }
     return problems;
 }
 
@@ -61,7 +65,11 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     AF_TRY(const std::uint64_t limit, number_of(call, "limit", usual_tasks_of_a_page, 1, most_tasks_of_a_page));
     AF_TRY(const std::uint64_t offset, number_of(call, "offset", 0, 0, most_number));
     const HttpRequest& request = call.request;
-    if (const std::string repo = request.parameter("repo"); !repo.empty()) { AF_CHECK(repository_of(parts, repo)); }
+    std::string root;
+    if (const std::string repo = request.parameter("repo"); !repo.empty()) {
+        AF_TRY(const KnownRepository repository, repository_of(parts, repo));
+        root = repository.path.string();
+    }
     const Filter filter{request.parameter("state"), request.parameter("repo"), request.parameter("pipeline"),
                         words_of(request.parameter("q"))};
     const auto all = parts.tasks.tasks();
@@ -76,7 +84,7 @@ Result<HttpResponse> list_tasks(const DashboardParts& parts, const ApiCall& call
     const std::size_t last = first + std::min<std::size_t>(limit, found.size() - first);
     const json::value next = last < found.size() ? json::value(last) : json::value(nullptr);
     HttpResponse response = json_response(
-        {{"total", found.size()}, {"next_offset", next}, {"counts", to_json(counts)}, {"problems", problems_of(parts)}});
+        {{"total", found.size()}, {"next_offset", next}, {"counts", to_json(counts)}, {"problems", problems_of(parts, root)}});
     const std::string rest = response.body.substr(1);
     std::size_t size = rest.size();
     for (std::size_t index = first; index < last; ++index) { size += found[index]->text.size() + 2; }

@@ -227,8 +227,8 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         };
         return 0;
     }
-    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : condition_of(overview)) << "\n  \""
-        << printable(state->request, 400) << "\"\n"
+    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : condition_of(overview)) << "\n  "
+        << quoted_request(state->request, 400) << "\n"
         << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at
         << "\n\n";
     for (const StageState& stage : state->stages) {

@@ -33,6 +33,9 @@ constexpr int dim = 2;
 std::string printable(std::string_view text, std::size_t max_bytes) {
     return shown_text(ellipsis(sanitize_utf8(text), max_bytes), true);
 }
+std::string quoted_request(std::string_view request, std::size_t max_bytes) {
+    return request.empty() ? "(the request is unknown)" : "\"" + printable(request, max_bytes) + "\"";
+}
 std::string printable_lines(std::string_view text) { return shown_text(text, false); }
 
 std::string human_duration(std::chrono::milliseconds time) {

@@ -104,9 +104,9 @@ void print_plainly(const Program& program, std::ostream& out, const Listing& lis
     out << "AGENTFORGE STATUS  " << printable(listing.name) << "\n" << counts_in_words(listing.counts, false) << "\n";
     for (const TaskOverview& overview : listing.shown) {
         const TaskSummary& task = overview.summary;
-        out << fmt::format("\n{} {:<18} {:<9} {}\n    \"{}\"\n", symbol(overview),
+        out << fmt::format("\n{} {:<18} {:<9} {}\n    {}\n", symbol(overview),
                            is_interrupted(overview) ? "INTERRUPTED" : condition_of(overview), task.current_stage,
-                           short_id(task.task_id), printable(task.request, 100));
+                           short_id(task.task_id), quoted_request(task.request, 100));
         for (const std::string& line : plain_lines(program, overview)) { out << "    " << line << "\n"; }
     }
     if (listing.left_out() > 0) {

@@ -173,6 +173,7 @@ class TestDashboard(DashboardTest):
         told = before.json("/api/tasks")
         self.assertEqual(told["counts"], listed.json["counts"])
         self.assertEqual((told["tasks"][0]["problem"], [problem["code"] for problem in told["problems"]]), (listed.json["tasks"][0]["problem"], ["AF-JRNL-002"]))
+        self.assertEqual((told["tasks"][0]["cost"]["estimated_cost_usd"], told["tasks"][0]["cost"]["cost_known"]), (None, False))
         self.assertEqual(before.json("/api/tasks?state=unknown")["total"], 1)
         self.assertEqual(self.run_program("status", "--state", "unknown", "--json").json["total"], 1)
         self.assertIn("Unknown: 1", self.run_program("status").out)
@@ -189,6 +190,10 @@ class TestDashboard(DashboardTest):
         self.assertEqual((listed.json["total"], listed.err.count("AF-TASK-009")), (1, 2), listed.err)
         wait_until(lambda: [problem["code"] for problem in client.json("/api/tasks")["problems"]] == ["AF-TASK-009"] * 2, "both to be named")
         self.assertEqual(client.json("/api/tasks")["total"], 1)
+        other = self.make_repository("other")
+        self.assert_code(self.run_program("repo", "add", other, "--name", "other"), 0)
+        wait_until(lambda: client.ask("GET", "/api/tasks?repo=other")[0] == 200, "the other repository")
+        self.assertEqual(client.json("/api/tasks?repo=other")["problems"], [])
 
     def test_status_and_the_api_give_the_same_figures(self):
         """Of a task that was delivered, one that waits for a person, and one that was stopped: each field, in JSON and in text."""
