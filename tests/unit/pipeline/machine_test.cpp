@@ -136,6 +136,7 @@ void expect_round_trip(TaskState state) {
     state.resumption = {};
     state.gate_figures = {};
     state.people_figures = {};
+    state.inherited = {};
     const json::object projection = to_json(state);
     const auto direct = task_state_from_json(projection);
     ASSERT_TRUE(direct.ok()) << direct.error().to_string();
