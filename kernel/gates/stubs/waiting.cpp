@@ -14,16 +14,18 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// Returns the missing name in a message, if it says one: the word after `named`, `undefined:` or javac's `symbol:`, else the
-/// first one in quotes.
+/// Returns the missing name in a message, if it says one: the attribute that a module lacks, a package, the word after `named`,
+/// `undefined:` or javac's `symbol:`, else the first one in quotes.
 std::string missing_name(std::string_view message) {
+    static const RE2 attribute(R"(has no attribute '(\w+)')");
+    static const RE2 package(R"((?:\bpackage |could not import )([\w./-]+)(?: is not in|;|: | does not exist|$))");
     static const RE2 said(R"((?:\bnamed |\bname |undefined: |undefined reference to |symbol:\s+\w+\s+)(?:‘|'|"|`)?([\w.:$]+))");
     static const RE2 called(R"(([\w$]+)\)? is not a (?:function|constructor)$)");
     static const RE2 quoted(R"((?:‘|'|"|`)(?:(?:class|struct|const) )*([\w.:$/-]+))");
     const re2::StringPiece text(message.data(), message.size());
     std::string name;
-    if (!RE2::PartialMatch(text, said, &name) && !RE2::PartialMatch(text, called, &name)) {
-        RE2::PartialMatch(text, quoted, &name);
+    for (const RE2* pattern : {&attribute, &package, &said, &called, &quoted}) {
+        if (RE2::PartialMatch(text, *pattern, &name)) { break; }
     }
     while (!name.empty() && (name.back() == ':' || name.back() == '.')) { name.pop_back(); }
     const auto slash = name.find_last_of('/');

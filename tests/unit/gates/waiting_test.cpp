@@ -65,6 +65,20 @@ TEST(WaitingFiles, do_not_miss_a_module_whose_file_the_specification_lacks) {
     EXPECT_FALSE(javascript("/r/meters.js"));
 }
 
+TEST(WaitingFiles, miss_a_package_by_its_last_part) {
+    EXPECT_TRUE(
+        waits("go", "does not build: tests/a_test.go:6:2: no required module provides package example.com/m/meter; to add it:"));
+    EXPECT_FALSE(
+        waits("go", "does not build: tests/a_test.go:6:2: no required module provides package example.com/m/metre; to add it:"));
+    EXPECT_FALSE(waits("go", "does not build: tests/a_test.go:6:2: package m/metre is not in GOROOT (/usr/lib/go/src/m/metre)"));
+    EXPECT_FALSE(waits("java", "does not build: ATest.java:4: package org.nope does not exist"));
+}
+
+TEST(WaitingFiles, miss_an_attribute_by_its_own_name) {
+    EXPECT_TRUE(waits("python", "AttributeError: module 'aiokit' has no attribute 'gather_limited'"));
+    EXPECT_FALSE(waits("python", "AttributeError: module 'meter' has no attribute 'gather_limitde'"));
+}
+
 TEST(WaitingFiles, do_not_miss_a_name_that_is_declared_elsewhere) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "go");
     ASSERT_TRUE(language.ok());
