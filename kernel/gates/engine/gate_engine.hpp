@@ -36,9 +36,9 @@ struct CoveredLine {
 };
 
 /// True if a message is only about missing names that appear in the specification's interfaces, components or files. A name in
-/// `declared` is not missing: the test looks for it in the wrong place.
+/// `declared` is not missing: the test looks for it in the wrong place. `test_file`: the file that does not load, if it is known.
 [[nodiscard]] bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message,
-                                        const std::set<std::string>& declared = {});
+                                        const std::set<std::string>& declared = {}, const std::string& test_file = {});
 
 /// Returns the files of a run that do not load or build only because what they test does not exist yet: each message is about a
 /// missing name that appears in the specification's interfaces, components or files, or names nothing. Empty if any message says

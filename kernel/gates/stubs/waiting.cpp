@@ -43,6 +43,18 @@ bool is_about_identifier(std::string_view message) {
     return RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), of_identifier);
 }
 
+/// Returns the path, below the repository, of the module that Node does not find for this test file. Empty: the message does not
+/// say it.
+std::string missing_module(std::string_view message, const std::string& test_file) {
+    static const RE2 paths(R"(Cannot find module '(/[^']+)' imported from '?(/[^'\s]+))");
+    std::string module;
+    std::string from;
+    if (!RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), paths, &module, &from)) { return {}; }
+    if (test_file.empty() || !from.ends_with("/" + test_file)) { return {}; }
+    const std::string root = from.substr(0, from.size() - test_file.size());
+    return module.starts_with(root) ? module.substr(root.size()) : std::string();
+}
+
 /// The parts of a specification that name code. Its prose may contain any word, and counts only if no interface names any.
 struct Specified {
     std::string names;  ///< Names of interfaces and components, with their signatures.
@@ -72,23 +84,28 @@ Specified specified_in(const json::object& specification) {
 
 /// A name that the specification does not mention is the test's own mistake, such as a missing helper or import. A file name
 /// counts only if a module is missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
-bool is_specified(std::string_view message, const std::string& name, const Specified& specified, const Names& declared) {
+bool is_specified(std::string_view message, const Specified& specified, const Names& declared, const std::string& test_file) {
+    const std::string name = missing_name(message);
     const auto stands_in = [&](const std::string& text) {
         return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
     };
     if (!looked_for_elsewhere(message, declared).empty()) { return false; }
+    if (const std::string module = missing_module(message, test_file); !module.empty()) {
+        const std::string stem = module.substr(0, module.rfind('.'));
+        return RE2::PartialMatch(specified.files, R"("(?:\./)?)" + RE2::QuoteMeta(stem) + R"(\.)");
+    }
     return name.empty() || stands_in(specified.names) || (!is_about_identifier(message) && stands_in(specified.files));
 }
 
 /// True if each line of the compiler's output misses a name that the specification has.
 bool only_lacks_specified_names(std::string_view message, const RE2& undeclared, const Specified& specified,
-                                const Names& declared) {
+                                const Names& declared, const std::string& test_file) {
     while (!message.empty()) {
         const auto end = std::min(message.find('\n'), message.size());
         const auto line = message.substr(0, end);
         const bool has_text = line.find_first_not_of(" \t\r") != std::string_view::npos;
         if (has_text && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) ||
-                         !is_specified(line, missing_name(line), specified, declared))) {
+                         !is_specified(line, specified, declared, test_file))) {
             return false;
         }
         message.remove_prefix(std::min(message.size(), end + 1));
@@ -124,10 +141,10 @@ std::string looked_for_elsewhere(std::string_view message, const std::set<std::s
 }
 
 bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message,
-                          const std::set<std::string>& declared) {
+                          const std::set<std::string>& declared, const std::string& test_file) {
     const RE2 undeclared(language.undeclared, RE2::Quiet);
     if (language.undeclared.empty() || message.empty()) { return false; }
-    return only_lacks_specified_names(message, undeclared, specified_in(specification), declared);
+    return only_lacks_specified_names(message, undeclared, specified_in(specification), declared, test_file);
 }
 
 std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run,
@@ -136,7 +153,7 @@ std::set<std::string> waiting_files(const Language& language, const json::object
     if (!run.trusted) { return files; }
     for (const auto& test : run.tests) {
         if (!is_broken_file(test)) { continue; }
-        if (!lacks_specified_name(language, specification, test.message, declared)) { return {}; }
+        if (!lacks_specified_name(language, specification, test.message, declared, test.file)) { return {}; }
         files.insert(test.file);
     }
     return files;

@@ -58,10 +58,12 @@ TEST(WaitingFiles, do_not_miss_a_module_whose_file_the_specification_lacks) {
     ASSERT_TRUE(language.ok());
     const json::object specification{{"interfaces", json::array{json::object{{"name", "triple"}, {"file", "src/ops.js"}}}}};
     const auto misses = [&](const std::string& module) {
-        return lacks_specified_name(*language, specification, "Cannot find module '" + module + "' imported from /r/tests/a.js");
+        return lacks_specified_name(*language, specification, "Cannot find module '" + module + "' imported from /r/tests/a.js",
+                                    {}, "tests/a.js");
     };
     EXPECT_TRUE(misses("/r/src/ops.js"));
     EXPECT_FALSE(misses("/r/src/opps.js"));
+    EXPECT_FALSE(misses("/r/tests/src/ops.js"));
     EXPECT_FALSE(javascript("/r/meters.js"));
 }
 
