@@ -55,8 +55,8 @@ Result<TaskEvidence> TaskEvidence::read(const fs::path& folder, const fs::path& 
 }
 
 bool is_passing_file(std::string_view name) {
-    constexpr std::array passing{"lock",         "abort.request", "pause.request",      "plugin_call",
-                                 "detached.log", "state.yaml",    "working_memory.yaml"};
+    constexpr std::array passing{"lock",       "abort.request",       "pause.request", "plugin_call", "detached.log",
+                                 "state.yaml", "working_memory.yaml", ".fold",         ".followed",   ".steps"};
     return std::ranges::find(passing, name) != passing.end() || name == statement_file || name == signature_file;
 }
 

@@ -621,6 +621,7 @@ private:
         static const json::object nothing;
         const json::object& expected = named != nullptr && named->is_object() ? named->get_object() : nothing;
         for (const auto& [name, hash] : expected) {
+            if (is_passing_file(name)) { continue; }  // Older statements name caches, too.
             const auto found = files.find(std::string(name));
             if (found == files.end()) {
                 part.fault(std::string(name) + ", which the statement names, is missing");

@@ -140,7 +140,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
         AF_CHECK(Journal::create_file(paths.journal(), header));
         AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, {}));
         AF_CHECK(session->record(
-            records::Forked{std::string(task.at("task_id").as_string()), std::string(from.parent), session->state_.steps}));
+            records::Forked{std::string(task.at("task_id").as_string()), session->state_.task_id, session->state_.steps}));
         AF_CHECK(session->write_artifacts());
         AF_CHECK(share_patches(parent, paths, session->state_.steps, from.record.seq));
         return session;

@@ -124,8 +124,10 @@ int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& 
         return wrong("the artifact of stage `" + found->name + "` has no version yet", "the stage makes one when it runs");
     }
     if (versions.size() == 1) {
+        const bool waits = state.approval && state.stage().name == found->name;
         return wrong("the artifact of stage `" + found->name + "` has one version",
-                     "say what to change in it: agentforge feedback " + short_id(state.task_id) + " \"…\"");
+                     waits ? "say what to change in it: agentforge feedback " + short_id(state.task_id) + " \"…\""
+                           : "a task that is started with `--iterate` stops at it, and your feedback makes another");
     }
     const auto pick = [&](std::uint64_t number, const ArtifactVersion& otherwise) {
         if (number == 0) { return &otherwise; }

@@ -45,6 +45,13 @@ class TestFork(ForkTest):
             self.assertNotIn("red", stages)
         with self.subTest("the feedback is heard"):
             self.assertEqual(next(record for record in own if record["type"] == "task_resumed")["guidance"], "Keep it short")
+        with self.subTest("the parent's proof still holds"):
+            self.assert_code(self.run_program("audit", "verify", self.parent), 0)
+        with self.subTest("a fork of the fork from a step that both share is one of the parent"):
+            shared = self.assert_code(self.run_program("fork", child, "--from-step", 2, "--no-resume", "--json"), 0).json["task_id"]
+            self.assert_journal_verifies(shared)
+            self.assertEqual(self.records("forked", shared)[-1]["parent"], self.parent)
+            self.assert_code(self.run_program("replay", child, "--actions-only"), 0)
         with self.subTest("without the parent's folder and refs it is whole"):
             shutil.rmtree(self.task_folder(self.parent))
             for ref in self.git("for-each-ref", "--format=%(refname)", f"refs/agentforge/{self.parent}").split():
