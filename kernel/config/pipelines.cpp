@@ -743,8 +743,11 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
     if (auto checked = check_pipeline(pipeline, "/pipeline"); !checked.ok()) {
         Error error = placed(checked.error());
         for (const auto& [stage, change] : document.removed) {
-            const bool is_exit = stage.is_object() && text_of(stage.get_object(), "name") == pipeline.exit_stage;
-            if (error.code == "AF-PIPE-006" && is_exit) { error.where = document.own->where(change); }
+            const std::string name = stage.is_object() ? text_of(stage.get_object(), "name") : std::string();
+            const bool is_named = name == pipeline.exit_stage ||
+                                  std::ranges::any_of(pipeline.accepts_external,
+                                                      [&name](const auto& external) { return external.second.skips_to == name; });
+            if (error.code == "AF-PIPE-006" && is_named) { error.where = document.own->where(change); }
         }
         return error;
     }

@@ -195,6 +195,16 @@ class TestDashboard(DashboardTest):
         wait_until(lambda: client.ask("GET", "/api/tasks?repo=other")[0] == 200, "the other repository")
         self.assertEqual(client.json("/api/tasks?repo=other")["problems"], [])
 
+    def test_a_task_that_cannot_be_read_waits_for_nobody(self):
+        self.assert_code(self.start("--approve", "intake"), 22)
+        client = self.begin("--port", "0")
+        self.assertEqual(self.run_program("status", "--json").json["counts"]["waiting"], 1)
+        journal = self.task_folder() / "actions.yaml"
+        journal.write_bytes(journal.read_bytes().replace(b"requirements_analyst", b"requirements_anaXyst", 1))
+        self.assertEqual(self.run_program("status", "--json").json["counts"].get("waiting", 0), 0)
+        wait_until(lambda: client.json("/api/tasks")["counts"].get("waiting", 0) == 0, "the damage")
+        self.assertEqual(client.json("/api/attention")["items"], [])
+
     def test_status_and_the_api_give_the_same_figures(self):
         """Of a task that was delivered, one that waits for a person, and one that was stopped: each field, in JSON and in text."""
         self.assert_code(self.start(), 0)

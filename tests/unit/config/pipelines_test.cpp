@@ -741,6 +741,10 @@ TEST(PipelineOverlay, a_change_that_leaves_a_stage_without_what_it_builds_on_is_
         with_project("design.yaml", "pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - remove: spec\n");
     EXPECT_EQ(without_exit.error().code, "AF-PIPE-006");
     EXPECT_THAT(without_exit.error().where, testing::HasSubstr("design.yaml:5:"));
+    const auto without_entry = with_project(
+        "implement.yaml", "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - remove: green\n");
+    EXPECT_EQ(without_entry.error().code, "AF-PIPE-006");
+    EXPECT_THAT(without_entry.error().where, testing::HasSubstr("implement.yaml:5:"));
     const auto early = with_project(
         "implement.yaml",
         "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - insert: {name: look, executor: prompt, contract: analysis, prerequisites: [implementation], config: {prompt: x}}\n      after: spec\n");
