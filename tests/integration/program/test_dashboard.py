@@ -286,6 +286,7 @@ class TestDashboard(DashboardTest):
 
         for path in ("/api/plugins", "/api/pipelines", "/api/agents"):
             compare(path, "get", client.json(path))
+        wait_until(lambda: client.ask("GET", f"/api/tasks/{self.task()}")[0] == 200, "the task, which is newer than the dashboard")
         status, _, text = client.ask("POST", f"/api/tasks/{self.task()}/abort", {"reason": "a mistake"})
         self.assertEqual(status, 200, text)
         compare("/api/tasks/{task_id}/abort", "post", json.loads(text))
