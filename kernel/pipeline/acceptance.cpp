@@ -60,6 +60,11 @@ const json::array& array_field(const json::object& object, std::string_view key)
 Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     const StageTemplate stage = task_.state().stage_template();  // A copy, because every record replaces the state.
     AF_TRY(const Contract contract, task_.services.contracts.get(stage.contract));
+    // The stage may have been measured by another process, or before a fork.
+    if (const std::string gate = exit_gate(stage);
+        !gate.empty() && unmeasured_gate(task_.state(), gate, task_.state().tree).empty()) {
+        AF_CHECK(measure_again_if_stale(&artifact));
+    }
     AF_TRY(const json::object facts,
            measured_facts(*task_.session, *task_.task_workspace, artifact, format_time(task_.services.clock.now())));
     artifact = with_measured(contract, std::move(artifact), facts);
@@ -173,7 +178,7 @@ Result<std::optional<std::string>> Acceptance::accept_review(const AgentDefiniti
     return std::optional<std::string>();
 }
 
-Result<bool> Acceptance::measure_again_if_stale() {
+Result<bool> Acceptance::measure_again_if_stale(const json::object* candidate) {
     const std::string gate = exit_gate(task_.state().stage_template());
     if (gate.empty()) { return false; }
     AF_CHECK(task_.open_workspace());
@@ -181,9 +186,11 @@ Result<bool> Acceptance::measure_again_if_stale() {
     if (measured_with(*task_.session, gate, inputs)) { return false; }
     GateRequest request;
     request.gate = gate;
-    AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
+    std::optional<json::object> accepted;
+    if (candidate == nullptr) { AF_TRY(accepted, task_.session->artifact(task_.stage_name())); }
+    const json::object* const artifact = accepted ? &*accepted : candidate;
     AF_CHECK(run_and_record_gate(*task_.session, *task_.task_workspace, task_.services.events, request, task_.state().tree,
-                                 artifact ? &*artifact : nullptr, Stop{&task_.services.cancel, std::nullopt}));
+                                 artifact, Stop{&task_.services.cancel, std::nullopt}));
     return true;
 }
 

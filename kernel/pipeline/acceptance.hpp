@@ -22,8 +22,9 @@ public:
     /// does not count.
     [[nodiscard]] Result<std::optional<std::string>> accept_review(const AgentDefinition& reviewer, json::object review,
                                                                    std::uint64_t spent);
-    /// Measures the exit gate again if settings or rules changed while the accepted artifact waited. Returns whether it did.
-    [[nodiscard]] Result<bool> measure_again_if_stale();
+    /// Measures the exit gate again if settings or rules have changed since. Returns whether it did. `candidate`: the artifact
+    /// that is handed in; null: the accepted one, which waited.
+    [[nodiscard]] Result<bool> measure_again_if_stale(const json::object* candidate = nullptr);
 
     /// Writes `<name>_final.yaml`, read-only, beside each artifact of which the task keeps versions. Call when the task
     /// completes.

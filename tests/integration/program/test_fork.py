@@ -67,6 +67,14 @@ class TestFork(ForkTest):
             self.assert_journal_verifies(grandchild)
             self.assert_code(self.go_on("resume", grandchild), 0)
 
+    def test_a_verdict_with_other_settings_is_measured_again_and_the_work_is_kept(self):
+        self.environment["PATH"] += ":/nonexistent"      # Part of what a gate's verdict depends on.
+        forked = self.assert_code(self.go_on("fork", self.parent, "--from-step", self.last_step_of("green"), "--json"), 0).json
+        own = self.journal(forked["task_id"])
+        self.assertEqual([record for record in own if record["type"] == "artifact_rejected"], [])
+        self.assertEqual([record["phase"] for record in own if record["type"] == "step" and record["phase"] == "green"], [])
+        self.assertIn("green", [record["gate"] for record in own if record["type"] == "gate"])
+
     def test_what_the_parent_used_counts_once_among_all_tasks(self):
         before = self.run_program("stats", "--json").json
         child = self.assert_code(self.run_program("fork", self.parent, "--from-step", self.last_step_of("red"), "--no-resume", "--json"), 0).json["task_id"]
