@@ -587,9 +587,9 @@ struct ListedTask {
     std::optional<Error> problem = {};  ///< Why the journal could not be read.
 };
 
-/// The journal of an ended task stays as it is, and its projection is written after it. If the journal was written to later,
-/// verifies every record, and touches the projection of an intact one, so that the next listing need not do it again.
-std::optional<Error> damage_of_ended(const TaskPaths& place) {
+/// The journal of a task that no process runs stays as it is, and its projection is written after it. If the journal was written
+/// to later, verifies every record, and touches the projection of an intact one, so that the next listing need not do it again.
+std::optional<Error> damage_at_rest(const TaskPaths& place) {
     struct stat journal {};
     struct stat state {};
     if (::lstat(place.journal().c_str(), &journal) != 0 || ::lstat(place.state().c_str(), &state) != 0) { return std::nullopt; }
@@ -610,7 +610,8 @@ Result<ListedTask> read_task(const TaskStore& store, const std::string& name) {
     auto projected = read_summary(place.state());
     const bool own = projected.ok() && projected->summary.task_id == name;
     if (own && Journal::ends_with(place.journal(), projected->hash)) {
-        auto damage = has_ended(projected->summary) ? damage_of_ended(place) : std::nullopt;
+        const bool rests = has_ended(projected->summary) || !TaskLock::holder(place);
+        auto damage = rests ? damage_at_rest(place) : std::nullopt;
         projected->summary.from_journal = !damage;
         return ListedTask{std::move(projected->summary), std::move(damage)};
     }

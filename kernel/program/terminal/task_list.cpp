@@ -65,8 +65,6 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
         found.shown.push_back(overviews.with_journal_facts(task));
         if (const auto& problem = found.shown.back().problem) {
             tell(*problem);
-            // Found only now that its journal was read: nobody can answer it.
-            if (waits_for_person(task)) { found.counts.waiting -= 1; }
             const bool is_unknown = condition_of(found.shown.back()) == "unknown";
             program.err << "The status of task " << short_id(task.summary.task_id)
                         << (is_unknown ? " is unknown: state.yaml cannot be read either.\n" : " is from state.yaml.\n");
