@@ -368,25 +368,21 @@ Result<void> check_exit_point(const PipelineTemplate& pipeline, std::string_view
                  pipeline.source, "End at one of: " + points, ErrorKind::invalid};
 }
 
-namespace {
-
-/// True if a task that has run through `pipeline` finds in `next` a stage to continue with: one after the stage of the same name
-/// as the last one, else after the last whose contract the task has produced.
-bool is_continued_by(const PipelineTemplate& pipeline, const PipelineTemplate& next) {
-    const std::size_t exit = pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1);
-    if (const auto same = next.index_of(pipeline.stages[exit].name)) { return *same + 1 < next.stages.size(); }
+std::optional<std::size_t> joint_of(const PipelineTemplate& pipeline, std::size_t last, const PipelineTemplate& next,
+                                    const std::function<bool(std::size_t stage)>& has_made) {
+    if (const auto same = next.index_of(pipeline.stages[last].name)) { return same; }
     for (std::size_t index = next.stages.size(); index-- > 0;) {
-        for (std::size_t made = 0; made <= exit; ++made) {
-            if (makes(pipeline.stages[made], next.stages[index].contract)) { return index + 1 < next.stages.size(); }
+        for (std::size_t made = 0; made <= last; ++made) {
+            if (has_made(made) && makes(pipeline.stages[made], next.stages[index].contract)) { return index; }
         }
     }
-    return false;
+    return std::nullopt;
 }
 
-}  // namespace
-
 Result<void> check_continuation(const PipelineTemplate& pipeline, const PipelineTemplate& next) {
-    if (!is_continued_by(pipeline, next)) {
+    const std::size_t exit = pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1);
+    const auto joint = joint_of(pipeline, exit, next, [](std::size_t) { return true; });
+    if (!joint || *joint + 1 == next.stages.size()) {
         return cannot_run("AF-PIPE-021", "/pipeline/continuation/next_pipeline",
                           "pipeline " + pipeline.name + " is continued by " + next.name +
                               ", which has no stage that follows what " + pipeline.name + " has produced",

@@ -60,6 +60,11 @@ struct Beginning {
 
 /// Checks that the next pipeline accepts what this one passes on. `where` has a JSON pointer. Errors: AF-PIPE-021.
 [[nodiscard]] Result<void> check_continuation(const PipelineTemplate& pipeline, const PipelineTemplate& next);
+/// Returns the stage of `next` after which it continues a task that ended at stage `last` of `pipeline`: the stage of the same
+/// name, else the last one whose contract the task has produced. `has_made`: whether a stage of `pipeline` has an artifact.
+[[nodiscard]] std::optional<std::size_t> joint_of(const PipelineTemplate& pipeline, std::size_t last,
+                                                  const PipelineTemplate& next,
+                                                  const std::function<bool(std::size_t stage)>& has_made);
 
 /// Returns AF-ORCH-041 for a name that is no stage of the pipeline, with its stages. `purpose` ends the message (`to approve`).
 [[nodiscard]] Error unknown_stage(const PipelineTemplate& pipeline, std::string_view name, std::string_view purpose = {});

@@ -437,12 +437,11 @@ Result<std::vector<Finding>> ScopedGates::findings(const std::string& tree, cons
         if (!paths.empty() && inside.empty()) { continue; }
         AF_TRY(auto* one, engine_for(*found, scope));
         std::vector<UnmeasuredFile> unmeasured;
-        AF_TRY(auto some, one->findings(tree, inside, stop, &unmeasured));
+        AF_TRY(auto some, one->findings(tree, inside, stop, not_measured == nullptr ? nullptr : &unmeasured));
         for (auto& finding : some) {
             if (!scope.directory.empty()) { finding.violation.file = Scopes::outside(scope, finding.violation.file); }
             all.push_back(std::move(finding));
         }
-        if (not_measured == nullptr) { continue; }
         for (auto& each : unmeasured) {
             if (!scope.directory.empty()) { each.file = Scopes::outside(scope, each.file); }
             not_measured->push_back(std::move(each));

@@ -16,21 +16,6 @@ namespace {
 
 constexpr std::size_t most_reason_bytes = 2000;
 
-/// Returns the stage of a template after which it continues from the task's artifacts: the stage of the same name, else the last
-/// one whose contract the task has produced.
-std::optional<std::size_t> joint_in(const PipelineTemplate& next, const TaskState& state) {
-    if (const auto same = next.index_of(state.stage().name)) { return same; }
-    for (std::size_t index = next.stages.size(); index-- > 0;) {
-        for (std::size_t made = 0; made <= state.stage_index; ++made) {
-            if (state.stages[made].status == StageStatus::completed &&
-                makes(state.pipeline.stages[made], next.stages[index].contract)) {
-                return index;
-            }
-        }
-    }
-    return std::nullopt;
-}
-
 std::string named_stages(const PipelineTemplate& pipeline, std::size_t from) {
     std::string names;
     for (std::size_t index = from; index < pipeline.stages.size(); ++index) {
@@ -76,7 +61,8 @@ Result<records::Extension> extension_of(const TaskState& state,
                 ErrorKind::invalid};
         }
         AF_TRY(const PipelineTemplate next, pipelines(next_pipeline));
-        const auto joint = joint_in(next, state);
+        const auto joint = joint_of(state.pipeline, state.stage_index, next,
+                                    [&state](std::size_t stage) { return state.stages[stage].status == StageStatus::completed; });
         if (!joint || *joint + 1 == next.stages.size()) {
             return Error{"AF-ORCH-052", "pipeline " + next_pipeline + " has no stage that can use the task's artifacts",
                          next.source, "start a new task with that pipeline", ErrorKind::invalid};
