@@ -74,7 +74,7 @@ void ChangeWatch::watch_folder(std::size_t folder) {
 }
 
 void ChangeWatch::watch_task(std::size_t folder, const std::string& task) {
-    // Through a link this would take over the watch of another task.
+    // A link would replace the watch of the task that it points to.
     std::error_code error;
     if (fs::is_symlink(folders_[folder] / task, error)) { return; }
     const int watch = ::inotify_add_watch(events_.get(), (folders_[folder] / task / "actions.yaml").c_str(),

@@ -377,9 +377,9 @@ TaskFigures figures_from(const Source& task, TaskOverview overview, const std::s
 }  // namespace
 
 TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
-    TaskFigures figures = figures_from(
-        {task.state(), task.activity(), task.decisions(), task.recent_errors(), answered_from_transcript(task.paths())},
-        overview_of(task.state(), task.activity(), task.paths()), repo);
+    TaskFigures figures =
+        figures_from({task.state(), task.activity(), task.decisions(), task.recent_errors(), task.from_transcript()},
+                     overview_of(task.state(), task.activity(), task.paths()), repo);
     figures.statistics = case_of(task.state());
     return figures;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <tuple>
 
+#include "aggregate/figures.hpp"
 #include "base/clock.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
@@ -41,6 +42,11 @@ FollowedTask::FollowedTask(TaskPaths paths, std::string task_id)
       blobs_(paths_.blobs()),
       tail_(paths_.journal()),
       index_(paths_.journal()) {}
+
+bool FollowedTask::from_transcript() const {
+    if (!from_transcript_) { from_transcript_ = answered_from_transcript(paths_); }
+    return *from_transcript_;
+}
 
 void FollowedTask::restart() {
     seen_ = {};

@@ -78,6 +78,8 @@ public:
     [[nodiscard]] Result<void> refresh(const Seen& seen = {});
 
     [[nodiscard]] const TaskPaths& paths() const noexcept { return paths_; }
+    /// True if the task's model answers came from a transcript. Reads `task.yaml` once.
+    [[nodiscard]] bool from_transcript() const;
     [[nodiscard]] const TaskState& state() const noexcept { return seen_.state; }
     [[nodiscard]] const LastActivity& activity() const noexcept { return seen_.activity; }
     /// The newest 100 at most.
@@ -144,6 +146,7 @@ private:
     bool began_ = false;
     JournalTail tail_;
     mutable StepIndex index_;
+    mutable std::optional<bool> from_transcript_;
 };
 
 }  // namespace agentforge::kernel
