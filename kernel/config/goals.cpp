@@ -46,14 +46,14 @@ std::size_t words_matched(const std::vector<Word>& words, std::size_t at, const 
     return std::equal(phrase.begin(), phrase.end(), words.begin() + static_cast<std::ptrdiff_t>(at), same) ? phrase.size() : 0;
 }
 
-/// Returns the most words from `at` on that form one of the phrases.
+/// Returns the length, in words, of the longest phrase that begins at `at`. 0: none does.
 std::size_t longest_match(const std::vector<Word>& words, std::size_t at, const std::vector<std::string>& phrases) {
     std::size_t longest = 0;
     for (const std::string& phrase : phrases) { longest = std::max(longest, words_matched(words, at, words_of(phrase))); }
     return longest;
 }
 
-/// Returns the first word behind the comma or colon of an introduction, such as "For the log module, …". 0: there is none.
+/// Returns the index of the first word after an introduction, such as "For the log module, …". 0: there is none.
 std::size_t behind_introduction(std::string_view request, const std::vector<Word>& words,
                                 const std::vector<std::string>& introductions) {
     const auto end = request.find_first_of(",:");

@@ -28,7 +28,7 @@ public:
     /// key, a duplicate word, a goal without a pipeline or words, an unknown default.
     [[nodiscard]] static Result<Goals> load(const std::string& file);
 
-    /// Returns the goal with the word or phrase that begins the request, after an introduction and openings; the longest wins.
+    /// Returns the goal whose word or phrase begins the request, after any introduction and openings. The longest match wins.
     /// Matches whole words, ignoring ASCII case. `-`, `.` and `/` between two letters join them to one word, so a file name never
     /// decides.
     [[nodiscard]] ChosenGoal of_request(std::string_view request) const;

@@ -500,7 +500,7 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
                           "Add `contract: <name>` for the artifact that the stage must produce.");
         }
         AF_CHECK(check(stage.contract, at + "/contract"));
-        // A stage is given artifacts by the names of stages and of contracts.
+        // Stages look artifacts up by stage name and by contract in one map, so the names must not clash.
         if (!makes(stage, stage.name) && contracts.get(stage.name).ok()) {
             return broken("AF-PIPE-023", at + "/name",
                           "stage " + stage.name + " has the name of a contract, and produces another: " + stage.contract,

@@ -32,7 +32,7 @@ struct Spend {
 
     void add(const records::CallUsage& call, bool lost_call);
     void add(const Spend& other);
-    /// Takes away a part of the calls. The most expensive and the largest call stay those of all.
+    /// Returns the sums without those of `part`. `dearest_microusd` and `largest_input` remain those of all calls.
     [[nodiscard]] Spend without(const Spend& part) const;
     [[nodiscard]] std::uint64_t tokens() const noexcept { return input_tokens + output_tokens; }
     /// Returns the cost of the input in uncached tokens: one read from the cache counts 0.1, one written to it 1.25. Excludes

@@ -408,7 +408,7 @@ json::object cost_of(const FollowedTask& task) {
             {"estimated_cost_usd", cost.usd ? json::value(*cost.usd) : json::value(nullptr)},
             {"cost_known", cost.known},
             {"in_words", cost_of_task(task.paths(), state.ledger.total(), state.ledger.unpriced_models())},
-            {"from_transcript", answered_from_transcript(task.paths())},
+            {"from_transcript", task.from_transcript()},
             {"by_phase", groups(state.ledger.by(&LedgerEntry::stage))},
             {"by_agent", groups(state.ledger.by(&LedgerEntry::agent))},
             {"by_model", groups(state.ledger.by(&LedgerEntry::model))},

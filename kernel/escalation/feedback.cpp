@@ -168,7 +168,7 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
                             "names version " + *version + ", and version " + std::to_string(about.iteration) + " waits",
                             "look at that version, then say what to change in it");
     }
-    // Beside the version that waits, a file may say which version it asks for.
+    // `iteration` may be the version that waits or, with `previous_version`, the one that the feedback asks for.
     const auto is_version = [&about](const json::value& value, unsigned behind) {
         return value == json::value(static_cast<std::int64_t>(about.iteration + behind));
     };

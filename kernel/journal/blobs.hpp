@@ -30,7 +30,7 @@ namespace agentforge::kernel {
 /// object.
 class BlobStore {
 public:
-    /// `cached`: `sync` writes, but does not wait for the disk; for blobs that nobody keeps.
+    /// `cached`: `sync` writes without waiting for the disk; for temporary tasks.
     explicit BlobStore(std::filesystem::path root, Durability durability = Durability::synced);
     /// Keeps a blob in memory and returns its hash. `get` of this object finds it at once. Idempotent. Syncs automatically beyond
     /// 8 MiB. Errors: `io` AF-JRNL-010.

@@ -55,7 +55,7 @@ public:
     [[nodiscard]] virtual int truncate(int descriptor, std::uint64_t size);
     /// Returns the real system calls.
     [[nodiscard]] static JournalDisk& system();
-    /// The same without syncs, for journals that nobody keeps.
+    /// Returns calls that never sync, for temporary journals.
     [[nodiscard]] static JournalDisk& unsynced();
 };
 
@@ -107,7 +107,7 @@ public:
     /// `actions`. Errors: `conflict` AF-JRNL-001, `invalid` AF-JRNL-005, `io`.
     [[nodiscard]] static Result<Journal> create(const std::filesystem::path& path, const json::object& header,
                                                 JournalDisk& disk = JournalDisk::system());
-    /// The same, without opening it. The caller has to open it; that of a fork reads all that it continues.
+    /// The same, without opening it: opening a fork's journal reads the whole history.
     [[nodiscard]] static Result<void> create_file(const std::filesystem::path& path, const json::object& header);
     /// Opens for appending: verifies the chain and cuts a torn tail (its bytes go to `<path>.torn-<n>`). Only a last line without
     /// a line end, or one that is not a JSON object, is torn. A complete last line that does not verify, or a bad line with

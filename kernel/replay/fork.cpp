@@ -38,7 +38,7 @@ Result<void> keep_trees(const Repository& repository, const TaskState& state) {
     return keep_uncommitted_base(repository, state.task_id, state.base_commit);
 }
 
-/// The record of a task's step. Reads neither the whole journal nor its records up to the snapshot of their fold.
+/// Returns the record of a task's step. Uses the snapshot and the index, so it rarely reads the whole journal.
 Result<Record> step_of(const TaskStore& tasks, std::string_view task_id, std::uint64_t step) {
     AF_TRY(const TaskState state, tasks.state(task_id));
     AF_TRY(std::optional<Record> found, StepIndex(tasks.paths(task_id).journal()).find(step));

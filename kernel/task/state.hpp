@@ -392,7 +392,7 @@ struct ExternalInput {
     bool operator==(const ExternalInput&) const = default;
 };
 
-/// What a fork's parent had used when it was forked. It is part of the fork's own figures, so sums over tasks leave it out.
+/// What the parent had used when the task was forked. The task's own figures include it; sums over tasks leave it out.
 struct InheritedWork {
     Spend spend;
     std::uint64_t steps = 0;

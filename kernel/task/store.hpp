@@ -114,7 +114,7 @@ public:
 
 class TaskStore {
 public:
-    /// `agentforge_directory` is the project's `.agentforge`. `cached`: the journals are not synced, because nobody keeps them.
+    /// `agentforge_directory` is the project's `.agentforge`. `cached`: journals are not synced; for temporary tasks.
     explicit TaskStore(std::filesystem::path agentforge_directory, Durability durability = Durability::synced);
 
     [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }  ///< …/tasks

@@ -874,10 +874,9 @@ Result<std::vector<Finding>> GateEngine::findings(const std::string& tree, const
         auto some = search.find(version.path, version.content, version.metrics);
         std::move(some.begin(), some.end(), std::back_inserter(all));
         miss(version.path, why_not_measured(version.content, version.not_measured));
-        // Named by itself, a file of another language must not look as if all checks had looked at it.
+        // If the user names a file of another language, tell them that most checks skipped it.
         if (not_measured != nullptr && wanted.contains(version.path) && !found->sources.matches(version.path)) {
-            not_measured->push_back(
-                {version.path, "no source of the project's language, " + found->name + ": only checks of any file apply"});
+            not_measured->push_back({version.path, "not a " + found->name + " source: only the checks for all files apply"});
         }
     }
     return all;

@@ -28,8 +28,8 @@ struct StubRules;
 [[nodiscard]] std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs,
                                             const std::set<std::uint64_t>& lines, const std::string& marker);
 
-/// Returns the identifier that a message misses although it is declared: the test looks for it in another package, or without an
-/// import. Empty: it misses none of these.
+/// Returns the declared identifier that a message reports as missing: the test looks for it in another package, or does not
+/// import it. Empty if there is none.
 [[nodiscard]] std::string looked_for_elsewhere(std::string_view message, const std::set<std::string>& declared);
 
 }  // namespace agentforge::kernel

@@ -14,8 +14,8 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// Returns the missing name in a message, if it says one: the attribute that a module lacks, a package, the word after `named`,
-/// `undefined:` or javac's `symbol:`, else the first one in quotes.
+/// Returns the name that a message reports as missing: the attribute of a module, a package, the word after `named`, `undefined:`
+/// or javac's `symbol:`, or else the first name in quotes.
 std::string missing_name(std::string_view message) {
     static const RE2 attribute(R"(has no attribute '(\w+)')");
     static const RE2 package(R"((?:\bpackage |could not import )([\w./-]+)(?: is not in|;|: | does not exist|$))");
@@ -43,8 +43,7 @@ bool is_about_identifier(std::string_view message) {
     return RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), of_identifier);
 }
 
-/// Returns the path, below the repository, of the module that Node does not find for this test file. Empty: the message does not
-/// say it.
+/// Returns the path in the repository of the module that Node cannot find for this test file. Empty if the message does not say.
 std::string missing_module(std::string_view message, const std::string& test_file) {
     static const RE2 paths(R"(Cannot find module '(/[^']+)' imported from '?(/[^'\s]+))");
     std::string module;

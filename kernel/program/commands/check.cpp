@@ -90,7 +90,7 @@ json::array not_measured_json(const CheckResult& result) {
     return files;
 }
 
-/// A missing tool may leave out every file of a project: names the first.
+/// Shows only the first files, because without its tool a language leaves all of them out.
 void print_not_measured(Program& program, const CheckResult& result) {
     constexpr std::size_t most_shown = 20;
     std::size_t shown = 0;

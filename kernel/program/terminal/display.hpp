@@ -72,7 +72,7 @@ private:
 
 /// A text that came from a model or a file, safe on a terminal: control and bidirectional characters are shown escaped.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 200);
-/// Returns a task's request in quotes, or says that it is unknown, as that of a task whose files cannot be read.
+/// Returns a task's request in quotes, or "(the request is unknown)" if its files cannot be read.
 [[nodiscard]] std::string quoted_request(std::string_view request, std::size_t max_bytes);
 /// The same for a text of many lines, whole: lines and tabs stay.
 [[nodiscard]] std::string printable_lines(std::string_view text);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks that older versions ended (tests/kept_tasks), judged again with the gates and rules of now."""
+"""Tasks that older versions ended (tests/kept_tasks), judged again with the gates and rules of today."""
 
 import shutil
 
