@@ -509,11 +509,17 @@ void print_refusal(Program& program, Error error) {
 void print_run_plan(Program& program, const std::vector<Job>& jobs) {
     std::size_t checked = 0;
     std::size_t refused = 0;
+    std::string shown;  // Often all requests lack the same, such as a model.
     for (const Job& job : jobs) {
         program.out << fmt::format(
             "{:<7} {}  \"{}\"{}\n", word_of(job.plan), job.known_task.empty() ? printable(job.entry->where, 200) : job.known_task,
             printable(first_line(job.entry->arguments.request), 60), job.outcome.word.empty() ? "" : "  " + job.outcome.word);
-        if (job.plan == RunPlan::refuse) { print_refusal(program, job.refusal); }
+        if (job.plan == RunPlan::refuse && shown == job.refusal.to_string()) {
+            program.out << "        " << job.refusal.code << ", as above\n";
+        } else if (job.plan == RunPlan::refuse) {
+            print_refusal(program, job.refusal);
+            shown = job.refusal.to_string();
+        }
         refused += job.plan == RunPlan::refuse ? 1 : 0;
         checked += job.plan == RunPlan::refuse || job.plan == RunPlan::start ? 1 : 0;
     }

@@ -98,6 +98,14 @@ class TestRun(ProgramTest):
         self.assertIn(f'refused {self.file}:4  "Add another"\n        {refusal["code"]}: {refusal["message"]}', told)
         self.assertIn("Nothing was done. 1 of 3 requests cannot start.", told)
 
+    def test_a_dry_run_shows_an_error_that_requests_share_once(self):
+        self.write("Add a slugify function")
+        with self.file.open("a", encoding="utf-8") as file:
+            for words in ("Add another", "Add a third"):
+                file.write(json.dumps({"request": words, **self.options, "pipeline": "none-such"}) + "\n")
+        told = self.assert_code(self.run_file("--dry-run"), 1).out
+        self.assertEqual((told.count("AF-PIPE-002:"), told.count("AF-PIPE-002, as above")), (1, 1), told)
+
     def test_a_dry_run_does_not_check_what_it_leaves_alone(self):
         self.write("Add a slugify function")
         self.assert_code(self.run_file(), 0)
