@@ -14,9 +14,10 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// Returns the name that a message reports as missing: the attribute of a module, a package, the word after `named`, `undefined:`
-/// or javac's `symbol:`, or else the first name in quotes.
+/// Returns the name that a message reports as missing: a file, the attribute of a module, a package, the word after `named`,
+/// `undefined:` or javac's `symbol:`, or else the first name in quotes.
 std::string missing_name(std::string_view message) {
+    static const RE2 file(R"(([\w./+-]+): No such file or directory)");
     static const RE2 attribute(R"(has no attribute '(\w+)')");
     static const RE2 package(R"((?:\bpackage |could not import )([\w./-]+)(?: is not in|;|: | does not exist|$))");
     static const RE2 said(R"((?:\bnamed |\bname |undefined: |undefined reference to |symbol:\s+\w+\s+)(?:‘|'|"|`)?([\w.:$]+))");
@@ -24,7 +25,7 @@ std::string missing_name(std::string_view message) {
     static const RE2 quoted(R"((?:‘|'|"|`)(?:(?:class|struct|const) )*([\w.:$/-]+))");
     const re2::StringPiece text(message.data(), message.size());
     std::string name;
-    for (const RE2* pattern : {&attribute, &package, &said, &called, &quoted}) {
+    for (const RE2* pattern : {&file, &attribute, &package, &said, &called, &quoted}) {
         if (RE2::PartialMatch(text, *pattern, &name)) { break; }
     }
     while (!name.empty() && (name.back() == ':' || name.back() == '.')) { name.pop_back(); }

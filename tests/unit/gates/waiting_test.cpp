@@ -76,6 +76,11 @@ TEST(WaitingFiles, miss_a_package_by_its_last_part) {
     EXPECT_FALSE(waits("java", "does not build: ATest.java:4: package org.nope does not exist"));
 }
 
+TEST(WaitingFiles, miss_a_header_by_its_name) {
+    EXPECT_TRUE(waits("cpp", "does not build: a.cpp:2:10: fatal error: meter/errors.hpp: No such file or directory"));
+    EXPECT_FALSE(waits("cpp", "does not build: a.cpp:2:10: fatal error: mteer.hpp: No such file or directory"));
+}
+
 TEST(WaitingFiles, miss_an_attribute_by_its_own_name) {
     EXPECT_TRUE(waits("python", "AttributeError: module 'aiokit' has no attribute 'gather_limited'"));
     EXPECT_FALSE(waits("python", "AttributeError: module 'meter' has no attribute 'gather_limitde'"));
