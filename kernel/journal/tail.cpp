@@ -48,6 +48,15 @@ Result<void> were_read(const Lines& lines, const fs::path& path, Sequence sequen
     return {};
 }
 
+Result<bool> has_record_at(int file, JournalOffset at, const fs::path& path) {
+    AF_TRY(const std::uint64_t size, size_of_file(file, path));
+    Lines lines(file, size, at);
+    Lines::Line line;
+    const bool found = lines.next(line) && line.ended;
+    AF_CHECK(were_read(lines, path, 0));
+    return found;
+}
+
 /// Includes the records of the journal that this one continues.
 Result<void> read_all(const fs::path& path, const std::function<bool(const Record& record)>& take) {
     bool stopped = false;
@@ -87,6 +96,10 @@ Result<void> JournalTail::open(const Take& take) {
             return {};
         }
     }
+    if (header_.contains("forked_from")) {
+        AF_TRY(const bool began, has_record_at(file_.get(), header.bytes, path_));
+        if (!began) { return {}; }
+    }
     AF_TRY(SharedRecords shared, read_history(path_, header_, JournalVisitor{.header = {}, .record = [&](const Record& record) {
                                                                                  return take(record, 0);
                                                                              }}));
@@ -113,6 +126,7 @@ Result<void> JournalTail::check_same_file() const {
 
 Result<std::size_t> JournalTail::read(const Take& take) {
     if (offset_ == 0) { AF_CHECK(open(take)); }
+    if (offset_ == 0) { return 0; }
     AF_CHECK(check_same_file());
     AF_TRY(const std::uint64_t size, size_of_file(file_.get(), path_));
     Lines lines(file_.get(), size, offset_);

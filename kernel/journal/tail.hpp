@@ -19,7 +19,8 @@ namespace agentforge::kernel {
 /// The offset of a record's line in the file.
 using JournalOffset = std::uint64_t;
 
-/// Delivers each record once, verified: its hash, its number, and that it follows the previous one. One thread at a time.
+/// Delivers each record once, verified: its hash, its number, and that it follows the previous one. A journal that continues
+/// another one delivers the shared records once it has a record of its own. One thread at a time.
 class JournalTail {
 public:
     explicit JournalTail(std::filesystem::path path) : path_(std::move(path)) {}
@@ -68,7 +69,7 @@ private:
     std::function<void()> skipped_;
     std::vector<JournalMark::Part> history_;
     RunningSum sum_;            ///< Over the bytes up to `offset_`.
-    JournalOffset offset_ = 0;  ///< End of the last record read. 0: the header was not read yet.
+    JournalOffset offset_ = 0;  ///< End of the last record read. 0: nothing was delivered yet.
 };
 
 }  // namespace agentforge::kernel

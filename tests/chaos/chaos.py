@@ -137,7 +137,8 @@ class Chaos:
         after = world.journals()
         for task, text in journals.items():
             whole = text[:text.rfind(b"\n") + 1]
-            if not after.get(task, b"" if whole else b"").startswith(whole):
+            has_records = not whole.endswith(b"\nactions:\n")      # Without one the task never began, and `abort` removes it.
+            if has_records and not after.get(task, b"").startswith(whole):
                 raise Broken("recovery rewrote records of the journal, or lost them")
         for records in world.records.values():
             answers = [(r["phase"], r["visit"], r["run"], r["agent"]["role"], r["run_step"]) for r in records if r["type"] == "answer"]

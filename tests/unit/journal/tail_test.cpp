@@ -51,6 +51,26 @@ TEST_F(GrowingJournal, TailGivesEachRecordOnceAsItIsAppended) {
     EXPECT_EQ(tail.head().hash, journal_->head().hash);
 }
 
+TEST_F(GrowingJournal, TailGivesSharedRecordsWithTheFirstOwnOne) {
+    append(2);
+    const JournalHead head = journal_->head();
+    const fs::path fork = folder_.path() / "fork" / "actions.yaml";
+    fs::create_directory(fork.parent_path());
+    ASSERT_TRUE(Journal::share_history(path_, "task-1", fork).ok());
+    const json::object origin{{"task", "task-1"}, {"seq", head.seq}, {"hash", head.hash}};
+    auto continued = Journal::create(fork, {{"task_id", "task-2"}, {"forked_from", origin}});
+    JournalTail tail(fork);
+    EXPECT_TRUE(read(tail).empty());
+    ASSERT_TRUE(continued->append({{"type", "note"}}).ok());
+    std::vector<Sequence> seen;
+    ASSERT_TRUE(tail.read([&](const Record& record, JournalOffset) {
+                        seen.push_back(record.seq);
+                        return Result<void>();
+                    })
+                    .ok());
+    EXPECT_EQ(seen, (std::vector<Sequence>{1, 2, 3}));
+}
+
 TEST_F(GrowingJournal, TailReadsMoreThanAChunk) {
     append(3000);
     JournalTail tail(path_);
