@@ -121,6 +121,8 @@ private:
     [[nodiscard]] Result<void> measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
                                              const std::vector<std::vector<FileVersion>*>& files, const Stop& stop);
     [[nodiscard]] Result<GateReport> red(const GateCall& call, const Stop& stop);
+    class AfterRed;
+    /// Judges GREEN, REFACTOR, a fix and the delivery.
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
     /// Returns the changed lines of code that repeat values of these test files: `file:line repeats …`. Errors: git's own.
     [[nodiscard]] Result<std::vector<std::string>> repeats_of_tests(const std::string& red_tree, const std::string& tree,

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/engine/report_parts.hpp"
+
+namespace agentforge::kernel {
+
+void take_over(GateReport& report, GateReport part, const std::vector<const char*>& facts) {
+    for (const auto* fact : facts) {
+        if (const auto* value = part.facts.if_contains(fact)) { report.facts[fact] = *value; }
+    }
+    for (auto& issue : part.blocking_issues) { report.blocking_issues.push_back(std::move(issue)); }
+    for (auto& violation : part.violations) { report.violations.push_back(std::move(violation)); }
+}
+
+void take_over(GateReport& report, Verdict verdict) {
+    for (auto& issue : verdict.blocking) { report.blocking_issues.push_back(std::move(issue)); }
+    for (auto& fact : verdict.facts) { report.facts[fact.key()] = std::move(fact.value()); }
+    report.tests = std::move(verdict.tests);
+}
+
+void conclude(GateReport& report, const std::string& good) {
+    report.passed = report.blocking_issues.empty();
+    report.summary = report.passed                        ? good
+                     : report.blocking_issues.size() == 1 ? report.blocking_issues.front()
+                                                          : report.blocking_issues.front() + " (and " +
+                                                                std::to_string(report.blocking_issues.size() - 1) + " more)";
+}
+
+}  // namespace agentforge::kernel
