@@ -40,8 +40,8 @@ struct TaskEvidence {
 };
 
 /// Returns the task's files with their SHA-256: those of the folder by their path below it, those of questions to people as
-/// `escalations/…`. Leaves out the proof itself, files that only processes use, and the projections, which the journal can
-/// reproduce. Errors: AF-BASE-011, AF-AUDT-009.
+/// `escalations/…`. Leaves out the proof itself, files that only processes use, the projections, which the journal can
+/// reproduce, and what a fork shares with its parent. Errors: AF-BASE-011, AF-AUDT-009.
 [[nodiscard]] Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence);
 /// True if `files_of_task` leaves out this file of the folder.
 [[nodiscard]] bool is_passing_file(std::string_view name);

@@ -63,7 +63,7 @@ Result<std::vector<std::string>> signing_command(const SignatureTools& tools, co
     std::string key = git.text("user.signingkey");
     if (format != "ssh") { return std::vector<std::string>{program, "--status-fd=2", "-bsau", key.empty() ? signer : key}; }
     if (key.empty()) { return not_signed("gpg.format is ssh, and git's user.signingkey names no key"); }
-    std::vector<std::string> argv{program, "-Y", "sign", "-n", signature_namespace, "-q"};
+    std::vector<std::string> argv{program, "-Y", "sign", "-n", statement_namespace, "-q"};
     if (is_literal_key(key)) {
         const std::filesystem::path file = folder / "key.pub";
         AF_CHECK(write_file_atomic(file, (key.starts_with("key::") ? key.substr(5) : key) + "\n", Durability::cached, 0600));
@@ -80,46 +80,84 @@ Result<std::vector<std::string>> signing_command(const SignatureTools& tools, co
 /// Returns the start of ssh-keygen's output, such as `Good "agentforge" signature for NAME with ED25519 key SHA256:…`.
 std::string first_words(const std::string& text) { return ellipsis(sanitize_utf8(text.substr(0, text.find('\n'))), 300); }
 
-SignatureAnswer check_ssh(const SignatureTools& tools, const GitConfiguration& git, const std::string& statement,
-                          const std::filesystem::path& folder, const Stop& stop) {
-    const std::string program = program_of(tools, git, "ssh");
-    const std::string file = (folder / "signature").string();
-    SignatureAnswer answer;
-    const auto novalidate = tools.processes.run(
-        own_program(tools, {program, "-Y", "check-novalidate", "-n", signature_namespace, "-s", file}, folder, statement), stop);
-    answer.good = novalidate.ok() && novalidate->exit_code == 0;
-    answer.detail = novalidate.ok() ? first_words(answer.good ? novalidate->out : novalidate->err) : novalidate.error().message;
-    const std::string allowed = expanded(tools, git.users_text("gpg.ssh.allowedSignersFile"));
-    if (!answer.good || allowed.empty()) { return answer; }
-    const auto found =
-        tools.processes.run(own_program(tools, {program, "-Y", "find-principals", "-s", file, "-f", allowed}, folder, ""), stop);
-    if (!found.ok() || found->exit_code != 0) {
-        answer.detail += "; " + allowed + " names nobody with that key";
+class SshCheck {
+public:
+    SshCheck(const SignatureTools& tools, const GitConfiguration& git, const std::string& name_space,
+             const std::filesystem::path& folder, const Stop& stop)
+        : tools_(tools),
+          name_space_(name_space),
+          folder_(folder),
+          stop_(stop),
+          program_(program_of(tools, git, "ssh")),
+          signature_((folder / "signature").string()),
+          allowed_(expanded(tools, git.users_text("gpg.ssh.allowedSignersFile"))) {}
+
+    SignatureAnswer check(const std::string& content) {
+        SignatureAnswer answer;
+        const auto outcome = run({"check-novalidate", "-n", name_space_, "-s", signature_}, content);
+        answer.good = outcome.ok() && outcome->exit_code == 0;
+        answer.detail = outcome.ok() ? first_words(answer.good ? outcome->out : outcome->err) : outcome.error().message;
+        if (answer.good && !allowed_.empty()) { identify_signer(answer, content); }
         return answer;
     }
-    const std::string principal = found->out.substr(0, found->out.find('\n'));
-    const auto verified = tools.processes.run(
-        own_program(tools, {program, "-Y", "verify", "-n", signature_namespace, "-f", allowed, "-I", principal, "-s", file},
-                    folder, statement),
-        stop);
-    answer.trusted = verified.ok() && verified->exit_code == 0;
-    answer.detail = answer.trusted
-                        ? first_words(verified->out)
-                        : answer.detail + "; " + allowed + " does not allow that key to sign for `" + signature_namespace + "`";
-    return answer;
-}
 
-SignatureAnswer check_gpg(const SignatureTools& tools, const std::string& program, const std::string& statement,
+private:
+    void identify_signer(SignatureAnswer& answer, const std::string& content) {
+        if (std::error_code none; !std::filesystem::is_regular_file(allowed_, none)) {
+            answer.detail += "; git's gpg.ssh.allowedSignersFile does not exist: " + allowed_;
+            return;
+        }
+        answer.signer = SignatureAnswer::Signer::stranger;
+        const auto found = run({"find-principals", "-s", signature_, "-f", allowed_}, "");
+        if (!found.ok() || found->exit_code != 0) {
+            answer.detail += "; " + allowed_ + " does not name that key";
+            return;
+        }
+        const std::string principal = found->out.substr(0, found->out.find('\n'));
+        const auto verified = run({"verify", "-n", name_space_, "-f", allowed_, "-I", principal, "-s", signature_}, content);
+        if (!verified.ok() || verified->exit_code != 0) {
+            answer.detail += "; " + allowed_ + " does not allow that key to sign for `" + name_space_ + "`";
+            return;
+        }
+        answer.signer = SignatureAnswer::Signer::known;
+        answer.detail = first_words(verified->out);
+    }
+
+    Result<ProcessOutcome> run(std::vector<std::string> arguments, const std::string& input) {
+        arguments.insert(arguments.begin(), {program_, "-Y"});
+        return tools_.processes.run(own_program(tools_, std::move(arguments), folder_, input), stop_);
+    }
+
+    const SignatureTools& tools_;
+    const std::string& name_space_;
+    const std::filesystem::path& folder_;
+    const Stop& stop_;
+    const std::string program_;
+    const std::string signature_;
+    const std::string allowed_;
+};
+
+SignatureAnswer check_gpg(const SignatureTools& tools, const std::string& program, const std::string& content,
                           const std::filesystem::path& folder, const Stop& stop) {
     const auto verified = tools.processes.run(
         own_program(tools, {program, "--batch", "--status-fd=1", "--verify", (folder / "signature").string(), "-"}, folder,
-                    statement),
+                    content),
         stop);
-    if (!verified.ok()) { return {false, false, verified.error().message}; }
+    SignatureAnswer answer;
+    if (!verified.ok()) {
+        answer.detail = verified.error().message;
+        return answer;
+    }
     constexpr std::string_view mark = "[GNUPG:] GOODSIG ";
     const std::size_t at = verified->out.find(mark);
-    if (verified->exit_code != 0 || at == std::string::npos) { return {false, false, first_words(verified->err)}; }
-    return {true, true, "Good signature by key " + first_words(verified->out.substr(at + mark.size()))};
+    answer.good = verified->exit_code == 0 && at != std::string::npos;
+    if (!answer.good) {
+        answer.detail = first_words(verified->err);
+        return answer;
+    }
+    answer.signer = SignatureAnswer::Signer::known;
+    answer.detail = "Good signature by key " + first_words(verified->out.substr(at + mark.size()));
+    return answer;
 }
 
 }  // namespace
@@ -140,24 +178,30 @@ Result<std::string> sign_statement(const SignatureTools& tools, const std::strin
     return outcome->out.substr(begin);
 }
 
-SignatureAnswer check_signature(const SignatureTools& tools, const std::string& statement, const std::string& signature,
-                                const Stop& stop) {
+SignatureAnswer check_signature(const SignatureTools& tools, const std::string& name_space, const std::string& content,
+                                const std::string& signature, const Stop& stop) {
+    SignatureAnswer answer;
     const GitConfiguration git(tools.repository);
     const auto folder = TemporaryDirectory::make("signature");
-    if (!folder.ok()) { return {false, false, folder.error().message}; }
+    if (!folder.ok()) {
+        answer.detail = folder.error().message;
+        return answer;
+    }
     if (const auto written = write_file_atomic((*folder)->path() / "signature", signature, Durability::cached); !written.ok()) {
-        return {false, false, written.error().message};
+        answer.detail = written.error().message;
+        return answer;
     }
     if (signature.starts_with("-----BEGIN SSH SIGNATURE-----")) {
-        return check_ssh(tools, git, statement, (*folder)->path(), stop);
+        return SshCheck(tools, git, name_space, (*folder)->path(), stop).check(content);
     }
     if (signature.starts_with("-----BEGIN PGP ")) {
-        return check_gpg(tools, program_of(tools, git, "openpgp"), statement, (*folder)->path(), stop);
+        return check_gpg(tools, program_of(tools, git, "openpgp"), content, (*folder)->path(), stop);
     }
     if (signature.starts_with("-----BEGIN SIGNED MESSAGE-----")) {
-        return check_gpg(tools, program_of(tools, git, "x509"), statement, (*folder)->path(), stop);
+        return check_gpg(tools, program_of(tools, git, "x509"), content, (*folder)->path(), stop);
     }
-    return {false, false, "it is not a signature of gpg, ssh-keygen or gpgsm"};
+    answer.detail = "it is not a signature of gpg, ssh-keygen or gpgsm";
+    return answer;
 }
 
 }  // namespace agentforge::kernel

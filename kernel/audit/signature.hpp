@@ -13,8 +13,9 @@
 
 namespace agentforge::kernel {
 
-/// Namespace of an SSH signature. A key that signs commits may be limited to git's own, `git`.
-inline constexpr const char* signature_namespace = "agentforge";
+/// Namespaces of SSH signatures: of statements, and git's own, of commits. A key may be limited to one of them.
+inline constexpr const char* statement_namespace = "agentforge";
+inline constexpr const char* commit_namespace = "git";
 
 struct SignatureTools {
     ProcessRunner& processes;
@@ -30,11 +31,17 @@ struct SignatureTools {
                                                  const std::string& statement, const Stop& stop);
 
 struct SignatureAnswer {
-    bool good = false;     ///< True if it is a signature of these bytes.
-    bool trusted = false;  ///< True if its key is also in the user's own files: gpg's keyring, `gpg.ssh.allowedSignersFile`.
-    std::string detail;    ///< Who signed, or what is wrong.
+    enum class Signer {
+        known,     ///< In the user's own files: gpg's keyring, `gpg.ssh.allowedSignersFile`.
+        unknown,   ///< The user's git names no file of allowed signers.
+        stranger,  ///< The user's file of allowed signers does not name the key.
+    };
+    bool good = false;  ///< True if it is a signature of these bytes.
+    Signer signer = Signer::unknown;
+    std::string detail;  ///< Who signed, or what is wrong.
 };
-[[nodiscard]] SignatureAnswer check_signature(const SignatureTools& tools, const std::string& statement,
-                                              const std::string& signature, const Stop& stop);
+/// `name_space`: of an SSH signature.
+[[nodiscard]] SignatureAnswer check_signature(const SignatureTools& tools, const std::string& name_space,
+                                              const std::string& content, const std::string& signature, const Stop& stop);
 
 }  // namespace agentforge::kernel

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <set>
 
+#include <re2/re2.h>
+
 #include <agentforge/artifact.hpp>
 
 #include "audit/statement.hpp"
@@ -97,6 +99,46 @@ std::map<std::string, Sequence> trees_of(const std::vector<Record>& records) {
     return trees;
 }
 
+AuditAnswer answer_to(const SignatureAnswer& signature) {
+    if (!signature.good || signature.signer == SignatureAnswer::Signer::stranger) { return AuditAnswer::fails; }
+    return signature.signer == SignatureAnswer::Signer::known ? AuditAnswer::holds : AuditAnswer::unchecked;
+}
+
+std::string told(const SignatureAnswer& signature) {
+    if (!signature.good) { return "it does not verify: " + signature.detail; }
+    const bool unknown = signature.signer == SignatureAnswer::Signer::unknown;
+    return signature.detail + (unknown ? "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)" : "");
+}
+
+/// Returns a patch with the ids of its `index` lines cut to the shortest length: git's `core.abbrev` decided their length.
+std::string with_short_ids(const std::string& patch) {
+    static const RE2 ids(R"((?m)^index ([0-9a-f]{7})[0-9a-f]*\.\.([0-9a-f]{7})[0-9a-f]*)");
+    std::string text = patch;
+    RE2::GlobalReplace(&text, ids, R"(index \1..\2)");
+    return text;
+}
+
+bool is_question(std::string_view file) { return file.starts_with("escalations/"); }
+
+bool names_questions(const json::object& predicate) {
+    const json::value* const files = predicate.if_contains("files");
+    return files != nullptr && files->is_object() &&
+           std::ranges::any_of(files->get_object(), [](const auto& each) { return is_question(each.key()); });
+}
+
+/// Older statements also name caches and shared files.
+json::object without_passing_files(json::object statement) {
+    json::object& predicate = statement.at("predicate").as_object();
+    if (json::value* const files = predicate.if_contains("files"); files != nullptr && files->is_object()) {
+        json::object kept;
+        for (const auto& [name, hash] : files->get_object()) {
+            if (!is_passing_file(name)) { kept.emplace(name, hash); }
+        }
+        *files = std::move(kept);
+    }
+    return statement;
+}
+
 class Verifier {
 public:
     Verifier(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) : place_(place), tools_(tools), stop_(stop) {
@@ -148,6 +190,12 @@ private:
     [[nodiscard]] const TaskState& state() const { return evidence_->state; }
     [[nodiscard]] const std::vector<Record>& records() const { return evidence_->records; }
     [[nodiscard]] fs::path file(std::string_view name) const { return place_.folder / name; }
+
+    /// Returns the number of the last record that a fork shares with its parent. 0: the task is no fork.
+    [[nodiscard]] Sequence shared_records() const {
+        const json::value* const origin = evidence_->header.if_contains("forked_from");
+        return origin != nullptr && origin->is_object() ? number_of(origin->get_object(), "seq") : 0;
+    }
 
     [[nodiscard]] const Record* record(Sequence seq) const {
         const auto found = std::ranges::lower_bound(records(), seq, {}, &Record::seq);
@@ -382,7 +430,12 @@ private:
         const auto named = trees_of(records());
         std::size_t missing = 0;
         std::string first;
+        std::size_t shared = 0;
         for (const auto& [tree, seq] : named) {
+            if (!objects_->has(tree) && seq <= shared_records()) {
+                ++shared;
+                continue;
+            }
             if (!objects_->has(tree)) {
                 ++missing;
                 if (first.empty()) { first = tree + " of record " + std::to_string(seq); }
@@ -424,7 +477,11 @@ private:
             part.unchecked(counted(missing, "recorded tree is", "recorded trees are") + " not in this repository: " + first +
                            ". They are where the task ran, under refs/agentforge/" + verdict_.task_id);
         }
-        part.whole(counted(named.size() - missing, "tree", "trees") + " whole, " + std::to_string(objects_->objects()) +
+        if (shared != 0) {
+            part.unchecked(counted(shared, "recorded tree", "recorded trees") +
+                           " of the task that this one continues from: freed there");
+        }
+        part.whole(counted(named.size() - missing - shared, "tree", "trees") + " whole, " + std::to_string(objects_->objects()) +
                    " objects");
         return {};
     }
@@ -461,7 +518,7 @@ private:
                 continue;
             }
             AF_TRY(const std::string made, repository_->patch(from, tree));
-            if (made == *text) {
+            if (with_short_ids(made) == with_short_ids(*text)) {
                 ++same;
             } else {
                 part.fault(patch + " is not the difference of the trees of step " + std::to_string(before.steps));
@@ -491,6 +548,7 @@ private:
         if (commit.parent != base.commit) {
             part.fault("commit " + state().commit + " has another parent than the journal says");
         }
+        check_signature_of(commit, part);
         const CommitTrailers trailers = trailers_of(commit.message);
         const Record* const named = record(trailers.seq);
         if (trailers.task_id != named_in_trailer()) {
@@ -508,6 +566,16 @@ private:
         part.whole("commit " + state().commit + " has the delivered tree, its parent is the base, and its trailer names record " +
                    std::to_string(trailers.seq));
         return {};
+    }
+    void check_signature_of(const WrittenCommit& commit, Part& part) {
+        const bool recorded = state().delivery.signed_.value_or(commit.is_signed());
+        if (recorded != commit.is_signed()) {
+            part.fault("the journal says that commit " + state().commit +
+                       (recorded ? " is signed; it is not" : " is not signed; it is"));
+        }
+        if (!commit.is_signed()) { return; }
+        const SignatureAnswer answer = check_signature(tools_, commit_namespace, commit.signed_content, commit.signature, stop_);
+        verdict_.add("signature", answer_to(answer), "of the commit: " + told(answer));
     }
     [[nodiscard]] const std::string& named_in_trailer() const { return state().task_id; }
 
@@ -554,8 +622,9 @@ private:
         AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/archive/" + verdict_.task_id));
         const auto found = std::ranges::find(refs, "refs/agentforge/archive/" + verdict_.task_id, &RefTarget::name);
         if (found == refs.end()) { return {}; }
+        archive_ = *found;
         Part part(verdict_, "end");
-        AF_TRY(const auto archived, repository_->file_in_tree(found->id, "task/actions.yaml"));
+        AF_TRY(const auto archived, archived_file("actions.yaml"));
         AF_TRY(const std::string here, read_file(evidence_->paths.journal(), largest_file));
         if (!archived || !here.starts_with(*archived)) {
             part.fault("the journal does not begin with the one that the repository keeps (" + found->name + ")");
@@ -568,10 +637,21 @@ private:
         return {};
     }
 
+    /// Returns a file of the task's folder from the repository's archive. Nothing if the archive, or the file in it, does not
+    /// exist.
+    Result<std::optional<std::string>> archived_file(std::string_view name) {
+        if (!archive_) { return std::optional<std::string>(); }
+        return repository_->file_in_tree(archive_->id, "task/" + std::string(name));
+    }
+
     Result<void> statement() {
         const auto text = read_file(file(statement_file), largest_file);
         if (!text.ok()) {
-            if (has_statement(state())) {
+            AF_TRY(const auto archived, archived_file(statement_file));
+            if (archived && has_statement(state())) {
+                verdict_.add("statement", AuditAnswer::fails,
+                             std::string(statement_file) + " was removed; " + archive_->name + " still has it");
+            } else if (has_statement(state())) {
                 verdict_.add("statement", AuditAnswer::unchecked,
                              "the task carries no statement: an older version delivered it, or it could not be written");
             }
@@ -603,8 +683,18 @@ private:
             part.unchecked("the delivered tree is not here, so the statement cannot be recomputed and compared");
             return files_of_statement(part, predicate->get_object(), *text);
         }
-        AF_TRY(const std::string again, make_statement(*evidence_, *repository_));
-        if (again != *text) {
+        if (place_.escalations.empty() && names_questions(predicate->get_object())) {
+            part.unchecked(
+                "the questions to people are not here, so the statement cannot be recomputed; its other files were compared");
+            return files_of_statement(part, predicate->get_object(), *text);
+        }
+        const auto made = make_statement(*evidence_, *repository_);
+        if (!made.ok() && made.error().code == "AF-JRNL-011") {
+            part.unchecked("blobs of the task are missing, so the statement cannot be recomputed and compared");
+            return files_of_statement(part, predicate->get_object(), *text);
+        }
+        AF_TRY(const std::string again, made);
+        if (again != to_json_pretty(without_passing_files(*whole))) {
             AF_CHECK(files_of_statement(part, predicate->get_object(), *text));
             part.fault("the statement is not what the task's files give");
             return {};
@@ -621,7 +711,7 @@ private:
         static const json::object nothing;
         const json::object& expected = named != nullptr && named->is_object() ? named->get_object() : nothing;
         for (const auto& [name, hash] : expected) {
-            if (is_passing_file(name)) { continue; }  // Older statements name caches, too.
+            if (is_passing_file(name) || (place_.escalations.empty() && is_question(name))) { continue; }
             const auto found = files.find(std::string(name));
             if (found == files.end()) {
                 part.fault(std::string(name) + ", which the statement names, is missing");
@@ -638,7 +728,14 @@ private:
     Result<void> signature(const std::string& statement) {
         const auto signature = read_file(file(signature_file), largest_file);
         if (!signature.ok()) {
-            verdict_.add("signature", AuditAnswer::unchecked, "the statement is not signed");
+            AF_TRY(const auto archived, archived_file(signature_file));
+            AF_TRY(const auto of, archived_file(statement_file));
+            if (archived && of == statement) {
+                verdict_.add("signature", AuditAnswer::fails,
+                             std::string(signature_file) + " was removed; " + archive_->name + " still has it");
+            } else {
+                verdict_.add("signature", AuditAnswer::unchecked, "the statement is not signed");
+            }
             return {};
         }
         add_signature(verdict_, tools_, statement, *signature, stop_);
@@ -665,14 +762,8 @@ private:
 public:
     static void add_signature(AuditVerdict& verdict, const SignatureTools& tools, const std::string& statement,
                               const std::string& signature, const Stop& stop) {
-        const SignatureAnswer answer = check_signature(tools, statement, signature, stop);
-        if (!answer.good) {
-            verdict.add("signature", AuditAnswer::fails, "the signature does not verify: " + answer.detail);
-        } else {
-            verdict.add(
-                "signature", answer.trusted ? AuditAnswer::holds : AuditAnswer::unchecked,
-                answer.detail + (answer.trusted ? "" : "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)"));
-        }
+        const SignatureAnswer answer = check_signature(tools, statement_namespace, statement, signature, stop);
+        verdict.add("signature", answer_to(answer), "of the statement: " + told(answer));
     }
 
 private:
@@ -683,6 +774,7 @@ private:
     const TaskEvidence* evidence_ = nullptr;
     std::optional<Repository> repository_;
     std::optional<ObjectCheck> objects_;
+    std::optional<RefTarget> archive_;  ///< The repository's archive of the task.
     std::set<std::string, std::less<>> blobs_;
 };
 

@@ -238,6 +238,62 @@ Result<std::vector<ArchivedTask>> archived_tasks(const fs::path& repository) {
     return tasks;
 }
 
+namespace {
+
+using ArchivedFiles = std::vector<std::pair<std::string, TreeEntry>>;
+
+Result<ArchivedFiles> files_of_archive(git_repository* repository, const TreeHandle& tree, std::string_view task_id) {
+    ArchivedFiles files;
+    AF_CHECK(for_each_file(repository, *git_tree_id(tree.get()),
+                           [&](std::string path, const TreeEntry& entry) { files.emplace_back(std::move(path), entry); }));
+    for (const auto& [path, entry] : files) {
+        const bool is_known = path.starts_with("task/") || path.starts_with("escalations/");
+        if (!is_recordable_path(path) || !is_known || entry.mode != GIT_FILEMODE_BLOB) {
+            return Error{"AF-GIT-057", "the archive holds `" + sanitize_utf8(path) + "`, which no task's folder has",
+                         archive_ref(task_id), "AgentForge did not create it; nothing was restored", ErrorKind::corrupt};
+        }
+    }
+    return files;
+}
+
+/// Writes the archived files below `from` into `folder`. Leaves existing files as they are: one is newer or the same.
+Result<void> write_archived(git_repository* repository, const ArchivedFiles& files, std::string_view from,
+                            const fs::path& folder) {
+    for (const auto& [path, entry] : files) {
+        if (!path.starts_with(from)) { continue; }
+        git_blob* raw = nullptr;
+        if (const int code = git_blob_lookup(&raw, repository, &entry.id); code < 0) {
+            return failure(code, "read the archived " + path);
+        }
+        const BlobHandle blob(raw);
+        const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)),
+                                     static_cast<std::size_t>(git_blob_rawsize(raw)));
+        const fs::path file = folder / path.substr(from.size());
+        AF_CHECK(make_directories(file.parent_path()));
+        const auto written = create_file_exclusive(file, bytes, Durability::synced);
+        if (!written.ok() && written.error().kind != ErrorKind::conflict) { return written.error(); }
+    }
+    return {};
+}
+
+/// Writes the archived files below `from` to a folder beside `place`, then moves that folder to `place`.
+Result<void> restore_folder(git_repository* repository, const ArchivedFiles& files, std::string_view from,
+                            const fs::path& place) {
+    const fs::path half = place.parent_path() / (".restoring-" + place.filename().string());
+    std::error_code error;
+    fs::remove_all(half, error);
+    AF_CHECK(make_directories(half));
+    AF_CHECK(write_archived(repository, files, from, half));
+    fs::rename(half, place, error);
+    if (error) {
+        return Error{"AF-GIT-056", "cannot move the task's folder into place: " + error.message(), place.string(),
+                     "check that the folder is writable", ErrorKind::io};
+    }
+    return sync_directory(place.parent_path());
+}
+
+}  // namespace
+
 Result<void> restore_task(const fs::path& repository, std::string_view task_id, const fs::path& tasks,
                           const fs::path& escalations) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
@@ -246,48 +302,20 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
         return Error{"AF-GIT-055", "the repository has no archive of task " + std::string(task_id), archive_ref(task_id),
                      "`agentforge archive list` lists all archives", ErrorKind::not_found};
     }
+    AF_TRY(const ArchivedFiles files, files_of_archive(handle.get(), tree, task_id));
     const fs::path place = tasks / task_id;
+    const fs::path blobs = place / fs::path(archived_blobs).lexically_relative("task").parent_path();
     std::error_code error;
-    if (fs::exists(fs::symlink_status(place, error))) {
+    if (!fs::exists(fs::symlink_status(place, error))) {
+        AF_CHECK(make_directories(tasks));
+        AF_CHECK(write_archived(handle.get(), files, "escalations/", escalations));
+        return restore_folder(handle.get(), files, "task/", place);
+    }
+    if (fs::exists(fs::symlink_status(blobs, error)) || !fs::is_directory(blobs.parent_path(), error)) {
         return Error{"AF-GIT-056", "task " + std::string(task_id) + " already exists, so it was not restored", place.string(),
                      "move its folder away first", ErrorKind::conflict};
     }
-    std::vector<std::pair<std::string, TreeEntry>> files;
-    AF_CHECK(for_each_file(handle.get(), *git_tree_id(tree.get()),
-                           [&](std::string path, const TreeEntry& entry) { files.emplace_back(std::move(path), entry); }));
-    AF_CHECK(make_directories(tasks));
-    const fs::path half = tasks / (".restoring-" + std::string(task_id));
-    fs::remove_all(half, error);
-    AF_CHECK(make_directories(half));
-    for (const auto& [path, entry] : files) {
-        const bool of_task = path.starts_with("task/");
-        if (!is_recordable_path(path) || (!of_task && !path.starts_with("escalations/")) || entry.mode != GIT_FILEMODE_BLOB) {
-            fs::remove_all(half, error);
-            return Error{"AF-GIT-057", "the archive holds `" + sanitize_utf8(path) + "`, which no task's folder has",
-                         archive_ref(task_id), "AgentForge did not create it; nothing was restored", ErrorKind::corrupt};
-        }
-        git_blob* raw = nullptr;
-        if (const int code = git_blob_lookup(&raw, handle.get(), &entry.id); code < 0) {
-            return failure(code, "read the archived " + path);
-        }
-        const BlobHandle blob(raw);
-        const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)),
-                                     static_cast<std::size_t>(git_blob_rawsize(raw)));
-        const fs::path file = of_task ? half / path.substr(5) : escalations / path.substr(12);
-        AF_CHECK(make_directories(file.parent_path()));
-        if (of_task) {
-            AF_CHECK(write_file_atomic(file, bytes, Durability::synced));
-        } else if (const auto written = create_file_exclusive(file, bytes, Durability::synced);
-                   !written.ok() && written.error().kind != ErrorKind::conflict) {
-            return written.error();  // An existing one is newer or the same.
-        }
-    }
-    fs::rename(half, place, error);
-    if (error) {
-        return Error{"AF-GIT-056", "cannot move the task's folder into place: " + error.message(), place.string(),
-                     "check that the folder is writable", ErrorKind::io};
-    }
-    return sync_directory(tasks);
+    return restore_folder(handle.get(), files, archived_blobs, blobs);
 }
 
 }  // namespace agentforge::kernel

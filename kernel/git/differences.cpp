@@ -16,6 +16,7 @@ Result<DiffHandle> diff_trees(git_repository* repository, std::string_view old_t
     git_diff_options options = GIT_DIFF_OPTIONS_INIT;
     options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
     options.context_lines = 3;
+    options.id_abbrev = 7;  // Whatever the user's core.abbrev is.
     options.old_prefix = "a";
     options.new_prefix = "b";
     git_diff* raw = nullptr;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <thread>
@@ -78,10 +79,45 @@ Error open_failure(int code, const std::filesystem::path& path) {
 
 }  // namespace
 
+namespace {
+
+void set_configuration_folder(int level, const char* folder) { git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, folder); }
+
+bool is_set(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value != nullptr && *value != '\0' && std::string_view(value) != "0" && std::string_view(value) != "false";
+}
+
+/// As git does: with GIT_CONFIG_GLOBAL it reads no file in the user's home, and GIT_CONFIG_NOSYSTEM leaves the machine's out.
+void leave_configurations_out() {
+    if (std::getenv("GIT_CONFIG_GLOBAL") != nullptr) {
+        set_configuration_folder(GIT_CONFIG_LEVEL_GLOBAL, "/dev/null");
+        set_configuration_folder(GIT_CONFIG_LEVEL_XDG, "/dev/null");
+    }
+    if (is_set("GIT_CONFIG_NOSYSTEM") || std::getenv("GIT_CONFIG_SYSTEM") != nullptr) {
+        set_configuration_folder(GIT_CONFIG_LEVEL_SYSTEM, "/dev/null");
+    }
+}
+
+/// libgit2 knows no variables for these files.
+void add_configuration(git_repository* repository, const char* variable, git_config_level_t level) {
+    const char* file = std::getenv(variable);
+    std::error_code none;
+    if (file == nullptr || !std::filesystem::is_regular_file(file, none)) { return; }
+    git_config* configuration = nullptr;
+    if (git_repository_config(&configuration, repository) == 0) {
+        git_config_add_file_ondisk(configuration, file, level, repository, 1);
+        git_config_free(configuration);
+    }
+}
+
+}  // namespace
+
 void start_library() {
     // Never shut down: handles of other threads may outlive main.
     static const bool started = [] {
         git_libgit2_init();
+        leave_configurations_out();
         git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
         // Lowered from 256 MiB, and pack windows from 1 GiB: mapped memory counts as this program's.
         git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, static_cast<ssize_t>(4) << 20U);
@@ -181,6 +217,8 @@ Result<RepositoryHandle> open_repository(const std::filesystem::path& path) {
     git_repository* raw = nullptr;
     if (const int code = git_repository_open_ext(&raw, path.c_str(), 0, nullptr); code < 0) { return open_failure(code, path); }
     RepositoryHandle repository(raw);
+    add_configuration(raw, "GIT_CONFIG_SYSTEM", GIT_CONFIG_LEVEL_SYSTEM);
+    add_configuration(raw, "GIT_CONFIG_GLOBAL", GIT_CONFIG_LEVEL_GLOBAL);
     if (git_repository_is_bare(raw) != 0) {
         return Error{"AF-GIT-003", "The git repository is bare: it has no files to work on", path.string(),
                      "Clone it, and work in the clone", ErrorKind::unavailable};

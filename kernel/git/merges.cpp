@@ -208,7 +208,10 @@ Result<WrittenCommit> written_commit(const std::filesystem::path& repository, st
     result.message = git_commit_message(found.get());
     git_buf signature = GIT_BUF_INIT;
     git_buf content = GIT_BUF_INIT;
-    result.is_signed = git_commit_extract_signature(&signature, &content, handle.get(), &id, nullptr) == 0 && signature.size > 0;
+    if (git_commit_extract_signature(&signature, &content, handle.get(), &id, nullptr) == 0) {
+        result.signature.assign(signature.ptr, signature.size);
+        result.signed_content.assign(content.ptr, content.size);
+    }
     git_buf_dispose(&signature);
     git_buf_dispose(&content);
     return result;

@@ -49,7 +49,10 @@ struct WrittenCommit {
     std::string tree;
     std::string parent;
     std::string message;
-    bool is_signed = false;
+    std::string signature;       ///< Armoured. Empty if the commit is not signed.
+    std::string signed_content;  ///< What the signature is of.
+
+    [[nodiscard]] bool is_signed() const { return !signature.empty(); }
 };
 [[nodiscard]] Result<WrittenCommit> written_commit(const std::filesystem::path& repository, std::string_view commit);
 

@@ -383,6 +383,15 @@ Result<void> BlobStore::sync() {
     return state_->sync();
 }
 
+namespace {
+
+/// Returns the id of the task whose `artifacts/blobs` holds this file.
+std::string task_of(const std::filesystem::path& file) {
+    return file.parent_path().parent_path().parent_path().filename().string();
+}
+
+}  // namespace
+
 Result<std::string> BlobStore::get(std::string_view hash) const {
     State& state = *state_;
     const std::lock_guard lock(state.mutex);
@@ -396,10 +405,10 @@ Result<std::string> BlobStore::get(std::string_view hash) const {
     }
     std::error_code none;
     if (is_hash(hash) && !std::filesystem::exists(state.file.parent_path(), none) && !none) {
-        return Error{
-            "AF-JRNL-011", "The task's blobs were freed", state.file.parent_path().string(),
-            "Move the task's folder away, then run `agentforge archive restore TASK`: it brings them back if the repository keeps the task (`agentforge archive list`).",
-            ErrorKind::not_found};
+        return Error{"AF-JRNL-011", "The task's blobs were freed", state.file.parent_path().string(),
+                     "`agentforge archive restore " + task_of(state.file) +
+                         "` brings them back if the repository keeps the task (`agentforge archive list`).",
+                     ErrorKind::not_found};
     }
     return Error{"AF-JRNL-011", "There is no blob '" + std::string(hash.substr(0, 80)) + "'", state.file.string(),
                  "Check the hash; the file may have been removed.", ErrorKind::not_found};

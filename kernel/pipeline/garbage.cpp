@@ -94,20 +94,30 @@ Result<std::string> only_place_of_change(const Repository& repository, const Tas
 /// The current facts that decide what may be removed.
 struct Needs {
     std::map<std::string, TaskState> ended;
-    std::map<std::string, std::string> forks;  ///< A task, and the fork that may continue it.
-    std::set<std::string> open;                ///< Tasks that can continue, or that cannot be read.
+    std::map<std::string, std::string> forks;        ///< A task, and the fork that may continue it.
+    std::map<std::string, std::string> young_forks;  ///< A task, and the ended fork that is too young to lose its trees.
+    std::set<std::string> open;                      ///< Tasks that can continue, or that cannot be read.
     std::vector<Error> problems;
 };
 
-Result<Needs> needs_of(const GarbagePlace& place) {
+bool is_too_young(const TaskState& state, const GarbagePolicy& policy) {
+    const auto last = parse_time(state.updated_at);
+    return !last.ok() || *last >= policy.before;
+}
+
+Result<Needs> needs_of(const GarbagePlace& place, const GarbagePolicy& policy) {
     AF_TRY(const TaskListing listing, place.tasks.list());
-    Needs needs{{}, {}, {}, listing.problems};
+    Needs needs{{}, {}, {}, {}, listing.problems};
     for (const TaskSummary& task : listing.tasks) {
         const bool may_be_over = task.status == to_string(TaskStatus::completed) || task.status == to_string(TaskStatus::aborted);
         if (may_be_over) {
             auto state = read_task_state(place.tasks, task.task_id);
             if (!state.ok()) { needs.problems.push_back(state.error()); }
             if (state.ok() && is_over(*state)) {
+                const auto ancestors = ancestors_of(place.tasks, task.task_id);
+                if (ancestors.ok() && is_too_young(*state, policy)) {
+                    for (const std::string& ancestor : *ancestors) { needs.young_forks.emplace(ancestor, task.task_id); }
+                }
                 needs.ended.emplace(task.task_id, std::move(*state));
                 continue;
             }
@@ -144,8 +154,10 @@ std::string why_kept(const GarbagePlace& place, const GarbagePolicy& policy, con
     if (const auto fork = needs.forks.find(task); fork != needs.forks.end()) {
         return "the task " + fork->second + ", forked from it, may continue";
     }
-    const auto last = parse_time(state.updated_at);
-    if (!last.ok() || *last >= policy.before) { return "it is too young"; }
+    if (is_too_young(state, policy)) { return "it is too young"; }
+    if (const auto fork = needs.young_forks.find(task); fork != needs.young_forks.end()) {
+        return "the task " + fork->second + ", forked from it, is too young";
+    }
     return {};
 }
 
@@ -262,7 +274,7 @@ std::string_view to_string(GarbageKind kind) noexcept {
 }
 
 Result<GarbagePlan> find_garbage(const GarbagePlace& place, const GarbagePolicy& policy) {
-    AF_TRY(Needs needs, needs_of(place));
+    AF_TRY(Needs needs, needs_of(place, policy));
     GarbagePlan plan;
     find_worktrees(place, needs, plan);
     for (const auto& [task, state] : needs.ended) { AF_CHECK(find_in_task(place, policy, needs, task, state, plan)); }

@@ -178,6 +178,8 @@ json::object to_json(const ComparedTask& task) {
 
 }  // namespace
 
+std::string step_of(std::uint64_t number) { return number == 0 ? "no step" : "step " + std::to_string(number); }
+
 std::string_view to_string(Divergence::Of of) noexcept {
     switch (of) {
         case Divergence::Of::context:

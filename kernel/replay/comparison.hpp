@@ -21,6 +21,8 @@ struct Divergence {
     std::array<std::string, 2> sides;  ///< The first line in which the two differ.
 };
 [[nodiscard]] std::string_view to_string(Divergence::Of of) noexcept;
+/// Returns `step N`, or `no step`.
+[[nodiscard]] std::string step_of(std::uint64_t number);
 
 /// A field of an artifact that differs between the two. Empty: the field is missing.
 struct FieldDifference {

@@ -57,7 +57,7 @@ std::string to_html(const TaskComparison& comparison) {
                     {"first different", "stage", "steps", one, other});
         for (const Divergence& divergence : comparison.divergences) {
             table.row({std::string(to_string(divergence.of)), divergence.stage,
-                       std::to_string(divergence.steps[0]) + " / " + std::to_string(divergence.steps[1]), divergence.sides[0],
+                       step_of(divergence.steps[0]) + " / " + step_of(divergence.steps[1]), divergence.sides[0],
                        divergence.sides[1]});
         }
     }

@@ -55,11 +55,13 @@ private:
 
 Result<void> check_blob(const RecordedTask& task, const std::string& blob, const StepPlace& place) {
     if (blob.empty() || task.blobs->contains(blob)) { return {}; }
-    return Error{"AF-RPLY-006",
-                 "task " + task.state.task_id + " cannot be replayed: the result of step " + std::to_string(place.step) +
-                     " of stage `" + place.stage + "` is gone",
-                 "blob " + blob, "restore the task's artifacts/blobs from a backup, or `agentforge archive restore`",
-                 ErrorKind::corrupt};
+    return Error{
+        "AF-RPLY-006",
+        "task " + task.state.task_id + " cannot be replayed: the result of step " + std::to_string(place.step) + " of stage `" +
+            place.stage + "` is gone",
+        "blob " + blob,
+        "restore the task's artifacts/blobs from a backup, or with `agentforge archive restore " + task.state.task_id + "`",
+        ErrorKind::corrupt};
 }
 
 Result<void> check_blobs(const RecordedTask& task) {

@@ -39,6 +39,15 @@ json::value without_volatile(const json::value& value) {
     return out;
 }
 
+/// Removes what a replay does not do again: a scratch replay signs and publishes nothing.
+json::value without_publication(json::value artifact) {
+    if (json::object* fields = artifact.if_object(); fields != nullptr && fields->contains("deliverable_type")) {
+        fields->erase("signed");
+        fields->erase("pr_url");
+    }
+    return artifact;
+}
+
 /// Returns the file that both replace as a whole, and that had other contents in the replay.
 const Change* overwritten(const StepRecord& recorded, const StepRecord& now) {
     for (const Change& change : now.changes) {
@@ -171,9 +180,11 @@ public:
         if (!watch_.same_base_ || found == watch_.recorded_.artifacts.end() || number >= found->second.size()) { return; }
         const auto then = watch_.recorded_.kept(records::Kept{std::nullopt, found->second[number].artifact_hash});
         const auto now = artifact(accepted.artifact_hash);
-        if (!then.ok() || !now.ok() || same_artifact(*then, *now)) { return; }
-        const auto [recorded, replayed] =
-            first_difference(to_json_pretty(without_volatile(*then)), to_json_pretty(without_volatile(*now)), most_shown);
+        if (!then.ok() || !now.ok()) { return; }
+        const json::value one = without_volatile(without_publication(*then));
+        const json::value other = without_volatile(without_publication(*now));
+        if (one == other) { return; }
+        const auto [recorded, replayed] = first_difference(to_json_pretty(one), to_json_pretty(other), most_shown);
         report({ReplayDifference::Kind::artifact, "artifact of stage " + accepted.stage, recorded, replayed});
     }
 
@@ -246,7 +257,7 @@ void ReplayWatch::finish(const TaskState& state) {
     }
     if (missing > 0) {
         differences_.push_back({ReplayDifference::Kind::missing, first,
-                                std::to_string(missing) + (missing == 1 ? " step" : " steps") + " from here on", "not taken",
+                                missing == 1 ? "1 step" : std::to_string(missing) + " steps; this is the first", "not taken",
                                 true});
     }
     const std::string then = delivered_tree(recorded_.state);

@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 
+#include <re2/re2.h>
+
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -429,6 +431,15 @@ void check_skeleton_path(const std::string& path) {
     if (!inside) { throw CannotDeclare{"the file `" + path + "` is not a path inside the project, or is in a protected folder"}; }
 }
 
+/// Returns ` : std::runtime_error("")` for a class that derives from a standard exception without a default constructor. Empty
+/// for others. `head`: the class up to its body.
+std::string base_initializer(const std::string& head) {
+    static const RE2 base(
+        R"([:,]\s*(?:(?:public|protected|private|virtual)\s+)*(std::(?:(?:runtime|logic|range|overflow|underflow|domain|length)_error|invalid_argument|out_of_range))\b)");
+    std::string name;
+    return RE2::PartialMatch(head, base, &name) ? " : " + name + "(\"\")" : std::string();
+}
+
 /// One file that declarations are added to.
 class CFile {
 public:
@@ -709,7 +720,9 @@ private:
                 const auto function = parse_function(member);
                 add_failing_includes(target, function);
                 project_includes(target, target.path(), types_alone(function.parameters()));
-                result += "    " + function.text + body(function, name + "::" + function.own_name(), target.is_c(), "    ");
+                const bool constructs = function.own_name() == name_parts(name).back();
+                result += "    " + function.text + (constructs ? base_initializer(text.substr(0, open)) : std::string()) +
+                          body(function, name + "::" + function.own_name(), target.is_c(), "    ");
             }
         }
         return result + "}";

@@ -2,6 +2,7 @@
 #include "gates/stubs/skeleton_plain.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -117,6 +118,36 @@ std::vector<std::string> split_list(std::string_view text) {
 }
 
 /// Names and types of parameters: `a, b int`, `a: i32`, `int a`.
+/// Rust infers the type of an `impl Trait` from the value that the body ends with; a panic has none. Returns such a value. Empty
+/// if the function returns another type, or a trait without a known value.
+std::string value_of_opaque_type(const std::string& signature) {
+    static const RE2 opaque(R"(->\s*(?:(Option|Result)\s*<\s*)?impl\s+(?:\w+::)*(\w+)(?:\s*\(([^)]*)\))?)");
+    std::string around;
+    std::string name;
+    std::string parameters;
+    if (!RE2::PartialMatch(signature, opaque, &around, &name, &parameters)) { return {}; }
+    static const std::map<std::string, std::string> values{{"Iterator", "std::iter::empty()"},
+                                                           {"DoubleEndedIterator", "std::iter::empty()"},
+                                                           {"ExactSizeIterator", "std::iter::empty()"},
+                                                           {"FusedIterator", "std::iter::empty()"},
+                                                           {"IntoIterator", "Vec::new()"},
+                                                           {"Future", "std::future::pending()"},
+                                                           {"Display", "String::new()"},
+                                                           {"Debug", "String::new()"},
+                                                           {"ToString", "String::new()"},
+                                                           {"Into", "String::new()"}};
+    std::string value;
+    if (name == "Fn" || name == "FnMut" || name == "FnOnce") {
+        std::string names;
+        for (std::size_t count = split_list(parameters).size(); count > 0; --count) { names += count == 1 ? "_" : "_, "; }
+        value = "move |" + names + "| todo!()";
+    } else if (const auto known = values.find(name); known != values.end()) {
+        value = known->second;
+    }
+    if (value.empty() || around.empty()) { return value; }
+    return (around == "Option" ? "Some(" : "Ok(") + value + ")";
+}
+
 struct Parameters {
     std::vector<std::string> names;
     std::string types;
@@ -525,7 +556,13 @@ private:
                                             const std::string& indent) const {
         if (kind_.name == "go") { return signature + " {\n\tpanic(\"" + marker_ + " " + name + "\")\n}"; }
         if (kind_.name == "rust") {
-            return signature + " {\n" + indent + "    todo!(\"" + marker_ + " " + name + "\")\n" + indent + "}";
+            const std::string value = value_of_opaque_type(signature);
+            const std::string panics = "todo!(\"" + marker_ + " " + name + "\")";
+            return signature + " {\n" + indent + "    " +
+                   (value.empty()
+                        ? panics
+                        : "if true {\n" + indent + "        " + panics + "\n" + indent + "    }\n" + indent + "    " + value) +
+                   "\n" + indent + "}";
         }
         return signature + " {\n" + indent + "    throw new UnsupportedOperationException(\"" + marker_ + " " + name + "\");\n" +
                indent + "}";

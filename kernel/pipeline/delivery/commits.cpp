@@ -121,14 +121,14 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
             ErrorKind::unavailable};
     }
     AF_TRY(const WrittenCommit written, written_commit(place, id));
-    if (written.tree != order.tree || written.parent != order.parent || (sign && !written.is_signed)) {
+    if (written.tree != order.tree || written.parent != order.parent || (sign && !written.is_signed())) {
         return Error{"AF-GIT-042",
                      "git wrote a different commit than requested: tree " + written.tree + ", parent " + written.parent +
-                         (written.is_signed ? ", signed" : ", not signed"),
+                         (written.is_signed() ? ", signed" : ", not signed"),
                      "commit " + id, "check that `git` on PATH is the right one, and what gpg.program prints",
                      ErrorKind::internal};
     }
-    return MadeCommit{std::move(id), written.is_signed};
+    return MadeCommit{std::move(id), written.is_signed()};
 }
 
 }  // namespace agentforge::kernel

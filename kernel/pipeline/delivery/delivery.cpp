@@ -182,7 +182,7 @@ private:
         tree_ = made.tree;
         hooks_ = made.commit_hooks;
         AF_TRY(const WrittenCommit written, task_workspace_.read_commit(made.commit));
-        return record_commit(made.branch, MadeCommit{made.commit, written.is_signed});
+        return record_commit(made.branch, MadeCommit{made.commit, written.is_signed()});
     }
 
     Result<void> pass_gate() {
@@ -268,7 +268,7 @@ private:
         AF_TRY(const WrittenCommit commit, task_workspace_.read_commit(there->first));
         const bool ours = commit.parent == state().base_commit &&
                           commit.message.find("AgentForge-Task: " + state().task_id + "\n") != std::string::npos;
-        return ours ? std::optional(MadeCommit{there->first, commit.is_signed}) : std::optional<MadeCommit>();
+        return ours ? std::optional(MadeCommit{there->first, commit.is_signed()}) : std::optional<MadeCommit>();
     }
 
     Result<void> record_commit(const std::string& branch, const MadeCommit& commit) {

@@ -146,7 +146,7 @@ private:
             AF_TRY(const WrittenCommit made, task_workspace_.read_commit(there->first));
             if (made.parent == result_.drift.head) {
                 result_.commit = there->first;
-                signed_ = made.is_signed;
+                signed_ = made.is_signed();
                 return {};
             }
         }

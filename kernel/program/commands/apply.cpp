@@ -34,6 +34,12 @@ Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git
     return processes.run(request, Stop{program.cancel, std::nullopt});
 }
 
+/// Makes git's index notice files that were only touched: `git apply --index` takes them for changed.
+void refresh_index(ProcessRunner& processes, const GitStandIn& git, const Program& program) {
+    const ProcessRequest request = own_git(git, program.environment, {"update-index", "-q", "--refresh"});
+    static_cast<void>(processes.run(request, Stop{program.cancel, std::nullopt}).ok());  // It fails where files have changed.
+}
+
 Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state) {
     std::string remedy = "commit or stash your changes to these files, then retry";
     if (!state.commit.empty()) { remedy += "; or take the commit: git cherry-pick " + state.commit; }
@@ -160,7 +166,10 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
     }
 
     std::vector<std::string> flags;
-    if (arguments.index) { flags.emplace_back("--index"); }
+    if (arguments.index) {
+        refresh_index(*processes, *git, program);
+        flags.emplace_back("--index");
+    }
     std::vector<std::string> check_flags = flags;
     check_flags.emplace_back("--check");
     auto fits = git_apply(*processes, *git, program, *patch, check_flags);

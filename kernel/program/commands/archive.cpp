@@ -115,7 +115,8 @@ void add_archive(CLI::App& app, Program& program) {
         program.command = [&program] { return list_archive(program); };
     });
     auto arguments = std::make_shared<ArchiveArguments>();
-    const Command restore = add_subcommand(*group, "restore", "Write archived tasks back into .agentforge/tasks");
+    const Command restore = add_subcommand(
+        *group, "restore", "Write archived tasks, or the blobs that `gc --blobs` removed, back into .agentforge/tasks");
     add_option(*restore, "task", arguments->tasks, "The ids of tasks, or unique parts")->type_name("ARCHIVED_TASK");
     add_flag(*restore, "--all", arguments->all, "All archived tasks whose folders are gone");
     add_flag(*restore, "--json", program.json_output, "Print JSON");

@@ -63,11 +63,22 @@ Result<std::string> archived_task(const ProjectPlace& place, std::string name) {
     return found;
 }
 
+/// Returns the task's folder. If `gc --blobs` removed its blobs, returns its archive, which has them.
+Result<Subject> open_folder(const ProjectPlace& place, const std::string& id) {
+    std::error_code error;
+    if (!fs::exists(TaskStore(place.agentforge).paths(id).blobs(), error)) {
+        AF_TRY(const std::string archived, archived_task(place, id));
+        if (archived == id) { return open_archive(place, id); }
+    }
+    return Subject{place_of_task(place, id), "task " + id, "", nullptr};
+}
+
 /// Returns the task's folder if it exists, else its archive. Nothing if neither does.
 Result<std::optional<Subject>> open_task(const ProjectPlace& place, const std::string& id) {
     std::error_code error;
     if (fs::exists(TaskStore(place.agentforge).paths(id).journal(), error)) {
-        return std::optional(Subject{place_of_task(place, id), "task " + id, "", nullptr});
+        AF_TRY(Subject subject, open_folder(place, id));
+        return std::optional(std::move(subject));
     }
     AF_TRY(const std::string archived, archived_task(place, id));
     if (archived != id) { return std::optional<Subject>(); }
@@ -101,11 +112,14 @@ Result<Subject> open_commit(const ProjectPlace& place, const std::string& name) 
 Result<Subject> open_subject(const ProjectPlace& place, const std::string& name) {
     std::error_code error;
     if (name.find('/') != std::string::npos && fs::exists(fs::path(name) / "actions.yaml", error)) {
-        return Subject{{"", fs::absolute(name), {}, place.root, {}, true}, "folder " + name, "", nullptr};
+        fs::path folder = fs::absolute(name).lexically_normal();
+        if (!folder.has_filename()) { folder = folder.parent_path(); }  // It was given with a `/` at its end.
+        const fs::path escalations = folder.parent_path().parent_path() / "escalations";
+        const bool is_kept_whole = folder.parent_path().filename() == "tasks" && fs::is_directory(escalations, error);
+        return Subject{
+            {"", folder, is_kept_whole ? escalations : fs::path(), place.root, {}, true}, "folder " + name, "", nullptr};
     }
-    if (const auto id = TaskStore(place.agentforge).resolve(name); id.ok()) {
-        return Subject{place_of_task(place, *id), "task " + *id, "", nullptr};
-    }
+    if (const auto id = TaskStore(place.agentforge).resolve(name); id.ok()) { return open_folder(place, *id); }
     AF_TRY(const std::string archived, archived_task(place, name));
     return archived.empty() ? open_commit(place, name) : open_archive(place, archived);
 }

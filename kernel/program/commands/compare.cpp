@@ -47,8 +47,8 @@ void print_divergences(std::ostream& out, const TaskComparison& comparison) {
     }
     out << "Where the paths diverge:\n";
     for (const Divergence& one : comparison.divergences) {
-        out << "  first different " << to_string(one.of) << ": stage " << printable(one.stage) << ", step " << one.steps[0]
-            << " of A, " << one.steps[1] << " of B\n";
+        out << "  first different " << to_string(one.of) << ": stage " << printable(one.stage) << ", " << step_of(one.steps[0])
+            << " of A, " << step_of(one.steps[1]) << " of B\n";
         print_sides(out, one.sides);
     }
 }

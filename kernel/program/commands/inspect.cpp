@@ -147,10 +147,8 @@ bool blobs_were_freed(const TaskPaths& paths) {
 }
 
 Error freed_blobs(const TaskPaths& paths) {
-    return Error{
-        "AF-JRNL-011", "the task's blobs were freed", paths.blobs().string(),
-        "move the task's folder away, and `agentforge archive restore " + paths.root.filename().string() + "` brings them back",
-        ErrorKind::not_found};
+    return Error{"AF-JRNL-011", "the task's blobs were freed", paths.blobs().string(),
+                 "`agentforge archive restore " + paths.root.filename().string() + "` brings them back", ErrorKind::not_found};
 }
 
 int show_step(Program& program, const TaskPaths& paths, const TaskState& state, const InspectArguments& arguments) {

@@ -56,8 +56,10 @@ json::object to_json(const ReplayReport& report) {
 
 void print_differences(std::ostream& out, const std::vector<ReplayDifference>& differences) {
     for (const ReplayDifference& one : differences) {
-        out << "  " << printable(one.where, 300) << ": " << to_string(one.kind)
-            << (one.fits ? " is different\n" : " does not fit\n") << "    recorded: " << printable(one.recorded, 500) << "\n"
+        const std::string what = one.kind == ReplayDifference::Kind::missing
+                                     ? std::string("missing on one side")
+                                     : std::string(to_string(one.kind)) + (one.fits ? " is different" : " does not fit");
+        out << "  " << printable(one.where, 300) << ": " << what << "\n    recorded: " << printable(one.recorded, 500) << "\n"
             << "    now:      " << printable(one.now, 500) << "\n";
     }
 }

@@ -162,8 +162,11 @@ Result<json::object> settings_of_task(const TaskStore& tasks, std::string_view t
 /// Returns the settings that the task was started with and the current settings lack: its model, its prices, how it delivers.
 std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings& settings, const json::object& started) {
     std::vector<std::pair<std::string, std::string>> brought;
+    // A flag or a variable of this command is newer than the task.
     const auto take = [&](const json::object& of, const std::string& prefix, const char* key) {
         const std::string value = text_of(of, key);
+        const auto given = settings.origin(prefix + key);
+        if (given && (given->layer == "flag" || given->layer == "environment")) { return; }
         if (!value.empty() && value != settings.text(prefix + key)) { brought.emplace_back(prefix + key, value); }
     };
     const auto take_model = [&](const json::object& of, const std::string& prefix) {

@@ -81,6 +81,18 @@ TEST(PlainSkeletons, rust_makes_a_new_module_known) {
             Pair("src/slug.rs", "pub fn slugify(text: &str) -> String {\n    todo!(\"agentforge: skeleton of slugify\")\n}\n")));
 }
 
+TEST(PlainSkeletons, rust_gives_an_opaque_type_a_value) {
+    const auto written = [](const std::string& result) {
+        const auto files = plain("rust", {"every", "src/lib.rs", "pub fn every() -> " + result}, {{"src/lib.rs", ""}}).files;
+        return files.empty() ? std::string() : files.front().second;
+    };
+    EXPECT_THAT(written("impl Iterator<Item = u8>"),
+                HasSubstr("    if true {\n        todo!(\"agentforge: skeleton of every\")\n    }\n    std::iter::empty()\n}"));
+    EXPECT_THAT(written("Option<impl Iterator<Item = u8>>"), HasSubstr("    Some(std::iter::empty())\n"));
+    EXPECT_THAT(written("impl Fn(i32, i32) -> i32"), HasSubstr("    move |_, _| todo!()\n"));
+    EXPECT_THAT(written("Vec<u8>"), ::testing::Not(HasSubstr("if true")));
+}
+
 TEST(PlainSkeletons, java_stands_in_the_class_of_its_file) {
     EXPECT_THAT(
         plain("java", {"Slug.slugify", "src/main/java/com/example/Slug.java", "public static String slugify(String text)"}).files,

@@ -40,6 +40,12 @@ TEST(CSkeleton, a_new_header_has_what_it_needs_and_one_inline_function) {
               "    throw std::logic_error(\"agentforge: skeleton of slug::slugify\");\n}\n\n}  // namespace slug\n");
 }
 
+TEST(CSkeleton, a_constructor_of_an_exception_gives_its_base_a_text) {
+    EXPECT_THAT(
+        only_file(declare({{"Full", "a.hpp", "class Full : public std::runtime_error { public: Full(); int left(); };"}})),
+        HasSubstr("    Full() : std::runtime_error(\"\") {\n        throw std::logic_error"));
+}
+
 TEST(CSkeleton, what_is_declared_already_is_left_alone) {
     const std::map<std::string, std::string> contents{
         {"a.hpp", "#pragma once\nnamespace n { int f(const int& value, char); }\n"}};

@@ -226,7 +226,8 @@ public:
         memory_.messages.push_back(order.message);
         const std::string id = "commit-" + std::to_string(++memory_.commits);
         memory_.branches[order.branch] = {id, order.tree};
-        memory_.parents[id] = WrittenCommit{order.tree, order.parent, order.message, order.sign == "always"};
+        memory_.parents[id] =
+            WrittenCommit{order.tree, order.parent, order.message, order.sign == "always" ? "a signature" : "", ""};
         return MadeCommit{id, order.sign == "always"};
     }
     [[nodiscard]] Result<HookReport> hooks(const HookOrder& order, const std::string&, const Stop&) override {
@@ -294,7 +295,7 @@ class FakeTaskWorkspaces final : public TaskWorkspaceFactory {
 public:
     FakeTaskWorkspaces(Memory& memory, fs::path root, Files base)
         : memory_(memory), root_(std::move(root)), base_(memory.keep(std::move(base))) {
-        memory.parents["base-commit"] = WrittenCommit{base_, "", "first\n", false};
+        memory.parents["base-commit"] = WrittenCommit{base_, "", "first\n", "", ""};
     }
     [[nodiscard]] Result<std::pair<std::string, std::string>> base() override {
         return std::pair<std::string, std::string>("base-commit", base_);

@@ -282,7 +282,7 @@ protected:
         task = finished();
         before = bench.state(task);
         Files newer{{"README.md", "hello\n"}, {"other.py", "theirs\n"}};
-        bench.memory.parents["newer"] = WrittenCommit{bench.memory.keep(newer), "base-commit", "theirs\n", false};
+        bench.memory.parents["newer"] = WrittenCommit{bench.memory.keep(newer), "base-commit", "theirs\n", "", ""};
         bench.memory.drift.branch = "main";
         bench.memory.drift.head = "newer";
         bench.memory.drift.commits = 1;
