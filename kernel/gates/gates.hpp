@@ -44,6 +44,7 @@ struct GateBaseline {
     json::object test_suite;              ///< Artifact (or the model's answer) of RED: tests mapped to requirements.
     std::string request;                  ///< The user's words.
     std::string intent;                   ///< intake's extracted_intent.action. refactor and delete need guards only.
+    std::string verified_tree;            ///< For deliver: the tree that GREEN or REFACTOR was passed with. Empty: none.
     HeldOut held_out;                     ///< For green and refactor. Everything above then excludes these tests.
 
     /// Returns the tree that the measured one is compared with.

@@ -173,6 +173,15 @@ void add_file_facts(json::object& facts, const std::vector<TreeChange>& changes,
 
 }  // namespace
 
+/// Returns the tree that the last of GREEN and REFACTOR passed with. Empty if there is none.
+std::string verified_tree(const TaskState& state) {
+    for (const std::string_view gate : {gate_name::refactor, gate_name::green}) {
+        const auto found = state.gates.find(std::string(gate));
+        if (found != state.gates.end() && found->second.passed && !found->second.partial) { return found->second.tree; }
+    }
+    return {};
+}
+
 Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view gate, const json::object* candidate) {
     GateBaseline baseline;
     // Excludes what existed before the task.
@@ -187,6 +196,7 @@ Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view 
     AF_TRY(const auto artifacts, session.artifacts_by_contract());
     AF_TRY(const auto suite, session.test_suite());
     baseline.test_suite = suite.value_or(json::object());
+    if (gate == gate_name::deliver) { baseline.verified_tree = verified_tree(session.state()); }
     if (judges) {
         baseline.specification = artifact_or_empty(artifacts, contract_name::specification);
         baseline.intent = intent_of(artifact_or_empty(artifacts, contract_name::intake_record));

@@ -39,11 +39,12 @@ json::value without_volatile(const json::value& value) {
     return out;
 }
 
-/// Removes what a replay does not do again: a scratch replay signs and publishes nothing.
+/// Removes what depends on the time of the delivery: a scratch replay signs and publishes nothing, and the branch may have moved.
 json::value without_publication(json::value artifact) {
     if (json::object* fields = artifact.if_object(); fields != nullptr && fields->contains("deliverable_type")) {
         fields->erase("signed");
         fields->erase("pr_url");
+        fields->erase("drift");
     }
     return artifact;
 }

@@ -84,6 +84,10 @@ def code_of(value):
     return getattr(value, "__code__", None)
 
 
+# Python itself, shells and input stand-ins replace these.
+REPLACED_BUILTINS = ("_", "__build_class__", "__import__", "breakpoint", "copyright", "credits", "display", "exit", "help", "input", "license", "open", "print", "quit")
+
+
 class Seal:
     """What decides how a test ends, as it was before the project could change it. Looked at after every test: a patch that lies only
     about some tests would leave the canary alone."""
@@ -100,7 +104,7 @@ class Seal:
         names = {name: value for name, value in list(vars(owner).items()) if wanted(name)}
         self._owners[owner] = (label, frozenset(vars(owner)) if isinstance(owner, type) else None)
         for name, value in names.items():
-            if code_of(value) is not None or isinstance(value, type):
+            if code_of(value) is not None or isinstance(value, type) or owner.__name__ == "builtins":
                 self._kept.append((owner, name, value, code_of(value), label))
 
     def watch_test(self, owner):
@@ -145,7 +149,7 @@ def sealed(with_pytest):
             if isinstance(value, type) and value.__module__ == module.__name__:
                 seal.watch(value)
         seal.watch(module)
-    seal.watch(builtins, lambda name: name in ("isinstance", "issubclass", "AssertionError", "NotImplementedError", "BaseException"))
+    seal.watch(builtins, lambda name: name not in REPLACED_BUILTINS)
     if with_pytest:
         import _pytest.outcomes
         import _pytest.python

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <re2/re2.h>
+
 #include "config/gate_names.hpp"
 #include "gates/engine/gate_engine.hpp"
 #include "gates/engine/held_out.hpp"
@@ -34,6 +36,12 @@ std::map<std::string, std::vector<std::string>> new_tests_of_requirements(const 
 std::string message_of(const Violation& violation) {
     return violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" + violation.check_id + ")" +
            (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint);
+}
+
+/// True if a string of the code is this file's name, with or without folders.
+bool names_file(const std::string& code, const std::string& path) {
+    const std::string name = RE2::QuoteMeta(path.substr(path.rfind('/') + 1));
+    return RE2::PartialMatch(code, R"(["'`][\w./-]*)" + name + R"(["'`])");
 }
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -72,6 +80,7 @@ private:
     void leave_integration_tests_out();
     Result<void> set_flaky_tests_aside();
     Result<void> judge_tests();
+    Result<void> judge_late_documents();
     Result<void> judge_held_out_tests();
     Result<void> judge_quality_of_tests();
     Result<void> gather_quality_of_tests();
@@ -134,6 +143,7 @@ Result<GateReport> GateEngine::AfterRed::judge() {
     leave_integration_tests_out();
     AF_CHECK(set_flaky_tests_aside());
     AF_CHECK(judge_tests());
+    AF_CHECK(judge_late_documents());
     AF_CHECK(judge_held_out_tests());
     AF_CHECK(judge_quality_of_tests());
     report_.facts["believed"] = evidence_.run.trusted && evidence_.red_run.trusted;
@@ -329,6 +339,26 @@ Result<void> GateEngine::AfterRed::judge_tests() {
         // nothing about the change.
         AF_CHECK(engine_.take_back(*language_, red_tree_, call_.tree, evidence_, quality_, stop_));
         verdict_ = judge_green(evidence_);
+    }
+    return {};
+}
+
+/// Documents may change after the code was judged, but not those that the change's code reads.
+Result<void> GateEngine::AfterRed::judge_late_documents() {
+    if (baseline_.verified_tree.empty() || baseline_.verified_tree == call_.tree) { return {}; }
+    AF_TRY(const auto late, engine_.checkout_->changes(baseline_.verified_tree, call_.tree));
+    AF_TRY(const auto changes, engine_.checkout_->changes(red_tree_, call_.tree));
+    for (const auto& change : changes) {
+        if (change.status == 'D' || !language_->sources.matches(change.path) || language_->belongs_to_tests(change.path)) {
+            continue;
+        }
+        AF_TRY(const auto content, engine_.checkout_->file(call_.tree, change.path));
+        for (const auto& document : late) {
+            if (document.path == change.path || !names_file(content.value_or(""), document.path)) { continue; }
+            verdict_.blocking.push_back(document.path + " was changed after the change was judged, and " + change.path +
+                                        " names it: what the code does may depend on it. Take the change of " + document.path +
+                                        " back.");
+        }
     }
     return {};
 }

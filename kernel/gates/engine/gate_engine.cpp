@@ -67,6 +67,7 @@ Result<std::string> cache_key(const GateCall& call) {
                                        {"base_tests", outcomes(baseline.base_tests)},
                                        {"flaky", texts(baseline.flaky)},
                                        {"red_tree", baseline.red_tree},
+                                       {"verified_tree", baseline.verified_tree},
                                        {"red_tests", outcomes(baseline.red_tests)},
                                        {"test_files", texts(baseline.test_files)},
                                        {"specification", baseline.specification},

@@ -42,15 +42,19 @@ std::string journal_trailer(const JournalHead& head) {
     return "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n";
 }
 
+/// Returns the report of the last gate that altered the change to try the tests: REFACTOR's if it changed the tree, else GREEN's.
+Result<std::optional<GateReport>> newest_judgment_of_tests(const TaskSession& session) {
+    AF_TRY(auto refactored, newest_report(session, gate_name::refactor));
+    if (refactored && refactored->facts.contains("mutants_tried")) { return refactored; }
+    return newest_report(session, gate_name::green);
+}
+
 /// What gates measured and found no reason to stop for, and a person should look at; empty: nothing.
 Result<std::string> notes_for_review(const TaskSession& session, TaskWorkspace& task_workspace) {
     constexpr std::size_t most = 10;
     AF_TRY(std::vector<std::string> lines, hand_back_lines(session, task_workspace));
-    for (const GateFacts& gate : gate_table) {
-        if (!gate.verifies_the_change) { continue; }
-        AF_TRY(const auto report, newest_report(session, gate.name));
-        if (report) { std::ranges::move(suspicions(*report, session.state().held_out), std::back_inserter(lines)); }
-    }
+    AF_TRY(const auto report, newest_judgment_of_tests(session));
+    if (report) { std::ranges::move(suspicions(*report, session.state().held_out), std::back_inserter(lines)); }
     AF_TRY(const std::vector<std::string> changed_tests, changed_test_lines(session));
     lines.insert(lines.begin(), changed_tests.begin(), changed_tests.end());
     AF_TRY(std::vector<std::string> acting, acting_changes(session, task_workspace, delivered_tree(session.state())));
