@@ -75,8 +75,9 @@ Result<TaskBase> PipelineController::base_for(const StartOptions& options) {
     return TaskBase{std::move(base.first), std::move(base.second), setup_.task_workspaces.base_branch()};
 }
 
-Result<PipelineResult> PipelineController::execute(std::string_view request, const StartOptions& options) {
-    AF_CHECK(check_request(request));
+namespace {
+
+Result<void> check_stages(const StartOptions& options) {
     for (const std::string& stage : options.approve_stages) {
         if (!options.pipeline.index_of(stage)) { return unknown_stage(options.pipeline, stage, "to approve"); }
     }
@@ -86,57 +87,104 @@ Result<PipelineResult> PipelineController::execute(std::string_view request, con
     if (options.exit_after && !options.pipeline.index_of(*options.exit_after)) {
         return unknown_stage(options.pipeline, *options.exit_after);
     }
-    AF_TRY(const TaskBase base, base_for(options));
-    json::object configuration = options.configuration;
-    if (options.seal) { AF_CHECK(options.seal(configuration)); }
-    const std::string now = format_time(setup_.services.clock.now());
-    std::string day = now.substr(0, 10);
+    return {};
+}
+
+/// A task before its first record.
+class NewTask {
+public:
+    NewTask(const ControllerSetup& setup, std::string_view request, const StartOptions& options, TaskBase base)
+        : setup_(setup), request_(request), options_(options), base_(std::move(base)), entry_(options.entry) {}
+
+    Result<std::unique_ptr<TaskSession>> create();
+
+private:
+    Result<void> make_id();
+    [[nodiscard]] json::object document(json::object configuration) const;
+    Result<json::object> inputs();
+    [[nodiscard]] records::TaskCreated record() const;
+
+    const ControllerSetup& setup_;
+    const std::string_view request_;
+    const StartOptions& options_;
+    const TaskBase base_;
+    Entry entry_;
+    std::string now_;
+    std::string id_;
+};
+
+Result<std::unique_ptr<TaskSession>> NewTask::create() {
+    json::object configuration = options_.configuration;
+    if (options_.seal) { AF_CHECK(options_.seal(configuration)); }
+    AF_CHECK(make_id());
+    json::object task = document(std::move(configuration));
+    if (!entry_.imports.empty()) { AF_TRY(task["inputs"], inputs()); }
+    return TaskSession::create(setup_.store, task, record(), setup_.services.clock, setup_.command, setup_.services.redactor,
+                               [&](TaskSession& begun) { return record_imports(begun, setup_.services.contracts, entry_); });
+}
+
+Result<void> NewTask::make_id() {
+    now_ = format_time(setup_.services.clock.now());
+    std::string day = now_.substr(0, 10);
     std::erase(day, '-');
-    const std::string task_id = make_task_id(setup_.services.redactor.redact(std::string(request)), day, setup_.ids);
-    if (options.named) { AF_CHECK(options.named(task_id)); }
-    json::object task{{"format", 1},
-                      {"task_id", task_id},
-                      {"request", request},
-                      {"goal_type", options.pipeline.goal_type},
-                      {"success_criteria",
-                       json::array{"Every stage's artifact satisfies its contract", "Every gate passes on the delivered tree"}},
-                      {"created_at", now},
-                      {"pipeline", options.pipeline.name},
-                      {"pipeline_template", options.pipeline.to_json()},
-                      {"base_commit", base.commit},
-                      {"codebase_hash", base.tree},
-                      {"configuration", std::move(configuration)}};
-    Entry entry = options.entry;
-    if (!entry.imports.empty()) {
-        TaskState named;
-        named.resumption.named_after = task_id;
-        named.request = setup_.services.redactor.redact(std::string(request));
-        named.created_at = now;
-        named.base_commit = base.commit;
-        AF_TRY(task["inputs"],
-               resolve_inputs(entry, setup_.services.contracts, task_names(named), setup_.services.redactor, now));
-    }
+    id_ = make_task_id(setup_.services.redactor.redact(std::string(request_)), day, setup_.ids);
+    return options_.named ? options_.named(id_) : Result<void>();
+}
+
+/// Of task.yaml.
+json::object NewTask::document(json::object configuration) const {
+    return {{"format", 1},
+            {"task_id", id_},
+            {"request", request_},
+            {"goal_type", options_.pipeline.goal_type},
+            {"success_criteria",
+             json::array{"Every stage's artifact satisfies its contract", "Every gate passes on the delivered tree"}},
+            {"created_at", now_},
+            {"pipeline", options_.pipeline.name},
+            {"pipeline_template", options_.pipeline.to_json()},
+            {"base_commit", base_.commit},
+            {"codebase_hash", base_.tree},
+            {"configuration", std::move(configuration)}};
+}
+
+Result<json::object> NewTask::inputs() {
+    TaskState named;
+    named.resumption.named_after = id_;
+    named.request = setup_.services.redactor.redact(std::string(request_));
+    named.created_at = now_;
+    named.base_commit = base_.commit;
+    return resolve_inputs(entry_, setup_.services.contracts, task_names(named), setup_.services.redactor, now_);
+}
+
+records::TaskCreated NewTask::record() const {
     records::TaskCreated created{
-        .task_id = task_id,
-        .request = std::string(request),
-        .goal_type = options.pipeline.goal_type,
-        .pipeline = options.pipeline.to_json(),
-        .base_commit = base.commit,
-        .base_tree = base.tree,
-        .base_branch = base.branch,
-        .supervised = options.supervised || options.pipeline.supervised,
-        .approve_stages = {options.approve_stages.begin(), options.approve_stages.end()},
-        .iterate_stages = std::vector<std::string>(options.iterate_stages.begin(), options.iterate_stages.end()),
-        .interactive = options.interactive,
-        .exit_after = options.exit_after,
-        .replay_of = options.replay_of};
-    if (!options.entry.stage.empty()) { created.entry_stage = options.entry.stage; }
-    if (!options.entry.left_out.empty()) { created.left_out = options.entry.left_out; }
-    if (!options.set_file.empty()) { created.set = options.set_file; }
-    if (!entry.imports.empty()) { created.imports = contracts_of(entry); }
-    AF_TRY(auto session,
-           TaskSession::create(setup_.store, task, created, setup_.services.clock, setup_.command, setup_.services.redactor,
-                               [&](TaskSession& begun) { return record_imports(begun, setup_.services.contracts, entry); }));
+        .task_id = id_,
+        .request = std::string(request_),
+        .goal_type = options_.pipeline.goal_type,
+        .pipeline = options_.pipeline.to_json(),
+        .base_commit = base_.commit,
+        .base_tree = base_.tree,
+        .base_branch = base_.branch,
+        .supervised = options_.supervised || options_.pipeline.supervised,
+        .approve_stages = {options_.approve_stages.begin(), options_.approve_stages.end()},
+        .iterate_stages = std::vector<std::string>(options_.iterate_stages.begin(), options_.iterate_stages.end()),
+        .interactive = options_.interactive,
+        .exit_after = options_.exit_after,
+        .replay_of = options_.replay_of};
+    if (!options_.entry.stage.empty()) { created.entry_stage = options_.entry.stage; }
+    if (!options_.entry.left_out.empty()) { created.left_out = options_.entry.left_out; }
+    if (!options_.set_file.empty()) { created.set = options_.set_file; }
+    if (!entry_.imports.empty()) { created.imports = contracts_of(entry_); }
+    return created;
+}
+
+}  // namespace
+
+Result<PipelineResult> PipelineController::execute(std::string_view request, const StartOptions& options) {
+    AF_CHECK(check_request(request));
+    AF_CHECK(check_stages(options));
+    AF_TRY(TaskBase base, base_for(options));
+    AF_TRY(auto session, NewTask(setup_, request, options, std::move(base)).create());
     return TaskRun(setup_, std::move(session)).drive();
 }
 

@@ -189,6 +189,90 @@ private:
     std::string text_;
 };
 
+/// Searches a repository for the artifact that a specification depends on.
+class ArtifactSearch {
+public:
+    ArtifactSearch(const ExternalDependency& wanted, const VersionRange& range, const OtherRepository& other,
+                   const Repository& repository)
+        : wanted_(wanted), range_(range), other_(other), repository_(repository) {}
+
+    Result<records::ExternalMet> find() {
+        AF_TRY(auto tagged, find_in_tags());
+        if (tagged) { return *std::move(tagged); }
+        return range_.is_any() ? find_in_head() : Result<records::ExternalMet>(no_tag_fits());
+    }
+
+private:
+    using Versions = std::vector<std::pair<TaggedVersion, const Tag*>>;
+
+    Result<std::optional<records::ExternalMet>> find_in_tags() {
+        AF_TRY(const std::vector<Tag> tags, tags_of(other_.path));
+        const Versions versions = newest_first(tags);
+        // Tags of its own say more of an artifact than those of the whole repository.
+        const bool has_own = std::ranges::any_of(versions, [](const auto& one) { return one.first.of_artifact; });
+        for (const auto& [tagged, tag] : versions) {
+            if (has_own && !tagged.of_artifact) {
+                ignored_.add(tag->name);
+                continue;
+            }
+            seen_.add(tag->name);
+            if (!range_.contains(tagged.version)) { continue; }
+            AF_TRY(const std::string path, path_in(tag->commit));
+            if (!path.empty() || tagged.of_artifact) { return std::optional(met(tag->name, tag->commit, path)); }
+            seen_.mark_last(" (without it)");
+        }
+        return std::optional<records::ExternalMet>();
+    }
+
+    [[nodiscard]] Versions newest_first(const std::vector<Tag>& tags) const {
+        Versions versions;
+        for (const Tag& tag : tags) {
+            if (const auto version = version_in(tag.name, wanted_.artifact)) { versions.emplace_back(*version, &tag); }
+        }
+        std::ranges::sort(versions, [](const auto& one, const auto& two) { return one.first.version > two.first.version; });
+        return versions;
+    }
+
+    /// No version was asked for: what the repository has now.
+    [[nodiscard]] Result<records::ExternalMet> find_in_head() const {
+        std::optional<std::string> head;
+        if (!other_.default_branch.empty()) { AF_TRY(head, repository_.branch_commit(other_.default_branch)); }
+        if (!head) { AF_TRY(head, repository_.head_commit()); }
+        AF_TRY(const std::string path, path_in(*head));
+        if (!path.empty()) { return met("", *head, path); }
+        return not_there(
+            wanted_, "it has no such file", other_.path,
+            "create it there, then agentforge resume; or start again with a specification that names existing files");
+    }
+
+    /// Returns the artifact's path. Empty: the commit does not have it.
+    [[nodiscard]] Result<std::string> path_in(const std::string& commit) const {
+        AF_TRY(const std::string tree, repository_.tree_of(commit));
+        AF_TRY(const auto files, repository_.files_in_tree(tree));
+        return artifact_in(files, wanted_.artifact, other_.contracts_path);
+    }
+
+    [[nodiscard]] records::ExternalMet met(const std::string& tag, const std::string& commit, const std::string& path) const {
+        return {wanted_.repo, wanted_.artifact, wanted_.version, tag, commit, path};
+    }
+
+    [[nodiscard]] Error no_tag_fits() const {
+        std::string why = seen_.text().empty() ? "no tag there names a version" : "none of its tags fits: " + seen_.text();
+        if (!ignored_.text().empty()) { why += "; tags that do not name it do not count: " + ignored_.text(); }
+        const bool is_name = wanted_.artifact.find(' ') == std::string::npos;
+        return not_there(wanted_, why, other_.path,
+                         "tag it there (git tag " + (is_name ? wanted_.artifact + "-VERSION" : std::string("VERSION")) +
+                             "), then agentforge resume; or start again with another specification");
+    }
+
+    const ExternalDependency& wanted_;
+    const VersionRange& range_;
+    const OtherRepository& other_;
+    const Repository& repository_;
+    TagNames seen_;
+    TagNames ignored_;
+};
+
 Result<records::ExternalMet> resolve(const ExternalDependency& each, const FindRepository& find) {
     const auto range = VersionRange::parse(each.version);
     if (!range) {
@@ -203,53 +287,8 @@ Result<records::ExternalMet> resolve(const ExternalDependency& each, const FindR
                          "agentforge repo add PATH --name " + each.repo + ", then agentforge resume");
     }
     AF_TRY(const Repository repository, Repository::open(other->path));
-    const auto found = [&](const std::string& tag, const std::string& commit, const std::string& path) {
-        return records::ExternalMet{each.repo, each.artifact, each.version, tag, commit, path};
-    };
-    AF_TRY(const std::vector<Tag> tags, tags_of(other->path));
-    std::vector<std::pair<TaggedVersion, const Tag*>> versions;
-    for (const Tag& tag : tags) {
-        if (const auto version = version_in(tag.name, each.artifact)) { versions.emplace_back(*version, &tag); }
-    }
-    std::ranges::sort(versions, [](const auto& one, const auto& two) { return one.first.version > two.first.version; });
-    // Tags of its own say more of an artifact than those of the whole repository.
-    const bool has_own = std::ranges::any_of(versions, [](const auto& one) { return one.first.of_artifact; });
-    TagNames seen;
-    TagNames ignored;
-    for (const auto& [tagged, tag] : versions) {
-        if (has_own && !tagged.of_artifact) {
-            ignored.add(tag->name);
-            continue;
-        }
-        seen.add(tag->name);
-        if (!range->contains(tagged.version)) { continue; }
-        AF_TRY(const std::string tree, repository.tree_of(tag->commit));
-        AF_TRY(const auto files, repository.files_in_tree(tree));
-        const std::string path = artifact_in(files, each.artifact, other->contracts_path);
-        if (!path.empty() || tagged.of_artifact) { return found(tag->name, tag->commit, path); }
-        seen.mark_last(" (without it)");
-    }
-    if (range->is_any()) {
-        // No version was asked for: what the repository has now.
-        std::optional<std::string> head;
-        if (!other->default_branch.empty()) { AF_TRY(head, repository.branch_commit(other->default_branch)); }
-        if (!head) { AF_TRY(head, repository.head_commit()); }
-        AF_TRY(const std::string tree, repository.tree_of(*head));
-        AF_TRY(const auto files, repository.files_in_tree(tree));
-        const std::string path = artifact_in(files, each.artifact, other->contracts_path);
-        if (!path.empty()) { return found("", *head, path); }
-        return not_there(
-            each, "it has no such file", other->path,
-            "create it there, then agentforge resume; or start again with a specification that names existing files");
-    }
-    std::string why = seen.text().empty() ? "no tag there names a version" : "none of its tags fits: " + seen.text();
-    if (!ignored.text().empty()) { why += "; tags that do not name it do not count: " + ignored.text(); }
-    return not_there(each, why, other->path,
-                     "tag it there (git tag " +
-                         (each.artifact.find(' ') == std::string::npos ? each.artifact + "-VERSION" : std::string("VERSION")) +
-                         "), then agentforge resume; or start again with another specification");
+    return ArtifactSearch(each, *range, *other, repository).find();
 }
-
 }  // namespace
 
 std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskState& state, const TaskStore& tasks,

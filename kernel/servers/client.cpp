@@ -208,66 +208,75 @@ std::optional<Result<json::value>> ServerClient::asked(std::string_view method, 
     return serve_ ? serve_(method, params) : std::nullopt;
 }
 
-Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
-    ToolListing listing;
-    if (!offers_tools_) { return listing; }
-    tools_changed_ = false;  // Before asking: a change while the answer is on its way then causes another request.
-    const auto wrong = [&](const std::string& what) {
-        return Error{"AF-MCP-008", called(server_) + " answered `tools/list` with " + what, server_.where,
-                     "Report this to the server's author.", ErrorKind::invalid};
-    };
-    json::object params;
-    for (std::size_t page = 0;; ++page) {
-        if (page == max_pages || listing.tools.size() > max_tools) {
-            return wrong("more than " + std::to_string(max_tools) + " tools or " + std::to_string(max_pages) + " pages");
+namespace {
+
+Error wrong_listing(const ServerDefinition& server, const std::string& what) {
+    return Error{"AF-MCP-008", called(server) + " answered `tools/list` with " + what, server.where,
+                 "Report this to the server's author.", ErrorKind::invalid};
+}
+
+Error unusable_tool(const ServerDefinition& server, const std::string& tool, Error error) {
+    error.code = "AF-MCP-017";
+    error.message = "the tool `" + tool + "` of " + called(server) + " cannot be offered: " + error.message;
+    error.where = server.where;
+    return error;
+}
+
+std::string description_of(const ServerDefinition& server, const json::object& tool) {
+    std::string text = one_paragraph(text_of(tool, "description"));
+    if (text.empty()) { text = one_paragraph(text_of(tool, "title")); }
+    return text.empty() ? "A tool of " + called(server) + "; it does not describe itself." : text;
+}
+
+bool says_read_only(const json::object& tool) {
+    const json::object* annotations = object_of(tool, "annotations");
+    const json::value* hint = annotations == nullptr ? nullptr : annotations->if_contains("readOnlyHint");
+    return hint != nullptr && *hint == true;
+}
+
+/// Errors: AF-MCP-017 this tool cannot be offered.
+Result<ListedTool> read_tool(const ServerDefinition& server, const json::object& object, std::string name) {
+    const json::value* schema = object.if_contains("inputSchema");
+    auto usable = schema == nullptr ? Result<UsableSchema>(Error{"AF-MCP-017", "there is no `inputSchema`", "",
+                                                                 "Report this to the server's author.", ErrorKind::invalid})
+                                    : usable_schema(*schema);
+    if (!usable.ok()) { return unusable_tool(server, name, usable.error()); }
+    ListedTool tool;
+    tool.name = std::move(name);
+    tool.description = description_of(server, object);
+    tool.parameters = std::move(usable->schema);
+    tool.left_out = std::move(usable->left_out);
+    tool.paths = std::move(usable->paths);
+    tool.read_only = says_read_only(object);
+    tool.as_listed = json::object{{"name", tool.name}, {"description", text_of(object, "description")}, {"inputSchema", *schema}};
+    tool.hash = hash_of(tool.as_listed);
+    return tool;
+}
+
+/// Adds one page of tools. Errors: AF-MCP-008 it is no list of tools.
+Result<void> add_tools(const ServerDefinition& server, const json::value& page, ToolListing& listing) {
+    const json::value* tools = page.is_object() ? page.get_object().if_contains("tools") : nullptr;
+    if (tools == nullptr || !tools->is_array()) { return wrong_listing(server, "no list of tools"); }
+    for (const json::value& one : tools->get_array()) {
+        const json::object* object = one.if_object();
+        std::string name = object == nullptr ? std::string() : text_of(*object, "name");
+        if (name.empty() || name.size() > 128) {
+            return wrong_listing(server, "a tool without a name, or with one of more than 128 bytes");
         }
-        AF_TRY(const json::value answer, connection_->request("tools/list", params, {server_.startup_timeout, cancelled}));
-        const json::value* tools = answer.is_object() ? answer.get_object().if_contains("tools") : nullptr;
-        if (tools == nullptr || !tools->is_array()) { return wrong("no list of tools"); }
-        for (const json::value& one : tools->get_array()) {
-            const json::object* object = one.if_object();
-            ListedTool tool;
-            if (object != nullptr) { tool.name = text_of(*object, "name"); }
-            if (tool.name.empty() || tool.name.size() > 128) {
-                return wrong("a tool without a name, or with one of more than 128 bytes");
-            }
-            const json::value* schema = object->if_contains("inputSchema");
-            auto usable = schema == nullptr
-                              ? Result<UsableSchema>(Error{"AF-MCP-017", "there is no `inputSchema`", "",
-                                                           "Report this to the server's author.", ErrorKind::invalid})
-                              : usable_schema(*schema);
-            if (!usable.ok()) {
-                Error error = usable.error();
-                error.code = "AF-MCP-017";
-                error.message = "the tool `" + tool.name + "` of " + called(server_) + " cannot be offered: " + error.message;
-                error.where = server_.where;
-                listing.problems.push_back(std::move(error));
-                continue;
-            }
-            tool.description = one_paragraph(text_of(*object, "description"));
-            if (tool.description.empty()) { tool.description = one_paragraph(text_of(*object, "title")); }
-            if (tool.description.empty()) {
-                tool.description = "A tool of " + called(server_) + "; it does not describe itself.";
-            }
-            tool.parameters = std::move(usable->schema);
-            tool.left_out = std::move(usable->left_out);
-            tool.paths = std::move(usable->paths);
-            if (const json::object* annotations = object_of(*object, "annotations")) {
-                const json::value* hint = annotations->if_contains("readOnlyHint");
-                tool.read_only = hint != nullptr && *hint == true;
-            }
-            tool.as_listed =
-                json::object{{"name", tool.name}, {"description", text_of(*object, "description")}, {"inputSchema", *schema}};
-            tool.hash = hash_of(tool.as_listed);
-            listing.tools.push_back(std::move(tool));
+        auto tool = read_tool(server, *object, std::move(name));
+        if (tool.ok()) {
+            listing.tools.push_back(*std::move(tool));
+        } else {
+            listing.problems.push_back(std::move(tool).error());
         }
-        const std::string cursor = text_of(answer.get_object(), "nextCursor");
-        if (cursor.empty()) { break; }
-        params["cursor"] = cursor;
     }
-    // Two tools whose names map to the same one are indistinguishable: neither is offered.
+    return {};
+}
+
+/// Two tools whose names map to the same one are indistinguishable: neither is offered.
+void leave_out_indistinguishable(const ServerDefinition& server, ToolListing& listing) {
     std::vector<std::string> names;
-    for (const ListedTool& tool : listing.tools) { names.push_back(server_tool_name(server_.prefix, tool.name)); }
+    for (const ListedTool& tool : listing.tools) { names.push_back(server_tool_name(server.prefix, tool.name)); }
     std::vector<ListedTool> kept;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto twice = std::find_if(listing.tools.begin(), listing.tools.end(), [&](const ListedTool& other) {
@@ -279,13 +288,34 @@ Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
         } else if (static_cast<std::size_t>(twice - listing.tools.begin()) > i) {
             listing.problems.push_back({"AF-MCP-016",
                                         "the tools `" + listing.tools[i].name + "` and `" + twice->name + "` of " +
-                                            called(server_) + " would both be called `" + names[i] + "`; neither is offered",
-                                        server_.where,
+                                            called(server) + " would both be called `" + names[i] + "`; neither is offered",
+                                        server.where,
                                         "Leave one of them out of allowed_tools, or report it to the server's author.",
                                         ErrorKind::conflict});
         }
     }
     listing.tools = std::move(kept);
+}
+
+}  // namespace
+
+Result<ToolListing> ServerClient::list(const std::function<bool()>& cancelled) {
+    ToolListing listing;
+    if (!offers_tools_) { return listing; }
+    tools_changed_ = false;  // Before asking: a change while the answer is on its way then causes another request.
+    json::object params;
+    for (std::size_t page = 0;; ++page) {
+        if (page == max_pages || listing.tools.size() > max_tools) {
+            return wrong_listing(server_,
+                                 "more than " + std::to_string(max_tools) + " tools or " + std::to_string(max_pages) + " pages");
+        }
+        AF_TRY(const json::value answer, connection_->request("tools/list", params, {server_.startup_timeout, cancelled}));
+        AF_CHECK(add_tools(server_, answer, listing));
+        const std::string cursor = text_of(answer.get_object(), "nextCursor");
+        if (cursor.empty()) { break; }
+        params["cursor"] = cursor;
+    }
+    leave_out_indistinguishable(server_, listing);
     return listing;
 }
 

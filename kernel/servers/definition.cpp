@@ -302,70 +302,95 @@ Error not_trusted(const std::string& name, const std::string& where) {
             where, "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`.", ErrorKind::denied};
 }
 
-ServerSet read_servers(const ServerSources& sources) {
-    ServerSet set;
-    std::map<std::string, ServerDefinition> found;
-    const auto refuse = [&](const std::string& name, const Error& error) {
-        set.refused.insert_or_assign(tool_prefix(name), error);
-        set.problems.push_back(error);
-        found.erase(name);
-    };
-    std::error_code missing;
-    if (!sources.mcp_json.empty() && std::filesystem::exists(sources.mcp_json, missing)) {
+namespace {
+
+/// Gathers the declarations of servers, and sorts them into those that are used and those that are refused.
+class ServerSetReader {
+public:
+    explicit ServerSetReader(const ServerSources& sources) : sources_(sources) {}
+
+    ServerSet read() {
+        std::error_code missing;
+        if (!sources_.mcp_json.empty() && std::filesystem::exists(sources_.mcp_json, missing)) { read_mcp_json(); }
+        for (const auto& [key, value] : sources_.settings) {
+            const std::string name(key);
+            if (set_.refused.contains(tool_prefix(name)) || !value.is_object()) { continue; }
+            read_settings(name, value.get_object());
+        }
+        for (auto& [name, server] : std::map<std::string, ServerDefinition>(found_)) { accept(name, server); }
+        return std::move(set_);
+    }
+
+private:
+    void refuse(const std::string& name, const Error& error) {
+        set_.refused.insert_or_assign(tool_prefix(name), error);
+        set_.problems.push_back(error);
+        found_.erase(name);
+    }
+
+    void read_mcp_json() {
         McpJson file;
-        if (const auto read = file.read(sources.mcp_json); !read.ok()) {
-            set.problems.push_back(read.error());
-        } else if (const json::object* servers = file.servers()) {
-            for (const auto& [key, value] : *servers) {
-                const std::string name(key);
-                if (auto server = file.server(name, value); server.ok()) {
-                    found.emplace(name, std::move(*server));
-                } else {
-                    refuse(name, server.error());
-                }
+        if (const auto read = file.read(sources_.mcp_json); !read.ok()) {
+            set_.problems.push_back(read.error());
+            return;
+        }
+        const json::object* servers = file.servers();
+        if (servers == nullptr) { return; }
+        for (const auto& [key, value] : *servers) {
+            const std::string name(key);
+            if (auto server = file.server(name, value); server.ok()) {
+                found_.emplace(name, std::move(*server));
+            } else {
+                refuse(name, server.error());
             }
         }
     }
-    for (const auto& [key, value] : sources.settings) {
-        const std::string name(key);
-        if (set.refused.contains(tool_prefix(name)) || !value.is_object()) { continue; }
-        ServerDefinition& server = found[name];
+
+    void read_settings(const std::string& name, const json::object& fields) {
+        ServerDefinition& server = found_[name];
         server.name = name;
-        if (server.where.empty() || value.get_object().contains("command")) {
-            server.where = sources.where ? sources.where(name) : name;
-        }
-        if (value.get_object().contains("command")) { server.from_repository = false; }
-        apply_settings(value.get_object(), server);
+        const bool has_command = fields.contains("command");
+        if (server.where.empty() || has_command) { server.where = sources_.where ? sources_.where(name) : name; }
+        if (has_command) { server.from_repository = false; }
+        apply_settings(fields, server);
     }
-    std::map<std::string, std::string> prefixes;
-    for (auto& [name, server] : std::map<std::string, ServerDefinition>(found)) {
+
+    void accept(const std::string& name, ServerDefinition& server) {
         server.prefix = tool_prefix(name);
         if (!server.enabled) {
-            set.refused.insert_or_assign(server.prefix,
-                                         Error{"AF-MCP-001", "the server `" + name + "` is switched off", server.where,
-                                               "Remove `enabled: false` from its settings.", ErrorKind::unavailable});
-            continue;
+            set_.refused.insert_or_assign(server.prefix,
+                                          Error{"AF-MCP-001", "the server `" + name + "` is switched off", server.where,
+                                                "Remove `enabled: false` from its settings.", ErrorKind::unavailable});
+            return;
         }
-        const auto [other, first] = prefixes.emplace(server.prefix, name);
+        const auto [other, first] = prefixes_.emplace(server.prefix, name);
         if (!first) {
             refuse(name, {"AF-MCP-016",
                           "the servers `" + other->second + "` and `" + name + "` both give their tools the prefix `" +
                               server.prefix + "__`; `" + name + "` is not used",
                           server.where, "Rename one of the two.", ErrorKind::conflict});
-            set.refused.erase(server.prefix);
-            continue;
+            set_.refused.erase(server.prefix);
+            return;
         }
-        if (server.from_repository && !sources.trusted) {
-            set.refused.insert_or_assign(server.prefix, not_trusted(name, server.where));
-            continue;
+        if (server.from_repository && !sources_.trusted) {
+            set_.refused.insert_or_assign(server.prefix, not_trusted(name, server.where));
+            return;
         }
-        if (const auto good = check(server, sources); !good.ok()) {
+        if (const auto good = check(server, sources_); !good.ok()) {
             refuse(name, good.error());
-            continue;
+            return;
         }
-        set.servers.push_back(server);
+        set_.servers.push_back(server);
     }
-    return set;
-}
+
+    const ServerSources& sources_;
+    ServerSet set_;
+    std::map<std::string, ServerDefinition> found_;
+    std::map<std::string, std::string> prefixes_;  ///< Prefix → server.
+};
+
+}  // namespace
+
+ServerSet read_servers(const ServerSources& sources) { return ServerSetReader(sources).read(); }
 
 }  // namespace agentforge::kernel

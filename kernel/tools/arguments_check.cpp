@@ -70,7 +70,8 @@ std::size_t characters(std::string_view text) noexcept {
 }
 
 std::size_t size_of(const json::value& value) noexcept {
-    return value.is_string() ? characters(value.get_string()) : value.get_array().size();
+    if (value.is_string()) { return characters(value.get_string()); }
+    return value.is_object() ? value.get_object().size() : value.get_array().size();
 }
 
 /// What happens to names missing in `properties` if the schema does not say.
@@ -193,6 +194,151 @@ void check_combination(Check& check, std::string_view name, const json::array& s
     }
 }
 
+/// A keyword that limits how much a string, array or object holds.
+struct SizeKeyword {
+    std::string_view name;
+    json::kind kind;
+    bool at_least;
+    const char* unit;
+};
+constexpr std::array<SizeKeyword, 6> size_keywords{{{"minLength", json::kind::string, true, " characters"},
+                                                    {"maxLength", json::kind::string, false, " characters"},
+                                                    {"minItems", json::kind::array, true, " items"},
+                                                    {"maxItems", json::kind::array, false, " items"},
+                                                    {"minProperties", json::kind::object, true, " fields"},
+                                                    {"maxProperties", json::kind::object, false, " fields"}}};
+
+/// Checks one value against the keywords of its schema.
+class KeywordCheck {
+public:
+    KeywordCheck(Check& check, json::value& value, const std::string& path, std::size_t depth, Unknown unknown)
+        : check_(check), value_(value), path_(path), depth_(depth), unknown_(unknown) {}
+
+    /// Returns false if nothing more of this value is to be checked.
+    bool check(std::string_view name, const json::value& rule) {
+        if (is_described_keyword(name) || check_choice(name, rule) || check_number(name, rule) || check_size(name, rule) ||
+            check_pattern(name, rule) || check_items(name, rule) || check_unique_items(name, rule) || check_not(name, rule)) {
+            return true;
+        }
+        if ((name == "anyOf" || name == "oneOf" || name == "allOf") && rule.is_array()) {
+            check_combination(check_, name, rule.get_array(), value_, path_, depth_);
+        } else if (name == "$ref" && rule.is_string()) {
+            check_reference(rule);
+        } else {
+            check_.schema_defect = "`" + std::string(name) + "` of " + place(path_) + " is not a keyword that is checked here";
+        }
+        return check_.schema_defect.empty();
+    }
+
+private:
+    // Each returns whether it knows the keyword.
+
+    bool check_choice(std::string_view name, const json::value& rule) {
+        if (name == "const") {
+            if (rule != value_) { check_.defect(place(path_) + " must be " + shown(rule)); }
+            return true;
+        }
+        if (name != "enum" || !rule.is_array()) { return false; }
+        const auto& choices = rule.get_array();
+        if (std::find(choices.begin(), choices.end(), value_) == choices.end()) {
+            check_.defect(place(path_) + " must be one of " + shown(rule) + "; it is " + shown(value_));
+        }
+        return true;
+    }
+
+    bool check_number(std::string_view name, const json::value& rule) {
+        const double limit = rule.is_number() ? as_number(rule) : 0.0;
+        const double number = value_.is_number() ? as_number(value_) : 0.0;
+        const auto refuse_if = [&](bool broken, const char* wanted) {
+            if (value_.is_number() && broken) {
+                check_.defect(place(path_) + " must be " + wanted + shown(rule) + "; it is " + shown(value_));
+            }
+            return true;
+        };
+        if (name == "minimum") { return refuse_if(number < limit, "at least "); }
+        if (name == "maximum") { return refuse_if(number > limit, "at most "); }
+        if (!rule.is_number()) { return false; }
+        if (name == "exclusiveMinimum") { return refuse_if(number <= limit, "more than "); }
+        if (name == "exclusiveMaximum") { return refuse_if(number >= limit, "less than "); }
+        if (name != "multipleOf" || limit <= 0) { return false; }
+        const double times = number / limit;
+        return refuse_if(std::abs(times - std::round(times)) > 1e-9, "a multiple of ");
+    }
+
+    bool check_size(std::string_view name, const json::value& rule) {
+        const auto* keyword =
+            std::find_if(size_keywords.begin(), size_keywords.end(), [&](const SizeKeyword& each) { return each.name == name; });
+        if (keyword == size_keywords.end()) { return false; }
+        if (keyword->kind == json::kind::object && !rule.is_number()) { return false; }
+        if (value_.kind() != keyword->kind) { return true; }
+        const double limit = rule.is_number() ? as_number(rule) : 0.0;
+        const auto size = static_cast<double>(size_of(value_));
+        if (keyword->at_least ? size < limit : size > limit) {
+            check_.defect(place(path_) + " must have " + (keyword->at_least ? "at least " : "at most ") + shown(rule) +
+                          keyword->unit);
+        }
+        return true;
+    }
+
+    bool check_pattern(std::string_view name, const json::value& rule) {
+        if (name != "pattern" || !rule.is_string()) { return false; }
+        const RE2 pattern(std::string_view(rule.get_string()), RE2::Quiet);
+        if (!pattern.ok()) {
+            check_.schema_defect = "`pattern` of " + place(path_) + " is not RE2: " + pattern.error();
+        } else if (value_.is_string() && !RE2::PartialMatch(std::string_view(value_.get_string()), pattern)) {
+            check_.defect(place(path_) + " must match " + shown(rule) + "; it is " + shown(value_));
+        }
+        return true;
+    }
+
+    bool check_items(std::string_view name, const json::value& rule) {
+        if (name != "items" || !rule.is_object()) { return false; }
+        if (!value_.is_array()) { return true; }
+        std::size_t index = 0;
+        for (auto& item : value_.get_array()) {
+            check_value(check_, rule.get_object(), item, path_ + "[" + std::to_string(index++) + "]", depth_ + 1);
+        }
+        return true;
+    }
+
+    bool check_unique_items(std::string_view name, const json::value& rule) {
+        if (name != "uniqueItems" || !rule.is_bool()) { return false; }
+        if (!value_.is_array() || !rule.get_bool()) { return true; }
+        const auto& items = value_.get_array();
+        for (std::size_t i = 0; i < items.size() && i < 1000; ++i) {
+            const auto* end = items.begin() + static_cast<std::ptrdiff_t>(i);
+            if (std::find(items.begin(), end, items[i]) != end) {
+                check_.defect(place(path_) + " holds " + shown(items[i]) + " twice");
+                break;
+            }
+        }
+        return true;
+    }
+
+    bool check_not(std::string_view name, const json::value& rule) {
+        if (name != "not") { return false; }
+        std::vector<std::string> defects;
+        json::value copy = value_;
+        if (fits(check_, rule, copy, path_, depth_, defects)) { check_.defect(place(path_) + " must not fit " + shown(rule)); }
+        return true;
+    }
+
+    void check_reference(const json::value& rule) {
+        const json::value* named = resolve_reference(*check_.root, rule.get_string());
+        if (named == nullptr) {
+            check_.schema_defect = "`$ref` of " + place(path_) + " names nothing in the schema: " + shown(rule);
+        } else if (named->is_object()) {
+            check_value(check_, named->get_object(), value_, path_, depth_ + 1, unknown_);
+        }
+    }
+
+    Check& check_;
+    json::value& value_;
+    const std::string& path_;
+    const std::size_t depth_;
+    const Unknown unknown_;
+};
+
 void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth,
                  Unknown unknown) {
     if (++*check.comparisons > max_comparisons) {
@@ -208,106 +354,9 @@ void check_value(Check& check, const json::object& schema, json::value& value, c
         check_type(check, *type, value, path);
         if (check.defects.size() != before || !check.schema_defect.empty()) { return; }
     }
+    KeywordCheck keywords(check, value, path, depth, unknown);
     for (const auto& keyword : schema) {
-        const std::string_view name = keyword.key();
-        const auto& rule = keyword.value();
-        const bool number = value.is_number();
-        const auto limit = [&] { return rule.is_number() ? as_number(rule) : 0.0; };
-        if (is_described_keyword(name)) { continue; }
-        if (name == "enum" && rule.is_array()) {
-            const auto& choices = rule.get_array();
-            if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
-                check.defect(place(path) + " must be one of " + shown(rule) + "; it is " + shown(value));
-            }
-        } else if (name == "const") {
-            if (rule != value) { check.defect(place(path) + " must be " + shown(rule)); }
-        } else if (name == "minimum") {
-            if (number && as_number(value) < limit()) {
-                check.defect(place(path) + " must be at least " + shown(rule) + "; it is " + shown(value));
-            }
-        } else if (name == "maximum") {
-            if (number && as_number(value) > limit()) {
-                check.defect(place(path) + " must be at most " + shown(rule) + "; it is " + shown(value));
-            }
-        } else if (name == "minLength") {
-            if (value.is_string() && static_cast<double>(size_of(value)) < limit()) {
-                check.defect(place(path) + " must have at least " + shown(rule) + " characters");
-            }
-        } else if (name == "maxLength") {
-            if (value.is_string() && static_cast<double>(size_of(value)) > limit()) {
-                check.defect(place(path) + " must have at most " + shown(rule) + " characters");
-            }
-        } else if (name == "minItems") {
-            if (value.is_array() && static_cast<double>(size_of(value)) < limit()) {
-                check.defect(place(path) + " must have at least " + shown(rule) + " items");
-            }
-        } else if (name == "maxItems") {
-            if (value.is_array() && static_cast<double>(size_of(value)) > limit()) {
-                check.defect(place(path) + " must have at most " + shown(rule) + " items");
-            }
-        } else if (name == "pattern" && rule.is_string()) {
-            const RE2 pattern(std::string_view(rule.get_string()), RE2::Quiet);
-            if (!pattern.ok()) {
-                check.schema_defect = "`pattern` of " + place(path) + " is not RE2: " + pattern.error();
-            } else if (value.is_string() && !RE2::PartialMatch(std::string_view(value.get_string()), pattern)) {
-                check.defect(place(path) + " must match " + shown(rule) + "; it is " + shown(value));
-            }
-        } else if (name == "items" && rule.is_object()) {
-            if (!value.is_array()) { continue; }
-            std::size_t index = 0;
-            for (auto& item : value.get_array()) {
-                check_value(check, rule.get_object(), item, path + "[" + std::to_string(index++) + "]", depth + 1);
-            }
-        } else if (name == "exclusiveMinimum" && rule.is_number()) {
-            if (number && as_number(value) <= limit()) {
-                check.defect(place(path) + " must be more than " + shown(rule) + "; it is " + shown(value));
-            }
-        } else if (name == "exclusiveMaximum" && rule.is_number()) {
-            if (number && as_number(value) >= limit()) {
-                check.defect(place(path) + " must be less than " + shown(rule) + "; it is " + shown(value));
-            }
-        } else if (name == "multipleOf" && rule.is_number() && limit() > 0) {
-            const double times = number ? as_number(value) / limit() : 0.0;
-            if (number && std::abs(times - std::round(times)) > 1e-9) {
-                check.defect(place(path) + " must be a multiple of " + shown(rule) + "; it is " + shown(value));
-            }
-        } else if (name == "uniqueItems" && rule.is_bool()) {
-            if (!value.is_array() || !rule.get_bool()) { continue; }
-            const auto& items = value.get_array();
-            for (std::size_t i = 0; i < items.size() && i < 1000; ++i) {
-                if (std::find(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(i), items[i]) !=
-                    items.begin() + static_cast<std::ptrdiff_t>(i)) {
-                    check.defect(place(path) + " holds " + shown(items[i]) + " twice");
-                    break;
-                }
-            }
-        } else if (name == "minProperties" && rule.is_number()) {
-            if (value.is_object() && static_cast<double>(value.get_object().size()) < limit()) {
-                check.defect(place(path) + " must have at least " + shown(rule) + " fields");
-            }
-        } else if (name == "maxProperties" && rule.is_number()) {
-            if (value.is_object() && static_cast<double>(value.get_object().size()) > limit()) {
-                check.defect(place(path) + " must have at most " + shown(rule) + " fields");
-            }
-        } else if ((name == "anyOf" || name == "oneOf" || name == "allOf") && rule.is_array()) {
-            check_combination(check, name, rule.get_array(), value, path, depth);
-            if (!check.schema_defect.empty()) { return; }
-        } else if (name == "not") {
-            std::vector<std::string> defects;
-            json::value copy = value;
-            if (fits(check, rule, copy, path, depth, defects)) { check.defect(place(path) + " must not fit " + shown(rule)); }
-        } else if (name == "$ref" && rule.is_string()) {
-            const json::value* named = resolve_reference(*check.root, rule.get_string());
-            if (named == nullptr) {
-                check.schema_defect = "`$ref` of " + place(path) + " names nothing in the schema: " + shown(rule);
-                return;
-            }
-            if (named->is_object()) { check_value(check, named->get_object(), value, path, depth + 1, unknown); }
-            if (!check.schema_defect.empty()) { return; }
-        } else {
-            check.schema_defect = "`" + std::string(name) + "` of " + place(path) + " is not a keyword that is checked here";
-            return;
-        }
+        if (!keywords.check(keyword.key(), keyword.value())) { return; }
     }
     if (value.is_object() &&
         (schema.contains("properties") || schema.contains("required") || schema.contains("additionalProperties"))) {

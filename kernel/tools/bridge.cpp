@@ -206,6 +206,19 @@ bool takes_null(const json::object& properties, std::string_view name) {
     return is_null(*type) || (type->is_array() && std::any_of(type->get_array().begin(), type->get_array().end(), is_null));
 }
 
+/// Replaces the plugin's data by a copy in default storage, because the plugin's must not outlive it. Adds the notes.
+void take_own_data(ToolResult& result, const json::object& notes) {
+    const auto data_bytes = result.data.empty() ? 0 : json::serialize(result.data).size();
+    json::object data;
+    if (data_bytes > ToolBridge::max_output_bytes) {
+        data["left_out_bytes"] = data_bytes;
+    } else {
+        data = json::object(result.data, {});
+    }
+    for (const auto& note : notes) { data[note.key()] = note.value(); }
+    result.data = std::move(data);
+}
+
 }  // namespace
 
 struct ToolBridge::State {
@@ -222,6 +235,11 @@ struct ToolBridge::State {
     [[nodiscard]] Result<const ToolSpec*> find(std::string_view tool) const;
     [[nodiscard]] Result<void> prepare(const ToolSpec& spec, json::object& arguments, json::object& notes) const;
     [[nodiscard]] Result<void> check_path(const ToolSpec& spec, std::string_view parameter, json::value& value) const;
+    [[nodiscard]] ToolResult refuse(Error error) const;
+    [[nodiscard]] ToolResult run(std::string_view tool, const ToolSpec& spec, const json::object& arguments,
+                                 GuardedContext& context) const;
+    void redact(ToolResult& result) const;
+    void limit_texts(const ToolSpec& spec, ToolResult& result) const;
 };
 
 Result<const ToolSpec*> ToolBridge::State::find(std::string_view tool) const {
@@ -312,6 +330,61 @@ Result<void> ToolBridge::State::check_path(const ToolSpec& spec, std::string_vie
     return {};
 }
 
+ToolResult ToolBridge::State::refuse(Error error) const {
+    error.remedy = possible_advice(error.remedy, missing);
+    return refusal(std::move(error));
+}
+
+/// Calls the tool. The result of a failure has an error, whatever the tool answers.
+ToolResult ToolBridge::State::run(std::string_view tool, const ToolSpec& spec, const json::object& arguments,
+                                  GuardedContext& context) const {
+    ToolResult result;
+    const auto threw = [&](const std::string& what) {
+        result =
+            refuse({"AF-TOOL-006", "Tool '" + spec.name + "' failed inside: " + ellipsis(sanitize_utf8(what), 500) + ".",
+                    spec.name, "This is a defect of the plugin: report it to its author; try other arguments or another tool.",
+                    ErrorKind::internal});
+    };
+    try {
+        result = tools.find(tool)->second->call(arguments, context);
+    } catch (const std::exception& exception) { threw(exception.what()); } catch (...) {
+        threw("it threw something that is not a std::exception");
+    }
+    if (context.violation()) { return refuse(*context.violation()); }
+    if (result.error) {
+        result.success = false;
+    } else if (!result.success) {
+        result.error = Error{"AF-TOOL-007", "Tool '" + spec.name + "' failed without saying why.", spec.name,
+                             "Try other arguments or another tool.", ErrorKind::internal};
+    }
+    return result;
+}
+
+/// Hides secrets. Comes before anything is truncated.
+void ToolBridge::State::redact(ToolResult& result) const {
+    if (result.error && result.output == result.error->to_string()) {
+        result.output.clear();  // `limit_texts` writes it, without advice that does not apply to this role.
+    }
+    const Redactor& redactor = services.redactor();
+    result.output = redactor.redact_cut(std::move(result.output));
+    result.summary = redactor.redact(std::move(result.summary));
+    if (result.error) { result.error = redactor.redact(*std::move(result.error)); }
+    if (redactor.finds(result.data)) { redactor.redact(result.data); }
+}
+
+void ToolBridge::State::limit_texts(const ToolSpec& spec, ToolResult& result) const {
+    if (result.error) {
+        result.error->message = head_and_tail(sanitize_utf8(result.error->message), max_output_bytes / 2);
+        result.error->where = ellipsis(sanitize_utf8(result.error->where), 500);
+        result.error->remedy = ellipsis(sanitize_utf8(possible_advice(result.error->remedy, missing)), 1000);
+        if (result.output.empty()) { result.output = result.error->to_string(); }
+        if (result.summary.empty()) { result.summary = result.error->message; }
+    }
+    result.output = head_and_tail(sanitize_utf8(result.output), max_output_bytes);
+    if (result.summary.empty()) { result.summary = spec.name; }
+    result.summary = ellipsis(sanitize_utf8(first_line(result.summary)), 200);
+}
+
 ToolBridge::ToolBridge(AgentDefinition agent, std::map<std::string, std::shared_ptr<Tool>, std::less<>> tools,
                        RoleWorkspace& workspace, ToolServices& services, json::object completion_schema,
                        std::vector<std::string> known_tools)
@@ -355,64 +428,17 @@ const std::vector<ToolSpec>& ToolBridge::offered() const noexcept { return state
 void ToolBridge::expect(std::map<std::string, std::string, std::less<>> seen) { state_->workspace.expect(std::move(seen)); }
 
 ToolResult ToolBridge::call(std::string_view tool, const json::object& arguments, const ToolCallInfo& info) {
-    const auto refusal = [this](Error error) {
-        error.remedy = possible_advice(error.remedy, state_->missing);
-        return kernel::refusal(std::move(error));
-    };
     const auto found = state_->find(tool);
-    if (!found.ok()) { return refusal(found.error()); }
+    if (!found.ok()) { return state_->refuse(found.error()); }
     const ToolSpec& spec = **found;
     json::object prepared(arguments, {});  // Default storage, because it crosses into a plugin.
     json::object notes;
-    if (auto fits = state_->prepare(spec, prepared, notes); !fits.ok()) { return refusal(std::move(fits).error()); }
+    if (auto fits = state_->prepare(spec, prepared, notes); !fits.ok()) { return state_->refuse(std::move(fits).error()); }
     GuardedContext context(spec, info, state_->agent, state_->constraints, state_->workspace, state_->services);
-    ToolResult result;
-    const auto threw = [&](const std::string& what) {
-        result =
-            refusal({"AF-TOOL-006", "Tool '" + spec.name + "' failed inside: " + ellipsis(sanitize_utf8(what), 500) + ".",
-                     spec.name, "This is a defect of the plugin: report it to its author; try other arguments or another tool.",
-                     ErrorKind::internal});
-    };
-    try {
-        result = state_->tools.find(tool)->second->call(prepared, context);
-    } catch (const std::exception& exception) { threw(exception.what()); } catch (...) {
-        threw("it threw something that is not a std::exception");
-    }
-    if (context.violation()) {
-        result = refusal(*context.violation());
-    } else if (result.error) {
-        result.success = false;
-    } else if (!result.success) {
-        result.error = Error{"AF-TOOL-007", "Tool '" + spec.name + "' failed without saying why.", spec.name,
-                             "Try other arguments or another tool.", ErrorKind::internal};
-    }
-    if (result.error && result.output == result.error->to_string()) {
-        result.output.clear();
-    }                                                        // Written below, without advice that does not apply to this role.
-    const Redactor& redactor = state_->services.redactor();  // Before anything is truncated.
-    result.output = redactor.redact_cut(std::move(result.output));
-    result.summary = redactor.redact(std::move(result.summary));
-    if (result.error) { result.error = redactor.redact(*std::move(result.error)); }
-    if (redactor.finds(result.data)) { redactor.redact(result.data); }
-    if (result.error) {
-        result.error->message = head_and_tail(sanitize_utf8(result.error->message), max_output_bytes / 2);
-        result.error->where = ellipsis(sanitize_utf8(result.error->where), 500);
-        result.error->remedy = ellipsis(sanitize_utf8(possible_advice(result.error->remedy, state_->missing)), 1000);
-        if (result.output.empty()) { result.output = result.error->to_string(); }
-        if (result.summary.empty()) { result.summary = result.error->message; }
-    }
-    result.output = head_and_tail(sanitize_utf8(result.output), max_output_bytes);
-    if (result.summary.empty()) { result.summary = spec.name; }
-    result.summary = ellipsis(sanitize_utf8(first_line(result.summary)), 200);
-    const auto data_bytes = result.data.empty() ? 0 : json::serialize(result.data).size();
-    json::object data;  // Default storage again: the plugin's must not outlive it.
-    if (data_bytes > max_output_bytes) {
-        data["left_out_bytes"] = data_bytes;
-    } else {
-        data = json::object(result.data, {});
-    }
-    for (const auto& note : notes) { data[note.key()] = note.value(); }
-    result.data = std::move(data);
+    ToolResult result = state_->run(tool, spec, prepared, context);
+    state_->redact(result);
+    state_->limit_texts(spec, result);
+    take_own_data(result, notes);
     return result;
 }
 

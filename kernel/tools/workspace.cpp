@@ -629,68 +629,111 @@ Result<Listing> RoleWorkspace::list(std::string_view directory, const ListOption
     return listing;
 }
 
-Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
+namespace {
+
+Result<void> check_search_pattern(const std::string& pattern) {
+    if (!pattern.empty() && pattern.size() <= 4096) { return {}; }
+    return Error{"AF-TOOL-021",
+                 pattern.empty() ? "The pattern is empty." : "The pattern is longer than 4096 bytes.",
+                 {},
+                 "Give the text to look for.",
+                 ErrorKind::invalid};
+}
+
+RE2::Options search_settings(const SearchQuery& query) {
     RE2::Options settings(RE2::Quiet);
     settings.set_literal(query.literal);
     settings.set_case_sensitive(!query.ignore_case);
     settings.set_never_nl(true);
     settings.set_max_mem(8 << 20);
-    if (query.pattern.empty() || query.pattern.size() > 4096) {
-        return Error{"AF-TOOL-021",
-                     query.pattern.empty() ? "The pattern is empty." : "The pattern is longer than 4096 bytes.",
-                     {},
-                     "Give the text to look for.",
-                     ErrorKind::invalid};
+    return settings;
+}
+
+Error wrong_pattern_error(const std::string& pattern, const std::string& why) {
+    return {
+        "AF-TOOL-021",
+        "The pattern '" + ellipsis(sanitize_utf8(pattern), 200) + "' is not a regular expression: " + why + ".",
+        {},
+        "Write RE2 syntax (no look-around, no back-references), and escape ( ) [ ] { } . * + ? | ^ $ where they are meant literally.",
+        ErrorKind::invalid};
+}
+
+/// Makes each CRLF an LF: `$` must also match before CRLF.
+void remove_carriage_returns(std::string& text) {
+    if (text.find('\r') == std::string::npos) { return; }
+    std::size_t out = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '\r' || i + 1 >= text.size() || text[i + 1] != '\n') { text[out++] = text[i]; }
     }
-    const RE2 pattern(query.literal ? query.pattern : "(?m)" + query.pattern, settings);
-    if (!pattern.ok()) {
-        return Error{
-            "AF-TOOL-021",
-            "The pattern '" + ellipsis(sanitize_utf8(query.pattern), 200) + "' is not a regular expression: " + pattern.error() +
-                ".",
-            {},
-            "Write RE2 syntax (no look-around, no back-references), and escape ( ) [ ] { } . * + ? | ^ $ where they are meant literally.",
-            ErrorKind::invalid};
+    text.resize(out);
+}
+
+}  // namespace
+
+/// One call of `search`.
+class RoleWorkspace::TextSearch {
+public:
+    TextSearch(const State& state, const SearchQuery& query)
+        : state_(state),
+          query_(query),
+          pattern_(query.literal ? query.pattern : "(?m)" + query.pattern, search_settings(query)),
+          names_placeholder_(query.pattern.find("REDACTED") != std::string::npos) {}
+
+    Result<SearchHits> run() {
+        if (!pattern_.ok()) { return wrong_pattern_error(query_.pattern, pattern_.error()); }
+        if (!query_.glob.empty()) { AF_TRY(filter_, PathRule::parse(query_.glob)); }
+        AF_TRY(const auto root, state_.open_folder(".", "search"));
+        const auto visit = [this](int parent, const Entry& entry, const std::string& path) {
+            return search_entry(parent, entry, path);
+        };
+        AF_TRY(const bool all, state_.walk(root.get(), "", 0, true, visit));
+        result_.truncated = result_.truncated || !all;
+        return std::move(result_);
     }
-    std::optional<PathRule> filter;
-    if (!query.glob.empty()) { AF_TRY(filter, PathRule::parse(query.glob)); }
-    AF_TRY(const auto root, state_->open_folder(".", "search"));
-    const bool names_placeholder = query.pattern.find("REDACTED") != std::string::npos;
-    SearchHits result;
-    std::uint64_t files = 0;
-    std::uint64_t bytes_read = 0;
-    const auto visit = [&](int parent, const Entry& entry, const std::string& path) {
-        if (!S_ISREG(entry.mode) || (filter && !filter->allows(path)) || entry.size > max_whole_read_bytes) { return true; }
-        if (++files > search_file_budget || bytes_read + entry.size > search_byte_budget) {
-            result.truncated = true;
+
+private:
+    /// Returns false if the search ends here.
+    bool search_entry(int parent, const Entry& entry, const std::string& path) {
+        if (!S_ISREG(entry.mode) || (filter_ && !filter_->allows(path)) || entry.size > max_whole_read_bytes) { return true; }
+        if (++files_ > search_file_budget || bytes_read_ + entry.size > search_byte_budget) {
+            result_.truncated = true;
             return false;
         }
+        auto text = read_text(parent, entry, path);
+        if (!text) { return true; }
+        redact_if_hit(*text);
+        remove_carriage_returns(*text);
+        return add_hits(*text, path);
+    }
+
+    /// Returns nothing for a file that cannot be read or is binary.
+    std::optional<std::string> read_text(int parent, const Entry& entry, const std::string& path) {
         OpenFile file;
         file.descriptor = open_beneath(parent, entry.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
         if (!file.descriptor.valid() || ::fstat(file.descriptor.get(), &file.status) != 0 || !S_ISREG(file.status.st_mode)) {
-            return true;
+            return std::nullopt;
         }
         auto read = State::contents(file, path);
-        if (!read.ok() || is_binary(*read)) { return true; }
+        if (!read.ok() || is_binary(*read)) { return std::nullopt; }
         std::string text = std::move(read).value();
-        bytes_read += text.size();
-        // Only if there may be a hit: most files are not read twice.
-        if (names_placeholder || pattern.Match(text, 0, text.size(), RE2::UNANCHORED, nullptr, 0)) {
-            if (auto shown = state_->redactor->redacted(text)) { text = *std::move(shown); }
-        }
-        if (text.find('\r') != std::string::npos) {  // `$` must also match before CRLF.
-            std::size_t out = 0;
-            for (std::size_t i = 0; i < text.size(); ++i) {
-                if (text[i] != '\r' || i + 1 >= text.size() || text[i + 1] != '\n') { text[out++] = text[i]; }
-            }
-            text.resize(out);
-        }
+        bytes_read_ += text.size();
+        return text;
+    }
+
+    /// Only if there may be a hit: most files are not read twice.
+    void redact_if_hit(std::string& text) const {
+        if (!names_placeholder_ && !pattern_.Match(text, 0, text.size(), RE2::UNANCHORED, nullptr, 0)) { return; }
+        if (auto shown = state_.redactor->redacted(text)) { text = *std::move(shown); }
+    }
+
+    /// Returns false if there are more hits than wanted.
+    bool add_hits(const std::string& text, const std::string& path) {
         const re2::StringPiece whole(text);
         std::size_t at = 0;
         std::size_t counted = 0;
         std::uint64_t line = 1;
         re2::StringPiece match;
-        while (at < text.size() && pattern.Match(whole, at, text.size(), RE2::UNANCHORED, &match, 1)) {
+        while (at < text.size() && pattern_.Match(whole, at, text.size(), RE2::UNANCHORED, &match, 1)) {
             const auto offset = static_cast<std::size_t>(match.data() - text.data());
             line += static_cast<std::uint64_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
                                                           text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
@@ -699,18 +742,29 @@ Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
             auto begin = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
             begin = begin == std::string::npos ? 0 : begin + 1;
             const auto end = std::min(text.find('\n', offset), text.size());
-            if (result.hits.size() >= query.limit) {
-                result.truncated = true;
+            if (result_.hits.size() >= query_.limit) {
+                result_.truncated = true;
                 return false;
             }
-            result.hits.push_back({path, line, cut_around(std::string_view(text).substr(begin, end - begin), offset - begin)});
+            result_.hits.push_back({path, line, cut_around(std::string_view(text).substr(begin, end - begin), offset - begin)});
             at = end + 1;
         }
         return true;
-    };
-    AF_TRY(const bool all, state_->walk(root.get(), "", 0, true, visit));
-    result.truncated = result.truncated || !all;
-    return result;
+    }
+
+    const State& state_;
+    const SearchQuery& query_;
+    const RE2 pattern_;
+    const bool names_placeholder_;
+    std::optional<PathRule> filter_;
+    SearchHits result_;
+    std::uint64_t files_ = 0;
+    std::uint64_t bytes_read_ = 0;
+};
+
+Result<SearchHits> RoleWorkspace::search(const SearchQuery& query) {
+    AF_CHECK(check_search_pattern(query.pattern));
+    return TextSearch(*state_, query).run();
 }
 
 bool RoleWorkspace::exists(std::string_view path) {
@@ -865,6 +919,8 @@ struct Planned {
     FileDescriptor target_parent;
     std::string temporary;  ///< In `target_parent`: the new content, and after the exchange the old.
 
+    [[nodiscard]] std::string name() const { return split_path(path).name; }
+    [[nodiscard]] std::string target_name() const { return split_path(target).name; }
     [[nodiscard]] bool moves() const { return target != path; }
     [[nodiscard]] bool has_old() const { return kind != FileEditKind::create; }
     [[nodiscard]] bool has_new() const { return kind != FileEditKind::remove; }
@@ -892,205 +948,288 @@ private:
 
 }  // namespace
 
+/// One call of `apply`.
+class RoleWorkspace::EditBatch {
+public:
+    EditBatch(State& state, const std::vector<FileEdit>& edits) : state_(state), edits_(edits), plans_(edits.size()) {}
+
+    Result<std::vector<FileEdited>> apply();
+
+private:
+    Result<void> check_paths(const FileEdit& edit, Planned& plan);
+    Result<void> check_named_once(const std::string& path);
+    Result<void> compute_content(const FileEdit& edit, Planned& plan) const;
+    Result<void> read_old(Planned& plan) const;
+    Result<void> change_content(const FileEdit& edit, Planned& plan) const;
+    Result<void> overwrite_content(const FileEdit& edit, Planned& plan) const;
+    Result<void> check_target_is_free(const Planned& plan) const;
+    Result<void> write_beside(Planned& plan);
+    void remember_new_folders(const std::string& folder);
+    Result<void> exchange(const Planned& plan);
+    Error put_back(Error error);
+    int put_in_place(const Planned& plan);
+    int move_to_temporary(int parent, const std::string& name);
+    int move_unchanged(const Planned& plan);
+    int place_new_file(const Planned& plan);
+    int replace_old_file(const Planned& plan);
+    FileEdited record(Planned& plan);
+    void record_move(const Planned& plan, const Change& change);
+
+    State& state_;
+    const std::vector<FileEdit>& edits_;
+    std::vector<Planned> plans_;
+    std::set<std::string> paths_;                         ///< Every path that an edit names.
+    Undo undo_;                                           ///< Uses the open folders of `plans_`.
+    std::vector<std::pair<int, std::string>> old_files_;  ///< Replaced and deleted files wait under temporary names.
+};
+
+Result<std::vector<FileEdited>> RoleWorkspace::EditBatch::apply() {
+    // Every path before any file is read.
+    for (std::size_t i = 0; i < edits_.size(); ++i) { AF_CHECK(check_paths(edits_[i], plans_[i])); }
+    for (std::size_t i = 0; i < edits_.size(); ++i) { AF_CHECK(compute_content(edits_[i], plans_[i])); }
+    for (Planned& plan : plans_) { AF_CHECK(write_beside(plan)); }
+    for (const Planned& plan : plans_) { AF_CHECK(exchange(plan)); }
+    undo_.keep();
+    for (const auto& [parent, name] : old_files_) { ::unlinkat(parent, name.c_str(), 0); }
+    std::vector<FileEdited> done;
+    for (Planned& plan : plans_) { done.push_back(record(plan)); }
+    return done;
+}
+
+Result<void> RoleWorkspace::EditBatch::check_paths(const FileEdit& edit, Planned& plan) {
+    plan.kind = edit.kind;
+    AF_TRY(plan.path, state_.writable(edit.path));
+    AF_CHECK(check_named_once(plan.path));
+    plan.target = plan.path;
+    if (edit.move_to.empty()) { return {}; }
+    AF_TRY(plan.target, state_.writable(edit.move_to));
+    if (plan.kind != FileEditKind::change) {
+        return Error{"AF-TOOL-042", "'" + plan.path + "' can only be moved together with a change. Nothing was changed.",
+                     plan.path, "Leave out the move.", ErrorKind::invalid};
+    }
+    return plan.moves() ? check_named_once(plan.target) : Result<void>();
+}
+
+Result<void> RoleWorkspace::EditBatch::check_named_once(const std::string& path) {
+    if (paths_.insert(path).second) { return {}; }
+    return Error{"AF-TOOL-048", "'" + path + "' is named twice. Nothing was changed.", path,
+                 "Put all changes of one file together.", ErrorKind::invalid};
+}
+
+Result<void> RoleWorkspace::EditBatch::compute_content(const FileEdit& edit, Planned& plan) const {
+    if (plan.has_old()) { AF_CHECK(read_old(plan)); }
+    if (plan.kind == FileEditKind::change) {
+        AF_CHECK(change_content(edit, plan));
+    } else if (plan.kind == FileEditKind::overwrite) {
+        AF_CHECK(overwrite_content(edit, plan));
+    } else if (plan.kind == FileEditKind::create) {
+        AF_TRY(plan.after, state_.restored(edit.content, {}, {}, plan.path));
+        plan.rewrites = true;
+    }
+    if (plan.after.size() > max_file_bytes) { return size_error(plan.target, plan.after.size(), max_file_bytes, "Write less."); }
+    return plan.kind == FileEditKind::create || plan.moves() ? check_target_is_free(plan) : Result<void>();
+}
+
+Result<void> RoleWorkspace::EditBatch::read_old(Planned& plan) const {
+    AF_TRY(plan.file, state_.open_file(plan.path));
+    AF_TRY(plan.before, State::contents(plan.file, plan.path));
+    if (plan.kind == FileEditKind::overwrite && state_.seen && !state_.seen->contains(plan.path)) {
+        return Error{"AF-TOOL-047",
+                     "'" + plan.path + "' would be overwritten completely, but you have not read it. Nothing was changed.",
+                     plan.path, "Read it first, then repeat the edit.", ErrorKind::conflict};
+    }
+    return state_.as_seen(plan.path, plan.before);
+}
+
+Result<void> RoleWorkspace::EditBatch::change_content(const FileEdit& edit, Planned& plan) const {
+    if (edit.hunks.empty() && !plan.moves()) {
+        return Error{"AF-TOOL-042", "There is no change for '" + plan.path + "'. Nothing was changed.", plan.path,
+                     "Give the change, or leave out the file.", ErrorKind::invalid};
+    }
+    plan.after = plan.before;
+    if (edit.hunks.empty()) { return {}; }
+    if (is_binary(plan.before)) { return binary_error(plan.path, plan.before.size()); }
+    std::vector<Hidden> hidden;
+    const auto shown = state_.redactor->redacted(plan.before, &hidden);
+    const std::string& view = shown ? *shown : plan.before;  // The text that the hunks were written for.
+    AF_TRY(auto hunks, apply_hunks(view, edit.hunks, plan.path));
+    AF_TRY(plan.after, state_.restored(hunks.content, plan.before, hidden, plan.path));
+    plan.regions = std::move(hunks.regions);
+    plan.tolerant = hunks.tolerant;
+    plan.rewrites = true;
+    return {};
+}
+
+Result<void> RoleWorkspace::EditBatch::overwrite_content(const FileEdit& edit, Planned& plan) const {
+    if (is_binary(plan.before)) { return binary_error(plan.path, plan.before.size()); }
+    std::vector<Hidden> hidden;
+    const auto shown = state_.redactor->redacted(plan.before, &hidden);
+    const std::string& view = shown ? *shown : plan.before;
+    AF_TRY(plan.after, state_.restored(in_the_form_of(view, edit.content), plan.before, hidden, plan.path));
+    plan.rewrites = true;
+    if (plan.after == plan.before) {
+        return Error{"AF-TOOL-043", "'" + plan.path + "' has this content already.", plan.path,
+                     "Go on: there is nothing to do here.", ErrorKind::invalid};
+    }
+    return {};
+}
+
+Result<void> RoleWorkspace::EditBatch::check_target_is_free(const Planned& plan) const {
+    const auto there = open_beneath(state_.root.get(), plan.target, O_PATH | O_NOFOLLOW);
+    struct stat status {};
+    if (there.valid() && ::fstat(there.get(), &status) == 0) {
+        return in_the_way_error(plan.target, status.st_mode,
+                                S_ISLNK(status.st_mode) ? read_link(there.get(), "") : std::string());
+    }
+    if (errno != ENOENT) { return state_.open_error(plan.target, errno, "write"); }
+    return {};
+}
+
+/// Writes the new content beside the file. Lack of space, missing permission and the like show here.
+Result<void> RoleWorkspace::EditBatch::write_beside(Planned& plan) {
+    if (plan.has_new()) {
+        const std::string folder = split_path(plan.target).parent;
+        remember_new_folders(folder);
+        AF_TRY(plan.target_parent, state_.make_folder(folder));
+    }
+    if (plan.has_old()) { AF_TRY(plan.parent, state_.open_folder(split_path(plan.path).parent, "open")); }
+    if (!plan.rewrites) { return {}; }
+    AF_TRY(plan.temporary,
+           state_.write_sibling(plan.target_parent.get(), plan.target, plan.after, plan.has_old() ? &plan.file.status : nullptr));
+    undo_.add([&plan] { return ::unlinkat(plan.target_parent.get(), plan.temporary.c_str(), 0) == 0 || errno == ENOENT; });
+    return {};
+}
+
+/// For the undo: which folders on the way do not exist yet.
+void RoleWorkspace::EditBatch::remember_new_folders(const std::string& folder) {
+    for (std::size_t end = folder.find('/');; end = folder.find('/', end + 1)) {
+        const std::string prefix = folder.substr(0, end);
+        if (!open_beneath(state_.root.get(), prefix, O_PATH | O_NOFOLLOW).valid() && errno == ENOENT) {
+            undo_.add([this, prefix] {
+                const auto [above, last] = split_path(prefix);
+                const auto parent = open_beneath(state_.root.get(), above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+                return !parent.valid() || ::unlinkat(parent.get(), last.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT ||
+                       errno == ENOTEMPTY;
+            });
+        }
+        if (end == std::string::npos) { break; }
+    }
+}
+
+Result<void> RoleWorkspace::EditBatch::exchange(const Planned& plan) {
+    if (plan.has_old()) {
+        struct stat now {};
+        if (::fstatat(plan.parent.get(), plan.name().c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !same_file(now, plan.file.status)) {
+            return put_back(changed_error(plan.path));
+        }
+    }
+    const int error = put_in_place(plan);
+    if (error == EEXIST) { return put_back(exists_error(plan.target)); }
+    if (error != 0) { return put_back(system_error(plan.target, "write", error)); }
+    return {};
+}
+
+/// Puts back what was changed so far, and returns the error.
+Error RoleWorkspace::EditBatch::put_back(Error error) {
+    if (!undo_.run()) { error.message += " What was changed before could not all be put back."; }
+    return error;
+}
+
+/// Returns 0 or the system's error number. So do the functions that it calls.
+int RoleWorkspace::EditBatch::put_in_place(const Planned& plan) {
+    if (plan.kind == FileEditKind::remove) { return move_to_temporary(plan.parent.get(), plan.name()); }
+    if (plan.moves() && !plan.rewrites) { return move_unchanged(plan); }
+    if (plan.moves() || plan.kind == FileEditKind::create) { return place_new_file(plan); }
+    return replace_old_file(plan);
+}
+
+int RoleWorkspace::EditBatch::move_to_temporary(int parent, const std::string& name) {
+    std::string moved_to = state_.temporary_name();
+    if (const int error = rename_new(parent, name, parent, moved_to); error != 0) { return error; }
+    undo_.add([parent, name, moved_to] { return rename_new(parent, moved_to, parent, name) == 0; });
+    old_files_.emplace_back(parent, std::move(moved_to));
+    return 0;
+}
+
+int RoleWorkspace::EditBatch::move_unchanged(const Planned& plan) {
+    const int parent = plan.parent.get();
+    const int target_parent = plan.target_parent.get();
+    const int error = rename_new(parent, plan.name(), target_parent, plan.target_name());
+    if (error != 0) { return error; }
+    undo_.add([parent, name = plan.name(), target_parent, target_name = plan.target_name()] {
+        return rename_new(target_parent, target_name, parent, name) == 0;
+    });
+    return 0;
+}
+
+int RoleWorkspace::EditBatch::place_new_file(const Planned& plan) {
+    const int target_parent = plan.target_parent.get();
+    const int error = rename_new(target_parent, plan.temporary, target_parent, plan.target_name());
+    if (error != 0) { return error; }
+    undo_.add(
+        [target_parent, target_name = plan.target_name()] { return ::unlinkat(target_parent, target_name.c_str(), 0) == 0; });
+    return plan.moves() ? move_to_temporary(plan.parent.get(), plan.name()) : 0;
+}
+
+int RoleWorkspace::EditBatch::replace_old_file(const Planned& plan) {
+    const int parent = plan.parent.get();
+    const std::string name = plan.name();
+    if (::renameat2(parent, plan.temporary.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0) {
+        undo_.add([parent, name, temporary = plan.temporary] {
+            return ::renameat2(parent, temporary.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0;
+        });
+        old_files_.emplace_back(parent, plan.temporary);
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) { return errno; }
+    // The file system lacks RENAME_EXCHANGE.
+    if (const int error = move_to_temporary(parent, name); error != 0) { return error; }
+    if (const int error = rename_new(parent, plan.temporary, parent, name); error != 0) { return error; }
+    undo_.add([parent, name] { return ::unlinkat(parent, name.c_str(), 0) == 0; });
+    return 0;
+}
+
+FileEdited RoleWorkspace::EditBatch::record(Planned& plan) {
+    FileEdited edited;
+    Change& change = edited.change;
+    change.path = plan.target;
+    if (plan.has_old()) { change.before_sha256 = sha256(plan.before); }
+    if (plan.has_new()) { change.after_sha256 = sha256(plan.after); }
+    const auto counts = count_changes(plan.before, plan.after);
+    change.lines_added = counts.added;
+    change.lines_removed = counts.removed;
+    change.created = plan.kind == FileEditKind::create;
+    edited.regions = std::move(plan.regions);
+    edited.tolerant = plan.tolerant;
+    if (plan.moves()) {
+        edited.moved_from = plan.path;
+        record_move(plan, change);
+    } else {
+        state_.record(change);
+    }
+    return edited;
+}
+
+void RoleWorkspace::EditBatch::record_move(const Planned& plan, const Change& change) {
+    Change gone;
+    gone.path = plan.path;
+    gone.before_sha256 = change.before_sha256;
+    gone.lines_removed = count_lines(plan.before);
+    state_.record(gone);
+    Change come;
+    come.path = plan.target;
+    come.after_sha256 = change.after_sha256;
+    come.lines_added = count_lines(plan.after);
+    come.created = true;
+    state_.record(come);
+}
+
 Result<std::vector<FileEdited>> RoleWorkspace::apply(const std::vector<FileEdit>& edits) {
     if (edits.empty()) {
         return Error{"AF-TOOL-042", "There is no edit to apply.", {}, "Name at least one file.", ErrorKind::invalid};
     }
-    // Checks every path against the rules before reading any file.
-    std::vector<Planned> plans(edits.size());
-    std::set<std::string> paths;
-    const auto once = [&](const std::string& path) -> Result<void> {
-        if (paths.insert(path).second) { return {}; }
-        return Error{"AF-TOOL-048", "'" + path + "' is named twice. Nothing was changed.", path,
-                     "Put all changes of one file together.", ErrorKind::invalid};
-    };
-    for (std::size_t i = 0; i < edits.size(); ++i) {
-        plans[i].kind = edits[i].kind;
-        AF_TRY(plans[i].path, state_->writable(edits[i].path));
-        AF_CHECK(once(plans[i].path));
-        plans[i].target = plans[i].path;
-        if (edits[i].move_to.empty()) { continue; }
-        AF_TRY(plans[i].target, state_->writable(edits[i].move_to));
-        if (plans[i].kind != FileEditKind::change) {
-            return Error{"AF-TOOL-042", "'" + plans[i].path + "' can only be moved together with a change. Nothing was changed.",
-                         plans[i].path, "Leave out the move.", ErrorKind::invalid};
-        }
-        if (plans[i].moves()) { AF_CHECK(once(plans[i].target)); }
-    }
-    // Computes the new content of each file.
-    const auto& seen = state_->seen;
-    for (std::size_t i = 0; i < edits.size(); ++i) {
-        Planned& plan = plans[i];
-        const FileEdit& edit = edits[i];
-        if (plan.has_old()) {
-            AF_TRY(plan.file, state_->open_file(plan.path));
-            AF_TRY(plan.before, State::contents(plan.file, plan.path));
-            if (plan.kind == FileEditKind::overwrite && seen && !seen->contains(plan.path)) {
-                return Error{
-                    "AF-TOOL-047",
-                    "'" + plan.path + "' would be overwritten completely, but you have not read it. Nothing was changed.",
-                    plan.path, "Read it first, then repeat the edit.", ErrorKind::conflict};
-            }
-            AF_CHECK(state_->as_seen(plan.path, plan.before));
-        }
-        std::vector<Hidden> hidden;
-        const auto shown = state_->redactor->redacted(plan.before, &hidden);
-        const std::string& view = shown ? *shown : plan.before;  // The text that the hunks were written for.
-        if (plan.kind == FileEditKind::change) {
-            if (edit.hunks.empty() && !plan.moves()) {
-                return Error{"AF-TOOL-042", "There is no change for '" + plan.path + "'. Nothing was changed.", plan.path,
-                             "Give the change, or leave out the file.", ErrorKind::invalid};
-            }
-            plan.after = plan.before;
-            if (!edit.hunks.empty()) {
-                if (is_binary(plan.before)) { return binary_error(plan.path, plan.before.size()); }
-                AF_TRY(auto hunks, apply_hunks(view, edit.hunks, plan.path));
-                AF_TRY(plan.after, state_->restored(hunks.content, plan.before, hidden, plan.path));
-                plan.regions = std::move(hunks.regions);
-                plan.tolerant = hunks.tolerant;
-                plan.rewrites = true;
-            }
-        } else if (plan.kind == FileEditKind::overwrite) {
-            if (is_binary(plan.before)) { return binary_error(plan.path, plan.before.size()); }
-            AF_TRY(plan.after, state_->restored(in_the_form_of(view, edit.content), plan.before, hidden, plan.path));
-            plan.rewrites = true;
-            if (plan.after == plan.before) {
-                return Error{"AF-TOOL-043", "'" + plan.path + "' has this content already.", plan.path,
-                             "Go on: there is nothing to do here.", ErrorKind::invalid};
-            }
-        } else if (plan.kind == FileEditKind::create) {
-            AF_TRY(plan.after, state_->restored(edit.content, {}, {}, plan.path));
-            plan.rewrites = true;
-        }
-        if (plan.after.size() > max_file_bytes) {
-            return size_error(plan.target, plan.after.size(), max_file_bytes, "Write less.");
-        }
-        if (plan.kind == FileEditKind::create || plan.moves()) {
-            const auto there = open_beneath(state_->root.get(), plan.target, O_PATH | O_NOFOLLOW);
-            struct stat status {};
-            if (there.valid() && ::fstat(there.get(), &status) == 0) {
-                return in_the_way_error(plan.target, status.st_mode,
-                                        S_ISLNK(status.st_mode) ? read_link(there.get(), "") : std::string());
-            }
-            if (errno != ENOENT) { return state_->open_error(plan.target, errno, "write"); }
-        }
-    }
-    // Writes the new contents beside the files. Lack of space, missing permission and the like show here.
-    Undo undo;
-    for (Planned& plan : plans) {
-        const auto [folder, name] = split_path(plan.target);
-        if (plan.has_new()) {
-            for (std::size_t end = folder.find('/');; end = folder.find('/', end + 1)) {
-                const std::string prefix = folder.substr(0, end);
-                if (!open_beneath(state_->root.get(), prefix, O_PATH | O_NOFOLLOW).valid() && errno == ENOENT) {
-                    undo.add([this, prefix] {
-                        const auto [above, last] = split_path(prefix);
-                        const auto parent = open_beneath(state_->root.get(), above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-                        return !parent.valid() || ::unlinkat(parent.get(), last.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT ||
-                               errno == ENOTEMPTY;
-                    });
-                }
-                if (end == std::string::npos) { break; }
-            }
-            AF_TRY(plan.target_parent, state_->make_folder(folder));
-        }
-        if (plan.has_old()) { AF_TRY(plan.parent, state_->open_folder(split_path(plan.path).parent, "open")); }
-        if (plan.rewrites) {
-            AF_TRY(plan.temporary, state_->write_sibling(plan.target_parent.get(), plan.target, plan.after,
-                                                         plan.has_old() ? &plan.file.status : nullptr));
-            undo.add([&plan] { return ::unlinkat(plan.target_parent.get(), plan.temporary.c_str(), 0) == 0 || errno == ENOENT; });
-        }
-    }
-    // One exchange for each file. Replaced and deleted files wait under temporary names until all is done.
-    std::vector<std::pair<int, std::string>> old_files;
-    const auto failed = [&](Error error) {
-        if (!undo.run()) { error.message += " What was changed before could not all be put back."; }
-        return error;
-    };
-    const auto move_to_temporary = [&](int parent, const std::string& name) {
-        std::string moved_to = state_->temporary_name();
-        if (const int error = rename_new(parent, name, parent, moved_to); error != 0) { return error; }
-        undo.add([parent, name, moved_to] { return rename_new(parent, moved_to, parent, name) == 0; });
-        old_files.emplace_back(parent, std::move(moved_to));
-        return 0;
-    };
-    for (Planned& plan : plans) {
-        const std::string name = split_path(plan.path).name;
-        const std::string target_name = split_path(plan.target).name;
-        const int parent = plan.parent.get();
-        const int target_parent = plan.target_parent.get();
-        if (plan.has_old()) {
-            struct stat now {};
-            if (::fstatat(parent, name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !same_file(now, plan.file.status)) {
-                return failed(changed_error(plan.path));
-            }
-        }
-        int error = 0;
-        if (plan.kind == FileEditKind::remove) {
-            error = move_to_temporary(parent, name);
-        } else if (plan.moves() && !plan.rewrites) {
-            error = rename_new(parent, name, target_parent, target_name);
-            if (error == 0) {
-                undo.add([parent, name, target_parent, target_name] {
-                    return rename_new(target_parent, target_name, parent, name) == 0;
-                });
-            }
-        } else if (plan.moves() || plan.kind == FileEditKind::create) {
-            error = rename_new(target_parent, plan.temporary, target_parent, target_name);
-            if (error == 0) {
-                undo.add([target_parent, target_name] { return ::unlinkat(target_parent, target_name.c_str(), 0) == 0; });
-                if (plan.moves()) { error = move_to_temporary(parent, name); }
-            }
-        } else if (::renameat2(parent, plan.temporary.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0) {
-            undo.add([parent, name, temporary = plan.temporary] {
-                return ::renameat2(parent, temporary.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0;
-            });
-            old_files.emplace_back(parent, plan.temporary);
-        } else if (errno != EINVAL && errno != ENOSYS) {
-            error = errno;
-        } else if (error = move_to_temporary(parent, name); error == 0) {  // The file system lacks RENAME_EXCHANGE.
-            error = rename_new(parent, plan.temporary, parent, name);
-            if (error == 0) {
-                undo.add([parent, name] { return ::unlinkat(parent, name.c_str(), 0) == 0; });
-            }
-        }
-        if (error == EEXIST) { return failed(exists_error(plan.target)); }
-        if (error != 0) { return failed(system_error(plan.target, "write", error)); }
-    }
-    undo.keep();
-    for (const auto& [parent, name] : old_files) { ::unlinkat(parent, name.c_str(), 0); }
-    std::vector<FileEdited> done;
-    for (Planned& plan : plans) {
-        FileEdited edited;
-        Change& change = edited.change;
-        change.path = plan.target;
-        if (plan.has_old()) { change.before_sha256 = sha256(plan.before); }
-        if (plan.has_new()) { change.after_sha256 = sha256(plan.after); }
-        const auto counts = count_changes(plan.before, plan.after);
-        change.lines_added = counts.added;
-        change.lines_removed = counts.removed;
-        change.created = plan.kind == FileEditKind::create;
-        edited.regions = std::move(plan.regions);
-        edited.tolerant = plan.tolerant;
-        if (plan.moves()) {
-            edited.moved_from = plan.path;
-            Change gone;
-            gone.path = plan.path;
-            gone.before_sha256 = change.before_sha256;
-            gone.lines_removed = count_lines(plan.before);
-            state_->record(gone);
-            Change come;
-            come.path = plan.target;
-            come.after_sha256 = change.after_sha256;
-            come.lines_added = count_lines(plan.after);
-            come.created = true;
-            state_->record(come);
-        } else {
-            state_->record(change);
-        }
-        done.push_back(std::move(edited));
-    }
-    return done;
+    return EditBatch(*state_, edits).apply();
 }
 
 void RoleWorkspace::expect(std::map<std::string, std::string, std::less<>> seen) { state_->seen = std::move(seen); }

@@ -88,6 +88,8 @@ public:
 
 private:
     struct State;
+    class TextSearch;
+    class EditBatch;
     explicit RoleWorkspace(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };

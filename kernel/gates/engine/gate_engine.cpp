@@ -413,139 +413,224 @@ Result<std::string> GateEngine::why_no_test_could_run(const std::string& tree, c
     return run.trusted || run.crashed ? std::string() : run.distrust;
 }
 
-Result<GateReport> GateEngine::tests(const GateCall& call, const Stop& stop) {
-    GateReport report;
-    AF_TRY(auto files, test_files(call.tree));
-    const auto total = files.size();
-    const bool affected = call.request.parameters.contains("scope");
-    std::set<std::string> names;  // Single tests that were requested. Empty if a whole file or folder was requested too.
-    if (affected) {
-        AF_TRY(files, affected_files(call, files, stop));
-    } else if (!call.request.paths.empty()) {
-        AF_TRY(const auto everything, checkout_->files(call.tree));
-        std::vector<std::string> chosen;
-        bool all = false;
-        for (const auto& path : call.request.paths) {
-            const auto colon = path.rfind("::");
-            if (colon == std::string::npos) {
-                names.clear();
-                break;
-            }
-            const auto name = path.substr(colon + 2);
-            names.insert(name.substr(0, name.find_first_of("[/(")));
-        }
-        for (const auto& path : call.request.paths) {
-            const auto file = path.substr(0, path.find("::"));
-            const auto folder = file.empty() || file.back() == '/' ? file : file + "/";
-            const auto before = chosen.size();
-            std::copy_if(files.begin(), files.end(), std::back_inserter(chosen), [&](const auto& candidate) {
-                return candidate == file || candidate.compare(0, folder.size(), folder) == 0 || file == ".";
-            });
-            if (chosen.size() != before) { continue; }
-            if (std::find(everything.begin(), everything.end(), file) != everything.end()) {
-                all = true;  // A source file: the tests it affects are unknown, so all run.
-            } else {
-                report.blocking_issues.push_back("There is no file or folder " + file + " with tests in the workspace.");
-            }
-        }
-        std::sort(chosen.begin(), chosen.end());
-        chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-        if (!all) { files = std::move(chosen); }
-        AF_TRY(const auto* found, language(call.tree));
-        AF_TRY(const auto* chosen_runner, commands_->runner(*found, call.tree));
-        const bool plain = std::all_of(names.begin(), names.end(), [](const auto& name) {
-            static const RE2 word(R"([\w$]+)");
-            return RE2::FullMatch(name, word);
-        });
-        if (all || !plain || chosen_runner == nullptr || !chosen_runner->single) { names.clear(); }
+namespace {
+
+/// Returns the names of single tests, without their parameters, if only such are requested and a runner can be given each.
+std::set<std::string> requested_test_names(const std::vector<std::string>& paths) {
+    static const RE2 word(R"([\w$]+)");
+    std::set<std::string> names;
+    for (const auto& path : paths) {
+        const auto colon = path.rfind("::");
+        if (colon == std::string::npos) { return {}; }
+        const auto name = path.substr(colon + 2);
+        names.insert(name.substr(0, name.find_first_of("[/(")));
     }
-    if (files.empty()) {
-        report.passed = report.blocking_issues.empty();
-        report.summary = !report.passed ? report.blocking_issues.front()
-                         : affected && total > 0
-                             ? "none of " + counted(total, "test file", "test files") + " is affected by the change"
-                             : "no tests were found";
-        report.facts = {{"tests_found", affected && total > 0}, {"test_results", count_tests({})}};
-        if (total == 0 && call.request.parameters.contains("run")) {
-            AF_TRY(const auto reason, why_no_test_could_run(call.tree, stop));
-            if (!reason.empty()) { report.facts["unmeasurable"] = texts({reason}); }
-        }
-        return report;
+    const bool plain = std::all_of(names.begin(), names.end(), [](const auto& name) { return RE2::FullMatch(name, word); });
+    return plain ? names : std::set<std::string>();
+}
+
+}  // namespace
+
+/// One call of the gate `tests`.
+class GateEngine::TestsGate {
+public:
+    TestsGate(GateEngine& engine, const GateCall& call, const Stop& stop)
+        : engine_(engine), call_(call), stop_(stop), affected_(call.request.parameters.contains("scope")) {}
+
+    Result<GateReport> measure();
+
+private:
+    Result<void> choose_files();
+    Result<void> choose_requested_files();
+    bool add_files_under(const std::string& place, std::vector<std::string>& chosen) const;
+    Result<void> choose_single_tests();
+    Result<GateReport> report_no_tests();
+    Result<TestRun> run_chosen();
+    void check_named_tests_ran();
+    void report_run();
+    void report_part_of_files();
+    Result<void> judge_failures();
+    void tell_failures_not_counted(std::size_t excused);
+    [[nodiscard]] std::string summary() const;
+
+    GateEngine& engine_;
+    const GateCall& call_;
+    const Stop& stop_;
+    const bool affected_;             ///< Only the tests that the task's changes may affect are wanted.
+    std::vector<std::string> files_;  ///< Test files to run.
+    std::size_t total_ = 0;           ///< Number of all test files.
+    std::set<std::string> names_;     ///< Single tests that were requested. Empty if a whole file or folder was requested too.
+    TestRun run_;
+    std::vector<std::string> flaky_since_;  ///< Tests that became flaky during the task.
+    std::string not_counted_;               ///< For the summary: what was not run, and which failures do not count.
+    GateReport report_;
+};
+
+Result<GateReport> GateEngine::tests(const GateCall& call, const Stop& stop) { return TestsGate(*this, call, stop).measure(); }
+
+Result<GateReport> GateEngine::TestsGate::measure() {
+    AF_TRY(files_, engine_.test_files(call_.tree));
+    total_ = files_.size();
+    AF_CHECK(choose_files());
+    if (files_.empty()) { return report_no_tests(); }
+    AF_TRY(run_, run_chosen());
+    check_named_tests_ran();
+    report_run();
+    AF_CHECK(judge_failures());
+    report_.passed = report_.blocking_issues.empty();
+    report_.summary = summary();
+    report_.tests = std::move(run_.tests);
+    return std::move(report_);
+}
+
+Result<void> GateEngine::TestsGate::choose_files() {
+    if (affected_) {
+        AF_TRY(files_, engine_.affected_files(call_, files_, stop_));
+        return {};
     }
-    const auto number = number_of(call.request.parameters, "run");
-    // A caller that names an integration test wants it run.
-    const auto wanted = call.request.paths.empty() || affected ? std::vector<std::string>{} : files;
-    const auto measure = [&]() -> Result<TestRun> {
-        if (affected) { return run_tests(call.tree, files, stop, 1, "tests_after_edit"); }
-        if (names.empty()) { return run_suite(call.tree, files, true, wanted, stop, number == 0 ? 1 : number); }
-        AF_TRY(const auto* found, language(call.tree));
-        return commands_->run_tests(*found, call.tree, {files, {names.begin(), names.end()}, judging_, {}}, stop);
-    };
-    AF_TRY(auto run, measure());
-    if (!names.empty() && run.trusted) {
-        // A runner may run more than requested, but not less.
-        for (const auto& name : names) {
-            const bool there = run.not_built || std::any_of(run.tests.begin(), run.tests.end(), [&](const auto& test) {
-                                   return test.id == test.file || test.id.find(name) != std::string::npos;
-                               });
-            if (!there) {
-                report.blocking_issues.push_back("There is no test " + name + " in " + files.front() +
-                                                 (files.size() > 1 ? " and the other files." : "."));
-            }
-        }
-    }
-    report.facts = {{"tests_found", true},       {"believed", run.trusted},        {"test_results", count_tests(run.tests)},
-                    {"notes", texts(run.notes)}, {"confinement", run.confinement}, {"duration_ms", run.duration.count()},
-                    {"runner", run.runner},      {"not_built", run.not_built}};
-    // The runner itself does not work. Code that crashes it, and a project without a known runner, are for the task to fix.
-    if (!run.trusted && !run.runner.empty() && !run.crashed) { report.facts["unmeasurable"] = texts({run.distrust}); }
-    std::string not_counted;
-    if (affected) {
-        report.facts["test_files_run"] = static_cast<std::int64_t>(files.size());
-        report.facts["test_files_total"] = static_cast<std::int64_t>(total);
-        if (files.size() < total) {
-            not_counted = " (" + std::to_string(files.size()) + " of " + counted(total, "test file", "test files") +
-                          ", those that the change may affect)";
+    return call_.request.paths.empty() ? Result<void>() : choose_requested_files();
+}
+
+Result<void> GateEngine::TestsGate::choose_requested_files() {
+    AF_TRY(const auto everything, engine_.checkout_->files(call_.tree));
+    std::vector<std::string> chosen;
+    bool all = false;
+    for (const auto& path : call_.request.paths) {
+        const auto place = path.substr(0, path.find("::"));
+        if (add_files_under(place, chosen)) { continue; }
+        if (std::find(everything.begin(), everything.end(), place) != everything.end()) {
+            all = true;  // A source file: the tests it affects are unknown, so all run.
+        } else {
+            report_.blocking_issues.push_back("There is no file or folder " + place + " with tests in the workspace.");
         }
     }
-    if (!run.trusted) {
-        report.blocking_issues.push_back("The test run is not believed: " + run.distrust + ".");
+    std::sort(chosen.begin(), chosen.end());
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    if (!all) { files_ = std::move(chosen); }
+    AF_CHECK(choose_single_tests());
+    if (all) { names_.clear(); }
+    return {};
+}
+
+/// Adds the test file with this path, or those in the folder with it. Returns whether there are any.
+bool GateEngine::TestsGate::add_files_under(const std::string& place, std::vector<std::string>& chosen) const {
+    const auto folder = place.empty() || place.back() == '/' ? place : place + "/";
+    const auto before = chosen.size();
+    std::copy_if(files_.begin(), files_.end(), std::back_inserter(chosen), [&](const auto& candidate) {
+        return candidate == place || candidate.compare(0, folder.size(), folder) == 0 || place == ".";
+    });
+    return chosen.size() != before;
+}
+
+Result<void> GateEngine::TestsGate::choose_single_tests() {
+    AF_TRY(const auto* found, engine_.language(call_.tree));
+    AF_TRY(const auto* runner, engine_.commands_->runner(*found, call_.tree));
+    if (runner != nullptr && runner->single) { names_ = requested_test_names(call_.request.paths); }
+    return {};
+}
+
+Result<GateReport> GateEngine::TestsGate::report_no_tests() {
+    const bool unaffected = affected_ && total_ > 0;
+    report_.passed = report_.blocking_issues.empty();
+    if (!report_.passed) {
+        report_.summary = report_.blocking_issues.front();
+    } else if (unaffected) {
+        report_.summary = "none of " + counted(total_, "test file", "test files") + " is affected by the change";
     } else {
-        Excused excused;
-        std::vector<std::string> since;
-        if (call.baseline != nullptr) {
-            // The end of a phase runs again; after an edit the answer must be fast.
-            if (!affected) { AF_TRY(since, flaky_tests(*call.baseline, call.tree, files, run, stop)); }
-            report.facts["flaky_since"] = texts(since);
-            excused = excused_failures(call.baseline->base_tests, call.baseline->flaky, call.baseline->test_suite, run.tests);
-            report.facts["failed_before"] = json::array(excused.failed_before.begin(), excused.failed_before.end());
-            report.facts["flaky"] = json::array(excused.flaky.begin(), excused.flaky.end());
-        }
-        for (const auto& test : run.tests) {
-            if (!is_failure(test.status) || excused.failed_before.contains(test.id) || excused.flaky.contains(test.id)) {
-                continue;
-            }
-            if (std::find(since.begin(), since.end(), test.id) != since.end()) { continue; }
-            report.blocking_issues.push_back(test.id + " failed: " + first_line(test.message));
-        }
-        if (!since.empty()) {
-            not_counted +=
-                "; " + counted(since.size(), "test", "tests") + " failed and then passed twice (flaky): " + since.front();
-        }
-        if (const auto count = excused.failed_before.size() + excused.flaky.size(); count > 0) {
-            not_counted +=
-                "; " + counted(count, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
-        }
+        report_.summary = "no tests were found";
     }
-    const auto failing = report.blocking_issues.size();
-    report.passed = failing == 0;
-    report.summary =
-        !run.trusted    ? report.blocking_issues.back()
-        : run.not_built ? run.tests.front().message
-        : report.passed ? counted(run.tests.size(), "test", "tests") + ", none failed" + not_counted
-                        : std::to_string(failing) + " of " + counted(run.tests.size(), "test", "tests") + " failed" + not_counted;
-    report.tests = std::move(run.tests);
-    return report;
+    report_.facts = {{"tests_found", unaffected}, {"test_results", count_tests({})}};
+    if (total_ == 0 && call_.request.parameters.contains("run")) {
+        AF_TRY(const auto reason, engine_.why_no_test_could_run(call_.tree, stop_));
+        if (!reason.empty()) { report_.facts["unmeasurable"] = texts({reason}); }
+    }
+    return std::move(report_);
+}
+
+Result<TestRun> GateEngine::TestsGate::run_chosen() {
+    if (affected_) { return engine_.run_tests(call_.tree, files_, stop_, 1, "tests_after_edit"); }
+    if (names_.empty()) {
+        // A caller that names an integration test wants it run.
+        const auto wanted = call_.request.paths.empty() ? std::vector<std::string>{} : files_;
+        const auto number = number_of(call_.request.parameters, "run");
+        return engine_.run_suite(call_.tree, files_, true, wanted, stop_, number == 0 ? 1 : number);
+    }
+    AF_TRY(const auto* found, engine_.language(call_.tree));
+    return engine_.commands_->run_tests(*found, call_.tree, {files_, {names_.begin(), names_.end()}, engine_.judging_, {}},
+                                        stop_);
+}
+
+/// A runner may run more than requested, but not less.
+void GateEngine::TestsGate::check_named_tests_ran() {
+    if (!run_.trusted || run_.not_built) { return; }
+    for (const auto& name : names_) {
+        const bool there = std::any_of(run_.tests.begin(), run_.tests.end(), [&](const auto& test) {
+            return test.id == test.file || test.id.find(name) != std::string::npos;
+        });
+        if (there) { continue; }
+        report_.blocking_issues.push_back("There is no test " + name + " in " + files_.front() +
+                                          (files_.size() > 1 ? " and the other files." : "."));
+    }
+}
+
+void GateEngine::TestsGate::report_run() {
+    report_.facts = {{"tests_found", true},        {"believed", run_.trusted},        {"test_results", count_tests(run_.tests)},
+                     {"notes", texts(run_.notes)}, {"confinement", run_.confinement}, {"duration_ms", run_.duration.count()},
+                     {"runner", run_.runner},      {"not_built", run_.not_built}};
+    // The runner itself does not work. Code that crashes it, and a project without a known runner, are for the task to fix.
+    if (!run_.trusted && !run_.runner.empty() && !run_.crashed) { report_.facts["unmeasurable"] = texts({run_.distrust}); }
+    if (affected_) { report_part_of_files(); }
+}
+
+void GateEngine::TestsGate::report_part_of_files() {
+    report_.facts["test_files_run"] = static_cast<std::int64_t>(files_.size());
+    report_.facts["test_files_total"] = static_cast<std::int64_t>(total_);
+    if (files_.size() < total_) {
+        not_counted_ = " (" + std::to_string(files_.size()) + " of " + counted(total_, "test file", "test files") +
+                       ", those that the change may affect)";
+    }
+}
+
+Result<void> GateEngine::TestsGate::judge_failures() {
+    if (!run_.trusted) {
+        report_.blocking_issues.push_back("The test run is not believed: " + run_.distrust + ".");
+        return {};
+    }
+    Excused excused;
+    if (call_.baseline != nullptr) {
+        // The end of a phase runs again; after an edit the answer must be fast.
+        if (!affected_) { AF_TRY(flaky_since_, engine_.flaky_tests(*call_.baseline, call_.tree, files_, run_, stop_)); }
+        report_.facts["flaky_since"] = texts(flaky_since_);
+        excused = excused_failures(call_.baseline->base_tests, call_.baseline->flaky, call_.baseline->test_suite, run_.tests);
+        report_.facts["failed_before"] = json::array(excused.failed_before.begin(), excused.failed_before.end());
+        report_.facts["flaky"] = json::array(excused.flaky.begin(), excused.flaky.end());
+    }
+    for (const auto& test : run_.tests) {
+        if (!is_failure(test.status) || excused.failed_before.contains(test.id) || excused.flaky.contains(test.id)) { continue; }
+        if (std::find(flaky_since_.begin(), flaky_since_.end(), test.id) != flaky_since_.end()) { continue; }
+        report_.blocking_issues.push_back(test.id + " failed: " + first_line(test.message));
+    }
+    tell_failures_not_counted(excused.failed_before.size() + excused.flaky.size());
+    return {};
+}
+
+void GateEngine::TestsGate::tell_failures_not_counted(std::size_t excused) {
+    if (!flaky_since_.empty()) {
+        not_counted_ += "; " + counted(flaky_since_.size(), "test", "tests") +
+                        " failed and then passed twice (flaky): " + flaky_since_.front();
+    }
+    if (excused > 0) {
+        not_counted_ +=
+            "; " + counted(excused, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
+    }
+}
+
+std::string GateEngine::TestsGate::summary() const {
+    if (!run_.trusted) { return report_.blocking_issues.back(); }
+    if (run_.not_built) { return run_.tests.front().message; }
+    const auto tests = counted(run_.tests.size(), "test", "tests");
+    if (report_.passed) { return tests + ", none failed" + not_counted_; }
+    return std::to_string(report_.blocking_issues.size()) + " of " + tests + " failed" + not_counted_;
 }
 
 Result<std::vector<TreeChange>> GateEngine::scope(const GateCall& call) {
@@ -758,6 +843,16 @@ std::string why_not_measured(const std::string& content, const std::string& comm
     return content.find('\0') == std::string::npos ? command : "binary: it has a zero byte";
 }
 
+/// Names the first five lines that no test runs.
+std::string first_missing_lines(const Coverage& measured) {
+    std::string lines;
+    for (std::size_t index = 0; index < std::min<std::size_t>(measured.missing.size(), 5); ++index) {
+        lines += (index == 0 ? "" : ", ") + measured.missing[index].file + ":" + std::to_string(measured.missing[index].line);
+    }
+    if (measured.missing.size() > 5) { lines += " and " + std::to_string(measured.missing.size() - 5) + " more"; }
+    return lines;
+}
+
 }  // namespace
 
 Result<std::vector<ConformanceCheck>> GateEngine::checks(Enforcement upto) {
@@ -883,100 +978,159 @@ Result<std::vector<Finding>> GateEngine::findings(const std::string& tree, const
     return all;
 }
 
+/// One call of the gate `conformance`.
+class GateEngine::ConformanceGate {
+public:
+    ConformanceGate(GateEngine& engine, const GateCall& call, Enforcement upto, const Stop& stop)
+        : engine_(engine), call_(call), upto_(upto), stop_(stop) {}
+
+    Result<GateReport> measure();
+
+private:
+    Result<void> read_versions();
+    Result<void> measure_coverage();
+    void report_coverage(const Coverage& measured);
+    void add_untested_percent(const Coverage& measured);
+    void judge_findings();
+    [[nodiscard]] std::vector<Finding> found_in(const ConformanceSearch& search, const std::vector<FileVersion>& versions) const;
+    void excuse_locked_test(Finding& finding) const;
+    void block(const Violation& violation);
+    void sum_up(std::size_t total, std::size_t fresh);
+
+    GateEngine& engine_;
+    const GateCall& call_;
+    const Enforcement upto_;
+    const Stop& stop_;
+    const Language* language_ = nullptr;
+    std::vector<ConformanceCheck> checks_;
+    std::vector<FileVersion> now_;     ///< Each file as it is,
+    std::vector<FileVersion> before_;  ///< and as in the user's commit.
+    std::set<std::string> broken_;     ///< Checks with a violation that blocks.
+    std::int64_t blocking_ = 0;
+    GateReport report_;
+};
+
 Result<GateReport> GateEngine::conformance(const GateCall& call, Enforcement upto, const Stop& stop) {
-    GateReport report;
-    AF_TRY(const auto* found, language(call.tree));
-    AF_TRY(const auto checks, this->checks(upto));
-    AF_TRY(const auto changes, scope(call));
-    // Each file as it is and as in the user's commit, measured together.
-    std::vector<FileVersion> now;
-    std::vector<FileVersion> before;
+    return ConformanceGate(*this, call, upto, stop).measure();
+}
+
+Result<GateReport> GateEngine::ConformanceGate::measure() {
+    AF_TRY(language_, engine_.language(call_.tree));
+    AF_TRY(checks_, engine_.checks(upto_));
+    AF_CHECK(read_versions());
+    AF_CHECK(engine_.measure_files(*language_, checks_, {&before_, &now_}, stop_));  // Together: one command for both.
+    if (language_->commands.contains("metrics") && !now_.empty()) {
+        report_.facts["confinement"] = engine_.commands_->last_confinement();
+    }
+    AF_CHECK(measure_coverage());
+    judge_findings();
+    return std::move(report_);
+}
+
+Result<void> GateEngine::ConformanceGate::read_versions() {
+    auto& checkout = *engine_.checkout_;
+    AF_TRY(const auto changes, engine_.scope(call_));
     for (const auto& change : changes) {
-        AF_TRY(auto content, checkout_->file(call.tree, change.path));
+        AF_TRY(auto content, checkout.file(call_.tree, change.path));
         if (!content) { continue; }
-        now.push_back({change.path, std::move(*content), {}});
-        if (call.baseline == nullptr || call.baseline->base_tree.empty()) { continue; }
-        AF_TRY(auto old, checkout_->file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
-        if (old) { before.push_back({change.path, std::move(*old), {}}); }
+        now_.push_back({change.path, std::move(*content), {}});
+        if (call_.baseline == nullptr || call_.baseline->base_tree.empty()) { continue; }
+        AF_TRY(auto old, checkout.file(call_.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
+        if (old) { before_.push_back({change.path, std::move(*old), {}}); }
     }
-    AF_CHECK(measure_files(*found, checks, {&before, &now}, stop));
-    if (found->commands.contains("metrics") && !now.empty()) { report.facts["confinement"] = commands_->last_confinement(); }
+    return {};
+}
+
+Result<void> GateEngine::ConformanceGate::measure_coverage() {
     const bool covered =
-        std::any_of(checks.begin(), checks.end(), [](const auto& check) { return check.metric == "untested-percent"; });
-    if (covered && call.request.paths.empty() && call.baseline != nullptr && !now.empty()) {
-        AF_TRY(const auto tests, test_files(call.tree));
-        AF_TRY(auto measured, coverage(call.baseline->base_tree, call.tree, tests, false, stop));
-        // Its words may be those of a held-out test.
-        if (!measured.problem.empty() && !call.baseline->held_out.files.empty()) { measured.problem = "its command failed"; }
-        report.facts["coverage"] = measured.summary();
-        if (measured.measured) {
-            report.facts["coverage_percent"] = 100 - measured.percent_missing();
-            report.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
-        }
-        // One number for the whole change: a file of three lines with one error path must not fail it.
-        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) {
-            return measured.missing.empty() ? found->sources.matches(each.path) && !found->belongs_to_tests(each.path)
-                                            : each.path == measured.missing.front().file;
-        });
-        if (version != now.end() && (!measured.problem.empty() || !measured.missing.empty())) {
-            std::string missing;
-            for (std::size_t index = 0; index < std::min<std::size_t>(measured.missing.size(), 5); ++index) {
-                missing +=
-                    (index == 0 ? "" : ", ") + measured.missing[index].file + ":" + std::to_string(measured.missing[index].line);
-            }
-            if (measured.missing.size() > 5) { missing += " and " + std::to_string(measured.missing.size() - 5) + " more"; }
-            version->metrics.push_back(
-                {"untested-percent", version->path, measured.missing.empty() ? 0 : measured.missing.front().line,
-                 measured.problem.empty() ? missing : "coverage could not be measured: " + measured.problem,
-                 measured.problem.empty() ? measured.percent_missing() : 100});
-        }
-    }
-    const ConformanceSearch searched(checks, *found);
-    const auto search = [&](const std::vector<FileVersion>& versions) {
-        std::vector<Finding> findings;
-        for (const auto& version : versions) {
-            auto some = searched.find(version.path, version.content, version.metrics);
-            std::move(some.begin(), some.end(), std::back_inserter(findings));
-        }
-        return findings;
-    };
-    auto current = search(now);
+        std::any_of(checks_.begin(), checks_.end(), [](const auto& check) { return check.metric == "untested-percent"; });
+    if (!covered || !call_.request.paths.empty() || call_.baseline == nullptr || now_.empty()) { return {}; }
+    AF_TRY(const auto tests, engine_.test_files(call_.tree));
+    AF_TRY(auto measured, engine_.coverage(call_.baseline->base_tree, call_.tree, tests, false, stop_));
+    // Its words may be those of a held-out test.
+    if (!measured.problem.empty() && !call_.baseline->held_out.files.empty()) { measured.problem = "its command failed"; }
+    report_coverage(measured);
+    if (!measured.problem.empty() || !measured.missing.empty()) { add_untested_percent(measured); }
+    return {};
+}
+
+void GateEngine::ConformanceGate::report_coverage(const Coverage& measured) {
+    report_.facts["coverage"] = measured.summary();
+    if (!measured.measured) { return; }
+    report_.facts["coverage_percent"] = 100 - measured.percent_missing();
+    report_.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
+}
+
+/// One number for the whole change: a file of three lines with one error path must not fail it.
+void GateEngine::ConformanceGate::add_untested_percent(const Coverage& measured) {
+    const auto version = std::find_if(now_.begin(), now_.end(), [&](const auto& each) {
+        return measured.missing.empty() ? language_->sources.matches(each.path) && !language_->belongs_to_tests(each.path)
+                                        : each.path == measured.missing.front().file;
+    });
+    if (version == now_.end()) { return; }
+    version->metrics.push_back(
+        {"untested-percent", version->path, measured.missing.empty() ? 0 : measured.missing.front().line,
+         measured.problem.empty() ? first_missing_lines(measured) : "coverage could not be measured: " + measured.problem,
+         measured.problem.empty() ? measured.percent_missing() : 100});
+}
+
+void GateEngine::ConformanceGate::judge_findings() {
+    const ConformanceSearch search(checks_, *language_);
+    auto current = found_in(search, now_);
     const auto total = current.size();
-    auto fresh = only_new(std::move(current), search(before));
-    // RED's gate judged the tests before they were locked; later stages cannot change them.
-    const bool locked =
-        call.baseline != nullptr && !call.baseline->red_tree.empty() && !gate_facts(call.request.gate).judges_tests;
-    std::map<std::string, bool> broken;
-    std::int64_t blocking = 0;
+    auto fresh = only_new(std::move(current), found_in(search, before_));
     for (auto& finding : fresh) {
-        auto& violation = finding.violation;
-        const auto version = std::find_if(now.begin(), now.end(), [&](const auto& each) { return each.path == violation.file; });
-        if (locked && version != now.end() &&
-            stands_in_tests(*found, call.baseline->test_files, version->path, version->content, violation.line)) {
-            finding.blocks = false;
-            violation.severity = "minor";
-            violation.message += " It stands in a locked test, so it is reported and does not block.";
-        }
-        if (finding.blocks) {
-            ++blocking;
-            broken[violation.check_id] = true;
-            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message +
-                                             " (" + violation.check_id + ")" +
-                                             (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
-        }
-        report.violations.push_back(std::move(finding.violation));
+        excuse_locked_test(finding);
+        if (finding.blocks) { block(finding.violation); }
+        report_.violations.push_back(std::move(finding.violation));
     }
-    report.passed = blocking == 0;
-    report.facts["conformance_passing"] = report.passed;
-    report.facts["checks_total"] = static_cast<std::int64_t>(checks.size());
-    report.facts["checks_passing"] = static_cast<std::int64_t>(checks.size() - broken.size());
-    report.facts["violations_new"] = static_cast<std::int64_t>(fresh.size());
-    report.facts["violations_blocking"] = blocking;
-    report.facts["violations_before"] = static_cast<std::int64_t>(total - fresh.size());
-    report.summary = report.passed ? counted(checks.size(), "check", "checks") + " on " + counted(now.size(), "file", "files") +
-                                         ", nothing new that blocks"
-                                   : counted(static_cast<std::size_t>(blocking), "new violation", "new violations");
-    return report;
+    sum_up(total, fresh.size());
+}
+
+std::vector<Finding> GateEngine::ConformanceGate::found_in(const ConformanceSearch& search,
+                                                           const std::vector<FileVersion>& versions) const {
+    std::vector<Finding> findings;
+    for (const auto& version : versions) {
+        auto some = search.find(version.path, version.content, version.metrics);
+        std::move(some.begin(), some.end(), std::back_inserter(findings));
+    }
+    return findings;
+}
+
+/// RED's gate judged the tests before they were locked; later stages cannot change them.
+void GateEngine::ConformanceGate::excuse_locked_test(Finding& finding) const {
+    const bool locked =
+        call_.baseline != nullptr && !call_.baseline->red_tree.empty() && !gate_facts(call_.request.gate).judges_tests;
+    if (!locked) { return; }
+    auto& violation = finding.violation;
+    const auto version = std::find_if(now_.begin(), now_.end(), [&](const auto& each) { return each.path == violation.file; });
+    if (version == now_.end() ||
+        !stands_in_tests(*language_, call_.baseline->test_files, version->path, version->content, violation.line)) {
+        return;
+    }
+    finding.blocks = false;
+    violation.severity = "minor";
+    violation.message += " It stands in a locked test, so it is reported and does not block.";
+}
+
+void GateEngine::ConformanceGate::block(const Violation& violation) {
+    ++blocking_;
+    broken_.insert(violation.check_id);
+    report_.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
+                                      violation.check_id + ")" + (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
+}
+
+void GateEngine::ConformanceGate::sum_up(std::size_t total, std::size_t fresh) {
+    report_.passed = blocking_ == 0;
+    report_.facts["conformance_passing"] = report_.passed;
+    report_.facts["checks_total"] = static_cast<std::int64_t>(checks_.size());
+    report_.facts["checks_passing"] = static_cast<std::int64_t>(checks_.size() - broken_.size());
+    report_.facts["violations_new"] = static_cast<std::int64_t>(fresh);
+    report_.facts["violations_blocking"] = blocking_;
+    report_.facts["violations_before"] = static_cast<std::int64_t>(total - fresh);
+    report_.summary = report_.passed ? counted(checks_.size(), "check", "checks") + " on " +
+                                           counted(now_.size(), "file", "files") + ", nothing new that blocks"
+                                     : counted(static_cast<std::size_t>(blocking_), "new violation", "new violations");
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> GateEngine::scaffold(const std::string& tree) {

@@ -101,10 +101,13 @@ public:
     [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
 
 private:
+    class TestsGate;
     [[nodiscard]] Result<GateReport> tests(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<GateReport> syntax(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<GateReport> types(const GateCall& call, const Stop& stop);
+    class ConformanceGate;
     [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement upto, const Stop& stop);
+    class ViolationFix;
     /// Writes into `report` whether the violation to fix is gone, and what appeared in its place.
     [[nodiscard]] Result<void> judge_violation(const GateCall& call, GateReport& report, const Stop& stop);
     [[nodiscard]] Result<std::optional<LineRange>> current_part(const GateCall& call, const NamedViolation& before);
@@ -120,6 +123,7 @@ private:
     /// Measures the sources among these files, with the language's command or from their text. Errors: AF-GATE-003, AF-GATE-005.
     [[nodiscard]] Result<void> measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
                                              const std::vector<std::vector<FileVersion>*>& files, const Stop& stop);
+    class RedGate;
     [[nodiscard]] Result<GateReport> red(const GateCall& call, const Stop& stop);
     class AfterRed;
     /// Judges GREEN, REFACTOR, a fix and the delivery.

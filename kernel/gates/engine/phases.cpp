@@ -127,101 +127,190 @@ json::array changed_tests_json(const RedEvidence& evidence, const json::object& 
 
 }  // namespace
 
-Result<GateReport> GateEngine::red(const GateCall& call, const Stop& stop) {
-    GateReport report;
-    const auto& baseline = *call.baseline;
-    const auto& before_tree = baseline.compared_tree();
-    AF_TRY(const auto* found, language(call.tree));
-    RedEvidence evidence;
-    evidence.intent = baseline.intent;
-    evidence.asked_without = commands_->settings().without_new_test || asks_for_no_behaviour(baseline.request);
-    evidence.declared = declared_tests(baseline.test_suite, evidence.problems);
-    evidence.requirements = testable_requirements(baseline.specification);
-    evidence.base_tests = baseline.base_tests;
-    evidence.outdated = {baseline.outdated.begin(), baseline.outdated.end()};
+/// One judgment of RED. Its parts add to the evidence and to the report, in the order of `judge`.
+class GateEngine::RedGate {
+public:
+    RedGate(GateEngine& engine, const GateCall& call, const Stop& stop)
+        : engine_(engine),
+          call_(call),
+          stop_(stop),
+          baseline_(*call.baseline),
+          before_tree_(baseline_.compared_tree()),
+          checkout_(*engine.checkout_) {}
 
-    auto generated = skeleton(before_tree, declarable_interfaces(baseline.specification), stop);
+    Result<GateReport> judge();
+
+private:
+    void gather_declared();
+    Result<void> find_kernel_files();
+    Result<void> sort_changes();
+    Result<void> sort_path(const std::string& path);
+    [[nodiscard]] bool is_kernel_file(const std::string& path, const std::string& content) const;
+    Result<void> sort_file_with_tests(const std::string& path, const std::string& content);
+    Result<void> sort_test_file(const std::string& path, const std::optional<std::string>& content);
+    Result<void> refuse_links();
+    Result<void> find_declared_files();
+    Result<void> run_tests();
+    void judge_tests();
+    Result<void> check_rules();
+    [[nodiscard]] std::string summary() const;
+
+    GateEngine& engine_;
+    const GateCall& call_;
+    const Stop& stop_;
+    const GateBaseline& baseline_;
+    const std::string before_tree_;
+    TreeCheckout& checkout_;
+
+    const Language* language_ = nullptr;
+    std::map<std::string, std::string> kernel_files_;  ///< Path → content, as the kernel writes them: skeletons, a suite's begin.
+    std::set<std::string> files_;                      ///< RED's test files.
+    RedEvidence evidence_;
+    GateReport report_;
+};
+
+Result<GateReport> GateEngine::red(const GateCall& call, const Stop& stop) { return RedGate(*this, call, stop).judge(); }
+
+Result<GateReport> GateEngine::RedGate::judge() {
+    AF_TRY(language_, engine_.language(call_.tree));
+    gather_declared();
+    AF_CHECK(find_kernel_files());
+    AF_CHECK(sort_changes());
+    AF_CHECK(refuse_links());
+    AF_CHECK(find_declared_files());
+    if (!files_.empty()) { AF_CHECK(run_tests()); }
+    judge_tests();
+    if (!evidence_.test_paths.empty()) { AF_CHECK(check_rules()); }
+    report_.facts["believed"] = evidence_.run.trusted || files_.empty();
+    conclude(report_, summary());
+    return std::move(report_);
+}
+
+void GateEngine::RedGate::gather_declared() {
+    evidence_.intent = baseline_.intent;
+    evidence_.asked_without = engine_.commands_->settings().without_new_test || asks_for_no_behaviour(baseline_.request);
+    evidence_.declared = declared_tests(baseline_.test_suite, evidence_.problems);
+    evidence_.requirements = testable_requirements(baseline_.specification);
+    evidence_.base_tests = baseline_.base_tests;
+    evidence_.outdated = {baseline_.outdated.begin(), baseline_.outdated.end()};
+}
+
+Result<void> GateEngine::RedGate::find_kernel_files() {
+    auto generated = engine_.skeleton(before_tree_, declarable_interfaces(baseline_.specification), stop_);
     if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
-    std::map<std::string, std::string> expected;
-    if (generated.ok()) { expected.insert(generated->begin(), generated->end()); }
+    if (generated.ok()) { kernel_files_.insert(generated->begin(), generated->end()); }
     // Without a suite, the kernel itself has started one.
-    AF_TRY(const auto begun, scaffold(before_tree));
-    for (const auto& [path, content] : begun) { expected.try_emplace(path, content); }
+    AF_TRY(const auto begun, engine_.scaffold(before_tree_));
+    for (const auto& [path, content] : begun) { kernel_files_.try_emplace(path, content); }
+    return {};
+}
 
-    AF_TRY(const auto changes, checkout_->changes(before_tree, call.tree));
-    std::set<std::string> files;
+Result<void> GateEngine::RedGate::sort_changes() {
+    AF_TRY(const auto changes, checkout_.changes(before_tree_, call_.tree));
     for (const auto& change : changes) {
         for (const auto* path : {&change.old_path, &change.path}) {
-            if (path->empty()) { continue; }
-            AF_TRY(const auto content, checkout_->file(call.tree, *path));
-            if (!content) { evidence.deleted_paths.push_back(*path); }
-            const auto declared = expected.find(*path);
-            if (content && declared != expected.end() && declared->second == *content) {
-                evidence.skeleton_paths.push_back(*path);
-            } else if (found->may_hold_tests(*path)) {
-                // RED may write the tests in it, but not the rest.
-                AF_TRY(const auto base, checkout_->file(before_tree, *path));
-                const auto before =
-                    split_inline_tests(declared != expected.end() ? declared->second : base.value_or(""), found->inline_begins);
-                const auto after = split_inline_tests(content.value_or(""), found->inline_begins);
-                (before.code == after.code ? evidence.test_paths : evidence.foreign_paths).push_back(*path);
-                if (base) { add_changed_tests(evidence, *path, before.tests, after.tests); }
-                if (!after.tests.empty()) { files.insert(*path); }
-            } else if (found->belongs_to_tests(*path)) {
-                evidence.test_paths.push_back(*path);
-                AF_TRY(const auto base, checkout_->file(before_tree, *path));
-                const auto there = evidence.asked_without && base && content ? with_new_names(*base, *content, baseline.request)
-                                                                             : base.value_or("");
-                if (content) { add_changed_tests(evidence, *path, there, *content); }
-                if (content && found->tests.matches(*path)) { files.insert(*path); }
-            } else {
-                evidence.foreign_paths.push_back(*path);
-            }
+            if (!path->empty()) { AF_CHECK(sort_path(*path)); }
         }
     }
-    if (!evidence.test_paths.empty()) { AF_CHECK(checkout_->check_out(call.tree)); }
-    for (const auto& path : evidence.test_paths) {
-        if (is_link(path)) {
-            evidence.problems.push_back(
-                path + " is a link; write tests as files of their own, so that what they say is locked with them.");
-        }
+    return {};
+}
+
+Result<void> GateEngine::RedGate::sort_path(const std::string& path) {
+    AF_TRY(const auto content, checkout_.file(call_.tree, path));
+    if (!content) { evidence_.deleted_paths.push_back(path); }
+    if (content && is_kernel_file(path, *content)) {
+        evidence_.skeleton_paths.push_back(path);
+        return {};
     }
-    for (const auto& test : evidence.declared) {
-        AF_TRY(const auto content, checkout_->file(call.tree, test.file));
-        const bool inlined =
-            content && found->may_hold_tests(test.file) && !split_inline_tests(*content, found->inline_begins).tests.empty();
-        if (!found->tests.matches(test.file) && !inlined) {
-            evidence.problems.push_back(test.file + " is not where " + found->name + " tests are looked for (" +
-                                        found->test_patterns.front() + ").");
+    if (language_->may_hold_tests(path)) { return sort_file_with_tests(path, content.value_or("")); }
+    if (language_->belongs_to_tests(path)) { return sort_test_file(path, content); }
+    evidence_.foreign_paths.push_back(path);
+    return {};
+}
+
+bool GateEngine::RedGate::is_kernel_file(const std::string& path, const std::string& content) const {
+    const auto known = kernel_files_.find(path);
+    return known != kernel_files_.end() && known->second == content;
+}
+
+/// RED may write the tests in it, but not the rest.
+Result<void> GateEngine::RedGate::sort_file_with_tests(const std::string& path, const std::string& content) {
+    AF_TRY(const auto base, checkout_.file(before_tree_, path));
+    const auto declared = kernel_files_.find(path);
+    const auto before =
+        split_inline_tests(declared != kernel_files_.end() ? declared->second : base.value_or(""), language_->inline_begins);
+    const auto after = split_inline_tests(content, language_->inline_begins);
+    (before.code == after.code ? evidence_.test_paths : evidence_.foreign_paths).push_back(path);
+    if (base) { add_changed_tests(evidence_, path, before.tests, after.tests); }
+    if (!after.tests.empty()) { files_.insert(path); }
+    return {};
+}
+
+Result<void> GateEngine::RedGate::sort_test_file(const std::string& path, const std::optional<std::string>& content) {
+    evidence_.test_paths.push_back(path);
+    AF_TRY(const auto base, checkout_.file(before_tree_, path));
+    if (!content) { return {}; }
+    const auto there = evidence_.asked_without && base ? with_new_names(*base, *content, baseline_.request) : base.value_or("");
+    add_changed_tests(evidence_, path, there, *content);
+    if (language_->tests.matches(path)) { files_.insert(path); }
+    return {};
+}
+
+Result<void> GateEngine::RedGate::refuse_links() {
+    if (!evidence_.test_paths.empty()) { AF_CHECK(checkout_.check_out(call_.tree)); }
+    for (const auto& path : evidence_.test_paths) {
+        if (!engine_.is_link(path)) { continue; }
+        evidence_.problems.push_back(path +
+                                     " is a link; write tests as files of their own, so that what they say is locked with them.");
+    }
+    return {};
+}
+
+Result<void> GateEngine::RedGate::find_declared_files() {
+    for (const auto& test : evidence_.declared) {
+        AF_TRY(const auto content, checkout_.file(call_.tree, test.file));
+        const bool inlined = content && language_->may_hold_tests(test.file) &&
+                             !split_inline_tests(*content, language_->inline_begins).tests.empty();
+        if (!language_->tests.matches(test.file) && !inlined) {
+            evidence_.problems.push_back(test.file + " is not where " + language_->name + " tests are looked for (" +
+                                         language_->test_patterns.front() + ").");
         } else if (content) {
-            files.insert(test.file);
+            files_.insert(test.file);
         }
     }
-    if (!files.empty()) {
-        AF_TRY(evidence.run, run_red_tests(call.tree, {files.begin(), files.end()}, false, stop));
-        AF_TRY(evidence.declared_names, declared_names(*found, baseline.specification, call.tree));
-        evidence.waiting_files = waiting_files(*found, baseline.specification, evidence.run, evidence.declared_names);
-        report.facts["confinement"] = evidence.run.confinement;
-        report.facts["notes"] = json::array(evidence.run.notes.begin(), evidence.run.notes.end());
-    }
-    auto confinement = report.facts;
-    take_over(report, judge_red(evidence));
-    report.facts["changed_tests"] = changed_tests_json(evidence, baseline.specification);
-    for (auto& fact : confinement) { report.facts[fact.key()] = std::move(fact.value()); }
-    if (!evidence.test_paths.empty()) {
-        // The last time that tests can be fixed: checks all rules, including those of a phase's end.
-        GateCall rules = call;
-        rules.request.paths = evidence.test_paths;
-        AF_TRY(auto judged, conformance(rules, Enforcement::phase_end, stop));
-        take_over(report, std::move(judged), {"conformance_passing", "checks_total", "checks_passing"});
-    }
-    report.facts["believed"] = evidence.run.trusted || files.empty();
-    const auto count = report.facts.at("failing_tests").as_array().size();
-    const auto waiting = report.facts.at("waiting_tests").as_array().size();
-    conclude(report,
-             std::to_string(count) + (count == 1 ? " new test fails, as it should" : " new tests fail, as they should") +
-                 (waiting == 0 ? "" : " (" + std::to_string(waiting) + " of them do not load before the implementation exists)"));
-    return report;
+    return {};
+}
+
+Result<void> GateEngine::RedGate::run_tests() {
+    AF_TRY(evidence_.run, engine_.run_red_tests(call_.tree, {files_.begin(), files_.end()}, false, stop_));
+    AF_TRY(evidence_.declared_names, engine_.declared_names(*language_, baseline_.specification, call_.tree));
+    evidence_.waiting_files = waiting_files(*language_, baseline_.specification, evidence_.run, evidence_.declared_names);
+    report_.facts["confinement"] = evidence_.run.confinement;
+    report_.facts["notes"] = json::array(evidence_.run.notes.begin(), evidence_.run.notes.end());
+    return {};
+}
+
+void GateEngine::RedGate::judge_tests() {
+    auto facts_of_run = report_.facts;
+    take_over(report_, judge_red(evidence_));
+    report_.facts["changed_tests"] = changed_tests_json(evidence_, baseline_.specification);
+    for (auto& fact : facts_of_run) { report_.facts[fact.key()] = std::move(fact.value()); }
+}
+
+/// The last time that tests can be fixed: checks all rules, including those of a phase's end.
+Result<void> GateEngine::RedGate::check_rules() {
+    GateCall rules = call_;
+    rules.request.paths = evidence_.test_paths;
+    AF_TRY(auto judged, engine_.conformance(rules, Enforcement::phase_end, stop_));
+    take_over(report_, std::move(judged), {"conformance_passing", "checks_total", "checks_passing"});
+    return {};
+}
+
+std::string GateEngine::RedGate::summary() const {
+    const auto count = report_.facts.at("failing_tests").as_array().size();
+    const auto waiting = report_.facts.at("waiting_tests").as_array().size();
+    return std::to_string(count) + (count == 1 ? " new test fails, as it should" : " new tests fail, as they should") +
+           (waiting == 0 ? "" : " (" + std::to_string(waiting) + " of them do not load before the implementation exists)");
 }
 
 Result<void> GateEngine::take_back(const Language& language, const std::string& red_tree, const std::string& tree,
@@ -315,70 +404,111 @@ Result<std::optional<LineRange>> GateEngine::current_part(const GateCall& call, 
     return part_of_line(*then, *now, before.violation.line);
 }
 
+/// Judges whether a violation was fixed.
+class GateEngine::ViolationFix {
+public:
+    ViolationFix(GateEngine& engine, const GateCall& call, GateReport& report, const Stop& stop)
+        : engine_(engine), call_(call), report_(report), stop_(stop) {}
+
+    Result<void> judge();
+
+private:
+    Result<void> gather_paths();
+    Result<void> look_for_target(const std::vector<Finding>& before, const std::vector<Finding>& now);
+    void report_left(const Violation& violation);
+    void report_new(const Finding& finding);
+    [[nodiscard]] bool is_target(const NamedViolation& one) const { return !wanted_.empty() && one.id == wanted_.front().id; }
+    [[nodiscard]] bool is_reported(const Violation& violation) const;
+
+    GateEngine& engine_;
+    const GateCall& call_;
+    GateReport& report_;
+    const Stop& stop_;
+    std::set<std::string> paths_;         ///< What the task changed, and the violation's file.
+    std::vector<NamedViolation> wanted_;  ///< The violation to fix, if the call names one.
+    bool gone_ = true;
+    bool nothing_new_ = true;
+};
+
 Result<void> GateEngine::judge_violation(const GateCall& call, GateReport& report, const Stop& stop) {
-    const auto& base_tree = call.baseline->base_tree;
-    AF_TRY(const auto changes, checkout_->changes(base_tree, call.tree));
-    std::set<std::string> paths;
-    for (const auto& change : changes) {
-        paths.insert(change.path);
-        if (!change.old_path.empty()) { paths.insert(change.old_path); }
+    return ViolationFix(*this, call, report, stop).judge();
+}
+
+Result<void> GateEngine::ViolationFix::judge() {
+    AF_CHECK(gather_paths());
+    if (!paths_.empty()) {
+        const std::vector<std::string> files(paths_.begin(), paths_.end());
+        AF_TRY(const auto before, engine_.findings(call_.baseline->base_tree, files, stop_));
+        AF_TRY(const auto now, engine_.findings(call_.tree, files, stop_));
+        AF_CHECK(look_for_target(before, now));
+        for (const auto& finding : only_new(now, before)) { report_new(finding); }
     }
-    const auto* target = call.request.parameters.if_contains("violation");
-    std::vector<NamedViolation> wanted;
-    if (target != nullptr) {
-        AF_TRY(auto named, named_violation_from_json(target->as_object(), "the task"));
-        paths.insert(named.violation.file);
-        wanted.push_back(std::move(named));
-    }
-    bool gone = true;
-    bool nothing_new = true;
-    if (!paths.empty()) {
-        const std::vector<std::string> files(paths.begin(), paths.end());
-        AF_TRY(const auto before, findings(base_tree, files, stop));
-        AF_TRY(const auto now, findings(call.tree, files, stop));
-        // The right one is found by its neighbours among others with the same text. Names them all, so that none is mistaken for
-        // it.
-        const auto known = name_violations(before, wanted);
-        std::optional<LineRange> part;
-        const auto same = [&](const NamedViolation& one) { return !wanted.empty() && one.id == wanted.front().id; };
-        const auto target_before = std::ranges::find_if(known, same);
-        if (target_before != known.end()) { AF_TRY(part, current_part(call, *target_before)); }
-        const auto named_now = name_violations(now, known);
-        if (part) {
-            const auto alike = [&](const NamedViolation& each) { return is_same_kind(each, *target_before); };
-            // It went to another place of the file if there are as many as before.
-            if (std::ranges::count_if(named_now, alike) >= std::ranges::count_if(known, alike)) { part.reset(); }
-        }
-        const bool by_id = !part && std::ranges::any_of(named_now, same);
-        for (const auto& each : named_now) {
-            // Where the same text violates the check several times, ids may have moved to the ones that are left.
-            const bool is_left = by_id ? same(each)
-                                       : part && is_same_kind(each, *target_before) && each.violation.line >= part->first &&
-                                             each.violation.line <= part->last;
-            if (!is_left) { continue; }
-            gone = false;
-            report.blocking_issues.push_back(each.violation.file + ":" + std::to_string(each.violation.line) +
-                                             ": the violation is still there: " + each.violation.message + " (" +
-                                             each.violation.check_id + ")" +
-                                             (each.violation.fix_hint.empty() ? "" : ". " + each.violation.fix_hint));
-        }
-        for (const auto& finding : only_new(now, before)) {
-            nothing_new = false;
-            const auto& violation = finding.violation;
-            const bool is_reported = std::any_of(report.violations.begin(), report.violations.end(), [&](const Violation& each) {
-                return each.check_id == violation.check_id && each.file == violation.file && each.line == violation.line;
-            });
-            if (!is_reported) { report.violations.push_back(violation); }
-            if (is_reported && finding.blocks) { continue; }
-            report.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message +
-                                             " (" + violation.check_id +
-                                             "). It is new, and a fix adds no violation, whatever its severity" +
-                                             (violation.fix_hint.empty() ? "." : ". " + violation.fix_hint));
-        }
-    }
-    report.facts["violation_gone"] = gone;
-    report.facts["no_new_violations"] = nothing_new;
+    report_.facts["violation_gone"] = gone_;
+    report_.facts["no_new_violations"] = nothing_new_;
     return {};
+}
+
+Result<void> GateEngine::ViolationFix::gather_paths() {
+    AF_TRY(const auto changes, engine_.checkout_->changes(call_.baseline->base_tree, call_.tree));
+    for (const auto& change : changes) {
+        paths_.insert(change.path);
+        if (!change.old_path.empty()) { paths_.insert(change.old_path); }
+    }
+    const auto* target = call_.request.parameters.if_contains("violation");
+    if (target == nullptr) { return {}; }
+    AF_TRY(auto named, named_violation_from_json(target->as_object(), "the task"));
+    paths_.insert(named.violation.file);
+    wanted_.push_back(std::move(named));
+    return {};
+}
+
+Result<void> GateEngine::ViolationFix::look_for_target(const std::vector<Finding>& before, const std::vector<Finding>& now) {
+    const auto same = [this](const NamedViolation& one) { return is_target(one); };
+    // The right one is found by its neighbours among others with the same text. Names them all, so that none is mistaken for
+    // it.
+    const auto known = name_violations(before, wanted_);
+    std::optional<LineRange> part;
+    const auto target_before = std::ranges::find_if(known, same);
+    if (target_before != known.end()) { AF_TRY(part, engine_.current_part(call_, *target_before)); }
+    const auto named_now = name_violations(now, known);
+    if (part) {
+        const auto alike = [&](const NamedViolation& each) { return is_same_kind(each, *target_before); };
+        // It went to another place of the file if there are as many as before.
+        if (std::ranges::count_if(named_now, alike) >= std::ranges::count_if(known, alike)) { part.reset(); }
+    }
+    const bool by_id = !part && std::ranges::any_of(named_now, same);
+    for (const auto& each : named_now) {
+        // Where the same text violates the check several times, ids may have moved to the ones that are left.
+        const bool is_left = by_id ? same(each)
+                                   : part && is_same_kind(each, *target_before) && each.violation.line >= part->first &&
+                                         each.violation.line <= part->last;
+        if (is_left) { report_left(each.violation); }
+    }
+    return {};
+}
+
+void GateEngine::ViolationFix::report_left(const Violation& violation) {
+    gone_ = false;
+    report_.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) +
+                                      ": the violation is still there: " + violation.message + " (" + violation.check_id + ")" +
+                                      (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
+}
+
+void GateEngine::ViolationFix::report_new(const Finding& finding) {
+    nothing_new_ = false;
+    const auto& violation = finding.violation;
+    const bool known = is_reported(violation);
+    if (!known) { report_.violations.push_back(violation); }
+    if (known && finding.blocks) { return; }
+    report_.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
+                                      violation.check_id + "). It is new, and a fix adds no violation, whatever its severity" +
+                                      (violation.fix_hint.empty() ? "." : ". " + violation.fix_hint));
+}
+
+bool GateEngine::ViolationFix::is_reported(const Violation& violation) const {
+    return std::any_of(report_.violations.begin(), report_.violations.end(), [&](const Violation& each) {
+        return each.check_id == violation.check_id && each.file == violation.file && each.line == violation.line;
+    });
 }
 
 }  // namespace agentforge::kernel

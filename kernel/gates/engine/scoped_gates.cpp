@@ -246,6 +246,119 @@ std::vector<std::string> part_of_paths(const std::vector<std::string>& paths, co
     return result;
 }
 
+namespace {
+
+std::optional<std::int64_t> number_in(const json::object& facts, const char* key) {
+    const auto* found = facts.if_contains(key);
+    return found != nullptr && found->is_int64() ? std::optional(found->get_int64()) : std::nullopt;
+}
+
+/// Merges the reports of scopes, one after the other.
+class MergedReport {
+public:
+    explicit MergedReport(std::size_t parts) : only_(parts == 1) { report_.passed = true; }
+
+    void add(const Scope& scope, GateReport part);
+    GateReport finish(const GateBaseline* whole);
+
+private:
+    void add_outcome(const Scope& scope, const GateReport& part);
+    void add_tests(const Scope& scope, std::vector<TestOutcome>& tests);
+    void add_violations(const Scope& scope, std::vector<Violation>& violations);
+    void count_requirements(const json::object& facts);
+    void add_facts(const Scope& scope, const json::object& facts);
+    void leave_out_testable(const GateBaseline& whole);
+
+    const bool only_;  ///< There is one part.
+    GateReport report_;
+    std::string good_;  ///< The summary if all passed.
+    std::int64_t requirements_ = 0;
+    std::int64_t covered_ = 0;
+    json::array scopes_;
+};
+
+void MergedReport::add(const Scope& scope, GateReport part) {
+    add_outcome(scope, part);
+    add_tests(scope, part.tests);
+    add_violations(scope, part.violations);
+    count_requirements(part.facts);
+    part.facts.erase("requirements_testable");
+    add_facts(scope, part.facts);
+    scopes_.push_back(json::object{{"directory", named(scope)}, {"language", scope.language}, {"passed", part.passed}});
+}
+
+void MergedReport::add_outcome(const Scope& scope, const GateReport& part) {
+    report_.passed = report_.passed && part.passed;
+    report_.duration += part.duration;
+    const auto in = only_ && scope.directory.empty() ? std::string{} : "In " + named(scope) + ": ";
+    good_ += (good_.empty() ? "" : "; ") + (in.empty() ? "" : named(scope) + ": ") + part.summary;
+    for (const auto& issue : part.blocking_issues) { report_.blocking_issues.push_back(in + issue); }
+    if (!part.passed && report_.summary.empty()) { report_.summary = in + part.summary; }
+}
+
+void MergedReport::add_tests(const Scope& scope, std::vector<TestOutcome>& tests) {
+    for (auto& test : tests) {
+        if (!scope.directory.empty()) {
+            test.id = Scopes::outside(scope, test.id);
+            if (!test.file.empty()) { test.file = Scopes::outside(scope, test.file); }
+        }
+        report_.tests.push_back(std::move(test));
+    }
+}
+
+void MergedReport::add_violations(const Scope& scope, std::vector<Violation>& violations) {
+    for (auto& violation : violations) {
+        if (!violation.file.empty()) { violation.file = Scopes::outside(scope, violation.file); }
+        report_.violations.push_back(std::move(violation));
+    }
+}
+
+void MergedReport::count_requirements(const json::object& facts) {
+    const auto percent = number_in(facts, "requirement_coverage_percent").value_or(0);
+    if (const auto mine = number_in(facts, "requirements_testable")) {
+        requirements_ += *mine;
+        covered_ += (percent * *mine + 99) / 100;
+    }
+}
+
+void MergedReport::add_facts(const Scope& scope, const json::object& facts) {
+    for (const auto& fact : facts) {
+        const auto value = whole_value(fact.key(), fact.value(), scope);
+        if (auto* known = report_.facts.if_contains(fact.key())) {
+            kernel::add(*known, value, fact.key());
+        } else {
+            report_.facts[fact.key()] = value;
+        }
+    }
+}
+
+GateReport MergedReport::finish(const GateBaseline* whole) {
+    if (report_.passed) { report_.summary = good_; }
+    if (report_.facts.contains("requirement_coverage_percent")) {
+        report_.facts["requirement_coverage_percent"] = requirements_ == 0 ? 100 : covered_ * 100 / requirements_;
+    }
+    if (whole != nullptr) { leave_out_testable(*whole); }
+    report_.facts["scopes"] = std::move(scopes_);
+    return std::move(report_);
+}
+
+/// A scope does not know the requirements of others: removes those that the whole specification wants tested.
+void MergedReport::leave_out_testable(const GateBaseline& whole) {
+    auto* others = report_.facts.if_contains("requirements_not_tested_by_contract");
+    if (others == nullptr || !others->is_array()) { return; }
+    const auto testable = testable_requirements(whole.specification);
+    json::array left;
+    for (const auto& item : others->get_array()) {
+        if (!item.is_string() ||
+            std::find(testable.begin(), testable.end(), std::string_view(item.get_string())) == testable.end()) {
+            left.push_back(item);
+        }
+    }
+    *others = std::move(left);
+}
+
+}  // namespace
+
 GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole) {
     // A scope without tests means nothing beside one that has some.
     const bool some_tests =
@@ -253,67 +366,9 @@ GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, 
     if (some_tests) {
         std::erase_if(parts, [](const auto& part) { return part.second.passed && fact_is(part.second, "tests_found", false); });
     }
-    GateReport report;
-    report.passed = true;
-    std::string good;
-    std::int64_t requirements = 0;
-    std::int64_t covered = 0;
-    json::array scopes;
-    for (auto& [scope, part] : parts) {
-        report.passed = report.passed && part.passed;
-        report.duration += part.duration;
-        const auto in = parts.size() == 1 && scope->directory.empty() ? std::string{} : "In " + named(*scope) + ": ";
-        good += (good.empty() ? "" : "; ") + (in.empty() ? "" : named(*scope) + ": ") + part.summary;
-        for (const auto& issue : part.blocking_issues) { report.blocking_issues.push_back(in + issue); }
-        if (!part.passed && report.summary.empty()) { report.summary = in + part.summary; }
-        for (auto& test : part.tests) {
-            if (!scope->directory.empty()) {
-                test.id = Scopes::outside(*scope, test.id);
-                if (!test.file.empty()) { test.file = Scopes::outside(*scope, test.file); }
-            }
-            report.tests.push_back(std::move(test));
-        }
-        for (auto& violation : part.violations) {
-            if (!violation.file.empty()) { violation.file = Scopes::outside(*scope, violation.file); }
-            report.violations.push_back(std::move(violation));
-        }
-        std::int64_t percent = 0;
-        if (const auto* found = part.facts.if_contains("requirement_coverage_percent"); found != nullptr && found->is_int64()) {
-            percent = found->get_int64();
-        }
-        if (const auto* mine = part.facts.if_contains("requirements_testable"); mine != nullptr && mine->is_int64()) {
-            requirements += mine->get_int64();
-            covered += (percent * mine->get_int64() + 99) / 100;
-        }
-        part.facts.erase("requirements_testable");
-        for (const auto& fact : part.facts) {
-            const auto value = whole_value(fact.key(), fact.value(), *scope);
-            if (auto* known = report.facts.if_contains(fact.key())) {
-                add(*known, value, fact.key());
-            } else {
-                report.facts[fact.key()] = value;
-            }
-        }
-        scopes.push_back(json::object{{"directory", named(*scope)}, {"language", scope->language}, {"passed", part.passed}});
-    }
-    if (report.passed) { report.summary = good; }
-    if (report.facts.contains("requirement_coverage_percent")) {
-        report.facts["requirement_coverage_percent"] = requirements == 0 ? 100 : covered * 100 / requirements;
-    }
-    if (auto* others = report.facts.if_contains("requirements_not_tested_by_contract");
-        others != nullptr && others->is_array() && whole != nullptr) {
-        const auto testable = testable_requirements(whole->specification);
-        json::array left;
-        for (const auto& item : others->get_array()) {
-            if (!item.is_string() ||
-                std::find(testable.begin(), testable.end(), std::string_view(item.get_string())) == testable.end()) {
-                left.push_back(item);
-            }
-        }
-        *others = std::move(left);
-    }
-    report.facts["scopes"] = std::move(scopes);
-    return report;
+    MergedReport merged(parts.size());
+    for (auto& [scope, part] : parts) { merged.add(*scope, std::move(part)); }
+    return merged.finish(whole);
 }
 
 ScopedGates::ScopedGates(std::unique_ptr<TreeCheckout> whole, ProcessRunner& processes, GateRunner::Options options)
@@ -450,75 +505,121 @@ Result<std::vector<Finding>> ScopedGates::findings(const std::string& tree, cons
     return all;
 }
 
+/// One gate in several scopes.
+class ScopedGates::GateInScopes {
+public:
+    GateInScopes(ScopedGates& gates, const GateCall& call, const Scopes& scopes, const Stop& stop)
+        : gates_(gates), call_(call), scopes_(scopes), stop_(stop) {}
+
+    Result<GateReport> run();
+
+private:
+    Result<void> find_touched();
+    [[nodiscard]] bool measures_all() const;
+    [[nodiscard]] bool is_named(const Scope& scope) const;
+    Result<void> run_in(const Scope& scope);
+    Result<GateReport> run_in_untouched(const Scope& scope);
+    void report_left_out(GateReport& report) const;
+
+    ScopedGates& gates_;
+    const GateCall& call_;
+    const Scopes& scopes_;
+    const Stop& stop_;
+    std::set<std::string> touched_;  ///< Folders of the scopes in which something changed.
+    std::vector<std::pair<const Scope*, GateReport>> parts_;
+    std::vector<std::pair<const Scope*, Error>> left_out_;  ///< Unchanged, and their toolchain is not installed.
+};
+
 Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
-    const auto base_tree = call.baseline == nullptr ? std::string{} : call.baseline->base_tree;
-    AF_TRY(const auto* found, scopes(base_tree, call.tree));
-    const auto& all = found->all();
-    if (all.size() == 1) {
-        AF_TRY(auto* only, engine_for(*found, all.front()));
+    AF_TRY(const auto* found, scopes(call.baseline == nullptr ? std::string{} : call.baseline->base_tree, call.tree));
+    if (found->all().size() == 1) {
+        AF_TRY(auto* only, engine_for(*found, found->all().front()));
         return only->gate(call, stop);
     }
-    const auto& gate = call.request.gate;
-    std::set<std::string> touched;
-    if (!base_tree.empty()) {
-        AF_TRY(const auto changes, whole_->changes(base_tree, call.tree));
-        for (const auto& change : changes) {
-            touched.insert(found->of(change.path).directory);
-            if (!change.old_path.empty()) { touched.insert(found->of(change.old_path).directory); }
-        }
+    return GateInScopes(*this, call, *found, stop).run();
+}
+
+Result<GateReport> ScopedGates::GateInScopes::run() {
+    AF_CHECK(find_touched());
+    for (const auto& scope : scopes_.all()) { AF_CHECK(run_in(scope)); }
+    if (parts_.empty()) {
+        if (!left_out_.empty()) { return std::move(left_out_.front().second); }
+        // Nothing changed anywhere: the first scope reports what that means.
+        return run_in_untouched(scopes_.all().front());
     }
-    const bool everything = base_tree.empty() || gate == gate_name::tests || gate == gate_name::deliver;
-    std::vector<std::pair<const Scope*, GateReport>> parts;
-    std::vector<std::pair<const Scope*, Error>> left_out;
-    for (const auto& scope : all) {
-        GateCall part = call;
-        part.request.paths = part_of_paths(call.request.paths, *found, scope);
-        part.request.parameters = part_of_parameters(call.request, *found, scope);
-        if (!call.request.paths.empty() && part.request.paths.empty()) { continue; }
-        const bool changed = touched.contains(scope.directory);
-        const bool named = call.baseline != nullptr && (names_tests(call.baseline->test_suite, *found, scope) ||
-                                                        holds_violation(call.request, *found, scope));
-        if (call.request.paths.empty() && !everything && !changed && !named) { continue; }
-        GateBaseline baseline;
-        if (call.baseline != nullptr) {
-            baseline = part_of_baseline(*call.baseline, *found, scope);
-            part.baseline = &baseline;
-        }
-        AF_TRY(auto* one, engine_for(*found, scope));
-        auto report =
-            gate_facts(gate).judges_tests && !named ? red_without_tests(part, *one, scope, stop) : one->gate(part, stop);
-        if (!report.ok()) {
-            if (report.error().code != "AF-GATE-003" || changed || named || !call.request.paths.empty()) {
-                return std::move(report).error();
-            }
-            left_out.emplace_back(&scope, std::move(report).error());
-            continue;
-        }
-        if (call.baseline != nullptr && report->facts.contains("requirement_coverage_percent")) {
-            report->facts["requirements_testable"] =
-                static_cast<std::int64_t>(testable_requirements(baseline.specification).size());
-        }
-        parts.emplace_back(&scope, std::move(report).value());
+    auto report = put_together(std::move(parts_), call_.baseline);
+    report_left_out(report);
+    return report;
+}
+
+Result<void> ScopedGates::GateInScopes::find_touched() {
+    if (call_.baseline == nullptr || call_.baseline->base_tree.empty()) { return {}; }
+    AF_TRY(const auto changes, gates_.whole_->changes(call_.baseline->base_tree, call_.tree));
+    for (const auto& change : changes) {
+        touched_.insert(scopes_.of(change.path).directory);
+        if (!change.old_path.empty()) { touched_.insert(scopes_.of(change.old_path).directory); }
     }
-    if (parts.empty()) {
-        if (!left_out.empty()) { return std::move(left_out.front().second); }
-        AF_TRY(auto* first,
-               engine_for(*found, all.front()));  // Nothing changed anywhere: the first scope reports what that means.
-        GateBaseline baseline;
-        GateCall part = call;
-        if (call.baseline != nullptr) {
-            baseline = part_of_baseline(*call.baseline, *found, all.front());
-            part.baseline = &baseline;
-        }
-        return first->gate(part, stop);
+    return {};
+}
+
+bool ScopedGates::GateInScopes::measures_all() const {
+    const auto& gate = call_.request.gate;
+    return call_.baseline == nullptr || call_.baseline->base_tree.empty() || gate == gate_name::tests ||
+           gate == gate_name::deliver;
+}
+
+/// True if RED named tests there, or the violation to fix is there.
+bool ScopedGates::GateInScopes::is_named(const Scope& scope) const {
+    return call_.baseline != nullptr &&
+           (names_tests(call_.baseline->test_suite, scopes_, scope) || holds_violation(call_.request, scopes_, scope));
+}
+
+Result<void> ScopedGates::GateInScopes::run_in(const Scope& scope) {
+    GateCall part = call_;
+    part.request.paths = part_of_paths(call_.request.paths, scopes_, scope);
+    part.request.parameters = part_of_parameters(call_.request, scopes_, scope);
+    const bool by_path = !call_.request.paths.empty();
+    if (by_path && part.request.paths.empty()) { return {}; }
+    const bool changed = touched_.contains(scope.directory);
+    const bool named = is_named(scope);
+    if (!by_path && !measures_all() && !changed && !named) { return {}; }
+    GateBaseline baseline;
+    if (call_.baseline != nullptr) {
+        baseline = part_of_baseline(*call_.baseline, scopes_, scope);
+        part.baseline = &baseline;
     }
-    auto report = put_together(std::move(parts), call.baseline);
-    for (const auto& [scope, error] : left_out) {
+    AF_TRY(auto* one, gates_.engine_for(scopes_, scope));
+    const bool without_tests = gate_facts(call_.request.gate).judges_tests && !named;
+    auto report = without_tests ? gates_.red_without_tests(part, *one, scope, stop_) : one->gate(part, stop_);
+    if (!report.ok()) {
+        if (report.error().code != "AF-GATE-003" || changed || named || by_path) { return std::move(report).error(); }
+        left_out_.emplace_back(&scope, std::move(report).error());
+        return {};
+    }
+    if (call_.baseline != nullptr && report->facts.contains("requirement_coverage_percent")) {
+        report->facts["requirements_testable"] = static_cast<std::int64_t>(testable_requirements(baseline.specification).size());
+    }
+    parts_.emplace_back(&scope, std::move(report).value());
+    return {};
+}
+
+Result<GateReport> ScopedGates::GateInScopes::run_in_untouched(const Scope& scope) {
+    AF_TRY(auto* one, gates_.engine_for(scopes_, scope));
+    GateBaseline baseline;
+    GateCall part = call_;
+    if (call_.baseline != nullptr) {
+        baseline = part_of_baseline(*call_.baseline, scopes_, scope);
+        part.baseline = &baseline;
+    }
+    return one->gate(part, stop_);
+}
+
+void ScopedGates::GateInScopes::report_left_out(GateReport& report) const {
+    for (const auto& [scope, error] : left_out_) {
         report.facts["scopes"].as_array().push_back(
             json::object{{"directory", named(*scope)}, {"language", scope->language}, {"not_run", error.message}});
         report.summary += "; " + named(*scope) + " not run: " + error.message;
     }
-    return report;
 }
 
 Result<void> ScopedGates::for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
@@ -626,6 +727,56 @@ Result<void> ScopedGates::probe(const std::vector<std::string>& readable, std::v
     return {};
 }
 
+namespace {
+
+void count_files(const Language& language, const std::vector<std::string>& files, ScopeReadiness& part) {
+    for (const auto& file : files) {
+        if (language.tests.matches(file)) {
+            ++part.test_files;
+        } else if (language.sources.matches(file)) {
+            ++part.source_files;
+        }
+    }
+}
+
+/// Tests among other code are only found by reading it. A few are enough to know that there are any.
+Result<void> count_files_with_inline_tests(const Language& language, const std::vector<std::string>& files,
+                                           const ContentReader& content, ScopeReadiness& part) {
+    constexpr std::size_t most_read = 300;
+    std::size_t read = 0;
+    for (const auto& file : files) {
+        if (read == most_read) { break; }
+        if (!language.may_hold_tests(file)) { continue; }
+        ++read;
+        AF_TRY(const auto text, content(file));
+        if (text && !split_inline_tests(*text, language.inline_begins).tests.empty()) { ++part.test_files; }
+    }
+    return {};
+}
+
+/// Returns the programs that the steps have fetched.
+std::map<std::string, std::string> fetched_programs(const std::vector<SetupStep>& steps) {
+    std::map<std::string, std::string> fetched;
+    for (const auto& step : steps) {
+        if (step.ready) { fetched.insert(step.programs.begin(), step.programs.end()); }
+    }
+    return fetched;
+}
+
+/// Returns the language with only the tools that apply to these files.
+Result<Language> with_applying_tools(const Language& language, const std::vector<std::string>& files,
+                                     const ContentReader& content) {
+    Language here = language;
+    here.tools.clear();
+    for (const auto& tool : language.tools) {
+        AF_TRY(const bool applies, holds(tool.when, files, content));
+        if (tool.when.empty() || applies) { here.tools.push_back(tool); }
+    }
+    return here;
+}
+
+}  // namespace
+
 Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
     AF_TRY(const auto* known, languages_.all());
     AF_TRY(const auto settings, GateSettings::read(options_.settings));
@@ -638,42 +789,20 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
         AF_TRY(auto* one, engine_for(**found, scope));
         AF_TRY(const auto* language, languages_.get(scope.language));
         AF_TRY(const auto files, one->checkout().files(tree));
-        AF_TRY(const auto* runner,
-               choose_runner(*language, files, [&](const std::string& path) { return one->checkout().file(tree, path); }));
+        const auto content = [&](const std::string& path) { return one->checkout().file(tree, path); };
+        AF_TRY(const auto* runner, choose_runner(*language, files, content));
         ScopeReadiness part;
         part.directory = scope.directory;
         part.language = scope.language;
         part.runner = runner == nullptr ? "" : runner->name;
-        for (const auto& file : files) {
-            if (language->tests.matches(file)) {
-                ++part.test_files;
-            } else if (language->sources.matches(file)) {
-                ++part.source_files;
-            }
-        }
-        // Tests among other code are only found by reading it. A few are enough to know that there are any.
-        constexpr std::size_t most_read = 300;
-        std::size_t read = 0;
-        for (const auto& file : files) {
-            if (read == most_read) { break; }
-            if (!language->may_hold_tests(file)) { continue; }
-            ++read;
-            AF_TRY(const auto content, one->checkout().file(tree, file));
-            if (content && !split_inline_tests(*content, language->inline_begins).tests.empty()) { ++part.test_files; }
-        }
+        count_files(*language, files, part);
+        AF_CHECK(count_files_with_inline_tests(*language, files, content, part));
         AF_TRY(part.setup, one->setup_steps(tree));
-        std::map<std::string, std::string> fetched;
+        const auto fetched = fetched_programs(part.setup);
         for (auto& step : part.setup) {
-            if (step.ready) { fetched.insert(step.programs.begin(), step.programs.end()); }
             for (auto& file : step.files) { file = Scopes::outside(scope, file); }
         }
-        Language here = *language;
-        here.tools.clear();
-        for (const auto& tool : language->tools) {
-            AF_TRY(const bool applies,
-                   holds(tool.when, files, [&](const std::string& path) { return one->checkout().file(tree, path); }));
-            if (tool.when.empty() || applies) { here.tools.push_back(tool); }
-        }
+        AF_TRY(const Language here, with_applying_tools(*language, files, content));
         part.tools = tools_of(here, runner, settings, fetched, options_.environment);
         // Dependencies that are fetched later may provide it.
         if (std::all_of(part.setup.begin(), part.setup.end(), [](const auto& step) { return step.ready; })) {

@@ -49,6 +49,7 @@ public:
     [[nodiscard]] Result<GateRunner::PathMeaning> path_meaning(const std::string& tree);
 
 private:
+    class GateInScopes;
     /// Calls `each` for every scope that has some of the interfaces, with these in the scope's form.
     using DeclaringScope = std::function<Result<void>(const Scope&, GateEngine&, const std::vector<SkeletonInterface>&)>;
     [[nodiscard]] Result<void> for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,

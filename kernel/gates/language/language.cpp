@@ -81,6 +81,21 @@ public:
         fail(pointer + "/" + key, std::string("`") + key + "` must be a whole number.");
         return fallback;
     }
+    bool flag(const json::object& value, const std::string& pointer, const char* key, bool fallback = false) {
+        const auto* found = value.if_contains(key);
+        if (found == nullptr) { return fallback; }
+        if (found->is_bool()) { return found->get_bool(); }
+        fail(pointer + "/" + key, std::string("`") + key + "` must be true or false.");
+        return fallback;
+    }
+    /// Returns a mapping inside this one, or null if there is none.
+    const json::object* part(const json::object& value, const std::string& pointer, const char* key,
+                             const std::vector<std::string>& known) {
+        const auto* found = value.if_contains(key);
+        const auto* fields = found == nullptr ? nullptr : object(*found, pointer + "/" + key);
+        if (fields != nullptr) { keys(*fields, pointer + "/" + key, known); }
+        return fields;
+    }
     std::string pattern(const json::object& value, const std::string& pointer, const char* key, bool required = true) {
         auto text_of = text(value, pointer, key, required);
         const RE2 expression(text_of, RE2::Quiet);
@@ -211,6 +226,65 @@ std::string read_format(Reader& reader, const json::object& value, const std::st
     return name;
 }
 
+void read_run(Reader& reader, const json::object& value, const std::string& pointer, TestRunner& runner) {
+    const auto* run = reader.part(value, pointer, "run", {"argv", "format", "timeout_seconds", "exit_passed", "exit_failed"});
+    if (run == nullptr) { return reader.fail(pointer, "`run` is missing."); }
+    runner.run = reader.command(*run, pointer + "/run", "tests", 600);
+    runner.format = read_format(reader, *run, pointer + "/run", true);
+    runner.exit_passed = reader.exit_codes(*run, pointer + "/run", "exit_passed", {0});
+    runner.exit_failed = reader.exit_codes(*run, pointer + "/run", "exit_failed", {1});
+}
+
+void read_coverage(Reader& reader, const json::object& value, const std::string& pointer, TestRunner& runner) {
+    const auto* coverage = reader.part(value, pointer, "coverage", {"argv", "format", "timeout_seconds"});
+    if (coverage == nullptr) { return; }
+    runner.coverage = reader.command(*coverage, pointer + "/coverage", "coverage", 1800);
+    runner.coverage_format = reader.text(*coverage, pointer + "/coverage", "format");
+    if (!runner.coverage_format.empty() && !is_coverage_format(runner.coverage_format)) {
+        reader.fail(pointer + "/coverage/format", "`" + runner.coverage_format + "` is not a known format of coverage.",
+                    "Known formats: " + coverage_format_names() + ".");
+    }
+}
+
+/// The commands that a runner may have besides `build`.
+void read_runner_commands(Reader& reader, const json::object& value, const std::string& pointer, TestRunner& runner) {
+    if (const auto* collect = reader.part(value, pointer, "collect", {"argv", "format", "timeout_seconds"})) {
+        runner.collect = reader.command(*collect, pointer + "/collect", "collect", 120);
+        runner.collect_format = read_format(reader, *collect, pointer + "/collect", false);
+    }
+    read_run(reader, value, pointer, runner);
+    if (const auto* single = reader.part(value, pointer, "single", {"argv", "timeout_seconds"})) {
+        runner.single = reader.command(*single, pointer + "/single", "tests", 600);
+    }
+    if (const auto* affected = reader.part(value, pointer, "affected", {"argv", "timeout_seconds"})) {
+        runner.affected = reader.command(*affected, pointer + "/affected", "affected", 60);
+    }
+    read_coverage(reader, value, pointer, runner);
+    if (const auto* plain = reader.part(value, pointer, "plain", {"argv", "timeout_seconds", "renames"})) {
+        runner.plain = reader.command(*plain, pointer + "/plain", "plain", 900);
+        runner.plain_renames = reader.flag(*plain, pointer + "/plain", "renames");
+    }
+}
+
+Canary read_canary(Reader& reader, const json::object& entry, const std::string& place) {
+    reader.keys(entry, place, {"source", "path", "tests", "fill"});
+    Canary canary;
+    canary.path = reader.text(entry, place, "path", false);
+    canary.source = reader.text(entry, place, "source", !canary.path.empty());
+    canary.tests = static_cast<std::size_t>(reader.number(entry, place, "tests", 1));
+    if (canary.tests == 0) { reader.fail(place + "/tests", "`tests` must be at least 1."); }
+    if (!canary.path.empty() && canary.path.find("{unique}") == std::string::npos) {
+        reader.fail(place + "/path", "`path` must have {unique} in it, by which its tests are known.");
+    }
+    canary.fill = reader.mapping(entry, place, "fill");
+    for (const auto& [name, text] : canary.fill) {
+        if (const RE2 expression(text, RE2::Quiet); !expression.ok() || expression.NumberOfCapturingGroups() != 1) {
+            reader.fail(place + "/fill/" + name, "`" + name + "` must be a pattern with one group.");
+        }
+    }
+    return canary;
+}
+
 TestRunner read_runner(Reader& reader, const json::object& value, const std::string& pointer) {
     TestRunner runner;
     reader.keys(value, pointer,
@@ -223,63 +297,10 @@ TestRunner read_runner(Reader& reader, const json::object& value, const std::str
         runner.build.push_back(reader.command(step, place, "build", 1800));
     });
     runner.build_error = error_pattern(reader, value, pointer, "build_error", false);
-    const auto part = [&](const char* key, const std::vector<std::string>& known) -> const json::object* {
-        const auto* found = value.if_contains(key);
-        const auto* fields = found == nullptr ? nullptr : reader.object(*found, pointer + "/" + key);
-        if (fields != nullptr) { reader.keys(*fields, pointer + "/" + key, known); }
-        return fields;
-    };
-    if (const auto* collect = part("collect", {"argv", "format", "timeout_seconds"})) {
-        runner.collect = reader.command(*collect, pointer + "/collect", "collect", 120);
-        runner.collect_format = read_format(reader, *collect, pointer + "/collect", false);
-    }
-    if (const auto* run = part("run", {"argv", "format", "timeout_seconds", "exit_passed", "exit_failed"})) {
-        runner.run = reader.command(*run, pointer + "/run", "tests", 600);
-        runner.format = read_format(reader, *run, pointer + "/run", true);
-        runner.exit_passed = reader.exit_codes(*run, pointer + "/run", "exit_passed", {0});
-        runner.exit_failed = reader.exit_codes(*run, pointer + "/run", "exit_failed", {1});
-    } else {
-        reader.fail(pointer, "`run` is missing.");
-    }
-    if (const auto* single = part("single", {"argv", "timeout_seconds"})) {
-        runner.single = reader.command(*single, pointer + "/single", "tests", 600);
-    }
-    if (const auto* affected = part("affected", {"argv", "timeout_seconds"})) {
-        runner.affected = reader.command(*affected, pointer + "/affected", "affected", 60);
-    }
-    if (const auto* coverage = part("coverage", {"argv", "format", "timeout_seconds"})) {
-        runner.coverage = reader.command(*coverage, pointer + "/coverage", "coverage", 1800);
-        runner.coverage_format = reader.text(*coverage, pointer + "/coverage", "format");
-        if (!runner.coverage_format.empty() && !is_coverage_format(runner.coverage_format)) {
-            reader.fail(pointer + "/coverage/format", "`" + runner.coverage_format + "` is not a known format of coverage.",
-                        "Known formats: " + coverage_format_names() + ".");
-        }
-    }
-    if (const auto* plain = part("plain", {"argv", "timeout_seconds", "renames"})) {
-        runner.plain = reader.command(*plain, pointer + "/plain", "plain", 900);
-        if (const auto* renames = plain->if_contains("renames")) {
-            if (!renames->is_bool()) { reader.fail(pointer + "/plain/renames", "`renames` must be true or false."); }
-            runner.plain_renames = renames->is_bool() && renames->get_bool();
-        }
-    }
+    read_runner_commands(reader, value, pointer, runner);
     runner.environment = reader.mapping(value, pointer, "environment");
     reader.list(value, pointer, "canaries", [&](const json::object& entry, const std::string& place) {
-        reader.keys(entry, place, {"source", "path", "tests", "fill"});
-        Canary canary;
-        canary.path = reader.text(entry, place, "path", false);
-        canary.source = reader.text(entry, place, "source", !canary.path.empty());
-        canary.tests = static_cast<std::size_t>(reader.number(entry, place, "tests", 1));
-        if (canary.tests == 0) { reader.fail(place + "/tests", "`tests` must be at least 1."); }
-        if (!canary.path.empty() && canary.path.find("{unique}") == std::string::npos) {
-            reader.fail(place + "/path", "`path` must have {unique} in it, by which its tests are known.");
-        }
-        canary.fill = reader.mapping(entry, place, "fill");
-        for (const auto& [name, text] : canary.fill) {
-            if (const RE2 expression(text, RE2::Quiet); !expression.ok() || expression.NumberOfCapturingGroups() != 1) {
-                reader.fail(place + "/fill/" + name, "`" + name + "` must be a pattern with one group.");
-            }
-        }
-        runner.canaries.push_back(std::move(canary));
+        runner.canaries.push_back(read_canary(reader, entry, place));
     });
     runner.error_messages = reader.patterns(value, pointer, "error_messages");
     runner.assertion_messages = reader.patterns(value, pointer, "assertion_messages");
@@ -379,19 +400,13 @@ void read_code(Reader& reader, const json::object& root, Language& language) {
                 {"line_comments", "block_comments", "quotes", "preprocessor", "function", "no_function", "decision",
                  "acting_comments", "comments_act_where", "compared_before", "compared_after"});
     auto& code = language.code;
-    const auto flag = [&](const json::object& object, const std::string& place, const char* key, bool fallback) {
-        const auto* given = object.if_contains(key);
-        if (given == nullptr) { return fallback; }
-        if (!given->is_bool()) { reader.fail(place + "/" + key, std::string("`") + key + "` must be true or false."); }
-        return given->is_bool() ? given->get_bool() : fallback;
-    };
     code.line_comments = reader.texts(*value, pointer, "line_comments", false);
     if (const auto* comments = value->if_contains("block_comments")) {
         if (const auto* fields = reader.object(*comments, pointer + "/block_comments")) {
             reader.keys(*fields, pointer + "/block_comments", {"begins", "ends", "nest"});
             code.comment_begins = reader.text(*fields, pointer + "/block_comments", "begins");
             code.comment_ends = reader.text(*fields, pointer + "/block_comments", "ends");
-            code.comments_nest = flag(*fields, pointer + "/block_comments", "nest", false);
+            code.comments_nest = reader.flag(*fields, pointer + "/block_comments", "nest");
             if (code.comment_begins.empty() || code.comment_ends.empty()) {
                 reader.fail(pointer + "/block_comments", "`begins` and `ends` must not be empty.");
             }
@@ -400,12 +415,12 @@ void read_code(Reader& reader, const json::object& root, Language& language) {
     reader.list(*value, pointer, "quotes", [&](const json::object& entry, const std::string& place) {
         reader.keys(entry, place, {"begins", "ends", "escapes", "lines", "character"});
         CodeRules::Quote quote{reader.text(entry, place, "begins"), reader.text(entry, place, "ends"),
-                               flag(entry, place, "escapes", true), flag(entry, place, "lines", false),
-                               flag(entry, place, "character", false)};
+                               reader.flag(entry, place, "escapes", true), reader.flag(entry, place, "lines"),
+                               reader.flag(entry, place, "character")};
         if (quote.begins.empty() || quote.ends.empty()) { reader.fail(place, "`begins` and `ends` must not be empty."); }
         code.quotes.push_back(std::move(quote));
     });
-    code.preprocessor = flag(*value, pointer, "preprocessor", false);
+    code.preprocessor = reader.flag(*value, pointer, "preprocessor");
     code.function = reader.pattern(*value, pointer, "function");
     if (const RE2 expression(code.function, RE2::Quiet);
         expression.ok() && (expression.NumberOfCapturingGroups() != 1 || !expression.NamedCapturingGroups().contains("name"))) {
@@ -504,10 +519,7 @@ void read_scaffold(Reader& reader, const json::object& root, Language& language)
         reader.keys(value, pointer, {"path", "content", "append", "before", "unless", "when"});
         ScaffoldFile file{reader.text(value, pointer, "path"), reader.text(value, pointer, "content"), false,
                           reader.pattern(value, pointer, "unless", false)};
-        if (const auto* append = value.if_contains("append")) {
-            if (!append->is_bool()) { reader.fail(pointer + "/append", "`append` must be true or false."); }
-            file.append = append->is_bool() && append->get_bool();
-        }
+        file.append = reader.flag(value, pointer, "append");
         file.before = reader.pattern(value, pointer, "before", false);
         if (const RE2 expression(file.before, RE2::Quiet);
             !file.before.empty() && expression.ok() && expression.NumberOfCapturingGroups() != 1) {
@@ -529,14 +541,8 @@ void read_tools(Reader& reader, const json::object& root, Language& language) {
         tool.use = reader.text(value, pointer, "use");
         tool.install = reader.text(value, pointer, "install", false);
         tool.version = reader.texts(value, pointer, "version", false);
-        if (const auto* optional = value.if_contains("optional")) {
-            if (!optional->is_bool()) { reader.fail(pointer + "/optional", "`optional` must be true or false."); }
-            tool.optional = optional->is_bool() && optional->get_bool();
-        }
-        if (const auto* unsupported = value.if_contains("unsupported")) {
-            if (!unsupported->is_bool()) { reader.fail(pointer + "/unsupported", "`unsupported` must be true or false."); }
-            tool.unsupported = unsupported->is_bool() && unsupported->get_bool();
-        }
+        tool.optional = reader.flag(value, pointer, "optional");
+        tool.unsupported = reader.flag(value, pointer, "unsupported");
         tool.when = reader.conditions(value, pointer, "when");
         tool.name = reader.text(value, pointer, "name", false);
         tool.probe = reader.texts(value, pointer, "probe", false);
@@ -551,6 +557,92 @@ void read_tools(Reader& reader, const json::object& root, Language& language) {
     });
 }
 
+void check_head(Reader& reader, const json::object& root, const std::string& name) {
+    reader.keys(root, "",
+                {"agentforge_language",
+                 "name",
+                 "detect",
+                 "roots",
+                 "nested_roots",
+                 "sources",
+                 "tests",
+                 "test_support",
+                 "inline_tests",
+                 "runner_configuration",
+                 "skeleton_marker",
+                 "skeleton_reads",
+                 "skeletons",
+                 "environment",
+                 "toolchains",
+                 "runners",
+                 "commands",
+                 "code",
+                 "stubs",
+                 "varied_calls",
+                 "undeclared",
+                 "result_errors",
+                 "mutations",
+                 "type_checkers",
+                 "setup",
+                 "scaffold",
+                 "tools"});
+    if (reader.number(root, "", "agentforge_language", 0) != 1) {
+        reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
+    }
+    if (reader.text(root, "", "name") != name) { reader.fail("/name", "`name` must be `" + name + "`, like the file."); }
+}
+
+/// Which files are sources and tests.
+void read_patterns(Reader& reader, const json::object& root, Language& language) {
+    language.detect = Globs(reader.texts(root, "", "detect"));
+    language.roots = Globs(reader.texts(root, "", "roots", false));
+    language.nested_roots = reader.flag(root, "", "nested_roots");
+    language.source_patterns = reader.texts(root, "", "sources");
+    language.sources = Globs(language.source_patterns);
+    language.test_patterns = reader.texts(root, "", "tests");
+    language.tests = Globs(language.test_patterns);
+    language.test_support = Globs(reader.texts(root, "", "test_support", false));
+}
+
+void read_inline_tests(Reader& reader, const json::object& root, Language& language) {
+    const auto* fields = reader.part(root, "", "inline_tests", {"files", "begins"});
+    if (fields == nullptr) { return; }
+    language.inline_files = Globs(reader.texts(*fields, "/inline_tests", "files"));
+    language.inline_begins = reader.pattern(*fields, "/inline_tests", "begins");
+}
+
+void read_skeletons(Reader& reader, const json::object& root, Language& language) {
+    language.skeleton_reads = reader.texts(root, "", "skeleton_reads", false);
+    language.skeletons = reader.text(root, "", "skeletons", false);
+    if (!language.skeletons.empty() && language.skeletons != "c" && !is_plain_skeleton(language.skeletons)) {
+        reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.",
+                    "The kernel writes: c, go, java, rust.");
+    }
+}
+
+/// The first error is kept, so the order of the reads decides which one that is.
+void read_language(Reader& reader, const json::object& root, Language& language) {
+    read_patterns(reader, root, language);
+    language.skeleton_marker = reader.text(root, "", "skeleton_marker", false);
+    read_inline_tests(reader, root, language);
+    read_skeletons(reader, root, language);
+    language.environment = reader.mapping(root, "", "environment");
+    language.toolchains = reader.mapping(root, "", "toolchains");
+    read_runners(reader, root, language);
+    read_runner_configuration(reader, root, language);
+    read_commands(reader, root, language);
+    read_code(reader, root, language);
+    read_stubs(reader, root, language);
+    read_varied_calls(reader, root, language);
+    language.undeclared = reader.pattern(root, "", "undeclared", false);
+    language.result_errors = reader.pattern(root, "", "result_errors", false);
+    read_mutations(reader, root, language);
+    read_type_checkers(reader, root, language);
+    read_setup(reader, root, language);
+    read_scaffold(reader, root, language);
+    read_tools(reader, root, language);
+}
+
 }  // namespace
 
 Result<Language> load_language(const std::string& languages_directory, const std::string& name) {
@@ -558,82 +650,11 @@ Result<Language> load_language(const std::string& languages_directory, const std
     AF_TRY(const auto document, load_yaml(path.string()));
     Reader reader(document);
     Language language;
-    const auto* root = reader.object(document.value, "");
-    if (root != nullptr) {
-        reader.keys(*root, "",
-                    {"agentforge_language",
-                     "name",
-                     "detect",
-                     "roots",
-                     "nested_roots",
-                     "sources",
-                     "tests",
-                     "test_support",
-                     "inline_tests",
-                     "runner_configuration",
-                     "skeleton_marker",
-                     "skeleton_reads",
-                     "skeletons",
-                     "environment",
-                     "toolchains",
-                     "runners",
-                     "commands",
-                     "code",
-                     "stubs",
-                     "varied_calls",
-                     "undeclared",
-                     "result_errors",
-                     "mutations",
-                     "type_checkers",
-                     "setup",
-                     "scaffold",
-                     "tools"});
-        if (reader.number(*root, "", "agentforge_language", 0) != 1) {
-            reader.fail("/agentforge_language", "`agentforge_language` must be 1.");
-        }
-        language.name = reader.text(*root, "", "name");
-        if (language.name != name) { reader.fail("/name", "`name` must be `" + name + "`, like the file."); }
+    if (const auto* root = reader.object(document.value, "")) {
+        check_head(reader, *root, name);
+        language.name = name;
         language.directory = (std::filesystem::absolute(languages_directory) / name).string();
-        language.detect = Globs(reader.texts(*root, "", "detect"));
-        language.roots = Globs(reader.texts(*root, "", "roots", false));
-        if (const auto* nested = root->if_contains("nested_roots")) {
-            if (!nested->is_bool()) { reader.fail("/nested_roots", "`nested_roots` must be true or false."); }
-            language.nested_roots = nested->is_bool() && nested->get_bool();
-        }
-        language.source_patterns = reader.texts(*root, "", "sources");
-        language.sources = Globs(language.source_patterns);
-        language.test_patterns = reader.texts(*root, "", "tests");
-        language.tests = Globs(language.test_patterns);
-        language.test_support = Globs(reader.texts(*root, "", "test_support", false));
-        language.skeleton_marker = reader.text(*root, "", "skeleton_marker", false);
-        if (const auto* inlined = root->if_contains("inline_tests")) {
-            if (const auto* fields = reader.object(*inlined, "/inline_tests")) {
-                reader.keys(*fields, "/inline_tests", {"files", "begins"});
-                language.inline_files = Globs(reader.texts(*fields, "/inline_tests", "files"));
-                language.inline_begins = reader.pattern(*fields, "/inline_tests", "begins");
-            }
-        }
-        language.skeleton_reads = reader.texts(*root, "", "skeleton_reads", false);
-        language.skeletons = reader.text(*root, "", "skeletons", false);
-        if (!language.skeletons.empty() && language.skeletons != "c" && !is_plain_skeleton(language.skeletons)) {
-            reader.fail("/skeletons", "`" + language.skeletons + "` is not a kind of skeleton.",
-                        "The kernel writes: c, go, java, rust.");
-        }
-        language.environment = reader.mapping(*root, "", "environment");
-        language.toolchains = reader.mapping(*root, "", "toolchains");
-        read_runners(reader, *root, language);
-        read_runner_configuration(reader, *root, language);
-        read_commands(reader, *root, language);
-        read_code(reader, *root, language);
-        read_stubs(reader, *root, language);
-        read_varied_calls(reader, *root, language);
-        language.undeclared = reader.pattern(*root, "", "undeclared", false);
-        language.result_errors = reader.pattern(*root, "", "result_errors", false);
-        read_mutations(reader, *root, language);
-        read_type_checkers(reader, *root, language);
-        read_setup(reader, *root, language);
-        read_scaffold(reader, *root, language);
-        read_tools(reader, *root, language);
+        read_language(reader, *root, language);
     }
     if (reader.error()) { return *reader.error(); }
     return language;

@@ -69,6 +69,87 @@ std::map<std::string, std::string> toolchains_of(const Language& language,
     return found;
 }
 
+namespace {
+
+Result<void> read_texts(const std::string& key, const json::value& value, const std::string& wanted,
+                        std::vector<std::string>& texts) {
+    const auto* list = value.if_array();
+    if (list == nullptr) { return wrong_setting(key, wanted); }
+    for (const auto& item : *list) {
+        if (!item.is_string()) { return wrong_setting(key, wanted); }
+        texts.emplace_back(item.get_string());
+    }
+    return {};
+}
+
+Result<void> read_max_processes(const json::value& value, GateSettings& settings) {
+    const auto* number = value.if_int64();
+    if (number == nullptr || *number < 16) { return wrong_setting("max_processes", "must be a whole number of at least 16"); }
+    settings.max_processes = static_cast<std::uint64_t>(*number);
+    return {};
+}
+
+Result<void> read_mutants(const json::value& value, GateSettings& settings) {
+    const auto* number = value.if_int64();
+    if (number == nullptr || *number < 0 || *number > 10) {
+        return wrong_setting("mutants", "must be a whole number from 0 to 10");
+    }
+    settings.mutants = static_cast<std::size_t>(*number);
+    return {};
+}
+
+Result<void> read_without_new_test(const json::value& value, GateSettings& settings) {
+    const std::string text = value.is_string() ? std::string(value.get_string()) : std::string();
+    if (text != "by_request" && text != "always") {
+        return wrong_setting("without_new_test", "must be `by_request` or `always`");
+    }
+    settings.without_new_test = text == "always";
+    return {};
+}
+
+Result<void> check_command_name(const std::string& setting, const std::string& name) {
+    const std::vector<std::string> commands{"tests", "integration", "tests_after_edit", "setup",
+                                            "build", "collect",     "affected",         "syntax",
+                                            "types", "metrics",     "skeleton",         "coverage"};
+    if (std::find(commands.begin(), commands.end(), name) != commands.end()) { return {}; }
+    return wrong_setting(
+        setting,
+        "names no command (tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics, skeleton, coverage)");
+}
+
+/// Reads one entry of `programs`, `timeouts` or `thresholds`.
+Result<void> read_entry(const std::string& key, const std::string& name, const json::value& value, GateSettings& settings) {
+    const auto whole = key + "." + name;
+    if (key == "programs") {
+        if (!value.is_string()) { return wrong_setting(whole, "must be a program's path"); }
+        settings.programs[name] = std::string(value.get_string());
+        return {};
+    }
+    if (!value.is_int64() || value.get_int64() < 1) { return wrong_setting(whole, "must be a whole number above 0"); }
+    if (key == "timeouts") {
+        AF_CHECK(check_command_name(whole, name));
+        settings.timeouts[name] = std::chrono::seconds(value.get_int64());
+    } else {
+        settings.thresholds[name] = value.get_int64();
+    }
+    return {};
+}
+
+Result<void> read_setting(const std::string& key, const json::value& value, GateSettings& settings) {
+    if (key == "max_processes") { return read_max_processes(value, settings); }
+    if (key == "readable") { return read_texts(key, value, "must be a list of folders", settings.readable); }
+    if (key == "command") { return read_texts(key, value, "must be a list: a program and its arguments", settings.command); }
+    if (key == "integration_tests") { return read_texts(key, value, "must be a list of globs", settings.integration_tests); }
+    if (key == "mutants") { return read_mutants(value, settings); }
+    if (key == "without_new_test") { return read_without_new_test(value, settings); }
+    const auto* map = value.if_object();
+    if (map == nullptr) { return wrong_setting(key, "must be a mapping"); }
+    for (const auto& entry : *map) { AF_CHECK(read_entry(key, std::string(entry.key()), entry.value(), settings)); }
+    return {};
+}
+
+}  // namespace
+
 Result<GateSettings> GateSettings::read(const json::object& settings) {
     GateSettings result;
     const std::vector<std::string> known{"programs", "timeouts",      "thresholds", "readable",        "integration_tests",
@@ -79,68 +160,7 @@ Result<GateSettings> GateSettings::read(const json::object& settings) {
             const auto near = nearest(key, known);
             return wrong_setting(key, near.empty() ? "is not known" : "is not known; did you mean `" + near + "`");
         }
-        if (key == "max_processes") {
-            const auto* number = field.value().if_int64();
-            if (number == nullptr || *number < 16) { return wrong_setting(key, "must be a whole number of at least 16"); }
-            result.max_processes = static_cast<std::uint64_t>(*number);
-            continue;
-        }
-        if (key == "readable" || key == "integration_tests" || key == "command") {
-            const std::string wanted = key == "readable"  ? "must be a list of folders"
-                                       : key == "command" ? "must be a list: a program and its arguments"
-                                                          : "must be a list of globs";
-            const auto* list = field.value().if_array();
-            if (list == nullptr) { return wrong_setting(key, wanted); }
-            for (const auto& item : *list) {
-                if (!item.is_string()) { return wrong_setting(key, wanted); }
-                (key == "readable"  ? result.readable
-                 : key == "command" ? result.command
-                                    : result.integration_tests)
-                    .emplace_back(item.get_string());
-            }
-            continue;
-        }
-        if (key == "mutants") {
-            const auto* number = field.value().if_int64();
-            if (number == nullptr || *number < 0 || *number > 10) {
-                return wrong_setting(key, "must be a whole number from 0 to 10");
-            }
-            result.mutants = static_cast<std::size_t>(*number);
-            continue;
-        }
-        if (key == "without_new_test") {
-            const std::string value = field.value().is_string() ? std::string(field.value().get_string()) : std::string();
-            if (value != "by_request" && value != "always") { return wrong_setting(key, "must be `by_request` or `always`"); }
-            result.without_new_test = value == "always";
-            continue;
-        }
-        const auto* map = field.value().if_object();
-        if (map == nullptr) { return wrong_setting(key, "must be a mapping"); }
-        for (const auto& entry : *map) {
-            const std::string name(entry.key());
-            const auto whole = key + "." + name;
-            if (key == "programs") {
-                if (!entry.value().is_string()) { return wrong_setting(whole, "must be a program's path"); }
-                result.programs[name] = std::string(entry.value().get_string());
-                continue;
-            }
-            if (!entry.value().is_int64() || entry.value().get_int64() < 1) {
-                return wrong_setting(whole, "must be a whole number above 0");
-            }
-            if (key == "timeouts") {
-                const std::vector<std::string> commands{"tests", "integration", "tests_after_edit", "setup",
-                                                        "build", "collect",     "affected",         "syntax",
-                                                        "types", "metrics",     "skeleton",         "coverage"};
-                if (std::find(commands.begin(), commands.end(), name) == commands.end()) {
-                    return wrong_setting(
-                        whole,
-                        "names no command (tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics, skeleton, coverage)");
-                }
-                result.timeouts[name] = std::chrono::seconds(entry.value().get_int64());
-            } else {
-                result.thresholds[name] = entry.value().get_int64();
-            }
-        }
+        AF_CHECK(read_setting(key, field.value(), result));
     }
     return result;
 }

@@ -202,34 +202,42 @@ bool has_body(std::string_view code) {
     return false;
 }
 
-CFunction parse_function(const std::string& signature) {
-    CFunction result;
-    result.text = squeezed(signature);
-    while (!result.text.empty() && (result.text.back() == ';' || result.text.back() == ' ')) { result.text.pop_back(); }
-    const auto code = code_only(result.text);
+std::string without_semicolon(std::string text) {
+    while (!text.empty() && (text.back() == ';' || text.back() == ' ')) { text.pop_back(); }
+    return text;
+}
+
+void check_is_one_declaration(const std::string& code, const std::string& signature) {
     if (has_body(code)) { throw CannotDeclare{"the signature `" + signature + "` has a body; only the declaration is wanted"}; }
     if (code.find(';') != std::string::npos) {
         throw CannotDeclare{"the signature `" + signature + "` is more than one declaration"};
     }
     if (code.find('#') != std::string::npos) { throw CannotDeclare{"the signature `" + signature + "` has a preprocessor line"}; }
-    std::size_t from = 0;
-    if (code.compare(0, 8, "template") == 0) {
-        int depth = 0;
-        for (; from < code.size(); ++from) {
-            if (code[from] == '<') { ++depth; }
-            if (code[from] == '>' && --depth == 0) { break; }
-        }
+}
+
+/// Returns where `template<…>` ends; 0: there is none.
+std::size_t template_end(const std::string& code) {
+    if (code.compare(0, 8, "template") != 0) { return 0; }
+    std::size_t at = 0;
+    int depth = 0;
+    for (; at < code.size(); ++at) {
+        if (code[at] == '<') { ++depth; }
+        if (code[at] == '>' && --depth == 0) { break; }
     }
-    // `operator()` has brackets in its name.
-    const auto call = find_word(code, "operator", from);
-    const auto search =
-        call == std::string::npos
-            ? from
-            : call + 8 + (squeezed(code.substr(call + 8)).find("()") == 0 ? code.substr(call + 8).find(')') + 1 : 0);
-    result.open = code.find('(', search);
-    // Attributes and types may also have brackets: [[deprecated("…")]], decltype(…).
-    while (result.open != std::string::npos) {
-        const auto word_end = code.find_last_not_of(' ', result.open - (result.open > 0 ? 1 : 0));
+    return at;
+}
+
+/// Returns where the name of an operator ends: `operator()` has brackets in it.
+std::size_t operator_end(const std::string& code, std::size_t begin) {
+    const auto behind = code.substr(begin + 8);
+    return begin + 8 + (squeezed(behind).find("()") == 0 ? behind.find(')') + 1 : 0);
+}
+
+/// Returns the opening bracket of the parameters. Attributes and types may also have brackets: [[deprecated("…")]], decltype(…).
+std::size_t find_parameters(const std::string& code, std::size_t from) {
+    auto open = code.find('(', from);
+    while (open != std::string::npos) {
+        const auto word_end = code.find_last_not_of(' ', open - (open > 0 ? 1 : 0));
         const auto keyword = [&](std::string_view word) {
             return word_end + 1 >= word.size() && code.compare(word_end + 1 - word.size(), word.size(), word) == 0;
         };
@@ -237,9 +245,36 @@ CFunction parse_function(const std::string& signature) {
             !keyword("explicit")) {
             break;
         }
-        const auto end = closing(code, result.open);
-        result.open = end == std::string::npos ? end : code.find('(', end);
+        const auto end = closing(code, open);
+        open = end == std::string::npos ? end : code.find('(', end);
     }
+    return open;
+}
+
+std::size_t find_name_before(const std::string& code, std::size_t end) {
+    auto begin = end;
+    while (begin > 0 && code[begin - 1] == ' ') { --begin; }
+    while (begin > 0 && (is_word(code[begin - 1]) || code[begin - 1] == '~')) { --begin; }
+    return begin;
+}
+
+std::size_t find_qualifiers_before(const std::string& code, std::size_t name) {
+    auto begin = name;
+    while (begin > 2 && code.compare(begin - 2, 2, "::") == 0) {
+        begin -= 2;
+        while (begin > 0 && is_word(code[begin - 1])) { --begin; }
+    }
+    return begin;
+}
+
+CFunction parse_function(const std::string& signature) {
+    CFunction result;
+    result.text = without_semicolon(squeezed(signature));
+    const auto code = code_only(result.text);
+    check_is_one_declaration(code, signature);
+    const auto from = template_end(code);
+    const auto call = find_word(code, "operator", from);
+    result.open = find_parameters(code, call == std::string::npos ? from : operator_end(code, call));
     if (result.open == std::string::npos) {
         throw CannotDeclare{"the signature `" + signature + "` is neither a function nor a class, struct or enum"};
     }
@@ -247,21 +282,11 @@ CFunction parse_function(const std::string& signature) {
     if (result.close == std::string::npos) {
         throw CannotDeclare{"the brackets in the signature `" + signature + "` do not match"};
     }
-    if (call != std::string::npos) {
-        result.name = call;
-    } else {
-        result.name = result.open;
-        while (result.name > 0 && code[result.name - 1] == ' ') { --result.name; }
-        while (result.name > 0 && (is_word(code[result.name - 1]) || code[result.name - 1] == '~')) { --result.name; }
-    }
+    result.name = call != std::string::npos ? call : find_name_before(code, result.open);
     if (result.name == result.open) {
         throw CannotDeclare{"the signature `" + signature + "` has no name before its parameters"};
     }
-    result.qualified = result.name;
-    while (result.qualified > 2 && code.compare(result.qualified - 2, 2, "::") == 0) {
-        result.qualified -= 2;
-        while (result.qualified > 0 && is_word(code[result.qualified - 1])) { --result.qualified; }
-    }
+    result.qualified = find_qualifiers_before(code, result.name);
     if (code.find('=', result.close) != std::string::npos) {
         throw CannotDeclare{"the signature `" + signature + "` has something behind `=`; such a declaration needs no skeleton"};
     }
@@ -293,6 +318,12 @@ std::vector<std::string> name_parts(const std::string& name) {
         if (!good) { throw CannotDeclare{"`" + name + "` is not a name of C or C++"}; }
     }
     return parts;
+}
+
+std::string qualified_name(const std::vector<std::string>& parts) {
+    std::string whole;
+    for (const auto& part : parts) { whole += (whole.empty() ? "" : "::") + part; }
+    return whole;
 }
 
 /// Removes a leading `template <…>`.
@@ -550,8 +581,6 @@ public:
     void append(const std::vector<std::string>& spaces, const std::string& declaration) {
         std::string block = declaration;
         if (!spaces.empty()) {
-            std::string whole;
-            for (const auto& each : spaces) { whole += (whole.empty() ? "" : "::") + each; }
             // Nested one by one: C++11 and 14 lack a::b.
             std::string head;
             std::string tail;
@@ -559,7 +588,7 @@ public:
                 head += (head.empty() ? "namespace " : " namespace ") + each + " {";
                 tail += "}";
             }
-            block = head + "\n\n" + declaration + "\n" + tail + "  // namespace " + whole + "\n";
+            block = head + "\n\n" + declaration + "\n" + tail + "  // namespace " + qualified_name(spaces) + "\n";
         }
         auto place = text_.size();
         if (guard_end() > 0 && code_only(text_).find("#endif") != std::string::npos) {
@@ -661,7 +690,13 @@ public:
                     const bool is_value = !is_type && !value_name(interface.signature).empty();
                     if ((is_type || is_value) != types) { continue; }
                     check_skeleton_path(interface.file);
-                    is_type ? type(interface) : is_value ? value(interface) : function(interface);
+                    if (is_type) {
+                        type(interface);
+                    } else if (is_value) {
+                        value(interface);
+                    } else {
+                        function(interface);
+                    }
                 } catch (const CannotDeclare& problem) { result.problems.push_back(problem.why); }
             }
         }
@@ -808,8 +843,7 @@ private:
             throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + name + "`, the interface is called `" +
                                 interface.name + "`"};
         }
-        auto text = squeezed(interface.signature);
-        while (!text.empty() && (text.back() == ';' || text.back() == ' ')) { text.pop_back(); }
+        const auto text = without_semicolon(squeezed(interface.signature));
         auto& target = file(interface.file);
         if (target.mentions(name) || target.has_define(name)) { return; }
         if (text.front() == '#') { return target.append({}, text + "\n"); }
@@ -825,8 +859,7 @@ private:
 
     void type(const SkeletonInterface& interface) {
         const auto parts = name_parts(interface.name);
-        auto text = squeezed(interface.signature);
-        while (!text.empty() && (text.back() == ';' || text.back() == ' ')) { text.pop_back(); }
+        auto text = without_semicolon(squeezed(interface.signature));
         const auto code = code_only(text);
         if (find_word(code, parts.back()) == std::string::npos) {
             throw CannotDeclare{"the signature `" + interface.signature + "` does not declare `" + parts.back() + "`"};
@@ -845,9 +878,7 @@ private:
             if (target.is_c()) {
                 throw CannotDeclare{"the signature `" + interface.signature + "` has methods, and " + interface.file + " is C"};
             }
-            std::string whole;
-            for (const auto& part : parts) { whole += (whole.empty() ? "" : "::") + part; }
-            text = with_bodies(target, text, whole);
+            text = with_bodies(target, text, qualified_name(parts));
         }
         if (open == std::string::npos && is_class) { text += keyword == "class" ? " {\npublic:\n}" : " {\n}"; }
         auto spaces = parts;
@@ -874,14 +905,7 @@ private:
 
     void function(const SkeletonInterface& interface) {
         const auto function = parse_function(interface.signature);
-        auto parts = name_parts(interface.name);
-        if (parts.back() != function.own_name()) {
-            throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + function.own_name() +
-                                "`, the interface is called `" + interface.name + "`"};
-        }
-        if (parts.size() == 1 && function.qualified != function.name) {
-            parts = name_parts(function.text.substr(function.qualified, function.open - function.qualified));
-        }
+        const auto parts = parts_of_name(interface, function);
         auto& target = file(interface.file);
         if (target.is_c() && parts.size() > 1) {
             throw CannotDeclare{"`" + interface.name + "` has a qualified name, and " + interface.file + " is C"};
@@ -892,10 +916,44 @@ private:
             throw CannotDeclare{"`" + interface.name + "` exists in " + interface.file +
                                 " with other parameters; C knows no overloads"};
         }
-        std::string whole;
-        for (const auto& part : parts) { whole += (whole.empty() ? "" : "::") + part; }
+        const auto text = declaration_of(function);
+        const auto plain = parse_function(text);
+        const auto types = text.substr(0, plain.name) + types_alone(plain.parameters());
+        standard_includes(target, types + text.substr(plain.close));
+        project_includes(target, interface.file, types);
+        const auto name = qualified_name(parts);
+        if (!owner.empty()) {
+            add_failing_includes(target, plain);
+            if (!target.has_type(owner)) { target.append(spaces, "class " + owner + " {\npublic:\n};\n"); }
+            target.add_member(owner, "    " + plain.text + body(plain, name, target.is_c(), "    "));
+            return;
+        }
+        // Checks whether it is declared here and defined in a source file of the tree that the specification also names.
+        if (const auto* partner = partner_of(interface)) {
+            const auto& source = is_header(interface.file) ? partner->file : interface.file;
+            if (exists(source) && is_header(interface.file)) { return target.append(spaces, plain.text + ";\n"); }
+            // No list of sources names it, so the header has the body.
+            if (!exists(source) && is_source(interface.file)) { return; }
+        }
+        add_failing_includes(target, plain);
+        target.append(spaces, definition_head(plain, interface.file, target.is_c()) + body(plain, name, target.is_c(), ""));
+    }
 
-        // The declaration without qualifiers in its name, and without what a skeleton cannot have.
+    /// Returns the parts of the function's name: the signature's if only it is qualified.
+    static std::vector<std::string> parts_of_name(const SkeletonInterface& interface, const CFunction& function) {
+        auto parts = name_parts(interface.name);
+        if (parts.back() != function.own_name()) {
+            throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + function.own_name() +
+                                "`, the interface is called `" + interface.name + "`"};
+        }
+        if (parts.size() == 1 && function.qualified != function.name) {
+            return name_parts(function.text.substr(function.qualified, function.open - function.qualified));
+        }
+        return parts;
+    }
+
+    /// Returns the declaration without qualifiers in its name, and without what a skeleton cannot have.
+    static std::string declaration_of(const CFunction& function) {
         auto text = function.text;
         text.erase(function.qualified, function.name - function.qualified);
         for (const auto* word : {"constexpr ", "consteval ", "extern "}) {
@@ -903,36 +961,24 @@ private:
                 text.erase(at, std::string_view(word).size());
             }
         }
-        auto plain = parse_function(text);
-        const bool c = target.is_c();
-        const auto types = text.substr(0, plain.name) + types_alone(plain.parameters());
-        standard_includes(target, types + text.substr(plain.close));
-        project_includes(target, interface.file, types);
-        if (!owner.empty()) {
-            add_failing_includes(target, plain);
-            if (!target.has_type(owner)) { target.append(spaces, "class " + owner + " {\npublic:\n};\n"); }
-            target.add_member(owner, "    " + plain.text + body(plain, whole, c, "    "));
-            return;
-        }
-        // Checks whether it is declared here and defined in a source file of the tree that the specification also names.
-        const auto partner = std::find_if(interfaces_->begin(), interfaces_->end(), [&](const SkeletonInterface& other) {
+        return text;
+    }
+
+    /// Returns the same function in the other kind of file: in a source for a header, in a header for a source.
+    [[nodiscard]] const SkeletonInterface* partner_of(const SkeletonInterface& interface) const {
+        const auto found = std::find_if(interfaces_->begin(), interfaces_->end(), [&](const SkeletonInterface& other) {
             return &other != &interface && other.name == interface.name && is_header(other.file) != is_header(interface.file);
         });
-        if (partner != interfaces_->end()) {
-            const auto& source = is_header(interface.file) ? partner->file : interface.file;
-            if (exists(source) && is_header(interface.file)) { return target.append(spaces, plain.text + ";\n"); }
-            // No list of sources names it, so the header has the body.
-            if (!exists(source) && is_source(interface.file)) { return; }
-        }
-        add_failing_includes(target, plain);
-        auto head = plain.text;
-        if (is_source(interface.file)) {
-            head = without_defaults(plain);
-        } else if (head.compare(0, 8, "template") != 0 && find_word(head, "inline") == std::string::npos) {
-            const bool local = find_word(head, "static") != std::string::npos;
-            head = std::string(c && !local ? "static inline " : local && !c ? "" : "inline ") + head;
-        }
-        target.append(spaces, head + body(plain, whole, c, ""));
+        return found == interfaces_->end() ? nullptr : &*found;
+    }
+
+    static std::string definition_head(const CFunction& function, const std::string& path, bool c) {
+        if (is_source(path)) { return without_defaults(function); }
+        const auto& head = function.text;
+        if (head.compare(0, 8, "template") == 0 || find_word(head, "inline") != std::string::npos) { return head; }
+        const bool local = find_word(head, "static") != std::string::npos;
+        if (local && !c) { return head; }
+        return (c && !local ? "static inline " : "inline ") + head;
     }
 
     static std::string without_defaults(const CFunction& function) {

@@ -441,74 +441,134 @@ bool must_be_equal(const Line& line, std::size_t place) {
     return RE2::PartialMatch(re2::StringPiece(line.code.data(), place), compared);
 }
 
+struct OtherLine {
+    std::string text;
+    bool changed = false;
+    bool decisive = false;  ///< As OtherExpectations::decisive.
+};
+
+/// The literals of one line that its assertion expects.
+class ExpectedLiterals {
+public:
+    ExpectedLiterals(std::string_view text, const Line& line, std::vector<const CodeLiteral*> all)
+        : text_(text),
+          line_(line),
+          begin_(static_cast<std::size_t>(line.text.data() - text.data())),
+          all_(std::move(all)),
+          direct_(equated(all_, line.code, begin_)),
+          tolerant_(has_tolerance(line)) {
+        choose();
+        choose_decimal();
+    }
+
+    /// Returns the line with another value for each.
+    [[nodiscard]] OtherLine altered() const;
+
+private:
+    static bool has_tolerance(const Line& line);
+    void choose();
+    void choose_last_operand();
+    void choose_decimal();
+    [[nodiscard]] bool is_decisive(const CodeLiteral& literal) const;
+
+    std::string_view text_;
+    const Line line_;
+    const std::size_t begin_;  ///< Of the line in the text.
+    const std::vector<const CodeLiteral*> all_;
+    const std::vector<const CodeLiteral*> direct_;  ///< Those that something is compared with directly.
+    const bool tolerant_;                           ///< Beside a tolerance, which with another value may accept more.
+    std::vector<const CodeLiteral*> chosen_;
+    const CodeLiteral* decimal_ = nullptr;
+};
+
+bool ExpectedLiterals::has_tolerance(const Line& line) {
+    static const RE2 within(R"((?i)\babs\(|near|approx|close|almost|delta|tolerance|epsilon|places)");
+    return RE2::PartialMatch(re2::StringPiece(line.code.data(), line.code.size()), within);
+}
+
+void ExpectedLiterals::choose() {
+    if (direct_.size() == 1) {
+        chosen_ = direct_;
+    } else if (!compares_with_itself(line_)) {
+        chosen_ = outermost(all_, line_, begin_);
+    }
+    const bool arguments = chosen_.size() > 1 && depth_at(line_, chosen_.front()->begin - begin_) == 1;
+    if (arguments && are_all_arguments(text_, chosen_)) { chosen_.clear(); }
+    if (chosen_.size() > 1 && !arguments) { choose_last_operand(); }
+}
+
+/// The expected value is the last on the line, or before it if only commas separate them: elements of a list, or a message
+/// after the value. Chooses only one, because an input and its result that change alike may still match.
+void ExpectedLiterals::choose_last_operand() {
+    static const RE2 parted(R"(\s*,\s*)");
+    std::size_t expected = chosen_.size() - 1;
+    while (
+        expected > 0 &&
+        RE2::FullMatch(text_.substr(chosen_[expected - 1]->end, chosen_[expected]->begin - chosen_[expected - 1]->end), parted)) {
+        --expected;
+    }
+    chosen_ = {chosen_[expected]};
+}
+
+void ExpectedLiterals::choose_decimal() {
+    if (direct_.size() == 1 || chosen_.empty()) { return; }
+    decimal_ = largest_decimal(tolerant_ ? all_ : chosen_);
+    if (decimal_ != nullptr) { chosen_ = {decimal_}; }
+}
+
+OtherLine ExpectedLiterals::altered() const {
+    OtherLine result{std::string(line_.text)};
+    const bool exact = direct_.size() == 1 || decimal_ != nullptr;
+    // From right to left, so that positions on the left stay valid.
+    for (auto each = chosen_.rbegin(); each != chosen_.rend(); ++each) {
+        const CodeLiteral& literal = **each;
+        const Line rest{line_.text.substr(0, std::min(line_.text.size(), literal.end - begin_)), line_.code};
+        if (const auto other = exact ? other_exact(literal, begin_, rest) : other_literal(literal, begin_, rest)) {
+            result.text = other->text + result.text.substr(rest.text.size());
+            result.changed = true;
+            result.decisive = result.decisive || is_decisive(literal);
+        }
+    }
+    return result;
+}
+
+bool ExpectedLiterals::is_decisive(const CodeLiteral& literal) const {
+    return direct_.size() == 1 || (tolerant_ && decimal_ != nullptr) || must_be_equal(line_, literal.begin - begin_);
+}
+
+OtherLine with_other_values(std::string_view text, const Line& line, std::uint64_t number, const CodeText& read) {
+    static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
+    // Names of modules: with another one, the file would not load.
+    static const RE2 imports(R"(^\s*(?:import|from|export\b.*\bfrom|use|package|#\s*include)\b|=\s*require\()");
+    const re2::StringPiece words(line.code.data(), line.code.size());
+    if (RE2::PartialMatch(words, imports)) { return {std::string(line.text)}; }
+    if (line.text.size() == line.code.size() && RE2::PartialMatch(words, asserts)) {
+        std::vector<const CodeLiteral*> literals;
+        for (const auto& literal : read.literals) {
+            if (literal.line == number) { literals.push_back(&literal); }
+        }
+        return ExpectedLiterals(text, line, std::move(literals)).altered();
+    }
+    if (auto row = other_row(line.text)) { return {std::move(*row), true, true}; }
+    return {std::string(line.text)};
+}
+
 }  // namespace
 
 OtherExpectations with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines, const CodeRules& rules) {
     if (rules.empty()) { return {}; }
-    static const RE2 within(R"((?i)\babs\(|near|approx|close|almost|delta|tolerance|epsilon|places)");
-    static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
-    // Names of modules: with another one, the file would not load.
-    static const RE2 imports(R"(^\s*(?:import|from|export\b.*\bfrom|use|package|#\s*include)\b|=\s*require\()");
     const auto read = read_code(text, rules);
     const auto blanked = lines_of(read.code);
     const auto written = lines_of(text);
     OtherExpectations result;
     bool changed = false;
     for (std::size_t index = 0; index < written.size(); ++index) {
-        Line line{written[index], blanked[index]};
-        std::string now(line.text);
-        const re2::StringPiece words(line.code.data(), line.code.size());
-        const bool wanted = lines.contains(index + 1) && line.text.size() == line.code.size() &&
-                            RE2::PartialMatch(words, asserts) && !RE2::PartialMatch(words, imports);
-        std::vector<const CodeLiteral*> literals;
-        for (const auto& literal : read.literals) {
-            if (wanted && literal.line == index + 1) { literals.push_back(&literal); }
-        }
-        const auto begin = static_cast<std::size_t>(line.text.data() - text.data());
-        const auto all = literals;
-        const auto direct = equated(literals, line.code, begin);
-        literals = direct.size() == 1           ? direct
-                   : compares_with_itself(line) ? std::vector<const CodeLiteral*>()
-                                                : outermost(literals, line, begin);
-        // The expected value is the last on the line, or before it if only commas separate them: elements of a list, or a message
-        // after the value. Alters only one, because an input and its result that change alike may still match.
-        const bool arguments = literals.size() > 1 && depth_at(line, literals.front()->begin - begin) == 1;
-        if (arguments && are_all_arguments(text, literals)) { literals.clear(); }
-        if (literals.size() > 1 && !arguments) {
-            static const RE2 parted(R"(\s*,\s*)");
-            std::size_t expected = literals.size() - 1;
-            while (expected > 0 && RE2::FullMatch(text.substr(literals[expected - 1]->end,
-                                                              literals[expected]->begin - literals[expected - 1]->end),
-                                                  parted)) {
-                --expected;
-            }
-            literals = {literals[expected]};
-        }
-        if (!wanted && lines.contains(index + 1)) {
-            if (auto other = other_row(line.text); other && !RE2::PartialMatch(words, imports)) {
-                now = std::move(*other);
-                changed = true;
-                result.decisive = true;
-            }
-        }
-        // Beside a tolerance, which with another value may accept more.
-        const bool tolerant = RE2::PartialMatch(words, within);
-        const auto* decimal = direct.size() == 1 || literals.empty() ? nullptr : largest_decimal(tolerant ? all : literals);
-        if (decimal != nullptr) { literals = {decimal}; }
-        // From right to left, so that positions on the left stay valid.
-        for (auto literal = literals.rbegin(); literal != literals.rend(); ++literal) {
-            const Line rest{std::string_view(line.text).substr(0, std::min(line.text.size(), (*literal)->end - begin)),
-                            line.code};
-            const bool exact = direct.size() == 1 || decimal != nullptr;
-            if (const auto other = exact ? other_exact(**literal, begin, rest) : other_literal(**literal, begin, rest)) {
-                now = other->text + now.substr(rest.text.size());
-                changed = true;
-                const bool within_it = tolerant && decimal != nullptr;
-                result.decisive =
-                    result.decisive || direct.size() == 1 || within_it || must_be_equal(line, (*literal)->begin - begin);
-            }
-        }
-        result.text += now + "\n";
+        const Line line{written[index], blanked[index]};
+        const auto other =
+            lines.contains(index + 1) ? with_other_values(text, line, index + 1, read) : OtherLine{std::string(line.text)};
+        changed = changed || other.changed;
+        result.decisive = result.decisive || other.decisive;
+        result.text += other.text + "\n";
     }
     return changed ? result : OtherExpectations{};
 }

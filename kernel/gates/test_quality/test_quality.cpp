@@ -2,7 +2,6 @@
 #include "gates/test_quality/test_quality.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 #include <set>
@@ -166,170 +165,255 @@ std::vector<std::string> unproven_requirements(const TestQualityEvidence& eviden
     return result;
 }
 
-Verdict judge_test_quality(const TestQualityEvidence& evidence) {
-    Verdict verdict;
-    std::vector<const TriedMutant*> survived;
-    std::size_t noticed = 0;
-    std::map<std::string, bool> files;  // Whether one of its mutants was noticed.
-    bool guarded = false;
-    std::set<std::string> at_fault;  // Tests that a stage which may not change them can hand back.
-    const auto blame = [&at_fault](const auto& tests) {
-        for (const auto& id : tests) { at_fault.insert(without_parameters(id)); }
-    };
-    for (const auto& mutant : evidence.tried) {
-        auto& file = files[mutant.file];
+namespace {
+
+/// One judgment. Its parts add to the verdict, in the order of `judge`.
+class TestQualityJudgment {
+public:
+    explicit TestQualityJudgment(const TestQualityEvidence& evidence)
+        : evidence_(evidence), new_tests_(!evidence.fresh.empty()) {}
+
+    Verdict judge();
+
+private:
+    void refuse(std::string why) { verdict_.blocking.push_back(std::move(why)); }
+    void blame(const std::vector<std::string>& tests);
+    void count_mutants();
+    void judge_single_tests();
+    void judge_expected_values();
+    void judge_other_runs();
+    void judge_skeletons();
+    void judge_removed_tests();
+    void judge_read_answers();
+    void judge_outdated_tests();
+    void judge_request();
+    void judge_mutants();
+    void judge_requirements();
+    void judge_untested_change();
+    void report_facts();
+    void report_lost_tests();
+    void report_mutants();
+
+    const TestQualityEvidence& evidence_;
+    const bool new_tests_;
+    Verdict verdict_;
+    std::vector<const TriedMutant*> survived_;
+    std::size_t noticed_ = 0;            ///< Mutants that a test noticed at an assertion.
+    std::map<std::string, bool> files_;  ///< Whether one of its mutants was noticed.
+    bool guarded_ = false;               ///< A guard noticed one.
+    std::set<std::string> at_fault_;     ///< Tests that a stage which may not change them can hand back.
+};
+
+Verdict TestQualityJudgment::judge() {
+    count_mutants();
+    judge_single_tests();
+    judge_expected_values();
+    judge_other_runs();
+    judge_skeletons();
+    judge_removed_tests();
+    judge_read_answers();
+    judge_outdated_tests();
+    judge_request();
+    judge_mutants();
+    judge_requirements();
+    judge_untested_change();
+    report_facts();
+    return std::move(verdict_);
+}
+
+void TestQualityJudgment::blame(const std::vector<std::string>& tests) {
+    for (const auto& id : tests) { at_fault_.insert(without_parameters(id)); }
+}
+
+void TestQualityJudgment::count_mutants() {
+    for (const auto& mutant : evidence_.tried) {
+        auto& file = files_[mutant.file];
         file = file || mutant.noticed != Noticed::not_noticed;
-        if (mutant.noticed == Noticed::by_assertion) { ++noticed; }
-        if (mutant.noticed == Noticed::not_noticed) { survived.push_back(&mutant); }
-        guarded = guarded || mutant.by_guard;
+        if (mutant.noticed == Noticed::by_assertion) { ++noticed_; }
+        if (mutant.noticed == Noticed::not_noticed) { survived_.push_back(&mutant); }
+        guarded_ = guarded_ || mutant.by_guard;
     }
-    for (const auto& id : evidence.text_tests) {
-        verdict.blocking.push_back(
-            id +
-            " passes where the change stands in comments only, so it tests the text of the source and not what it does; "
-            "the tests must be written again.");
-        blame(std::array{id});
+}
+
+void TestQualityJudgment::judge_single_tests() {
+    for (const auto& id : evidence_.text_tests) {
+        refuse(id +
+               " passes where the change stands in comments only, so it tests the text of the source and not what it does; "
+               "the tests must be written again.");
     }
-    for (const auto& id : evidence.form_tests) {
-        verdict.blocking.push_back(
+    for (const auto& id : evidence_.form_tests) {
+        refuse(
             id +
             " fails when a statement that does nothing is added to the functions of the change, so it tests how they are written and not what they do; "
             "the tests must be written again.");
-        blame(std::array{id});
     }
-    for (const auto& id : evidence.without_assertions) {
-        verdict.blocking.push_back(id +
-                                   " passes without a single assertion, so it tests nothing; the tests must be written again.");
-        blame(std::array{id});
+    for (const auto& id : evidence_.without_assertions) {
+        refuse(id + " passes without a single assertion, so it tests nothing; the tests must be written again.");
     }
-    if (evidence.expects_anything) {
-        verdict.blocking.push_back(
+    for (const auto* tests : {&evidence_.text_tests, &evidence_.form_tests, &evidence_.without_assertions}) { blame(*tests); }
+}
+
+void TestQualityJudgment::judge_expected_values() {
+    if (evidence_.expects_anything) {
+        return refuse(
             "Every new test passes as well when the values that it expects are others, so what the code returns is equal to everything, or nothing is compared; "
             "return what the specification says.");
     }
-    for (const auto& id : evidence.equal_to_others) {
-        if (evidence.expects_anything) { break; }  // Reported for all of them.
-        verdict.blocking.push_back(
+    for (const auto& id : evidence_.equal_to_others) {
+        refuse(
             id +
             " passes as well when the literals that it says a result equals are others, so that result is equal to everything; "
             "return what the specification says.");
     }
-    if (!evidence.plain.empty()) {
-        verdict.blocking.push_back(
+}
+
+void TestQualityJudgment::judge_other_runs() {
+    if (!evidence_.plain.empty()) {
+        refuse(
             "The new tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
             "kernel's recorder): " +
-            evidence.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
+            evidence_.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
     }
-    if (evidence.varied_calls > 0) { verdict.facts["varied_calls"] = evidence.varied_calls; }
-    if (!evidence.no_work.empty()) { verdict.blocking.push_back(evidence.no_work + "."); }
-    if (!evidence.plain_outcome.empty()) { verdict.facts["plain_run"] = evidence.plain_outcome; }
-    for (const auto& place : evidence.skeletons) {
-        verdict.blocking.push_back(place +
-                                   " is still the stub that was there before the change; write what the specification declares.");
+    if (evidence_.varied_calls > 0) { verdict_.facts["varied_calls"] = evidence_.varied_calls; }
+    if (!evidence_.no_work.empty()) { refuse(evidence_.no_work + "."); }
+    if (!evidence_.plain_outcome.empty()) { verdict_.facts["plain_run"] = evidence_.plain_outcome; }
+}
+
+void TestQualityJudgment::judge_skeletons() {
+    for (const auto& place : evidence_.skeletons) {
+        refuse(place + " is still the stub that was there before the change; write what the specification declares.");
     }
-    for (const auto& test : evidence.removed) {
+}
+
+void TestQualityJudgment::judge_removed_tests() {
+    for (const auto& test : evidence_.removed) {
         if (test.status != TestStatus::failed_assertion) { continue; }
-        verdict.blocking.push_back(
-            test.id + " was removed, passed before the task and fails on this tree (" + first_line(test.message) +
-            "); what it tested behaves otherwise now. Keep the behaviour, or change the test where tests are written.");
+        refuse(test.id + " was removed, passed before the task and fails on this tree (" + first_line(test.message) +
+               "); what it tested behaves otherwise now. Keep the behaviour, or change the test where tests are written.");
     }
-    for (const auto& each : evidence.read_answers) {
-        verdict.blocking.push_back(
+}
+
+void TestQualityJudgment::judge_read_answers() {
+    for (const auto& each : evidence_.read_answers) {
+        refuse(
             each +
             ", which only the implementation brings, so the tests take what they expect from it; a test must hold what it expects itself.");
     }
+}
+
+void TestQualityJudgment::judge_outdated_tests() {
+    for (const auto& test : evidence_.covered_up) {
+        refuse(test.id + " is not outdated, passed before the task, and fails on this tree where its file is as it was (" +
+               first_line(test.message) +
+               "); what was changed around it keeps it from failing. Change only what the outdated test says.");
+    }
     std::map<std::string, bool> contradicted;  // Outdated test → whether one of its cases fails in its former version.
-    for (const auto& test : evidence.outdated) { contradicted[without_parameters(test.id)] |= test.status != TestStatus::passed; }
-    for (const auto& test : evidence.covered_up) {
-        verdict.blocking.push_back(
-            test.id + " is not outdated, passed before the task, and fails on this tree where its file is as it was (" +
-            first_line(test.message) +
-            "); what was changed around it keeps it from failing. Change only what the outdated test says.");
+    for (const auto& test : evidence_.outdated) {
+        contradicted[without_parameters(test.id)] |= test.status != TestStatus::passed;
     }
     for (const auto& [id, fails] : contradicted) {
         if (fails) { continue; }
-        verdict.blocking.push_back(
+        refuse(
             id +
             " was changed as outdated, and passes on this tree as it was before, so the change does not contradict it. Put its lines back.");
     }
-    const bool new_tests = !evidence.fresh.empty();
-    if (!new_tests && !evidence.asked_without) {
-        verdict.blocking.push_back(
+}
+
+/// Whether there are the tests and the code that the request asks for.
+void TestQualityJudgment::judge_request() {
+    if (!new_tests_ && !evidence_.asked_without) {
+        refuse(
             "No new test was seen to fail without the change, and the request does not ask for work that leaves behaviour as it is (to refactor, delete, document); "
             "write a new test for what was asked. A person may allow it by gates.without_new_test.");
     }
-    if (!new_tests && evidence.code_changed && evidence.asked_for_documentation) {
-        verdict.blocking.push_back(
+    if (!new_tests_ && evidence_.code_changed && evidence_.asked_for_documentation) {
+        refuse(
             "The request asks for documentation, and code has changed without a new test; take the change of code back, or write a test for it first.");
     }
-    if (new_tests && !evidence.code_changed && evidence.asked_for_code) {
-        verdict.blocking.push_back(
+    if (new_tests_ && !evidence_.code_changed && evidence_.asked_for_code) {
+        refuse(
             "The request asks for code, and nothing but documentation, comments and tests has changed; do what the request says.");
     }
+}
+
+void TestQualityJudgment::judge_mutants() {
     // A few out of many, as far as time allowed, are chance.
-    const bool enough = !evidence.cut_short || evidence.tried.size() >= fewest_mutants;
-    if (evidence.mutated && new_tests && noticed == 0 && !survived.empty() && enough) {
-        verdict.blocking.push_back(
-            "No new test notices a fault in the change: " + describe(*survived.front()) + ", and " +
-            (survived.size() == 1 ? "all of them pass"
-                                  : "all of them pass, as with " + std::to_string(survived.size() - 1) + " more such changes") +
-            ". They do not test what the change does; the tests must be written again.");
-        blame(evidence.fresh);
+    const bool enough = !evidence_.cut_short || evidence_.tried.size() >= fewest_mutants;
+    if (evidence_.mutated && new_tests_ && noticed_ == 0 && !survived_.empty() && enough) {
+        refuse("No new test notices a fault in the change: " + describe(*survived_.front()) + ", and " +
+               (survived_.size() == 1
+                    ? "all of them pass"
+                    : "all of them pass, as with " + std::to_string(survived_.size() - 1) + " more such changes") +
+               ". They do not test what the change does; the tests must be written again.");
+        blame(evidence_.fresh);
     }
-    for (const auto* mutant : ignored_results(evidence.tried)) {
-        verdict.blocking.push_back("No new test notices when every result of `" + mutant->results_of + "` is another (" +
-                                   describe(*mutant) + "), so none tests what it returns; " + "the tests must be written again.");
-        blame(evidence.fresh);
+    for (const auto* mutant : ignored_results(evidence_.tried)) {
+        refuse("No new test notices when every result of `" + mutant->results_of + "` is another (" + describe(*mutant) +
+               "), so none tests what it returns; " + "the tests must be written again.");
+        blame(evidence_.fresh);
     }
-    // A requirement's tests may cover lines that were not reached in time. That other tests notice a mutant says nothing about
-    // them.
-    if (evidence.mutated && verdict.blocking.empty() && !evidence.cut_short && evidence.tried.size() >= fewest_mutants) {
-        for (const auto& requirement : unproven_requirements(evidence)) {
-            verdict.blocking.push_back(requirement + " is tested by nothing that compares: its new tests (" +
-                                       listed(evidence.of_requirements.at(requirement)) + ") pass on all of " +
-                                       std::to_string(evidence.tried.size()) +
-                                       " faults in the change, and as well when the values that they expect are others; "
-                                       "a test of it must be written again.");
-            blame(evidence.of_requirements.at(requirement));
-        }
+}
+
+/// A requirement's tests may cover lines that were not reached in time. That other tests notice a mutant says nothing about them.
+void TestQualityJudgment::judge_requirements() {
+    if (!evidence_.mutated || !verdict_.blocking.empty()) { return; }
+    if (evidence_.cut_short || evidence_.tried.size() < fewest_mutants) { return; }
+    for (const auto& requirement : unproven_requirements(evidence_)) {
+        refuse(requirement + " is tested by nothing that compares: its new tests (" +
+               listed(evidence_.of_requirements.at(requirement)) + ") pass on all of " + std::to_string(evidence_.tried.size()) +
+               " faults in the change, and as well when the values that they expect are others; "
+               "a test of it must be written again.");
+        blame(evidence_.of_requirements.at(requirement));
     }
-    if (!new_tests && evidence.code_changed && evidence.mutated) {
-        const std::string need = "Code has changed and no new test was seen to fail without the change, ";
-        if (!guarded) {
-            verdict.blocking.push_back(need + "and no guard fails when what it guards is altered" +
-                                       (survived.empty() ? "" : " (" + describe(*survived.front()) + ")") +
-                                       "; write a new test for what the change does.");
-        }
-        for (const auto& name : unnoticed_functions(evidence.tried)) {
-            if (guarded) {
-                verdict.blocking.push_back(need + "and no test notices when " + name +
-                                           " is altered, which is new; write a test for what it does.");
-            }
-        }
-        for (const auto& [file, covered] : files) {
-            if (guarded && !covered) {
-                verdict.blocking.push_back(need + "and no test notices when " + file +
-                                           " is altered; write a test for what it does.");
-            }
-        }
+}
+
+/// Code that changed without a new test: guards must notice when it is altered.
+void TestQualityJudgment::judge_untested_change() {
+    if (new_tests_ || !evidence_.code_changed || !evidence_.mutated) { return; }
+    const std::string need = "Code has changed and no new test was seen to fail without the change, ";
+    if (!guarded_) {
+        return refuse(need + "and no guard fails when what it guards is altered" +
+                      (survived_.empty() ? "" : " (" + describe(*survived_.front()) + ")") +
+                      "; write a new test for what the change does.");
     }
-    if (!at_fault.empty()) { verdict.facts["tests_at_fault"] = json::array(at_fault.begin(), at_fault.end()); }
+    for (const auto& name : unnoticed_functions(evidence_.tried)) {
+        refuse(need + "and no test notices when " + name + " is altered, which is new; write a test for what it does.");
+    }
+    for (const auto& [file, covered] : files_) {
+        if (covered) { continue; }
+        refuse(need + "and no test notices when " + file + " is altered; write a test for what it does.");
+    }
+}
+
+void TestQualityJudgment::report_facts() {
+    auto& facts = verdict_.facts;
+    if (!at_fault_.empty()) { facts["tests_at_fault"] = json::array(at_fault_.begin(), at_fault_.end()); }
+    report_lost_tests();
+    facts["removed_functions"] = json::array(evidence_.removed_functions.begin(), evidence_.removed_functions.end());
+    const char* without_tests = evidence_.code_changed ? "unchanged" : "documentation";
+    facts["behaviour"] = new_tests_ ? "tested" : without_tests;
+    if (evidence_.mutated) { report_mutants(); }
+}
+
+void TestQualityJudgment::report_lost_tests() {
     json::array lost;
-    for (const auto& test : evidence.removed) {
+    for (const auto& test : evidence_.removed) {
         if (test.status != TestStatus::passed && test.status != TestStatus::failed_assertion) { lost.emplace_back(test.id); }
     }
-    verdict.facts["lost_tests"] = std::move(lost);
-    verdict.facts["removed_functions"] = json::array(evidence.removed_functions.begin(), evidence.removed_functions.end());
-    verdict.facts["behaviour"] = new_tests ? "tested" : evidence.code_changed ? "unchanged" : "documentation";
-    if (evidence.mutated) {
-        json::array list;
-        for (const auto* mutant : survived) { list.emplace_back(describe(*mutant)); }
-        verdict.facts["mutants_tried"] = static_cast<std::int64_t>(evidence.tried.size());
-        verdict.facts["mutants_noticed"] = static_cast<std::int64_t>(evidence.tried.size() - survived.size());
-        verdict.facts["mutants_survived"] = std::move(list);
-    }
-    return verdict;
+    verdict_.facts["lost_tests"] = std::move(lost);
 }
+
+void TestQualityJudgment::report_mutants() {
+    json::array list;
+    for (const auto* mutant : survived_) { list.emplace_back(describe(*mutant)); }
+    verdict_.facts["mutants_tried"] = static_cast<std::int64_t>(evidence_.tried.size());
+    verdict_.facts["mutants_noticed"] = static_cast<std::int64_t>(evidence_.tried.size() - survived_.size());
+    verdict_.facts["mutants_survived"] = std::move(list);
+}
+
+}  // namespace
+
+Verdict judge_test_quality(const TestQualityEvidence& evidence) { return TestQualityJudgment(evidence).judge(); }
 
 Result<std::vector<std::vector<Mutant>>> GateEngine::mutants(const Language& language, const std::string& before_tree,
                                                              const std::string& tree, bool whole_files,

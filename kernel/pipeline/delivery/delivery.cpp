@@ -401,78 +401,120 @@ bool hook_may_change(const std::string& path, const ActingLinks& links) {
     return normalize_path(path).ok() && !acts_later(path) && links.leading_to(path).empty();
 }
 
-}  // namespace
+/// One run of the commit hooks, and what it says of the change.
+class HookJudgment {
+public:
+    HookJudgment(TaskWorkspace& task_workspace, TaskServices& services, HookOrder& order, const Stop& stop)
+        : task_workspace_(task_workspace), services_(services), order_(order), stop_(stop) {}
 
-Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& services, HookOrder& order, const Stop& stop) {
-    AF_TRY(HookReport hooks, task_workspace.hooks(order, services.delivery.author, stop));
-    HookVerdict verdict;
-    GateReport& report = verdict.report;
-    report.gate = "hooks";
-    report.tree = order.tree;
-    report.passed = hooks.passed();
+    Result<HookVerdict> judge();
+
+private:
+    void report_runs();
+    Result<void> judge_refusal();
+    Result<void> compare_with_parent();
+    Result<void> judge_changed_files();
+    Result<void> take_changes();
+
+    TaskWorkspace& task_workspace_;
+    TaskServices& services_;
+    HookOrder& order_;
+    const Stop& stop_;
+    HookReport hooks_;
+    HookVerdict verdict_;
+    GateReport& report_ = verdict_.report;
+};
+
+Result<HookVerdict> HookJudgment::judge() {
+    AF_TRY(hooks_, task_workspace_.hooks(order_, services_.delivery.author, stop_));
+    report_runs();
+    if (hooks_.runs.empty()) { return std::move(verdict_); }
+    verdict_.ran = true;
+    AF_CHECK(report_.passed ? judge_changed_files() : judge_refusal());
+    if (!report_.passed) {
+        report_.summary = ellipsis(one_line(report_.blocking_issues.front()), 300);
+        return std::move(verdict_);
+    }
+    AF_CHECK(take_changes());
+    return std::move(verdict_);
+}
+
+void HookJudgment::report_runs() {
+    report_.gate = "hooks";
+    report_.tree = order_.tree;
+    report_.passed = hooks_.passed();
     json::array runs;
-    std::string names;
-    for (const HookRun& run : hooks.runs) {
+    for (const HookRun& run : hooks_.runs) {
         runs.push_back(json::object{{"name", run.name},
                                     {"exit_code", run.exit_code},
                                     {"timed_out", run.timed_out},
                                     {"output", run.output},
                                     {"duration_ms", run.duration.count()}});
-        names += (names.empty() ? "" : ", ") + run.name;
-        report.duration += run.duration;
+        report_.duration += run.duration;
     }
     json::array changed;
-    for (const auto& [path, content] : hooks.changed) { changed.emplace_back(sanitize_utf8(path)); }
-    report.facts = {
-        {"hooks", std::move(runs)}, {"notes", json::array(hooks.notes.begin(), hooks.notes.end())}, {"changed", changed}};
-    if (!hooks.confinement.empty()) { report.facts["confinement"] = hooks.confinement; }
-    for (const std::string& note : hooks.notes) { report.summary += (report.summary.empty() ? "" : "; ") + note; }
-    if (hooks.runs.empty()) { return verdict; }
-    verdict.ran = true;
-    if (!report.passed) {
-        const HookRun& last = hooks.runs.back();
-        verdict.of_message = last.name != "pre-commit";
-        verdict.could_not_run =
-            last.timed_out || last.exit_code == 126 || last.exit_code == 127;  // A shell's words for a program that is not there.
-        report.blocking_issues.push_back("the hook " + last.name +
-                                         (last.timed_out
-                                              ? " did not end within its " + std::to_string(order.timeout.count()) + " s"
-                                              : " refuses it (exit code " + std::to_string(last.exit_code) + ")") +
-                                         (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
-        if (!verdict.of_message && !verdict.could_not_run) {
-            // The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.
-            AF_TRY(const WrittenCommit parent, task_workspace.read_commit(order.parent));
-            HookOrder nothing = order;
-            nothing.tree = parent.tree;
-            AF_TRY(const HookReport control, task_workspace.hooks(nothing, services.delivery.author, stop));
-            verdict.could_not_run = !control.passed();
-            if (verdict.could_not_run) { report.blocking_issues.front() += "\n(it refuses the commit before the task, too)"; }
-        }
-        report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
-        return verdict;
-    }
-    AF_TRY(const ActingLinks links, task_workspace.acting_links(report.tree));
-    for (const auto& [path, content] : hooks.changed) {
+    for (const auto& [path, content] : hooks_.changed) { changed.emplace_back(sanitize_utf8(path)); }
+    report_.facts = {
+        {"hooks", std::move(runs)}, {"notes", json::array(hooks_.notes.begin(), hooks_.notes.end())}, {"changed", changed}};
+    if (!hooks_.confinement.empty()) { report_.facts["confinement"] = hooks_.confinement; }
+    for (const std::string& note : hooks_.notes) { report_.summary += (report_.summary.empty() ? "" : "; ") + note; }
+}
+
+Result<void> HookJudgment::judge_refusal() {
+    const HookRun& last = hooks_.runs.back();
+    verdict_.of_message = last.name != "pre-commit";
+    verdict_.could_not_run =
+        last.timed_out || last.exit_code == 126 || last.exit_code == 127;  // A shell's words for a program that is not there.
+    report_.blocking_issues.push_back("the hook " + last.name +
+                                      (last.timed_out ? " did not end within its " + std::to_string(order_.timeout.count()) + " s"
+                                                      : " refuses it (exit code " + std::to_string(last.exit_code) + ")") +
+                                      (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
+    return verdict_.of_message || verdict_.could_not_run ? Result<void>() : compare_with_parent();
+}
+
+/// The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.
+Result<void> HookJudgment::compare_with_parent() {
+    AF_TRY(const WrittenCommit parent, task_workspace_.read_commit(order_.parent));
+    HookOrder nothing = order_;
+    nothing.tree = parent.tree;
+    AF_TRY(const HookReport control, task_workspace_.hooks(nothing, services_.delivery.author, stop_));
+    verdict_.could_not_run = !control.passed();
+    if (verdict_.could_not_run) { report_.blocking_issues.front() += "\n(it refuses the commit before the task, too)"; }
+    return {};
+}
+
+Result<void> HookJudgment::judge_changed_files() {
+    AF_TRY(const ActingLinks links, task_workspace_.acting_links(report_.tree));
+    for (const auto& [path, content] : hooks_.changed) {
         if (hook_may_change(path, links)) { continue; }
-        report.passed = false;
-        report.blocking_issues.push_back("the hooks changed " + sanitize_utf8(path) +
-                                         ", which acts later or is protected: a program of the task may have led them to");
+        report_.passed = false;
+        report_.blocking_issues.push_back("the hooks changed " + sanitize_utf8(path) +
+                                          ", which acts later or is protected: a program of the task may have led them to");
     }
-    if (!report.passed) {
-        report.summary = ellipsis(one_line(report.blocking_issues.front()), 300);
-        return verdict;
+    return {};
+}
+
+/// The order becomes what the hooks made of it.
+Result<void> HookJudgment::take_changes() {
+    order_.message = hooks_.message;
+    if (!hooks_.changed.empty()) {
+        AF_TRY(order_.tree, task_workspace_.edit(order_.tree, hooks_.changed));
+        verdict_.changed_tree = order_.tree != report_.tree;
     }
-    order.message = hooks.message;
-    if (!hooks.changed.empty()) {
-        AF_TRY(order.tree, task_workspace.edit(order.tree, hooks.changed));
-        verdict.changed_tree = order.tree != report.tree;
-    }
-    report.summary = names + " passed" +
-                     (verdict.changed_tree ? " and changed " + std::to_string(hooks.changed.size()) +
-                                                 (hooks.changed.size() == 1 ? " file" : " files")
-                                           : "") +
-                     (report.summary.empty() ? "" : "; " + report.summary);
-    return verdict;
+    std::string names;
+    for (const HookRun& run : hooks_.runs) { names += (names.empty() ? "" : ", ") + run.name; }
+    report_.summary = names + " passed" +
+                      (verdict_.changed_tree ? " and changed " + std::to_string(hooks_.changed.size()) +
+                                                   (hooks_.changed.size() == 1 ? " file" : " files")
+                                             : "") +
+                      (report_.summary.empty() ? "" : "; " + report_.summary);
+    return {};
+}
+
+}  // namespace
+
+Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& services, HookOrder& order, const Stop& stop) {
+    return HookJudgment(task_workspace, services, order, stop).judge();
 }
 
 Result<void> check_leaves_branch(const DeliverySettings& settings, const std::string& where, const std::string& then) {

@@ -237,6 +237,12 @@ void take_recorded_traces(const json::array& recorded_files, const std::string& 
     }
 }
 
+std::string on_lines(const std::vector<std::string>& texts) {
+    std::string list;
+    for (const std::string& text : texts) { list += "\n  " + text; }
+    return list;
+}
+
 json::object suite_entry(const std::string& path, const std::vector<TracedTest>& tests) {
     json::array list;
     for (const TracedTest& test : tests) {
@@ -278,69 +284,127 @@ std::vector<TracedTest> trace_tests(std::string_view file, const std::vector<std
     return traced;
 }
 
-Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const Stop& stop) {
-    const std::string contract = session.state().stage_template().contract;
-    AF_TRY(const auto specification, session.artifact_of(contract_name::specification));
+namespace {
+
+/// Puts imported tests into the workspace, and measures that they fail as new tests must.
+class TestAdoption {
+public:
+    TestAdoption(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const Stop& stop)
+        : session_(session), task_workspace_(task_workspace), events_(events), stop_(stop) {}
+
+    /// Returns the test suite that the tests are.
+    Result<json::object> adopt();
+
+private:
+    Result<void> read_imports();
+    Result<void> prepare_workspace();
+    Result<std::vector<std::string>> put_tests_in();
+    Result<void> trace(const std::map<std::string, FoundTests>& found);
+    void trace_file(const ImportedFile& file, const std::vector<std::string>& names);
+    Result<void> measure(const json::object& suite);
+
+    TaskSession& session_;
+    TaskWorkspace& task_workspace_;
+    EventSink& events_;
+    const Stop& stop_;
+    json::object specification_;
+    ImportedTests imported_;
+    std::set<std::string> unchanged_;  ///< Files that the repository has already, as they are.
+    json::array test_files_;
+    std::vector<std::string> untraced_;  ///< Tests whose requirement is unknown.
+};
+
+Result<json::object> TestAdoption::adopt() {
+    AF_CHECK(read_imports());
+    AF_CHECK(prepare_workspace());
+    AF_TRY(std::vector<std::string> paths, put_tests_in());
+    AF_TRY(const auto found, discover(session_, task_workspace_, events_, std::move(paths), stop_));
+    AF_CHECK(trace(found));
+    json::object suite{{"test_files", std::move(test_files_)}};
+    AF_CHECK(measure(suite));
+    return suite;
+}
+
+Result<void> TestAdoption::read_imports() {
+    const std::string contract = session_.state().stage_template().contract;
+    AF_TRY(auto specification, session_.artifact_of(contract_name::specification));
     if (!specification) {
         return imported_tests_error("there is no specification to check the imported tests against",
                                     "Give it as well: --from-spec FILE");
     }
-    AF_TRY(const ImportedTests imported, imported_tests(session, contract));
-    const std::vector<ImportedFile>& files = imported.files;
-    AF_CHECK(ensure_baseline(session, task_workspace, events, stop));
-    AF_CHECK(begin_suite(session, task_workspace, session.redactor()));
-    AF_CHECK(declare_interfaces(session, task_workspace, *specification, stop));
+    specification_ = *std::move(specification);
+    AF_TRY(imported_, imported_tests(session_, contract));
+    return {};
+}
+
+Result<void> TestAdoption::prepare_workspace() {
+    AF_CHECK(ensure_baseline(session_, task_workspace_, events_, stop_));
+    AF_CHECK(begin_suite(session_, task_workspace_, session_.redactor()));
+    return declare_interfaces(session_, task_workspace_, specification_, stop_);
+}
+
+/// Returns the paths.
+Result<std::vector<std::string>> TestAdoption::put_tests_in() {
     std::vector<std::pair<std::string, std::string>> written;
     std::vector<std::string> paths;
-    std::set<std::string> unchanged;
-    for (const ImportedFile& file : files) {
-        AF_TRY(const auto before, task_workspace.file_in_tree(session.state().base_tree, file.path));
-        if (before && *before == file.content) { unchanged.insert(file.path); }
+    for (const ImportedFile& file : imported_.files) {
+        AF_TRY(const auto before, task_workspace_.file_in_tree(session_.state().base_tree, file.path));
+        if (before && *before == file.content) { unchanged_.insert(file.path); }
         written.emplace_back(file.path, file.content);
         paths.push_back(file.path);
     }
-    AF_CHECK(put_into_workspace(session, task_workspace, written, "the imported tests were put in"));
-    AF_TRY(const auto found, discover(session, task_workspace, events, paths, stop));
+    AF_CHECK(put_into_workspace(session_, task_workspace_, written, "the imported tests were put in"));
+    return paths;
+}
 
-    json::array test_files;
-    std::vector<std::string> untraced;
-    for (const ImportedFile& file : files) {
+Result<void> TestAdoption::trace(const std::map<std::string, FoundTests>& found) {
+    for (const ImportedFile& file : imported_.files) {
         const auto tests = found.find(file.path);
-        const bool of_the_repository = unchanged.contains(file.path) && (tests == found.end() || !tests->second.fails);
-        if (tests == found.end() || of_the_repository) { continue; }
-        auto traced = trace_tests(file.content, tests->second.names, *specification);
-        take_recorded_traces(imported.traced, file.path, traced);
-        for (const TracedTest& test : traced) {
-            if (!test.requirement.empty()) { continue; }
-            untraced.push_back(
-                file.path + "::" + test.name +
-                (test.unknown.empty() ? "" : ": it names " + test.unknown + ", and the specification has no such requirement"));
-        }
-        test_files.push_back(suite_entry(file.path, traced));
+        if (tests == found.end()) { continue; }
+        const bool of_the_repository = unchanged_.contains(file.path) && !tests->second.fails;
+        if (!of_the_repository) { trace_file(file, tests->second.names); }
     }
-    if (test_files.empty()) {
+    if (test_files_.empty()) {
         return imported_tests_error(
-            "none of the " + std::to_string(files.size()) +
+            "none of the " + std::to_string(imported_.files.size()) +
                 " imported files holds a test that the project's test command runs and that is not in the repository already",
             "Name the folder with the new tests; their files must lie where this project's tests do");
     }
-    if (!untraced.empty()) {
-        std::string list;
-        for (const std::string& test : untraced) { list += "\n  " + test; }
-        return Error{"AF-EXT-009", "cannot tell which requirements these imported tests check:" + list, "",
+    if (!untraced_.empty()) {
+        return Error{"AF-EXT-009", "cannot tell which requirements these imported tests check:" + on_lines(untraced_), "",
                      "Name the requirement in the test's name or in a comment above it, such as `# REQ-001`", ErrorKind::invalid};
     }
-    json::object suite{{"test_files", std::move(test_files)}};
+    return {};
+}
+
+void TestAdoption::trace_file(const ImportedFile& file, const std::vector<std::string>& names) {
+    auto traced = trace_tests(file.content, names, specification_);
+    take_recorded_traces(imported_.traced, file.path, traced);
+    for (const TracedTest& test : traced) {
+        if (!test.requirement.empty()) { continue; }
+        untraced_.push_back(
+            file.path + "::" + test.name +
+            (test.unknown.empty() ? "" : ": it names " + test.unknown + ", and the specification has no such requirement"));
+    }
+    test_files_.push_back(suite_entry(file.path, traced));
+}
+
+Result<void> TestAdoption::measure(const json::object& suite) {
     GateRequest request;
-    request.gate = exit_gate(session.state().stage_template());
-    if (request.gate.empty()) { return suite; }
+    request.gate = exit_gate(session_.state().stage_template());
+    if (request.gate.empty()) { return {}; }
     AF_TRY(const GateReport report,
-           run_and_record_gate(session, task_workspace, events, request, session.state().tree, &suite, stop));
-    if (report.passed) { return suite; }
-    std::string list;
-    for (const std::string& issue : report.blocking_issues) { list += "\n  " + issue; }
-    return imported_tests_error("the imported tests do not fail as tests written before the code must:" + list,
-                                "Correct the tests or the specification and start the task again");
+           run_and_record_gate(session_, task_workspace_, events_, request, session_.state().tree, &suite, stop_));
+    if (report.passed) { return {}; }
+    return imported_tests_error(
+        "the imported tests do not fail as tests written before the code must:" + on_lines(report.blocking_issues),
+        "Correct the tests or the specification and start the task again");
+}
+
+}  // namespace
+
+Result<json::object> adopt_tests(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const Stop& stop) {
+    return TestAdoption(session, task_workspace, events, stop).adopt();
 }
 
 }  // namespace agentforge::kernel

@@ -134,87 +134,137 @@ Result<void> PipelineController::provide_feedback(std::string_view task_id, std:
     return {};
 }
 
-Result<std::string> PipelineController::decide(std::string_view task_id, const PersonDecision& decision) {
-    AF_TRY(const TaskState state, read_task_state(setup_.store, task_id));  // The projection may be one record behind.
-    auto open = open_question(state);
-    if (open && open->kind == QuestionKind::escalation) { open.reset(); }
-    const bool action = open && open->kind == QuestionKind::action;
-    const std::string id = open ? open->id : std::string();
-    if (!decision.id.empty() && decision.id != id) {
+namespace {
+
+/// One decision of a person about what a task shows.
+class ItemDecision {
+public:
+    ItemDecision(const ControllerSetup& setup, std::string_view task_id, TaskState state, const PersonDecision& decision)
+        : setup_(setup), task_id_(task_id), state_(std::move(state)), decision_(decision) {
+        const auto open = open_question(state_);
+        if (open && open->kind != QuestionKind::escalation) { open_ = *open; }
+    }
+
+    /// Returns the id of what was decided on.
+    Result<std::string> decide();
+
+private:
+    [[nodiscard]] Result<void> check_id() const;
+    [[nodiscard]] Result<void> check_hash() const;
+    [[nodiscard]] Result<void> check_item() const;
+    [[nodiscard]] Result<void> decide_action() const;
+    [[nodiscard]] Result<void> decide_artifact() const;
+    [[nodiscard]] std::string verdict(const ArtifactDecision& made) const;
+    [[nodiscard]] std::string redacted(const std::string& text) const { return setup_.services.redactor.redact(text); }
+
+    const ControllerSetup& setup_;
+    const std::string_view task_id_;
+    const TaskState state_;
+    const PersonDecision& decision_;
+    OpenQuestion open_;  ///< Without an id: the task shows nothing.
+};
+
+Result<std::string> ItemDecision::decide() {
+    AF_CHECK(check_id());
+    AF_CHECK(check_hash());
+    AF_CHECK(check_item());
+    AF_CHECK(open_.kind == QuestionKind::action ? decide_action() : decide_artifact());
+    return open_.id;
+}
+
+Result<void> ItemDecision::check_id() const {
+    const std::string& id = open_.id;
+    if (!decision_.id.empty() && decision_.id != id) {
         // If the question is already answered, tells the caller the first answer.
-        AF_CHECK(setup_.escalations.approval(decision.id));
-        AF_CHECK(setup_.escalations.check_unanswered(decision.id));
+        AF_CHECK(setup_.escalations.approval(decision_.id));
+        AF_CHECK(setup_.escalations.check_unanswered(decision_.id));
         return Error{
             "AF-ESC-035",
-            "task " + std::string(task_id) + " does not ask for " + decision.id + (id.empty() ? "" : " now, but for " + id), "",
-            "`agentforge status " + short_id(task_id) + "` shows what it waits for", ErrorKind::conflict};
+            "task " + std::string(task_id_) + " does not ask for " + decision_.id + (id.empty() ? "" : " now, but for " + id), "",
+            "`agentforge status " + short_id(task_id_) + "` shows what it waits for", ErrorKind::conflict};
     }
     if (id.empty()) {
-        return Error{"AF-ORCH-043", "task " + std::string(task_id) + " has nothing to approve", "", see_status,
+        return Error{"AF-ORCH-043", "task " + std::string(task_id_) + " has nothing to approve", "", see_status,
                      ErrorKind::conflict};
     }
-    const std::string& hash = open->hash;
-    if (decision.hash && (decision.hash->size() < 6 || !hash.starts_with(*decision.hash))) {
-        return Error{
-            "AF-ESC-035",
-            "task " + std::string(task_id) + " shows " + hash.substr(0, 16) + "… now, not `" + ellipsis(*decision.hash, 80) + "`",
-            id,
-            "look at it with `agentforge escalations show " + id + "`, and decide on that (at least 6 characters of its hash)",
-            ErrorKind::conflict};
+    return {};
+}
+
+Result<void> ItemDecision::check_hash() const {
+    const auto& given = decision_.hash;
+    if (!given || (given->size() >= 6 && open_.hash.starts_with(*given))) { return {}; }
+    return Error{
+        "AF-ESC-035",
+        "task " + std::string(task_id_) + " shows " + open_.hash.substr(0, 16) + "… now, not `" + ellipsis(*given, 80) + "`",
+        open_.id,
+        "look at it with `agentforge escalations show " + open_.id + "`, and decide on that (at least 6 characters of its hash)",
+        ErrorKind::conflict};
+}
+
+/// That the item is there as it was shown.
+Result<void> ItemDecision::check_item() const {
+    if (const auto there = setup_.escalations.approval(open_.id); !there.ok() && there.error().kind == ErrorKind::not_found) {
+        return setup_.escalations.missing_question_error(open_.id, task_id_);
     }
-    if (const auto there = setup_.escalations.approval(id); !there.ok() && there.error().kind == ErrorKind::not_found) {
-        return setup_.escalations.missing_question_error(id, task_id);
-    }
-    AF_CHECK(check_files_are_own(setup_.store.paths(task_id), state));
+    AF_CHECK(check_files_are_own(setup_.store.paths(task_id_), state_));
     // An answer that exists is named first: neither approval nor feedback can follow it.
-    const auto has_answer = setup_.escalations.has_answer(id);
-    if (decision.approved && has_answer.ok() && !*has_answer) { AF_CHECK(check_shown(setup_, state, *open)); }
-    const std::string feedback = setup_.services.redactor.redact(decision.feedback);
-    if (action && (!decision.decision.empty() || !decision.issues.empty())) {
+    const auto has_answer = setup_.escalations.has_answer(open_.id);
+    return decision_.approved && has_answer.ok() && !*has_answer ? check_shown(setup_, state_, open_) : Result<void>();
+}
+
+Result<void> ItemDecision::decide_action() const {
+    const std::string& id = open_.id;
+    if (!decision_.decision.empty() || !decision_.issues.empty()) {
         return Error{"AF-ESC-066", id + " is an action, but this command decides on artifacts", id,
                      "approve or reject the action: agentforge approve " + id + ", agentforge reject " + id, ErrorKind::invalid};
     }
-    if (action) {
-        AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(id));
-        if (decision.id.empty() && !decision.hash) {
-            return Error{"AF-ESC-036",
-                         "task " + std::string(task_id) + " shows an action (" + action_line(asked.artifact) +
-                             "); by the time you decide, it may be a different one",
-                         id, "name the action: " + id + ", or the task with --hash " + hash.substr(0, 12), ErrorKind::invalid};
-        }
-        ActionDecision made{decision.approved, decision.edited, feedback, hash, "user"};
-        if (made.edited) {
-            AF_CHECK(check_edited(setup_, asked, *made.edited));
-            setup_.services.redactor.redact(*made.edited);
-        }
-        AF_CHECK(setup_.escalations.decide_action(id, made));
-        return id;
+    AF_TRY(const ApprovalRequest asked, setup_.escalations.approval(id));
+    if (decision_.id.empty() && !decision_.hash) {
+        return Error{"AF-ESC-036",
+                     "task " + std::string(task_id_) + " shows an action (" + action_line(asked.artifact) +
+                         "); by the time you decide, it may be a different one",
+                     id, "name the action: " + id + ", or the task with --hash " + open_.hash.substr(0, 12), ErrorKind::invalid};
     }
-    if (decision.edited) {
-        return Error{"AF-ESC-037", id + " asks about an artifact, which only the stage can write", id,
-                     "say what to change: agentforge feedback " + short_id(task_id) + " \"…\"", ErrorKind::invalid};
+    ActionDecision made{decision_.approved, decision_.edited, redacted(decision_.feedback), open_.hash, "user"};
+    if (made.edited) {
+        AF_CHECK(check_edited(setup_, asked, *made.edited));
+        setup_.services.redactor.redact(*made.edited);
+    }
+    return setup_.escalations.decide_action(id, made);
+}
+
+Result<void> ItemDecision::decide_artifact() const {
+    if (decision_.edited) {
+        return Error{"AF-ESC-037", open_.id + " asks about an artifact, which only the stage can write", open_.id,
+                     "say what to change: agentforge feedback " + short_id(task_id_) + " \"…\"", ErrorKind::invalid};
     }
     ArtifactDecision made;
-    made.feedback = feedback;
-    made.issues = decision.issues;
+    made.feedback = redacted(decision_.feedback);
+    made.issues = decision_.issues;
     for (FeedbackIssue& issue : made.issues) {
-        for (std::string* text : {&issue.location, &issue.issue, &issue.suggestion}) {
-            *text = setup_.services.redactor.redact(*text);
-        }
+        for (std::string* text : {&issue.location, &issue.issue, &issue.suggestion}) { *text = redacted(*text); }
     }
-    const bool revises = !feedback.empty() || !made.issues.empty();
-    made.decision = !decision.decision.empty() ? decision.decision
-                    : decision.approved        ? "approve"
-                    : revises                  ? "revise"
-                                               : "reject";
-    made.extend_to = decision.extension.extend_to;
-    made.accept_stale = setup_.services.redactor.redact(decision.extension.accept_stale);
-    made.artifact_hash = hash;
+    made.decision = verdict(made);
+    made.extend_to = decision_.extension.extend_to;
+    made.accept_stale = redacted(decision_.extension.accept_stale);
+    made.artifact_hash = open_.hash;
     made.decided_by = "user";
-    if (made.decision == "exit") { AF_CHECK(check_may_end(state)); }
-    if (made.decision == "extend") { AF_CHECK(more_stages(setup_, state, made)); }
-    AF_CHECK(setup_.escalations.decide_artifact(id, made));
-    return id;
+    if (made.decision == "exit") { AF_CHECK(check_may_end(state_)); }
+    if (made.decision == "extend") { AF_CHECK(more_stages(setup_, state_, made)); }
+    return setup_.escalations.decide_artifact(open_.id, made);
+}
+
+std::string ItemDecision::verdict(const ArtifactDecision& made) const {
+    if (!decision_.decision.empty()) { return decision_.decision; }
+    if (decision_.approved) { return "approve"; }
+    return made.feedback.empty() && made.issues.empty() ? "reject" : "revise";
+}
+
+}  // namespace
+
+Result<std::string> PipelineController::decide(std::string_view task_id, const PersonDecision& decision) {
+    AF_TRY(TaskState state, read_task_state(setup_.store, task_id));  // The projection may be one record behind.
+    return ItemDecision(setup_, task_id, std::move(state), decision).decide();
 }
 
 }  // namespace agentforge::kernel
