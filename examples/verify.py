@@ -159,8 +159,7 @@ def all_records(archive):
     return header, records
 
 
-def is_passing(name):
-    """What a fork shares with its parent is covered by the journal's chain; the parent's own files may have grown since."""
+def is_passing(name):       # The journal's chain covers what a fork shares with its parent, whose files may have grown since.
     return name in PASSING or name.startswith("history/") or name.startswith("artifacts/blobs/") and name.count("/") > 2
 
 
@@ -201,6 +200,8 @@ def check_approvals(predicate, records):
         record = records.get(approval["record"], {})
         same = record.get("artifact_hash") == approval["artifact_sha256"] and record.get("approved") == approval["approved"] and record.get("decided_by") == approval["decided_by"]
         require(same, f"the approval of {approval['stage']} is not what record {approval['record']} says")
+    ends = [records[number]["type"] for number in sorted(records) if records[number]["type"] in ("task_completed", "task_aborted")]
+    require(ends[-1:] != ["task_aborted"], "the task was aborted after it made the commit")
     return len(predicate["approvals"])
 
 

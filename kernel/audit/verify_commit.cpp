@@ -17,6 +17,18 @@ std::string_view trailer(std::string_view message, std::string_view key) {
     return rest.substr(0, rest.find('\n'));
 }
 
+AuditAnswer answer_about(TaskStatus status) {
+    if (status == TaskStatus::aborted) { return AuditAnswer::fails; }
+    return status == TaskStatus::completed ? AuditAnswer::holds : AuditAnswer::unchecked;
+}
+
+std::string_view told_about(TaskStatus status) {
+    if (status == TaskStatus::aborted) { return "the task was aborted, or its delivery rejected, after it made this commit"; }
+    if (status == TaskStatus::awaiting_approval) { return "the task made this commit, which waits for a person's approval"; }
+    return status == TaskStatus::completed ? "it is the commit that the task delivered"
+                                           : "the task made this commit, but is not completed";
+}
+
 }  // namespace
 
 CommitTrailers trailers_of(std::string_view message) {
@@ -39,7 +51,7 @@ Result<void> verify_commit(AuditVerdict& verdict, const AuditPlace& place, const
     const TaskState& state = evidence->state;
     AF_TRY(const WrittenCommit written, written_commit(place.repository, commit));
     if (commit == state.commit) {
-        verdict.add("commit", AuditAnswer::holds, "it is the commit that the task delivered");
+        verdict.add("commit", answer_about(state.status), std::string(told_about(state.status)));
         return {};
     }
     for (const Record& record : evidence->records) {

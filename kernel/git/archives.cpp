@@ -53,7 +53,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
     for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
         const std::string name = it->path().lexically_relative(folder).string();
         if (!it->is_regular_file(error) || it->is_symlink(error) || name.front() == '.' || name == "lock" ||
-            name == "abort.request" || name == "plugin_call") {
+            name == "abort.request" || name == "pause.request" || name == "plugin_call") {
             continue;
         }
         files.emplace_back("task/" + name, it->path());
@@ -240,6 +240,20 @@ Result<std::vector<ArchivedTask>> archived_tasks(const fs::path& repository) {
 
 namespace {
 
+/// True for `escalations/KIND-<task id>-….yaml`. A question of another task must not come with this one's archive.
+bool is_question_of(std::string_view path, std::string_view task_id) {
+    constexpr std::string_view folder = "escalations/";
+    if (!path.starts_with(folder)) { return false; }
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    const std::size_t dash = name.find('-');
+    return dash != std::string_view::npos && name.substr(dash + 1).starts_with(std::string(task_id) + "-");
+}
+
+/// True for files with which processes speak to each other: no archive has them, and they would act on the restored task.
+bool is_request_to_process(std::string_view path) {
+    return path == "task/lock" || path == "task/abort.request" || path == "task/plugin_call";
+}
+
 using ArchivedFiles = std::vector<std::pair<std::string, TreeEntry>>;
 
 Result<ArchivedFiles> files_of_archive(git_repository* repository, const TreeHandle& tree, std::string_view task_id) {
@@ -247,7 +261,7 @@ Result<ArchivedFiles> files_of_archive(git_repository* repository, const TreeHan
     AF_CHECK(for_each_file(repository, *git_tree_id(tree.get()),
                            [&](std::string path, const TreeEntry& entry) { files.emplace_back(std::move(path), entry); }));
     for (const auto& [path, entry] : files) {
-        const bool is_known = path.starts_with("task/") || path.starts_with("escalations/");
+        const bool is_known = (path.starts_with("task/") && !is_request_to_process(path)) || is_question_of(path, task_id);
         if (!is_recordable_path(path) || !is_known || entry.mode != GIT_FILEMODE_BLOB) {
             return Error{"AF-GIT-057", "the archive holds `" + sanitize_utf8(path) + "`, which no task's folder has",
                          archive_ref(task_id), "AgentForge did not create it; nothing was restored", ErrorKind::corrupt};
@@ -260,7 +274,8 @@ Result<ArchivedFiles> files_of_archive(git_repository* repository, const TreeHan
 Result<void> write_archived(git_repository* repository, const ArchivedFiles& files, std::string_view from,
                             const fs::path& folder) {
     for (const auto& [path, entry] : files) {
-        if (!path.starts_with(from)) { continue; }
+        const bool is_request = path == "task/pause.request";  // Older archives may have it.
+        if (!path.starts_with(from) || is_request) { continue; }
         git_blob* raw = nullptr;
         if (const int code = git_blob_lookup(&raw, repository, &entry.id); code < 0) {
             return failure(code, "read the archived " + path);

@@ -111,7 +111,7 @@ struct Checkout {
         AF_TRY(const int parent, parent_of(path));
         const std::string name = path.substr(path.rfind('/') + 1);
         if (entry.mode == GIT_FILEMODE_COMMIT) {
-            if (::mkdirat(parent, name.c_str(), 0777) != 0 && errno != EEXIST) {
+            if (retry_interrupted([&] { return ::mkdirat(parent, name.c_str(), 0777); }) != 0 && errno != EEXIST) {
                 return folder_error(errno, "make a folder", path);
             }
             return {};
@@ -120,7 +120,8 @@ struct Checkout {
         FileDescriptor file;
         if (entry.mode != GIT_FILEMODE_LINK) {
             const mode_t mode = entry.mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666;
-            file = FileDescriptor(::openat(parent, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+            file = FileDescriptor(retry_interrupted(
+                [&] { return ::openat(parent, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode); }));
             if (!file.valid()) { return folder_error(errno, "make a file", path); }
             if (can_share && !state.user.empty() &&
                 share_blob(state.repository.get(), entry.id, state.user / path, file.get(), can_share)) {

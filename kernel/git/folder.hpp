@@ -4,6 +4,7 @@
 #pragma once
 
 #include <sys/stat.h>
+#include <cerrno>
 
 #include <string>
 #include <vector>
@@ -19,6 +20,14 @@ inline constexpr std::size_t max_path_bytes = 4000;
 /// True if some file system treats the name as `.git`.
 [[nodiscard]] inline bool is_git_name(std::string_view name) {
     return name.size() == 4 && strncasecmp(name.data(), ".git", 4) == 0;
+}
+
+/// Makes a system call again if a signal interrupted it.
+template <class Call>
+auto retry_interrupted(const Call& call) {
+    auto result = call();
+    while (result < 0 && errno == EINTR) { result = call(); }
+    return result;
 }
 
 [[nodiscard]] Error folder_error(int error, std::string_view doing, const std::filesystem::path& path);

@@ -102,8 +102,9 @@ Result<std::optional<struct stat>> fill_pointer(git_repository* repository, int 
         return none;
     }
     if (::unlinkat(parent, name.c_str(), 0) != 0) { return folder_error(errno, "make a file", path); }
-    const FileDescriptor file(
-        ::openat(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, st.st_mode & 0777U));
+    const FileDescriptor file(retry_interrupted([&] {
+        return ::openat(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, st.st_mode & 0777U);
+    }));
     if (!file.valid()) { return folder_error(errno, "make a file", path); }
     AF_TRY(const LfsPointer copied, copy_rest(contents.get(), file.get(), path));
     if (copied.id != pointer->id) {  // The contents are damaged: keeps the pointer instead.

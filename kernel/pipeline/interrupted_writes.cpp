@@ -46,6 +46,20 @@ void remove_unnamed_records(const fs::path& git_directory) {
     for (const fs::path& record : found) { fs::remove_all(record, error); }
 }
 
+/// libgit2 writes a pack under a name of its own first. `git gc` removes only what git itself left.
+void remove_unfinished_packs(const fs::path& packs) {
+    std::error_code error;
+    const auto long_ago = fs::file_time_type::clock::now() - std::chrono::minutes(10);
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(packs, error)) {
+        std::error_code unknown;
+        if (entry.path().filename().string().starts_with("pack_git2_") && entry.last_write_time(unknown) < long_ago && !unknown) {
+            found.push_back(entry.path());
+        }
+    }
+    for (const fs::path& pack : found) { fs::remove(pack, error); }
+}
+
 }  // namespace
 
 void sweep_interrupted_writes(const InterruptedWrites& places) {
@@ -55,6 +69,7 @@ void sweep_interrupted_writes(const InterruptedWrites& places) {
     GitStandIn::remove_abandoned(places.git_directory);
     remove_unnamed_records(places.git_directory);
     remove_old_locks(places.git_directory / "refs" / "agentforge");
+    remove_unfinished_packs(places.git_directory / "objects" / "pack");
 }
 
 }  // namespace agentforge::kernel

@@ -399,7 +399,8 @@ Result<ProcessOutcome> LanguageCommands::start(const Language& language, const s
         return std::move(outcome).error();
     }
     if (outcome->cancelled) {
-        return Error{"AF-GATE-005", "The gate was cancelled.", "", "`agentforge resume` measures again.", ErrorKind::cancelled};
+        return Error{"AF-GATE-005", "The gate was cancelled.", "",
+                     "Run the command again, or `agentforge resume` if it paused a task.", ErrorKind::cancelled};
     }
     confinement_ = outcome->confinement;
     return outcome;

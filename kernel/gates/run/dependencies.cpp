@@ -201,7 +201,8 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
                      ErrorKind::unavailable};
     }
     if (outcome->cancelled) {
-        return Error{"AF-GATE-005", "The gate was cancelled.", "", "`agentforge resume` measures again.", ErrorKind::cancelled};
+        return Error{"AF-GATE-005", "The gate was cancelled.", "",
+                     "Run the command again, or `agentforge resume` if it paused a task.", ErrorKind::cancelled};
     }
     if (outcome->timed_out || outcome->exit_code != 0) {
         return Error{

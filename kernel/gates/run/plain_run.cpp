@@ -65,6 +65,50 @@ std::string name_without_ending(const std::string& file) {
     return name.substr(0, name.find('.'));
 }
 
+/// A folder for the plain run among the machine's temporary files, outside AgentForge's own folders, whose names would reveal the
+/// run. A note in the gates' scratch folder names it, and the next plain run removes what a killed process left.
+class OutsideFolder {
+public:
+    static Result<std::unique_ptr<OutsideFolder>> make(const fs::path& notes, SystemIdSource& ids) {
+        remove_left_over(notes);
+        std::error_code none;
+        const std::string name = ids.random_hex(name_length);
+        auto folder =
+            std::make_unique<OutsideFolder>(notes / (std::string(note_prefix) + name), fs::temp_directory_path(none) / name);
+        AF_CHECK(make_directories(notes));
+        AF_CHECK(write_file_atomic(folder->note_, folder->path().string(), Durability::cached));
+        return folder;
+    }
+    OutsideFolder(fs::path note, const fs::path& path) : note_(std::move(note)), folder_(std::make_unique<ScratchFolder>(path)) {}
+    OutsideFolder(const OutsideFolder&) = delete;
+    OutsideFolder& operator=(const OutsideFolder&) = delete;
+    ~OutsideFolder() {
+        folder_.reset();
+        std::error_code none;
+        fs::remove(note_, none);
+    }
+    [[nodiscard]] const fs::path& path() const { return folder_->path(); }
+
+private:
+    static constexpr std::string_view note_prefix = "outside-";
+    static constexpr std::size_t name_length = 6;
+
+    static void remove_left_over(const fs::path& notes) {
+        std::error_code none;
+        for (const auto& entry : fs::directory_iterator(notes, none)) {
+            const std::string name = entry.path().filename().string();
+            if (!name.starts_with(note_prefix)) { continue; }
+            const auto path = read_file(entry.path(), 4096);
+            const fs::path left = fs::temp_directory_path(none) / name.substr(note_prefix.size());
+            if (path.ok() && left == *path) { fs::remove_all(left, none); }
+            fs::remove(entry.path(), none);
+        }
+    }
+
+    fs::path note_;
+    std::unique_ptr<ScratchFolder> folder_;
+};
+
 }  // namespace
 
 Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language& language, const std::string& tree,
@@ -85,10 +129,8 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
     }
     AF_CHECK(place(language, tree, stop));
     SystemIdSource ids;
-    // Outside AgentForge's own folders, whose names would reveal the run.
-    std::error_code none;
-    const ScratchFolder place_of_its_own(fs::temp_directory_path(none) / ids.random_hex(6));
-    AF_TRY(const auto scratch, ScratchFolder::make(place_of_its_own.path().string()));
+    AF_TRY(const auto outside, OutsideFolder::make(scratch_directory_, ids));
+    AF_TRY(const auto scratch, ScratchFolder::make(outside->path().string()));
     Filling filling;
     filling.scratch = scratch->path();
     filling.results = scratch->path() / "results";

@@ -150,7 +150,7 @@ Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::s
                              {"marker", found->skeleton_marker}};
     const auto lines = commands_->run_for_lines(*found, "coverage", tree, input, stop);
     if (!lines.ok()) {
-        if (lines.error().kind == ErrorKind::cancelled) { return lines.error(); }
+        if (lines.error().code != "AF-GATE-003") { return lines.error(); }  // It says nothing about the tree.
         constexpr std::string_view said = "agentforge: not measured: ";
         if (const auto at = lines.error().where.rfind(said); at != std::string::npos) {
             result.reason = first_line(std::string_view(lines.error().where).substr(at + said.size()));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "gates/engine/baseline.hpp"
@@ -10,6 +12,16 @@
 namespace agentforge::kernel {
 
 namespace {
+
+/// Returns the words after `file:line` for a violation that blocks nothing, but is listed. Empty for another.
+std::string_view words_for(std::string_view check) {
+    if (check == "opaque-table") { return " has a table whose keys cannot be read"; }
+    if (check == "depends-on-build") { return " may give other results as another build type"; }
+    if (check == "depends-on-surroundings") {
+        return " may do something else in another thread, terminal, process, build or year";
+    }
+    return {};
+}
 
 /// Returns `file:line`, the beginning of each fact.
 std::string place_of(const std::string& text) { return text.substr(0, text.find(' ')); }
@@ -51,13 +63,8 @@ std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests
         if (std::find(named.begin(), named.end(), place_of(each)) == named.end()) { lines.push_back(each); }
     }
     for (const Violation& violation : report.violations) {
-        if (violation.check_id == "depends-on-surroundings") {
-            lines.push_back(violation.file + ":" + std::to_string(violation.line) +
-                            " may do something else in another thread, terminal, process or year");
-        }
-        if (violation.check_id == "opaque-table") {
-            lines.push_back(violation.file + ":" + std::to_string(violation.line) + " has a table whose keys cannot be read");
-        }
+        const std::string_view words = words_for(violation.check_id);
+        if (!words.empty()) { lines.push_back(violation.file + ":" + std::to_string(violation.line) + std::string(words)); }
     }
     for (const std::string& each : fact_texts(report.facts, "lost_tests")) {
         lines.push_back(each + " is gone, and cannot be run beside the change");

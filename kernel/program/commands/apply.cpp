@@ -141,6 +141,17 @@ int run_apply(Program& program, const ApplyArguments& arguments) {
                                       short_id(*id) + "` shows what it has changed so far",
                                   ErrorKind::invalid});
     }
+    if (state->status == TaskStatus::aborted || state->status == TaskStatus::awaiting_approval) {
+        const bool aborted = state->status == TaskStatus::aborted;
+        return program.fail(Error{"AF-CLI-207",
+                                  "task " + short_id(*id) +
+                                      (aborted ? " was aborted, so its change is not applied"
+                                               : " waits for your approval, so its change is not applied yet"),
+                                  "",
+                                  aborted ? "`agentforge diff " + short_id(*id) + " | git apply` applies it anyway"
+                                          : "`agentforge approve " + short_id(*id) + "`, then apply it",
+                                  ErrorKind::invalid});
+    }
     const std::string base = delivery_base(*state).tree;
     const std::string tree = delivered_tree(*state);
     const auto repository = Repository::open(place->root);

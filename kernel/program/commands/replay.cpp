@@ -73,6 +73,10 @@ std::string counted(const ReplayCounts& counts) {
 
 /// Prints the verdict of --verify. A pause in which the replay only waits at the end of the recording is not a difference.
 int print_verified(Program& program, const ReplayReport& report) {
+    if (program.cancel->requested()) {
+        return program.fail(
+            Error{"AF-CLI-208", "the replay was cancelled before its end", "", "run the command again", ErrorKind::cancelled});
+    }
     const bool failed =
         report.result.error && report.result.error->code != "AF-RPLY-002" && report.result.error->code != "AF-RPLY-003";
     if (failed && report.as_recorded()) { return program.fail(*report.result.error); }
