@@ -223,73 +223,73 @@ public:
     Result<ToolCall> read(std::string tool, std::size_t header) {
         call_.name = std::move(tool);
         properties_ = properties_of(offered_, call_.name);
-        std::size_t at = header + 1;
-        bool open = true;
-        for (; at < lines_.size(); ++at) {
-            const std::string_view line = lines_[at].text;
-            if (const std::string second = action_header(line); !second.empty()) {
+        for (std::size_t at = header + 1; at < lines_.size(); ++at) {
+            if (const std::string second = action_header(lines_[at].text); !second.empty()) {
                 return unreadable("AF-AGENT-021",
                                   "the answer holds more than one action (lines " + std::to_string(lines_[header].number) +
                                       " and " + std::to_string(lines_[at].number) + ")",
                                   "Send exactly one action; the next step comes after its result.");
             }
-            const auto mark = block_mark(line);
-            if (!open) {
-                if ((mark || opens_search(line)) && !ended_) {
-                    return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) +
-                                                          " opens a block after text that belongs to no parameter (line " +
-                                                          std::to_string(stray_) + ")");
-                }
-                continue;
-            }
-            if (trimmed(line).empty() || is_fence(line)) { continue; }
-            if (is_end(line)) {
-                open = false;
-                ended_ = true;
-                continue;
-            }
-            if (mark) {
-                AF_CHECK(read_block(*mark, at));
-                continue;
-            }
-            if (opens_search(line)) {
-                AF_TRY(Piece piece, read_piece(lines_, at));
-                pieces_.push_back(std::move(piece));
-                continue;
-            }
-            if (trimmed(line) == patch_begin) {
-                const std::size_t number = lines_[at].number;
-                AF_TRY(std::string patch, read_bare_patch(lines_, at));
-                AF_CHECK(set("patch", json::value(std::move(patch)), number));
-                continue;
-            }
-            if (trimmed(line).starts_with(">>>")) {
-                return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) +
-                                                      " closes a block that is not open: " + ellipsis(trimmed(line), 60));
-            }
-            if (!is_parameter_line(line)) {
-                open = false;
-                stray_ = lines_[at].number;
-            } else {
-                AF_CHECK(read_line(line, lines_[at].number));
-            }
+            AF_CHECK(open_ ? read_part(at) : check_rest(lines_[at]));
         }
-        if (!pieces_.empty()) {
-            for (const std::string_view name : {"search", "replace", "edits"}) {
-                if (call_.arguments.contains(name)) {
-                    return unreadable("AF-AGENT-022",
-                                      "SEARCH blocks and the parameter `" + std::string(name) + "` are given together",
-                                      "Give one or the other.");
-                }
-            }
-            put_pieces(call_.arguments, std::move(pieces_));
-        }
+        AF_CHECK(take_pieces());
         return std::move(call_);
     }
 
     [[nodiscard]] bool ended() const noexcept { return ended_; }
 
 private:
+    /// Reads what begins on the line `at`. Moves `at` to its last line.
+    Result<void> read_part(std::size_t& at) {
+        const std::string_view line = lines_[at].text;
+        if (trimmed(line).empty() || is_fence(line)) { return {}; }
+        if (is_end(line)) {
+            open_ = false;
+            ended_ = true;
+            return {};
+        }
+        if (const auto mark = block_mark(line)) { return read_block(*mark, at); }
+        if (opens_search(line)) {
+            AF_TRY(Piece piece, read_piece(lines_, at));
+            pieces_.push_back(std::move(piece));
+            return {};
+        }
+        if (trimmed(line) == patch_begin) {
+            const std::size_t number = lines_[at].number;
+            AF_TRY(std::string patch, read_bare_patch(lines_, at));
+            return set("patch", json::value(std::move(patch)), number);
+        }
+        if (trimmed(line).starts_with(">>>")) {
+            return unreadable("AF-AGENT-022", "line " + std::to_string(lines_[at].number) +
+                                                  " closes a block that is not open: " + ellipsis(trimmed(line), 60));
+        }
+        if (is_parameter_line(line)) { return read_line(line, lines_[at].number); }
+        open_ = false;
+        stray_ = lines_[at].number;
+        return {};
+    }
+
+    /// After the end, or after text that belongs to no parameter.
+    [[nodiscard]] Result<void> check_rest(const Line& line) const {
+        if (ended_ || !(block_mark(line.text) || opens_search(line.text))) { return {}; }
+        return unreadable("AF-AGENT-022", "line " + std::to_string(line.number) +
+                                              " opens a block after text that belongs to no parameter (line " +
+                                              std::to_string(stray_) + ")");
+    }
+
+    Result<void> take_pieces() {
+        if (pieces_.empty()) { return {}; }
+        for (const std::string_view name : {"search", "replace", "edits"}) {
+            if (call_.arguments.contains(name)) {
+                return unreadable("AF-AGENT-022",
+                                  "SEARCH blocks and the parameter `" + std::string(name) + "` are given together",
+                                  "Give one or the other.");
+            }
+        }
+        put_pieces(call_.arguments, std::move(pieces_));
+        return {};
+    }
+
     static bool is_parameter_line(std::string_view line) {
         const std::string_view text = trimmed(line);
         const std::size_t colon = text.find(':');
@@ -356,7 +356,8 @@ private:
     const json::object* properties_ = nullptr;
     ToolCall call_;
     std::vector<Piece> pieces_;
-    bool ended_ = false;
+    bool open_ = true;    ///< Parameters may follow.
+    bool ended_ = false;  ///< Its END was read.
     std::size_t stray_ = 0;
 };
 

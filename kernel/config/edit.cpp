@@ -343,47 +343,62 @@ private:
     }
 
     Result<std::string> insert(const std::vector<std::string>& segments, std::size_t known, const json::value& value) {
-        const std::string pointer = pointer_to(segments, known);
         const json::value* around = &document_.value;
         for (std::size_t index = 0; index < known; ++index) { around = &around->as_object().at(segments[index]); }
         const auto* map = around->if_object();
-        if (map == nullptr || map->empty()) {
-            // An empty document: `{}`, `llm:` or an empty file.
-            if (known == 0) {
-                std::string changed(text_);
-                if (map != nullptr) {
-                    const std::size_t at = offset_of("");
-                    const std::size_t end = at == std::string::npos || at >= text_.size() || text_[at] != '{'
-                                                ? std::string::npos
-                                                : end_of_brackets(at);
-                    if (end == std::string::npos) { return cannot(pointer, "its form is one that this command does not know"); }
-                    std::string after(text_.substr(end));
-                    if (after.starts_with("\r\n")) {
-                        after.erase(0, 2);
-                    } else if (after.starts_with('\n')) {
-                        after.erase(0, 1);
-                    }
-                    return std::string(text_.substr(0, at)) + block(segments, 0, 0, value) + after;
-                }
-                if (!changed.empty() && !changed.ends_with('\n')) { changed += eol_; }
-                return changed + block(segments, 0, 0, value);
-            }
-            const auto line = key_line(segments, known - 1);
-            if (line == std::string::npos) { return cannot(pointer, "it is inside brackets"); }
-            const std::size_t indent = indentation(line) + 2;
-            if (map == nullptr) { return with_line(line_end(line), block(segments, known, indent, value)); }
-            const std::size_t at = offset_of(pointer);
-            const std::size_t end = at == std::string::npos || text_[at] != '{' ? std::string::npos : end_of_brackets(at);
-            if (end == std::string::npos) { return cannot(pointer, "its form is one that this command does not know"); }
-            std::size_t begin = at;
-            while (begin > 0 && text_[begin - 1] == ' ') { --begin; }
-            const std::string changed = std::string(text_.substr(0, begin)) + std::string(text_.substr(end));
-            const std::size_t removed = end - begin;
-            const std::size_t below = line_end(at) - removed;
-            std::string head = changed.substr(0, below);
-            if (!head.ends_with('\n')) { head += eol_; }
-            return head + block(segments, known, indent, value) + changed.substr(below);
+        if (map != nullptr && !map->empty()) { return insert_into_map(segments, known, value); }
+        const bool braces = map != nullptr;
+        return known == 0 ? insert_into_empty_document(segments, value, braces)
+                          : insert_below_empty_key(segments, known, value, braces);
+    }
+
+    /// `braces`: the document is `{}`, else nothing.
+    Result<std::string> insert_into_empty_document(const std::vector<std::string>& segments, const json::value& value,
+                                                   bool braces) const {
+        if (!braces) {
+            std::string changed(text_);
+            if (!changed.empty() && !changed.ends_with('\n')) { changed += eol_; }
+            return changed + block(segments, 0, 0, value);
         }
+        const std::size_t at = offset_of("");
+        const bool known_form = at != std::string::npos && at < text_.size() && text_[at] == '{';
+        const std::size_t end = known_form ? end_of_brackets(at) : std::string::npos;
+        if (end == std::string::npos) {
+            return cannot(pointer_to(segments, 0), "its form is one that this command does not know");
+        }
+        std::string after(text_.substr(end));
+        if (after.starts_with("\r\n")) {
+            after.erase(0, 2);
+        } else if (after.starts_with('\n')) {
+            after.erase(0, 1);
+        }
+        return std::string(text_.substr(0, at)) + block(segments, 0, 0, value) + after;
+    }
+
+    /// `braces`: the key's value is `{}`, else nothing.
+    Result<std::string> insert_below_empty_key(const std::vector<std::string>& segments, std::size_t known,
+                                               const json::value& value, bool braces) const {
+        const std::string pointer = pointer_to(segments, known);
+        const auto line = key_line(segments, known - 1);
+        if (line == std::string::npos) { return cannot(pointer, "it is inside brackets"); }
+        const std::size_t indent = indentation(line) + 2;
+        if (!braces) { return with_line(line_end(line), block(segments, known, indent, value)); }
+        const std::size_t at = offset_of(pointer);
+        const std::size_t end = at == std::string::npos || text_[at] != '{' ? std::string::npos : end_of_brackets(at);
+        if (end == std::string::npos) { return cannot(pointer, "its form is one that this command does not know"); }
+        std::size_t begin = at;
+        while (begin > 0 && text_[begin - 1] == ' ') { --begin; }
+        const std::string changed = std::string(text_.substr(0, begin)) + std::string(text_.substr(end));
+        const std::size_t removed = end - begin;
+        const std::size_t below = line_end(at) - removed;
+        std::string head = changed.substr(0, below);
+        if (!head.ends_with('\n')) { head += eol_; }
+        return head + block(segments, known, indent, value) + changed.substr(below);
+    }
+
+    Result<std::string> insert_into_map(const std::vector<std::string>& segments, std::size_t known,
+                                        const json::value& value) const {
+        const std::string pointer = pointer_to(segments, known);
         const std::size_t at = offset_of(pointer);
         if (at == std::string::npos) { return cannot(pointer, "its place is not known"); }
         if (text_[at] == '{') {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <set>
 
@@ -347,56 +348,64 @@ std::vector<std::string> gates_that(Fact holds) {
 }
 
 /// Rules for every template, wherever it comes from.
-Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string& pointer) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
-        const auto& stage = pipeline.stages[i];
-        const auto at = pointer + "/stages/" + std::to_string(i);
-        if (std::find(names.begin(), names.end(), stage.name) != names.end()) {
-            return broken("AF-PIPE-003", at + "/name", "two stages are called " + stage.name,
-                          "Rename one, and name its plugin with `executor`.");
-        }
-        names.push_back(stage.name);
-        if (stage.max_cycles > cycle_limit) {
-            return broken("AF-PIPE-004", at + "/max_cycles",
-                          "max_cycles is " + std::to_string(stage.max_cycles) + "; at most 10 cycles are allowed",
-                          "Write 10 or less.");
-        }
-        for (const auto& [key, said, words] : {std::tuple{"part", &stage.part, &stage_parts()},
-                                               std::tuple{"context_strategy", &stage.context_strategy, &context_strategies()}}) {
-            if (said->empty() || std::ranges::find(*words, *said) != words->end()) { continue; }
-            return unknown_word(at + "/" + key, key, *said, *words);
-        }
-        if (stage.timeout.count() <= 0) {
-            return broken("AF-PIPE-001", at + "/timeout_seconds", "the stage's timeout is 0", "Write at least 1 second.");
-        }
-        AF_CHECK(edit_checks(stage.config, at + "/config"));
-        AF_TRY(const auto criteria, exit_criteria(stage.config, at + "/config"));
-        const auto* gate = stage.config.if_contains("exit_gate");
-        // The gate of a delivery is the kernel's own, whatever the template says.
-        if (!criteria.empty() && !makes_delivery(stage) &&
-            (gate == nullptr || !gate->is_string() || gate->get_string().empty())) {
-            return broken("AF-PIPE-001", at + "/config/exit_criteria",
-                          "the stage has exit criteria but no exit gate to measure them", "Name one with `exit_gate`.");
-        }
-        if (stage.config.contains("hand_back_gate") && !gate_facts(hand_back_gate(stage)).verifies_the_change) {
-            const std::string able = joined(gates_that(&GateFacts::verifies_the_change));
-            return broken("AF-PIPE-001", at + "/config/hand_back_gate",
-                          "only the gate `" + able + "` can show that a test is wrong",
-                          "Write " + able + ", or remove `hand_back_gate`.");
-        }
-        if (stage.compares_with && !gate_facts(closing_gate(stage)).judges_a_stage && hand_back_gate(stage).empty()) {
-            return broken(
-                "AF-PIPE-001", at + "/compares_with", "the stage has no gate that compares trees",
-                "Name one with `exit_gate` (" + joined(gates_that(&GateFacts::judges_a_stage)) + "), or remove `compares_with`.");
-        }
-        if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
-        if (const std::string named = exit_gate(stage); !named.empty() && gate_facts(named).name.empty()) {
-            return broken("AF-PIPE-001", at + "/config/exit_gate", "there is no gate `" + ellipsis(named, 60) + "`",
-                          "Known gates: " + joined(gates_that([](const GateFacts&) { return true; })) + ".");
-        }
+Result<void> check_words(const StageTemplate& stage, const std::string& at) {
+    for (const auto& [key, said, words] : {std::tuple{"part", &stage.part, &stage_parts()},
+                                           std::tuple{"context_strategy", &stage.context_strategy, &context_strategies()}}) {
+        if (said->empty() || std::ranges::find(*words, *said) != words->end()) { continue; }
+        return unknown_word(at + "/" + key, key, *said, *words);
     }
-    // The kernel locks one suite of tests, and delivers once.
+    return {};
+}
+
+Result<void> check_exit_criteria(const StageTemplate& stage, const std::string& at) {
+    AF_TRY(const auto criteria, exit_criteria(stage.config, at + "/config"));
+    const auto* gate = stage.config.if_contains("exit_gate");
+    // The gate of a delivery is the kernel's own, whatever the template says.
+    if (!criteria.empty() && !makes_delivery(stage) && (gate == nullptr || !gate->is_string() || gate->get_string().empty())) {
+        return broken("AF-PIPE-001", at + "/config/exit_criteria", "the stage has exit criteria but no exit gate to measure them",
+                      "Name one with `exit_gate`.");
+    }
+    return {};
+}
+
+/// Checks that the stage's gates do what the stage needs of them.
+Result<void> check_gates_fit(const StageTemplate& stage, const std::string& at) {
+    if (stage.config.contains("hand_back_gate") && !gate_facts(hand_back_gate(stage)).verifies_the_change) {
+        const std::string able = joined(gates_that(&GateFacts::verifies_the_change));
+        return broken("AF-PIPE-001", at + "/config/hand_back_gate", "only the gate `" + able + "` can show that a test is wrong",
+                      "Write " + able + ", or remove `hand_back_gate`.");
+    }
+    if (stage.compares_with && !gate_facts(closing_gate(stage)).judges_a_stage && hand_back_gate(stage).empty()) {
+        return broken(
+            "AF-PIPE-001", at + "/compares_with", "the stage has no gate that compares trees",
+            "Name one with `exit_gate` (" + joined(gates_that(&GateFacts::judges_a_stage)) + "), or remove `compares_with`.");
+    }
+    return {};
+}
+
+Result<void> check_stage(const StageTemplate& stage, const std::string& at) {
+    if (stage.max_cycles > cycle_limit) {
+        return broken("AF-PIPE-004", at + "/max_cycles",
+                      "max_cycles is " + std::to_string(stage.max_cycles) + "; at most 10 cycles are allowed",
+                      "Write 10 or less.");
+    }
+    AF_CHECK(check_words(stage, at));
+    if (stage.timeout.count() <= 0) {
+        return broken("AF-PIPE-001", at + "/timeout_seconds", "the stage's timeout is 0", "Write at least 1 second.");
+    }
+    AF_CHECK(edit_checks(stage.config, at + "/config"));
+    AF_CHECK(check_exit_criteria(stage, at));
+    AF_CHECK(check_gates_fit(stage, at));
+    if (stage.max_steps == 0) { return broken("AF-PIPE-001", at + "/max_steps", "max_steps is 0", "Write at least 1."); }
+    if (const std::string named = exit_gate(stage); !named.empty() && gate_facts(named).name.empty()) {
+        return broken("AF-PIPE-001", at + "/config/exit_gate", "there is no gate `" + ellipsis(named, 60) + "`",
+                      "Known gates: " + joined(gates_that([](const GateFacts&) { return true; })) + ".");
+    }
+    return {};
+}
+
+/// The kernel locks one suite of tests, and delivers once.
+Result<void> check_done_once(const PipelineTemplate& pipeline, const std::string& pointer) {
     struct Once {
         bool (*is)(const StageTemplate& stage);
         const char* key;
@@ -411,6 +420,38 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
                       "stage " + second->name + " " + what + ", and so does " + first->name,
                       std::string("Only one stage of a pipeline may do that: write `") + key + ": false` in the other.");
     }
+    return {};
+}
+
+Result<void> check_external_artifact(const PipelineTemplate& pipeline, const ExternalArtifact& artifact, const std::string& at) {
+    if (!artifact.skips_to.empty() && !pipeline.index_of(artifact.skips_to)) {
+        return broken("AF-PIPE-006", at + "/skips_to",
+                      "skips_to names " + ellipsis(artifact.skips_to, 60) + ", which is not a stage of the pipeline",
+                      "Name one of its stages.");
+    }
+    for (const auto& other : artifact.required) {
+        if (!pipeline.accepts_external.contains(other) && !pipeline.requires_external.contains(other)) {
+            return broken("AF-PIPE-008", at + "/requires",
+                          "requires names " + ellipsis(other, 60) + ", which is not an external artifact of the pipeline",
+                          "Add it to accepts_external.");
+        }
+    }
+    return {};
+}
+
+Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string& pointer) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
+        const auto& stage = pipeline.stages[i];
+        const auto at = pointer + "/stages/" + std::to_string(i);
+        if (std::find(names.begin(), names.end(), stage.name) != names.end()) {
+            return broken("AF-PIPE-003", at + "/name", "two stages are called " + stage.name,
+                          "Rename one, and name its plugin with `executor`.");
+        }
+        names.push_back(stage.name);
+        AF_CHECK(check_stage(stage, at));
+    }
+    AF_CHECK(check_done_once(pipeline, pointer));
     if (!pipeline.index_of(pipeline.exit_stage)) {
         const auto near = nearest(pipeline.exit_stage, names);
         return broken("AF-PIPE-006", pointer + "/exit/stage",
@@ -419,20 +460,7 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
     }
     for (const auto* externals : {&pipeline.accepts_external, &pipeline.requires_external}) {
         const auto at = pointer + (externals == &pipeline.accepts_external ? "/accepts_external/" : "/requires_external/");
-        for (const auto& [name, artifact] : *externals) {
-            if (!artifact.skips_to.empty() && !pipeline.index_of(artifact.skips_to)) {
-                return broken("AF-PIPE-006", at + name + "/skips_to",
-                              "skips_to names " + ellipsis(artifact.skips_to, 60) + ", which is not a stage of the pipeline",
-                              "Name one of its stages.");
-            }
-            for (const auto& other : artifact.required) {
-                if (!pipeline.accepts_external.contains(other) && !pipeline.requires_external.contains(other)) {
-                    return broken("AF-PIPE-008", at + name + "/requires",
-                                  "requires names " + ellipsis(other, 60) + ", which is not an external artifact of the pipeline",
-                                  "Add it to accepts_external.");
-                }
-            }
-        }
+        for (const auto& [name, artifact] : *externals) { AF_CHECK(check_external_artifact(pipeline, artifact, at + name)); }
     }
     if (pipeline.timeout.count() <= 0) {
         return broken("AF-PIPE-001", pointer + "/timeout_seconds", "the pipeline's timeout is 0", "Write at least 1 second.");

@@ -112,100 +112,156 @@ std::string join_key(const std::vector<std::string>& segments) {
     return key;
 }
 
+namespace {
+
+/// Reads the keys of the schema's document.
+class SchemaReader {
+public:
+    explicit SchemaReader(const YamlDocument& document) : document_(document) {}
+
+    [[nodiscard]] Result<std::vector<FormerKey>> read_former_keys(const json::array& list) const;
+    [[nodiscard]] Result<SettingKey> read_key(std::string name, const json::value& value) const;
+    [[nodiscard]] Error fail(std::string_view pointer, std::string message) const {
+        return Error{"AF-CONF-022", "the schema of the settings is wrong: " + std::move(message), document_.where(pointer),
+                     "Restore the file from the release.", ErrorKind::invalid};
+    }
+
+private:
+    [[nodiscard]] Result<FormerKey> read_former_key(const json::value& value, const std::string& at) const;
+    [[nodiscard]] Result<void> read_keyword(SettingKey& key, std::string_view word, const json::value& what,
+                                            const std::string& pointer) const;
+    [[nodiscard]] Result<void> read_type(SettingKey& key, const json::value& what, const std::string& pointer) const;
+    [[nodiscard]] Result<void> read_project_right(SettingKey& key, const json::value& what, const std::string& pointer) const;
+    [[nodiscard]] Result<void> check_key(const SettingKey& key, const std::string& at) const;
+    [[nodiscard]] Error wrong_keyword(const std::string& pointer, std::string_view word) const {
+        return fail(pointer, "`" + std::string(word) + "` is unknown or has a wrong value");
+    }
+
+    const YamlDocument& document_;
+};
+
+Result<std::vector<FormerKey>> SchemaReader::read_former_keys(const json::array& list) const {
+    std::vector<FormerKey> keys;
+    for (std::size_t index = 0; index < list.size(); ++index) {
+        AF_TRY(FormerKey key, read_former_key(list[index], "/former/" + std::to_string(index)));
+        keys.push_back(std::move(key));
+    }
+    return keys;
+}
+
+Result<FormerKey> SchemaReader::read_former_key(const json::value& value, const std::string& at) const {
+    const auto* entry = value.if_object();
+    if (entry == nullptr) { return fail(at, "a former key is a map"); }
+    FormerKey key;
+    for (const auto& [keyword, what] : *entry) {
+        const std::string_view word(keyword.data(), keyword.size());
+        if (word == "key" && what.is_string()) {
+            key.name = view(what.get_string());
+        } else if (word == "now" && what.is_string()) {
+            key.now = view(what.get_string());
+        } else if (word == "hint" && what.is_string()) {
+            key.hint = view(what.get_string());
+        } else if (word == "divisor" && what.is_int64() && what.get_int64() > 0) {
+            key.divisor = what.get_int64();
+        } else {
+            return wrong_keyword(at + "/" + std::string(word), word);
+        }
+    }
+    if (key.name.empty() || key.now.empty() == key.hint.empty()) {
+        return fail(at, "a former key needs `key`, and either `now` or `hint`");
+    }
+    key.segments = split_key(key.name);
+    return key;
+}
+
+Result<SettingKey> SchemaReader::read_key(std::string name, const json::value& value) const {
+    SettingKey key;
+    key.name = std::move(name);
+    key.segments = split_key(key.name);
+    const std::string at = "/settings/" + pointer_token(key.name);
+    key.where = document_.where(at);
+    if (!value.is_object()) { return fail(at, "a setting is a map"); }
+    for (const auto& [keyword, what] : value.get_object()) {
+        const std::string_view word(keyword.data(), keyword.size());
+        AF_CHECK(read_keyword(key, word, what, at + "/" + std::string(word)));
+    }
+    AF_CHECK(check_key(key, at));
+    return key;
+}
+
+Result<void> SchemaReader::read_keyword(SettingKey& key, std::string_view word, const json::value& what,
+                                        const std::string& pointer) const {
+    if (word == "type" && what.is_string()) { return read_type(key, what, pointer); }
+    if (word == "project" && what.is_string()) { return read_project_right(key, what, pointer); }
+    if (word == "description" && what.is_string()) {
+        key.description = view(what.get_string());
+    } else if (word == "default") {
+        key.fallback = what;
+    } else if (word == "minimum" && what.is_int64()) {
+        key.minimum = what.get_int64();
+    } else if (word == "maximum" && what.is_int64()) {
+        key.maximum = what.get_int64();
+    } else if (word == "values" && is_text_list(what)) {
+        for (const auto& each : what.get_array()) { key.values.emplace_back(view(each.get_string())); }
+    } else if (word == "unset" && what.is_string()) {
+        key.unset = view(what.get_string());
+    } else {
+        return wrong_keyword(pointer, word);
+    }
+    return {};
+}
+
+Result<void> SchemaReader::read_type(SettingKey& key, const json::value& what, const std::string& pointer) const {
+    const auto found =
+        std::find_if(types().begin(), types().end(), [&](const auto& each) { return each.first == view(what.get_string()); });
+    if (found == types().end()) { return fail(pointer, "there is no type " + json::serialize(what)); }
+    key.type_name = found->first;
+    key.type = found->second;
+    return {};
+}
+
+Result<void> SchemaReader::read_project_right(SettingKey& key, const json::value& what, const std::string& pointer) const {
+    const auto found = std::ranges::find(project_rights, view(what.get_string()), [](const auto& each) { return each.first; });
+    if (found == std::end(project_rights)) { return fail(pointer, "a project can have no right " + json::serialize(what)); }
+    key.project_name = found->first;
+    key.project = found->second;
+    return {};
+}
+
+Result<void> SchemaReader::check_key(const SettingKey& key, const std::string& at) const {
+    if (key.type_name.empty() || key.description.empty() || key.project_name.empty()) {
+        return fail(at, "a setting needs `type`, `project` and `description`");
+    }
+    if (!right_fits_type(key)) { return fail(at + "/project", "a " + key.type_name + " cannot be made " + key.project_name); }
+    if (!key.fallback) { return {}; }
+    if (key.name.find('*') != std::string::npos) { return fail(at + "/default", "a key with * can have no default"); }
+    if (const auto problem = value_problem(key, *key.fallback); !problem.empty()) {
+        return fail(at + "/default", "the default " + problem);
+    }
+    return {};
+}
+
+}  // namespace
+
 Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
     AF_TRY(const YamlDocument document, load_yaml(file));
-    const auto fail = [&](std::string_view pointer, std::string message) {
-        return Error{"AF-CONF-022", "the schema of the settings is wrong: " + std::move(message), document.where(pointer),
-                     "Restore the file from the release.", ErrorKind::invalid};
-    };
+    const SchemaReader reader(document);
     const auto* top = document.value.if_object();
     const auto* settings = top == nullptr || top->size() > 2 ? nullptr : top->if_contains("settings");
     const auto* former = settings == nullptr ? nullptr : top->if_contains("former");
     if (settings == nullptr || !settings->is_object() || (top->size() == 2 && (former == nullptr || !former->is_array()))) {
-        return fail("", "it must hold the map `settings:`, may hold the list `former:`, and nothing else");
+        return reader.fail("", "it must hold the map `settings:`, may hold the list `former:`, and nothing else");
     }
     SettingsSchema schema;
-    for (std::size_t index = 0; former != nullptr && index < former->get_array().size(); ++index) {
-        const auto at = "/former/" + std::to_string(index);
-        const auto* entry = former->get_array()[index].if_object();
-        if (entry == nullptr) { return fail(at, "a former key is a map"); }
-        FormerKey key;
-        for (const auto& [keyword, what] : *entry) {
-            const std::string_view word(keyword.data(), keyword.size());
-            if (word == "key" && what.is_string()) {
-                key.name = view(what.get_string());
-            } else if (word == "now" && what.is_string()) {
-                key.now = view(what.get_string());
-            } else if (word == "hint" && what.is_string()) {
-                key.hint = view(what.get_string());
-            } else if (word == "divisor" && what.is_int64() && what.get_int64() > 0) {
-                key.divisor = what.get_int64();
-            } else {
-                return fail(at + "/" + std::string(word), "`" + std::string(word) + "` is unknown or has a wrong value");
-            }
-        }
-        if (key.name.empty() || key.now.empty() == key.hint.empty()) {
-            return fail(at, "a former key needs `key`, and either `now` or `hint`");
-        }
-        key.segments = split_key(key.name);
-        schema.former_.push_back(std::move(key));
-    }
+    if (former != nullptr) { AF_TRY(schema.former_, reader.read_former_keys(former->get_array())); }
     for (const auto& [name, value] : settings->get_object()) {
-        SettingKey key;
-        key.name = std::string(name);
-        key.segments = split_key(key.name);
-        const std::string at = "/settings/" + pointer_token(key.name);
-        key.where = document.where(at);
-        if (!value.is_object()) { return fail(at, "a setting is a map"); }
-        for (const auto& [keyword, what] : value.get_object()) {
-            const std::string_view word(keyword.data(), keyword.size());
-            const auto pointer = at + "/" + std::string(word);
-            if (word == "type" && what.is_string()) {
-                const auto found = std::find_if(types().begin(), types().end(),
-                                                [&](const auto& each) { return each.first == view(what.get_string()); });
-                if (found == types().end()) { return fail(pointer, "there is no type " + json::serialize(what)); }
-                key.type_name = found->first;
-                key.type = found->second;
-            } else if (word == "description" && what.is_string()) {
-                key.description = view(what.get_string());
-            } else if (word == "default") {
-                key.fallback = what;
-            } else if (word == "minimum" && what.is_int64()) {
-                key.minimum = what.get_int64();
-            } else if (word == "maximum" && what.is_int64()) {
-                key.maximum = what.get_int64();
-            } else if (word == "values" && is_text_list(what)) {
-                for (const auto& each : what.get_array()) { key.values.emplace_back(view(each.get_string())); }
-            } else if (word == "unset" && what.is_string()) {
-                key.unset = view(what.get_string());
-            } else if (word == "project" && what.is_string()) {
-                const auto found =
-                    std::ranges::find(project_rights, view(what.get_string()), [](const auto& each) { return each.first; });
-                if (found == std::end(project_rights)) {
-                    return fail(pointer, "a project can have no right " + json::serialize(what));
-                }
-                key.project_name = found->first;
-                key.project = found->second;
-            } else {
-                return fail(pointer, "`" + std::string(word) + "` is unknown or has a wrong value");
-            }
-        }
-        if (key.type_name.empty() || key.description.empty() || key.project_name.empty()) {
-            return fail(at, "a setting needs `type`, `project` and `description`");
-        }
-        if (!right_fits_type(key)) { return fail(at + "/project", "a " + key.type_name + " cannot be made " + key.project_name); }
-        if (key.fallback) {
-            if (key.name.find('*') != std::string::npos) { return fail(at + "/default", "a key with * can have no default"); }
-            if (const auto problem = value_problem(key, *key.fallback); !problem.empty()) {
-                return fail(at + "/default", "the default " + problem);
-            }
-        }
+        AF_TRY(SettingKey key, reader.read_key(std::string(name), value));
         schema.keys_.push_back(std::move(key));
     }
     for (const FormerKey& each : schema.former_) {
-        if (schema.find(each.segments) != nullptr) { return fail("/former", each.name + " is a setting"); }
+        if (schema.find(each.segments) != nullptr) { return reader.fail("/former", each.name + " is a setting"); }
         if (!each.now.empty() && schema.find(split_key(each.now)) == nullptr) {
-            return fail("/former", each.now + " is not a setting");
+            return reader.fail("/former", each.now + " is not a setting");
         }
     }
     return schema;

@@ -87,19 +87,48 @@ Result<PriceTable> PriceTable::load(const std::string& shipped, const std::strin
     return table;
 }
 
-Result<void> PriceTable::add(const std::string& file, const std::string& named_at) {
-    const auto read = read_file(file);
-    if (!read.ok()) {
-        return Error{"AF-COST-001", "the table of prices cannot be read: " + read.error().to_string(), named_at,
-                     "Name a file that exists, or remove the setting.", ErrorKind::invalid};
-    }
-    const std::string& text = *read;
-    AF_TRY(const YamlDocument document, parse_yaml(text, file));
-    const auto wrong = [&](std::string_view pointer, std::string message, std::string remedy) {
-        return Error{"AF-COST-001", "the table of prices is wrong: " + std::move(message), document.where(pointer),
+namespace {
+
+/// Reads the document of one table of prices.
+class PriceReader {
+public:
+    explicit PriceReader(const YamlDocument& document) : document_(document) {}
+
+    Result<void> read();
+
+    PriceSource source;
+    std::map<std::string, ModelPrice, std::less<>> prices;
+
+private:
+    Result<const json::object*> find_prices() const;
+    Result<void> read_field(std::string_view key, const json::value& value);
+    Result<void> check_complete() const;
+    Result<ModelPrice> read_model(std::string_view name, const json::value& value) const;
+    Result<void> check_field(const std::string& at, const std::string& model, std::string_view field) const;
+    Result<std::uint64_t> read_amount(const std::string& at, const std::string& model, std::string_view field,
+                                      const json::value& amount) const;
+    [[nodiscard]] Error wrong(std::string_view pointer, std::string message, std::string remedy) const {
+        return Error{"AF-COST-001", "the table of prices is wrong: " + std::move(message), document_.where(pointer),
                      std::move(remedy), ErrorKind::invalid};
-    };
-    const auto* top = document.value.if_object();
+    }
+
+    const YamlDocument& document_;
+    const json::object* models_ = nullptr;
+};
+
+Result<void> PriceReader::read() {
+    AF_TRY(const json::object* const fields, find_prices());
+    for (const auto& [key, value] : *fields) { AF_CHECK(read_field(key, value)); }
+    AF_CHECK(check_complete());
+    for (const auto& [name, value] : *models_) {
+        AF_TRY(const ModelPrice price, read_model(name, value));
+        prices[std::string(name)] = price;
+    }
+    return {};
+}
+
+Result<const json::object*> PriceReader::find_prices() const {
+    const auto* top = document_.value.if_object();
     if (top != nullptr) {
         for (const auto& [key, unused] : *top) {
             if (key != "prices") {
@@ -109,82 +138,110 @@ Result<void> PriceTable::add(const std::string& file, const std::string& named_a
             }
         }
     }
-    const json::value* prices = top == nullptr ? nullptr : top->if_contains("prices");
-    if (prices == nullptr || !prices->is_object() || top->size() != 1) {
+    const json::value* fields = top == nullptr ? nullptr : top->if_contains("prices");
+    if (fields == nullptr || !fields->is_object() || top->size() != 1) {
         return wrong("", "it must hold `prices:`, a map, and nothing else", "Write it as config/prices.yaml is written.");
     }
-    PriceSource source;
-    source.file = file;
-    source.sha256 = sha256(text);
-    const json::object* models = nullptr;
-    for (const auto& [key, value] : prices->get_object()) {
-        const std::string at = "/prices/" + pointer_token(key);
-        if (key == "as_of") {
-            if (!value.is_string() || !is_date(std::string_view(value.get_string()))) {
-                return wrong(at, "`as_of` is " + ellipsis(json::serialize(value), 60) + " and must be a date like 2026-11-01",
-                             "Write the day on which the prices were looked up.");
-            }
-            source.as_of = std::string(value.get_string());
-        } else if (key == "source") {
-            if (!value.is_string()) { return wrong(at, "`source` must be a text", "Say where the prices were looked up."); }
-            source.source = std::string(value.get_string());
-        } else if (key == "models") {
-            if (!value.is_object()) {
-                return wrong(at, "`models` must be a map from a model's name to its prices",
-                             "Write `<model>: {input: 3, output: 15}`.");
-            }
-            models = &value.get_object();
-        } else {
-            return wrong(at, "`" + ellipsis(std::string(key), 60) + "` is unknown", "It may hold as_of, source and models.");
+    return &fields->get_object();
+}
+
+Result<void> PriceReader::read_field(std::string_view key, const json::value& value) {
+    const std::string at = "/prices/" + pointer_token(key);
+    if (key == "as_of") {
+        if (!value.is_string() || !is_date(std::string_view(value.get_string()))) {
+            return wrong(at, "`as_of` is " + ellipsis(json::serialize(value), 60) + " and must be a date like 2026-11-01",
+                         "Write the day on which the prices were looked up.");
         }
+        source.as_of = std::string(value.get_string());
+    } else if (key == "source") {
+        if (!value.is_string()) { return wrong(at, "`source` must be a text", "Say where the prices were looked up."); }
+        source.source = std::string(value.get_string());
+    } else if (key == "models") {
+        if (!value.is_object()) {
+            return wrong(at, "`models` must be a map from a model's name to its prices",
+                         "Write `<model>: {input: 3, output: 15}`.");
+        }
+        models_ = &value.get_object();
+    } else {
+        return wrong(at, "`" + ellipsis(std::string(key), 60) + "` is unknown", "It may hold as_of, source and models.");
     }
+    return {};
+}
+
+Result<void> PriceReader::check_complete() const {
     if (source.as_of.empty()) {
         return wrong("/prices", "it has no `as_of`", "Add the day on which the prices were looked up, like `as_of: 2026-11-01`.");
     }
-    if (models == nullptr) {
+    if (models_ == nullptr) {
         return wrong("/prices", "it has no `models`", "Add `models:` and below it `<model>: {input: 3, output: 15}`.");
     }
-    for (const auto& [name, value] : *models) {
-        const std::string at = "/prices/models/" + pointer_token(name);
-        const std::string model = ellipsis(std::string(name), 80);
-        if (!value.is_object()) {
-            return wrong(at, "the prices of `" + model + "` must be a map",
-                         "Write {input: 3, output: 15}: USD for a million tokens.");
-        }
-        std::map<std::string, std::uint64_t, std::less<>> found;
-        for (const auto& [field, amount] : value.get_object()) {
-            const std::string here = at + "/" + pointer_token(field);
-            static const std::vector<std::string> known{"input", "cached_input", "cache_write", "output", "reasoning"};
-            if (std::ranges::find(known, std::string_view(field)) == known.end()) {
-                const std::string near = nearest(std::string_view(field), known);
-                return wrong(here, "`" + ellipsis(std::string(field), 60) + "` of `" + model + "` is unknown",
-                             near.empty() ? "There are input, cached_input, cache_write, output and reasoning."
-                                          : "Did you mean `" + near + "`?");
-            }
-            const double usd = amount.is_number() ? amount.to_number<double>() : -1;
-            if (!(usd >= 0 && usd <= dearest)) {
-                return wrong(here,
-                             "`" + std::string(field) + "` of `" + model + "` is " + ellipsis(json::serialize(amount), 60) +
-                                 " and must be a number from 0 to 100000",
-                             "Write USD for a million tokens, without quotes: " + std::string(field) + ": 0.25");
-            }
-            found.emplace(std::string(field), static_cast<std::uint64_t>(std::ceil(usd * static_cast<double>(million) - 1e-3)));
-        }
-        for (const char* needed : {"input", "output"}) {
-            if (!found.contains(needed)) {
-                return wrong(at, "`" + model + "` has no `" + needed + "`", "Give at least input and output.");
-            }
-        }
-        const auto or_else = [&](const char* field, std::uint64_t otherwise) {
-            const auto given = found.find(field);
-            return given == found.end() ? otherwise : given->second;
-        };
-        const std::uint64_t input = found["input"];
-        const std::uint64_t output = found["output"];
-        models_[std::string(name)] = ModelPrice{input, or_else("cached_input", input), or_else("cache_write", input), output,
-                                                or_else("reasoning", output)};
+    return {};
+}
+
+Result<ModelPrice> PriceReader::read_model(std::string_view name, const json::value& value) const {
+    const std::string at = "/prices/models/" + pointer_token(name);
+    const std::string model = ellipsis(std::string(name), 80);
+    if (!value.is_object()) {
+        return wrong(at, "the prices of `" + model + "` must be a map",
+                     "Write {input: 3, output: 15}: USD for a million tokens.");
     }
-    sources_.push_back(std::move(source));
+    std::map<std::string, std::uint64_t, std::less<>> found;
+    for (const auto& [field, amount] : value.get_object()) {
+        AF_CHECK(check_field(at, model, field));
+        AF_TRY(const std::uint64_t microusd, read_amount(at, model, field, amount));
+        found.emplace(std::string(field), microusd);
+    }
+    for (const char* needed : {"input", "output"}) {
+        if (!found.contains(needed)) {
+            return wrong(at, "`" + model + "` has no `" + needed + "`", "Give at least input and output.");
+        }
+    }
+    const auto or_else = [&](const char* field, std::uint64_t otherwise) {
+        const auto given = found.find(field);
+        return given == found.end() ? otherwise : given->second;
+    };
+    const std::uint64_t input = found["input"];
+    const std::uint64_t output = found["output"];
+    return ModelPrice{input, or_else("cached_input", input), or_else("cache_write", input), output, or_else("reasoning", output)};
+}
+
+Result<void> PriceReader::check_field(const std::string& at, const std::string& model, std::string_view field) const {
+    static const std::vector<std::string> known{"input", "cached_input", "cache_write", "output", "reasoning"};
+    if (std::ranges::find(known, field) != known.end()) { return {}; }
+    const std::string near = nearest(field, known);
+    return wrong(
+        at + "/" + pointer_token(field), "`" + ellipsis(std::string(field), 60) + "` of `" + model + "` is unknown",
+        near.empty() ? "There are input, cached_input, cache_write, output and reasoning." : "Did you mean `" + near + "`?");
+}
+
+/// Returns micro-USD for a million tokens.
+Result<std::uint64_t> PriceReader::read_amount(const std::string& at, const std::string& model, std::string_view field,
+                                               const json::value& amount) const {
+    const double usd = amount.is_number() ? amount.to_number<double>() : -1;
+    if (!(usd >= 0 && usd <= dearest)) {
+        return wrong(at + "/" + pointer_token(field),
+                     "`" + std::string(field) + "` of `" + model + "` is " + ellipsis(json::serialize(amount), 60) +
+                         " and must be a number from 0 to 100000",
+                     "Write USD for a million tokens, without quotes: " + std::string(field) + ": 0.25");
+    }
+    return static_cast<std::uint64_t>(std::ceil(usd * static_cast<double>(million) - 1e-3));
+}
+
+}  // namespace
+
+Result<void> PriceTable::add(const std::string& file, const std::string& named_at) {
+    const auto text = read_file(file);
+    if (!text.ok()) {
+        return Error{"AF-COST-001", "the table of prices cannot be read: " + text.error().to_string(), named_at,
+                     "Name a file that exists, or remove the setting.", ErrorKind::invalid};
+    }
+    AF_TRY(const YamlDocument document, parse_yaml(*text, file));
+    PriceReader reader(document);
+    reader.source.file = file;
+    reader.source.sha256 = sha256(*text);
+    AF_CHECK(reader.read());
+    for (const auto& [model, price] : reader.prices) { models_[model] = price; }
+    sources_.push_back(std::move(reader.source));
     return {};
 }
 

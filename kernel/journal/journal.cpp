@@ -54,6 +54,12 @@ struct Journal::State {
     RunningSum sum;          ///< Over the file up to the last whole record.
     std::uint64_t size = 0;  ///< Bytes up to there.
     bool poisoned = false;
+
+    /// Appends no more from now on, and cuts off what was written of the record.
+    Error poison(const char* what, int error);
+    /// Errors: AF-JRNL-003, AF-JRNL-006 something else changed the file.
+    Result<void> check_untouched();
+    Result<void> write_line(std::string_view line);
 };
 
 namespace {
@@ -540,21 +546,58 @@ Result<void> Journal::prepare(json::object& body) const {
     return {};
 }
 
-Result<Record> Journal::append(json::object body) {
-    State& state = *state_;
-    if (state.poisoned) {
-        return Error{"AF-JRNL-004", "The journal accepts no more records after a failed append", state.path.string(),
-                     "Resume the task: that opens the journal again and verifies it.", ErrorKind::io};
+Error Journal::State::poison(const char* what, int error) {
+    poisoned = true;
+    Error result = io_error(what, path, error);
+    if (disk->truncate(file.get(), size) != 0) {
+        result.message += " (nor could the incomplete record be cut off: " + errno_text(errno) + ")";
     }
+    return result;
+}
+
+Result<void> Journal::State::check_untouched() {
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) {
+        poisoned = true;
+        return io_error("The journal could not be examined", path, errno);
+    }
+    if (status.st_nlink != 0 && static_cast<std::uint64_t>(status.st_size) == size) { return {}; }
+    poisoned = true;
+    return Error{"AF-JRNL-006",
+                 status.st_nlink == 0 ? "The journal was deleted or replaced while it was in use"
+                                      : "Something else wrote to the journal while it was in use",
+                 path.string(), "Only one process may work on a task; resume the task to verify the journal.",
+                 ErrorKind::conflict};
+}
+
+Result<void> Journal::State::write_line(std::string_view line) {
+    std::string_view rest = line;
+    while (!rest.empty()) {
+        const long written = disk->write(file.get(), rest.data(), rest.size());
+        if (written < 0 && errno == EINTR) { continue; }
+        if (written <= 0) { return poison("The record could not be written", written < 0 ? errno : EIO); }
+        rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    // Never retried: a second fdatasync may report success for pages that the first one dropped.
+    if (disk->sync(file.get()) != 0) { return poison("Cannot sync the record to disk", errno); }
+    return {};
+}
+
+namespace {
+
+Record record_after(const JournalHead& head, json::object body) {
     Record record;
-    record.seq = state.head.seq + 1;
-    AF_CHECK(prepare(body));
+    record.seq = head.seq + 1;
     record.body.reserve(body.size() + 3);
     record.body.emplace("seq", static_cast<std::int64_t>(record.seq));
     for (auto& field : body) { record.body.emplace(field.key(), std::move(field.value())); }
-    record.body.emplace("prev", state.head.hash);
+    record.body.emplace("prev", head.hash);
+    return record;
+}
 
-    // Serialised once: this text is hashed, then the hash is inserted before its closing brace.
+/// Gives the record its hash and returns its line. Serialised once: this text is hashed, then the hash is inserted before its
+/// closing brace.
+std::string seal(Record& record) {
     std::string line = "- ";
     append_json_line(line, record.body);
     record.hash = sha256(std::string_view(line).substr(2));
@@ -563,41 +606,26 @@ Result<Record> Journal::append(json::object body) {
     line += record.hash;
     line += "\"}\n";
     record.body.emplace("hash", record.hash);
+    return line;
+}
+
+}  // namespace
+
+Result<Record> Journal::append(json::object body) {
+    State& state = *state_;
+    if (state.poisoned) {
+        return Error{"AF-JRNL-004", "The journal accepts no more records after a failed append", state.path.string(),
+                     "Resume the task: that opens the journal again and verifies it.", ErrorKind::io};
+    }
+    AF_CHECK(prepare(body));
+    Record record = record_after(state.head, std::move(body));
+    const std::string line = seal(record);
     if (line.size() > longest_line) {
         return bad_body("it is longer than " + std::to_string(longest_line >> 20U) + " MiB", state.path);
     }
     record.at = state.size;
-
-    struct stat status {};
-    if (::fstat(state.file.get(), &status) != 0) {
-        state.poisoned = true;
-        return io_error("The journal could not be examined", state.path, errno);
-    }
-    if (status.st_nlink == 0 || static_cast<std::uint64_t>(status.st_size) != state.size) {
-        state.poisoned = true;
-        return Error{"AF-JRNL-006",
-                     status.st_nlink == 0 ? "The journal was deleted or replaced while it was in use"
-                                          : "Something else wrote to the journal while it was in use",
-                     state.path.string(), "Only one process may work on a task; resume the task to verify the journal.",
-                     ErrorKind::conflict};
-    }
-    const auto fail = [&](const char* what, int error) {
-        state.poisoned = true;
-        Error result = io_error(what, state.path, error);
-        if (state.disk->truncate(state.file.get(), state.size) != 0) {
-            result.message += " (nor could the incomplete record be cut off: " + errno_text(errno) + ")";
-        }
-        return result;
-    };
-    std::string_view rest = line;
-    while (!rest.empty()) {
-        const long written = state.disk->write(state.file.get(), rest.data(), rest.size());
-        if (written < 0 && errno == EINTR) { continue; }
-        if (written <= 0) { return fail("The record could not be written", written < 0 ? errno : EIO); }
-        rest.remove_prefix(static_cast<std::size_t>(written));
-    }
-    // Never retried: a second fdatasync may report success for pages that the first one dropped.
-    if (state.disk->sync(state.file.get()) != 0) { return fail("Cannot sync the record to disk", errno); }
+    AF_CHECK(state.check_untouched());
+    AF_CHECK(state.write_line(line));
     state.size += line.size();
     state.sum.add(line);
     state.head = {record.seq, record.hash};

@@ -191,24 +191,45 @@ private:
         return true;
     }
 
-    void judge_symbols() {
+    /// The names that the library exports.
+    struct Exports {
         const DynamicSymbol* entry = nullptr;
-        std::vector<std::string> extra;  // The plugin's own symbols first, then those of templates and inline functions.
-        std::vector<std::string> inlined;
+        std::vector<std::string> own;  ///< The plugin's own symbols first, then those of templates and inline functions.
         std::vector<std::string> of_host;
+    };
+
+    void judge_symbols() {
+        const std::size_t before = report_.count(CheckStatus::error);
+        const Exports exports = exports_of_library();
+        judge_entry(exports.entry);
+        judge_other_exports(exports);
+        if (report_.count(CheckStatus::error) == before && exports.own.empty()) {
+            pass("symbols", "it exports `" + std::string(entry_symbol) + "` and nothing else");
+        }
+        judge_fingerprint();
+    }
+
+    [[nodiscard]] Exports exports_of_library() const {
+        Exports exports;
+        std::vector<std::string> inlined;
         for (const DynamicSymbol& symbol : contents_.symbols) {
             if (!symbol.defined) { continue; }
             if (symbol.name == entry_symbol) {
-                entry = &symbol;
+                exports.entry = &symbol;
                 continue;
             }
             const std::string readable = readable_symbol(symbol.name);
-            (belongs_to_host(symbol, readable) ? of_host : symbol.weak ? inlined : extra).push_back(readable);
+            if (belongs_to_host(symbol, readable)) {
+                exports.of_host.push_back(readable);
+            } else {
+                (symbol.weak ? inlined : exports.own).push_back(readable);
+            }
         }
-        extra.insert(extra.end(), inlined.begin(), inlined.end());
-        constexpr const char* hide =
-            "Build it with agentforge_add_plugin, or with -fvisibility=hidden and a version script that makes all else local.";
-        const std::size_t before = report_.count(CheckStatus::error);
+        exports.own.insert(exports.own.end(), inlined.begin(), inlined.end());
+        return exports;
+    }
+
+    void judge_entry(const DynamicSymbol* entry) {
         if (entry == nullptr) {
             fail("symbols",
                  {"AF-PLUG-013", "The library of plugin `" + manifest_.id + "` does not export `" + entry_symbol + "`",
@@ -220,26 +241,30 @@ private:
             fail("symbols", entry_is_data(manifest_), "data", "a function");
             loadable_ = false;
         }
-        if (!of_host.empty()) {
+    }
+
+    void judge_other_exports(const Exports& exports) {
+        constexpr const char* hide =
+            "Build it with agentforge_add_plugin, or with -fvisibility=hidden and a version script that makes all else local.";
+        if (!exports.of_host.empty()) {
             fail("symbols",
                  {"AF-CHECK-004",
-                  "The library of plugin `" + manifest_.id + "` exports " + std::to_string(of_host.size()) +
-                      " symbol(s) of the host: " + some(of_host),
+                  "The library of plugin `" + manifest_.id + "` exports " + std::to_string(exports.of_host.size()) +
+                      " symbol(s) of the host: " + some(exports.of_host),
                   report_.file, hide, ErrorKind::invalid},
-                 some(of_host), "`" + std::string(entry_symbol) + "` and nothing else");
+                 some(exports.of_host), "`" + std::string(entry_symbol) + "` and nothing else");
         }
-        if (!extra.empty()) {
+        if (!exports.own.empty()) {
             add("symbols", CheckStatus::warning,
                 {"AF-CHECK-005",
-                 "The library of plugin `" + manifest_.id + "` exports " + std::to_string(extra.size()) +
-                     " symbol(s) besides its entry: " + some(extra),
+                 "The library of plugin `" + manifest_.id + "` exports " + std::to_string(exports.own.size()) +
+                     " symbol(s) besides its entry: " + some(exports.own),
                  report_.file, hide, ErrorKind::invalid},
-                some(extra), "`" + std::string(entry_symbol) + "` and nothing else");
+                some(exports.own), "`" + std::string(entry_symbol) + "` and nothing else");
         }
-        if (report_.count(CheckStatus::error) == before && extra.empty()) {
-            pass("symbols", "it exports `" + std::string(entry_symbol) + "` and nothing else");
-        }
+    }
 
+    void judge_fingerprint() {
         for (const DynamicSymbol& symbol : contents_.symbols) {
             if (symbol.defined || symbol.name != "agentforge_abi_fingerprint" || symbol.version.empty()) { continue; }
             if (symbol.version == agentforge_abi_fingerprint()) {

@@ -80,73 +80,99 @@ std::map<std::uint16_t, std::string> version_names(const Elf& elf, const Section
     return names;
 }
 
-}  // namespace
+Error unreadable(const std::string& path, const std::string& why) {
+    return Error{"AF-PLUG-011", "The plugin library cannot be opened: " + why, path, "Build or install the plugin again.",
+                 ErrorKind::invalid};
+}
 
-Result<DynamicLibrary> read_symbols(const std::string& path) {
-    const auto unreadable = [&](const std::string& why) {
-        return Error{"AF-PLUG-011", "The plugin library cannot be opened: " + why, path, "Build or install the plugin again.",
-                     ErrorKind::invalid};
-    };
-    auto bytes = read_file(path, library_limit_bytes);
-    if (!bytes.ok()) { return unreadable(bytes.error().message); }
-    const Elf elf(std::move(*bytes));
+Result<Sections> read_sections(const Elf& elf, const std::string& path) {
     const auto header = elf.at<Elf64_Ehdr>(0);
     if (!header || header->e_shoff == 0 || header->e_shentsize != sizeof(Elf64_Shdr)) {
-        return unreadable("it has no section table, so that its symbols cannot be read");
+        return unreadable(path, "it has no section table, so that its symbols cannot be read");
     }
     Sections sections;
     for (unsigned index = 0; index < header->e_shnum; ++index) {
         const auto section = elf.at<Elf64_Shdr>(header->e_shoff + index * sizeof(Elf64_Shdr));
-        if (!section) { return unreadable("its section table is cut off"); }
+        if (!section) { return unreadable(path, "its section table is cut off"); }
         sections.all.push_back(*section);
     }
-    const Elf64_Shdr* table = sections.first(SHT_DYNSYM);
-    if (table == nullptr || sections.linked(*table) == nullptr) { return unreadable("it has no dynamic symbol table"); }
+    return sections;
+}
 
-    DynamicLibrary library;
+/// Nothing for a symbol that no other object can use.
+std::optional<DynamicSymbol> symbol_of(const Elf& elf, const Elf64_Shdr& strings, const Elf64_Sym& symbol) {
+    const unsigned char binding = ELF64_ST_BIND(symbol.st_info);
+    const unsigned char type = ELF64_ST_TYPE(symbol.st_info);
+    if (binding == STB_LOCAL || type == STT_SECTION || type == STT_FILE) { return std::nullopt; }
+    DynamicSymbol one;
+    one.name = elf.text(strings, symbol.st_name);
+    one.defined = symbol.st_shndx != SHN_UNDEF;
+    one.weak = binding == STB_WEAK;
+    one.function = type == STT_FUNC || type == STT_GNU_IFUNC;
+    one.data = type == STT_OBJECT || type == STT_COMMON || type == STT_TLS;
+    return one.name.empty() ? std::nullopt : std::optional(std::move(one));
+}
+
+Result<std::vector<DynamicSymbol>> read_table(const Elf& elf, const Sections& sections, const std::string& path) {
+    const Elf64_Shdr* table = sections.first(SHT_DYNSYM);
+    if (table == nullptr || sections.linked(*table) == nullptr) { return unreadable(path, "it has no dynamic symbol table"); }
+    std::vector<DynamicSymbol> symbols;
     const auto names = version_names(elf, sections);
     const Elf64_Shdr* versions = sections.first(SHT_GNU_versym);
     const std::size_t count = std::min<std::size_t>(table->sh_size / sizeof(Elf64_Sym), symbol_limit);
     for (std::size_t index = 1; index < count; ++index) {
-        const auto symbol = elf.at<Elf64_Sym>(table->sh_offset + index * sizeof(Elf64_Sym));
-        if (!symbol) { return unreadable("its dynamic symbol table is cut off"); }
-        const unsigned char binding = ELF64_ST_BIND(symbol->st_info);
-        const unsigned char type = ELF64_ST_TYPE(symbol->st_info);
-        if (binding == STB_LOCAL || type == STT_SECTION || type == STT_FILE) { continue; }
-        DynamicSymbol one;
-        one.name = elf.text(*sections.linked(*table), symbol->st_name);
-        one.defined = symbol->st_shndx != SHN_UNDEF;
-        one.weak = binding == STB_WEAK;
-        one.function = type == STT_FUNC || type == STT_GNU_IFUNC;
-        one.data = type == STT_OBJECT || type == STT_COMMON || type == STT_TLS;
-        if (one.name.empty()) { continue; }
+        const auto entry = elf.at<Elf64_Sym>(table->sh_offset + index * sizeof(Elf64_Sym));
+        if (!entry) { return unreadable(path, "its dynamic symbol table is cut off"); }
+        auto symbol = symbol_of(elf, *sections.linked(*table), *entry);
+        if (!symbol) { continue; }
         if (versions != nullptr) {
             if (const auto version = elf.at<std::uint16_t>(versions->sh_offset + index * sizeof(std::uint16_t))) {
-                if (const auto known = names.find(*version & 0x7fffU); known != names.end()) { one.version = known->second; }
+                if (const auto known = names.find(*version & 0x7fffU); known != names.end()) { symbol->version = known->second; }
             }
         }
-        library.symbols.push_back(std::move(one));
+        symbols.push_back(std::move(*symbol));
     }
+    return symbols;
+}
 
+/// Splits DT_RUNPATH at its colons. Replaces `$ORIGIN` by `origin`.
+void add_search_folders(std::vector<std::string>& folders, const std::string& text, const std::string& origin) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(':', begin), text.size());
+        std::string folder = text.substr(begin, end - begin);
+        for (const char* word : {"${ORIGIN}", "$ORIGIN"}) {
+            if (const auto at = folder.find(word); at != std::string::npos) { folder.replace(at, std::strlen(word), origin); }
+        }
+        if (!folder.empty()) { folders.push_back(std::move(folder)); }
+        begin = end + 1;
+    }
+}
+
+/// Reads which libraries it needs, and where they are searched.
+Result<void> read_dynamic_section(DynamicLibrary& library, const Elf& elf, const Sections& sections, const std::string& path) {
     const Elf64_Shdr* dynamic = sections.first(SHT_DYNAMIC);
-    if (dynamic == nullptr || sections.linked(*dynamic) == nullptr) { return unreadable("it has no dynamic section"); }
+    if (dynamic == nullptr || sections.linked(*dynamic) == nullptr) { return unreadable(path, "it has no dynamic section"); }
     for (std::uint64_t offset = 0; offset + sizeof(Elf64_Dyn) <= dynamic->sh_size; offset += sizeof(Elf64_Dyn)) {
         const auto entry = elf.at<Elf64_Dyn>(dynamic->sh_offset + offset);
         if (!entry || entry->d_tag == DT_NULL) { break; }
         const std::string text = elf.text(*sections.linked(*dynamic), entry->d_un.d_val);
         if (entry->d_tag == DT_NEEDED) { library.needed.push_back(text); }
         if (entry->d_tag != DT_RUNPATH && entry->d_tag != DT_RPATH) { continue; }
-        const std::string origin = std::filesystem::path(path).parent_path().string();
-        for (std::size_t begin = 0; begin <= text.size();) {
-            const std::size_t end = std::min(text.find(':', begin), text.size());
-            std::string folder = text.substr(begin, end - begin);
-            for (const char* word : {"${ORIGIN}", "$ORIGIN"}) {
-                if (const auto at = folder.find(word); at != std::string::npos) { folder.replace(at, std::strlen(word), origin); }
-            }
-            if (!folder.empty()) { library.search.push_back(std::move(folder)); }
-            begin = end + 1;
-        }
+        add_search_folders(library.search, text, std::filesystem::path(path).parent_path().string());
     }
+    return {};
+}
+
+}  // namespace
+
+Result<DynamicLibrary> read_symbols(const std::string& path) {
+    auto bytes = read_file(path, library_limit_bytes);
+    if (!bytes.ok()) { return unreadable(path, bytes.error().message); }
+    const Elf elf(std::move(*bytes));
+    AF_TRY(const Sections sections, read_sections(elf, path));
+    DynamicLibrary library;
+    AF_TRY(library.symbols, read_table(elf, sections, path));
+    AF_CHECK(read_dynamic_section(library, elf, sections, path));
     return library;
 }
 

@@ -160,72 +160,91 @@ json::object to_json(const GrammarCommand& command) {
             {"footer", command.footer}, {"options", std::move(options)}, {"commands", std::move(commands)}};
 }
 
-std::string man_page(const GrammarCommand& command, const GrammarCommand& top, std::string_view version) {
+namespace {
+
+struct DescribedVariable {
+    std::string_view name;
+    std::string_view what;
+};
+
+constexpr DescribedVariable environment_variables[] = {
+    {"AGENTFORGE_HOME", "The folder that holds config/ and plugins/, if the program is not fully installed."},
+    {"AGENTFORGE_PAGER", "The pager for long output on a terminal; else PAGER, else less; cat or an empty value turns it off."},
+    {"AGENTFORGE_PLUGIN_PATH", "Folders with plugins, separated by colons."},
+    {"AGENTFORGE_STATE_HOME",
+     "The folder for worktrees and the list of trusted projects; else $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge."},
+    {"AGENTFORGE_TRUST_PROJECT", "1: what a project's own files want to run may run, as with --trust."},
+    {"AGENTFORGE_WEBHOOK_SECRET", "The webhook's signing key; plugins.settings.webhook.secret_env names another variable."},
+    {"AGENTFORGE_WEBHOOK_URL", "The webhook's address; plugins.settings.webhook.url_env names another variable."},
+    {"ANTHROPIC_API_KEY", "The key of the anthropic backend, unless llm.api_key_env names another variable."},
+    {"HOME", "The folder of your own .agentforge/config.yaml."},
+    {"HTTP_PROXY, HTTPS_PROXY, NO_PROXY",
+     "Proxies for model servers, in lower case, too; docs/models.md says which applies when."},
+    {"LC_ALL, LC_CTYPE, LANG", "The first that is set says whether the terminal shows UTF-8."},
+    {"NO_COLOR", "No colour if it is not empty."},
+    {"OPENAI_API_KEY", "The key of the openai backend, unless llm.api_key_env names another variable."},
+    {"OTEL_EXPORTER_OTLP_ENDPOINT",
+     "The OpenTelemetry collector that tasks are exported to; docs/telemetry.md has the other variables."},
+    {"PAGER", "See AGENTFORGE_PAGER."},
+    {"PATH", "Where AgentForge looks for git and the programs of gates and models."},
+    {"TERM", "No colour and no live line if it is unset or dumb."},
+    {"TMPDIR", "The folder for temporary files; else /tmp."},
+    {"XDG_STATE_HOME", "See AGENTFORGE_STATE_HOME."}};
+
+std::string page_heading(const GrammarCommand& command, std::string_view version) {
     std::string title = command.name;
     std::replace(title.begin(), title.end(), ' ', '-');
     std::string upper = title;
     std::transform(upper.begin(), upper.end(), upper.begin(),
                    [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    return ".\\\" SPDX-License-Identifier: Apache-2.0\n.\\\" Made by `agentforge help --man`.\n.TH \"" + upper +
+           "\" 1 \"\" \"agentforge " + std::string(version) + "\" \"AgentForge\"\n.SH NAME\n" + roff(title) + " \\- " +
+           roff(command.description) + "\n.SH SYNOPSIS\n\\fB" + roff(command.name) + "\\fR" +
+           roff(command.usage().substr(command.name.size())) + "\n";
+}
+
+void add_option_section(std::string& page, const std::vector<GrammarOption>& options, bool positional) {
+    if (!std::ranges::any_of(options, [&](const GrammarOption& option) { return option.positional == positional; })) { return; }
+    page += positional ? ".SH ARGUMENTS\n" : ".SH OPTIONS\n";
+    add_option_entries(page, options, positional);
+}
+
+void add_command_section(std::string& page, const std::vector<GrammarCommand>& commands) {
+    if (commands.empty()) { return; }
+    page += ".SH COMMANDS\n";
+    for (const GrammarCommand& each : commands) {
+        page += ".TP\n\\fB" + roff(each.name) + "\\fR\n" + roff(each.description) + ".\n";
+    }
+}
+
+void add_environment_section(std::string& page) {
+    page +=
+        ".SH ENVIRONMENT\n.TP\n\\fBAGENTFORGE_\\fR\\fISETTING\\fR\nEach setting, in capitals and with underscores: llm.backend is AGENTFORGE_LLM_BACKEND. "
+        "AgentForge warns of an unknown variable of that form, and names the nearest setting.\n";
+    for (const auto& [name, what] : environment_variables) {
+        page += ".TP\n\\fB" + std::string(name) + "\\fR\n" + roff(what) + "\n";
+    }
+}
+
+constexpr std::string_view files_section =
+    ".SH FILES\n.TP\n\\fI.agentforge/config/settings.yaml\\fR\nThe settings of a project.\n.TP\n\\fI~/.agentforge/config.yaml\\fR\nYour own settings.\n"
+    ".TP\n\\fI.agentforge/tasks/\\fR\nThe tasks with their journals and artifacts.\n";
+
+}  // namespace
+
+std::string man_page(const GrammarCommand& command, const GrammarCommand& top, std::string_view version) {
     const bool whole = command.name == top.name;
-    std::string page = ".\\\" SPDX-License-Identifier: Apache-2.0\n.\\\" Made by `agentforge help --man`.\n.TH \"" + upper +
-                       "\" 1 \"\" \"agentforge " + std::string(version) + "\" \"AgentForge\"\n.SH NAME\n" + roff(title) +
-                       " \\- " + roff(command.description) + "\n.SH SYNOPSIS\n\\fB" + roff(command.name) + "\\fR" +
-                       roff(command.usage().substr(command.name.size())) + "\n";
-    if (std::any_of(command.options.begin(), command.options.end(),
-                    [](const GrammarOption& option) { return option.positional; })) {
-        page += ".SH ARGUMENTS\n";
-        add_option_entries(page, command.options, true);
-    }
-    if (std::any_of(command.options.begin(), command.options.end(),
-                    [](const GrammarOption& option) { return !option.positional; })) {
-        page += ".SH OPTIONS\n";
-        add_option_entries(page, command.options, false);
-    }
+    std::string page = page_heading(command, version);
+    add_option_section(page, command.options, true);
+    add_option_section(page, command.options, false);
     if (!whole) { page += ".PP\nThe options of \\fBagentforge\\fR(1) apply here, too.\n"; }
-    if (!command.commands.empty()) {
-        page += ".SH COMMANDS\n";
-        for (const GrammarCommand& each : command.commands) {
-            page += ".TP\n\\fB" + roff(each.name) + "\\fR\n" + roff(each.description) + ".\n";
-        }
-    }
+    add_command_section(page, command.commands);
     if (!command.footer.empty()) {
         page += ".SH " + std::string(whole ? "NOTES" : "EXAMPLES") + "\n.nf\n" + roff(command.footer) + "\n.fi\n";
     }
     if (whole) {
-        page +=
-            ".SH ENVIRONMENT\n.TP\n\\fBAGENTFORGE_\\fR\\fISETTING\\fR\nEach setting, in capitals and with underscores: llm.backend is AGENTFORGE_LLM_BACKEND. "
-            "AgentForge warns of an unknown variable of that form, and names the nearest setting.\n";
-        for (
-            const auto& [name, what] :
-            {std::pair{"AGENTFORGE_HOME", "The folder that holds config/ and plugins/, if the program is not fully installed."},
-             {"AGENTFORGE_PAGER",
-              "The pager for long output on a terminal; else PAGER, else less; cat or an empty value turns it off."},
-             {"AGENTFORGE_PLUGIN_PATH", "Folders with plugins, separated by colons."},
-             {"AGENTFORGE_STATE_HOME",
-              "The folder for worktrees and the list of trusted projects; else $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge."},
-             {"AGENTFORGE_TRUST_PROJECT", "1: what a project's own files want to run may run, as with --trust."},
-             {"AGENTFORGE_WEBHOOK_SECRET",
-              "The webhook's signing key; plugins.settings.webhook.secret_env names another variable."},
-             {"AGENTFORGE_WEBHOOK_URL", "The webhook's address; plugins.settings.webhook.url_env names another variable."},
-             {"ANTHROPIC_API_KEY", "The key of the anthropic backend, unless llm.api_key_env names another variable."},
-             {"HOME", "The folder of your own .agentforge/config.yaml."},
-             {"HTTP_PROXY, HTTPS_PROXY, NO_PROXY",
-              "Proxies for model servers, in lower case, too; docs/models.md says which applies when."},
-             {"LC_ALL, LC_CTYPE, LANG", "The first that is set says whether the terminal shows UTF-8."},
-             {"NO_COLOR", "No colour if it is not empty."},
-             {"OPENAI_API_KEY", "The key of the openai backend, unless llm.api_key_env names another variable."},
-             {"OTEL_EXPORTER_OTLP_ENDPOINT",
-              "The OpenTelemetry collector that tasks are exported to; docs/telemetry.md has the other variables."},
-             {"PAGER", "See AGENTFORGE_PAGER."},
-             {"PATH", "Where AgentForge looks for git and the programs of gates and models."},
-             {"TERM", "No colour and no live line if it is unset or dumb."},
-             {"TMPDIR", "The folder for temporary files; else /tmp."},
-             {"XDG_STATE_HOME", "See AGENTFORGE_STATE_HOME."}}) {
-            page += ".TP\n\\fB" + std::string(name) + "\\fR\n" + roff(what) + "\n";
-        }
-        page +=
-            ".SH FILES\n.TP\n\\fI.agentforge/config/settings.yaml\\fR\nThe settings of a project.\n.TP\n\\fI~/.agentforge/config.yaml\\fR\nYour own settings.\n"
-            ".TP\n\\fI.agentforge/tasks/\\fR\nThe tasks with their journals and artifacts.\n";
+        add_environment_section(page);
+        page += files_section;
     }
     return page;
 }

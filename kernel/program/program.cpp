@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <ostream>
 
 #include "base/text.hpp"
@@ -507,97 +508,165 @@ std::string Program::with_place(std::string text) const {
     return text;
 }
 
-int run_program(int argc, const char* const* argv, Program& program) {
-    CLI::App app{"Takes a request to a verified commit, stage by stage, with every step in a journal.", "agentforge"};
-    app.set_version_flag("--version,-V", "agentforge " AGENTFORGE_VERSION);
-    app.set_help_flag("-h,--help", "Print this help message and exit");
-    const std::size_t columns = program.out_is_terminal ? terminal_columns(STDOUT_FILENO) : 80;
-    use_own_help(app, columns);
-    app.require_subcommand(0, 1);
-    app.fallthrough();
-    app.footer(
+namespace {
+
+/// The command line: reads it, goes to the repository that it names, and runs its command.
+class CommandLine {
+public:
+    CommandLine(int argc, const char* const* argv, Program& program)
+        : argc_(argc),
+          argv_(argv),
+          words_(argv + std::min(argc, 1), argv + argc),
+          program_(program),
+          columns_(program.out_is_terminal ? terminal_columns(STDOUT_FILENO) : 80) {
+        describe();
+    }
+
+    int run();
+
+private:
+    void describe();
+    void describe_place_options();
+    std::optional<int> parse();
+    int show(const CLI::Success& wanted);
+    int refuse(const Error& error);
+    void note_place_and_command();
+    int end_without_command();
+    Result<void> go_to_folder();
+    Result<void> go_to_repository();
+    int run_command();
+
+    const int argc_;
+    const char* const* const argv_;
+    const std::vector<std::string> words_;
+    Program& program_;
+    const std::size_t columns_;
+    std::string directory_;
+    std::string repository_;
+    CLI::App app_{"Takes a request to a verified commit, stage by stage, with every step in a journal.", "agentforge"};
+};
+
+void CommandLine::describe() {
+    app_.set_version_flag("--version,-V", "agentforge " AGENTFORGE_VERSION);
+    app_.set_help_flag("-h,--help", "Print this help message and exit");
+    use_own_help(app_, columns_);
+    app_.require_subcommand(0, 1);
+    app_.fallthrough();
+    app_.footer(
         "Start with:  agentforge init  and then  agentforge start \"Add a --version flag\"\n"
         "Exit codes:  0 done, 1 failed, 2 usage, 20 stage timeout, 21 cycle limit, 22 a person is needed, 23 cancelled");
-    std::string directory;
-    std::string repository;
+    describe_place_options();
+    add_settings_flag(app_, program_);
+    add_flag(app_, "--trust", program_.trust_project,
+             "Allow what the project's own files want to run, for this run only, without trusting the project");
+    add_commands(app_, program_, words_);
+}
+
+void CommandLine::describe_place_options() {
     const Option in_folder =
-        *add_option(app, "-C", directory, "Work on the repository that contains this folder instead of the current one")
+        *add_option(app_, "-C", directory_, "Work on the repository that contains this folder instead of the current one")
              ->type_name("DIR");
-    add_option(app, "--repo", repository, "Work on this known repository (`agentforge repo list`) instead of the current one")
+    add_option(app_, "--repo", repository_, "Work on this known repository (`agentforge repo list`) instead of the current one")
         ->type_name("NAME")
         ->excludes(in_folder);
-    add_settings_flag(app, program);
-    add_flag(app, "--trust", program.trust_project,
-             "Allow what the project's own files want to run, for this run only, without trusting the project");
+}
 
-    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-    add_commands(app, program, words);
+int CommandLine::run() {
+    if (const auto code = parse()) { return *code; }
+    note_place_and_command();
+    if (!program_.command) { return end_without_command(); }
+    if (const auto there = go_to_folder(); !there.ok()) { return program_.fail(there.error()); }
+    if (const auto given = check_given_settings(program_); !given.ok()) { return program_.fail(given.error()); }
+    return run_command();
+}
 
-    const auto refuse = [&](const Error& error) {
-        take_output_format(words, program);
-        program.fail(error);
-        return usage_error;
-    };
+/// Returns the exit code if there is nothing to run: help was shown, or the words are wrong.
+std::optional<int> CommandLine::parse() {
     try {
-        if (const std::string flag = flag_with_empty_value(words); !flag.empty()) {
+        if (const std::string flag = flag_with_empty_value(words_); !flag.empty()) {
             throw CLI::ValidationError(flag, empty_value);
         }
-        app.parse(argc, argv);
+        app_.parse(argc_, argv_);
     } catch (const CLI::Success& wanted) {  // --help, --version
-        if (const UnknownCommand unknown = unknown_command(app, words); unknown.group != nullptr) {
-            return refuse(no_such_command(unknown, app));
-        }
-        const auto show_help = [&] {
-            return folded(program.out, columns, [&] { return app.exit(wanted, program.out, program.err); });
-        };
-        return program.out_is_terminal ? paged(program.out, program.environment, terminal_rows(), show_help)
-                                       : app.exit(wanted, program.out, program.err);
+        return show(wanted);
     } catch (const CLI::ParseError& problem) {
-        const UnknownCommand unknown = unknown_command(app, words);
-        return refuse(unknown.group == nullptr ? usage_problem(app, problem, words) : no_such_command(unknown, app));
+        const UnknownCommand unknown = unknown_command(app_, words_);
+        return refuse(unknown.group == nullptr ? usage_problem(app_, problem, words_) : no_such_command(unknown, app_));
     }
-    if (!directory.empty()) {
-        program.directory = std::filesystem::absolute(directory);
-        program.place_flag = "-C " + shell_quoted(directory);
+    return std::nullopt;
+}
+
+int CommandLine::show(const CLI::Success& wanted) {
+    if (const UnknownCommand unknown = unknown_command(app_, words_); unknown.group != nullptr) {
+        return refuse(no_such_command(unknown, app_));
     }
-    if (!repository.empty()) { program.place_flag = "--repo " + shell_quoted(repository); }
-    if (const CLI::App& chosen = innermost(app); chosen.get_parent() != nullptr) {
-        program.command_name = full_name(chosen).substr(app.get_name().size() + 1);
+    const auto show_help = [&] {
+        return folded(program_.out, columns_, [&] { return app_.exit(wanted, program_.out, program_.err); });
+    };
+    return program_.out_is_terminal ? paged(program_.out, program_.environment, terminal_rows(), show_help)
+                                    : app_.exit(wanted, program_.out, program_.err);
+}
+
+int CommandLine::refuse(const Error& error) {
+    take_output_format(words_, program_);
+    program_.fail(error);
+    return usage_error;
+}
+
+void CommandLine::note_place_and_command() {
+    if (!directory_.empty()) {
+        program_.directory = std::filesystem::absolute(directory_);
+        program_.place_flag = "-C " + shell_quoted(directory_);
     }
-    if (!program.command && !words.empty()) {
-        const std::vector<std::string> names = command_names(app);
-        const bool taken = std::find(names.begin(), names.end(), directory) != names.end();
-        return refuse(
-            Error{"AF-CLI-001",
-                  "no command is given" + (taken ? "; `" + directory + "` was taken for the folder of -C" : std::string()), "",
-                  "`agentforge --help` lists the commands", ErrorKind::invalid});
+    if (!repository_.empty()) { program_.place_flag = "--repo " + shell_quoted(repository_); }
+    if (const CLI::App& chosen = innermost(app_); chosen.get_parent() != nullptr) {
+        program_.command_name = full_name(chosen).substr(app_.get_name().size() + 1);
     }
-    if (!program.command) {
-        program.out << app.help();
+}
+
+int CommandLine::end_without_command() {
+    if (words_.empty()) {
+        program_.out << app_.help();
         return usage_error;
     }
-    if (std::error_code none; !directory.empty() && !std::filesystem::is_directory(directory, none)) {
-        return program.fail(Error{"AF-CLI-192", "`" + printable(directory, 300) + "` is not a folder", "-C",
-                                  "name the folder of a repository, or one in it", ErrorKind::not_found});
-    }
-    if (!repository.empty()) {
-        const auto known = find_known_repository(program, repository);
-        if (!known.ok()) {
-            program.place_flag.clear();  // No command works with this name.
-            return program.fail(known.error());
-        }
-        if (std::error_code none; !std::filesystem::is_directory(known->path, none)) {
-            program.place_flag.clear();
-            return program.fail(
-                Error{"AF-CONF-075", "the folder of repository `" + known->name + "` is gone", known->path.string(),
-                      "put it back, or remove it from the list: agentforge repo remove " + known->name, ErrorKind::not_found});
-        }
-        program.directory = known->path;
-    }
-    if (const auto given = check_given_settings(program); !given.ok()) { return program.fail(given.error()); }
-    if (!program.out_is_terminal || program.json_output) { return program.command(); }
-    const auto fitted = [&] { return program.folds ? folded(program.out, columns, program.command) : program.command(); };
-    return program.pages ? paged(program.out, program.environment, terminal_rows(), fitted) : fitted();
+    const std::vector<std::string> names = command_names(app_);
+    const bool taken = std::find(names.begin(), names.end(), directory_) != names.end();
+    return refuse(Error{"AF-CLI-001",
+                        "no command is given" + (taken ? "; `" + directory_ + "` was taken for the folder of -C" : std::string()),
+                        "", "`agentforge --help` lists the commands", ErrorKind::invalid});
 }
+
+Result<void> CommandLine::go_to_folder() {
+    if (std::error_code none; !directory_.empty() && !std::filesystem::is_directory(directory_, none)) {
+        return Error{"AF-CLI-192", "`" + printable(directory_, 300) + "` is not a folder", "-C",
+                     "name the folder of a repository, or one in it", ErrorKind::not_found};
+    }
+    return repository_.empty() ? Result<void>() : go_to_repository();
+}
+
+Result<void> CommandLine::go_to_repository() {
+    const auto known = find_known_repository(program_, repository_);
+    if (!known.ok()) {
+        program_.place_flag.clear();  // No command works with this name.
+        return known.error();
+    }
+    if (std::error_code none; !std::filesystem::is_directory(known->path, none)) {
+        program_.place_flag.clear();
+        return Error{"AF-CONF-075", "the folder of repository `" + known->name + "` is gone", known->path.string(),
+                     "put it back, or remove it from the list: agentforge repo remove " + known->name, ErrorKind::not_found};
+    }
+    program_.directory = known->path;
+    return {};
+}
+
+int CommandLine::run_command() {
+    if (!program_.out_is_terminal || program_.json_output) { return program_.command(); }
+    const auto fitted = [&] { return program_.folds ? folded(program_.out, columns_, program_.command) : program_.command(); };
+    return program_.pages ? paged(program_.out, program_.environment, terminal_rows(), fitted) : fitted();
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv, Program& program) { return CommandLine(argc, argv, program).run(); }
 
 }  // namespace agentforge::kernel

@@ -262,15 +262,58 @@ TaskPaths TaskStore::paths(std::string_view task_id) const {
     return TaskPaths{root_ / (is_task_id(task_id) ? std::string(task_id) : file_name(task_id))};
 }
 
+namespace {
+
+Error task_exists(std::string_view task_id, const TaskPaths& target) {
+    return Error{"AF-TASK-001", "The task '" + std::string(task_id) + "' exists already", target.root.string(),
+                 "Resume it, or start again to get another id.", ErrorKind::conflict};
+}
+
+/// Writes a new task's folders and files, and syncs them.
+Result<void> fill_task_folder(const TaskPaths& made, std::string_view task_id, const json::object& task) {
+    std::error_code ignored;
+    fs::permissions(
+        made.root,
+        fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec,
+        ignored);
+    for (const fs::path& folder : {made.inputs(), made.artifacts() / "phases", made.snapshots(), made.blobs()}) {
+        AF_CHECK(make_directories(folder));
+    }
+    AF_CHECK(write_file_atomic(made.task(), to_yaml(task), Durability::synced));
+    json::object request{{"task_id", task_id}, {"original_request", text_of(task, "request")}};
+    json::object state{{"task_id", task_id}, {"request", text_of(task, "request")}, {"status", "pending"}};
+    if (const std::string created = text_of(task, "created_at"); !created.empty()) {
+        request.emplace("received_at", created);
+        state.emplace("created_at", created);
+        state.emplace("updated_at", created);
+    }
+    if (const std::string pipeline = text_of(task, "pipeline"); !pipeline.empty()) { state.emplace("pipeline", pipeline); }
+    AF_CHECK(write_file_atomic(made.inputs() / "original_request.yaml", to_yaml(request), Durability::synced));
+    AF_CHECK(write_file_atomic(made.state(), to_json_pretty(state),
+                               Durability::synced));  // Tells a task that never began from one whose journal is lost.
+    AF_CHECK(sync_directory(made.artifacts()));
+    return sync_directory(made.root);
+}
+
+/// Gives a filled folder the task's name, unless that is taken.
+Result<void> rename_task_folder(const TaskPaths& made, const TaskPaths& target, std::string_view task_id) {
+    if (::renameat2(AT_FDCWD, made.root.c_str(), AT_FDCWD, target.root.c_str(), RENAME_NOREPLACE) == 0) { return {}; }
+    int error = errno;
+    // Without RENAME_NOREPLACE: rename never replaces a non-empty folder, and a task's folder is never empty.
+    if (error == EINVAL || error == ENOSYS) { error = ::rename(made.root.c_str(), target.root.c_str()) == 0 ? 0 : errno; }
+    if (error == 0) { return {}; }
+    if (error == EEXIST || error == ENOTEMPTY) { return task_exists(task_id, target); }
+    return Error{"AF-TASK-007", "Cannot rename the task's folder: " + errno_text(error), target.root.string(),
+                 "Check the folder's permissions.", ErrorKind::io};
+}
+
+}  // namespace
+
 Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object& task) {
     if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
     const TaskPaths target = paths(task_id);
-    const auto taken = [&] {
-        return Error{"AF-TASK-001", "The task '" + std::string(task_id) + "' exists already", target.root.string(),
-                     "Resume it, or start again to get another id.", ErrorKind::conflict};
-    };
     std::error_code ignored;
-    if (fs::exists(target.root, ignored)) { return taken(); }
+    if (fs::exists(target.root, ignored)) { return task_exists(task_id, target); }
     AF_CHECK(make_directories(root_));
 
     remove_abandoned();
@@ -280,44 +323,11 @@ Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object
                      "Check the folder's permissions.", ErrorKind::io};
     }
     const TaskPaths made{fs::path(name)};
-    const auto fill = [&]() -> Result<void> {
-        fs::permissions(made.root,
-                        fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
-                            fs::perms::others_exec,
-                        ignored);
-        for (const fs::path& folder : {made.inputs(), made.artifacts() / "phases", made.snapshots(), made.blobs()}) {
-            AF_CHECK(make_directories(folder));
-        }
-        AF_CHECK(write_file_atomic(made.task(), to_yaml(task), Durability::synced));
-        json::object request{{"task_id", task_id}, {"original_request", text_of(task, "request")}};
-        json::object state{{"task_id", task_id}, {"request", text_of(task, "request")}, {"status", "pending"}};
-        if (const std::string created = text_of(task, "created_at"); !created.empty()) {
-            request.emplace("received_at", created);
-            state.emplace("created_at", created);
-            state.emplace("updated_at", created);
-        }
-        if (const std::string pipeline = text_of(task, "pipeline"); !pipeline.empty()) { state.emplace("pipeline", pipeline); }
-        AF_CHECK(write_file_atomic(made.inputs() / "original_request.yaml", to_yaml(request), Durability::synced));
-        AF_CHECK(write_file_atomic(made.state(), to_json_pretty(state),
-                                   Durability::synced));  // Tells a task that never began from one whose journal is lost.
-        AF_CHECK(sync_directory(made.artifacts()));
-        return sync_directory(made.root);
-    };
-    Result<void> filled = fill();
-    if (filled.ok() && ::renameat2(AT_FDCWD, made.root.c_str(), AT_FDCWD, target.root.c_str(), RENAME_NOREPLACE) != 0) {
-        int error = errno;
-        // Without RENAME_NOREPLACE: rename never replaces a non-empty folder, and a task's folder is never empty.
-        if (error == EINVAL || error == ENOSYS) { error = ::rename(made.root.c_str(), target.root.c_str()) == 0 ? 0 : errno; }
-        if (error == EEXIST || error == ENOTEMPTY) {
-            filled = taken();
-        } else if (error != 0) {
-            filled = Error{"AF-TASK-007", "Cannot rename the task's folder: " + errno_text(error), target.root.string(),
-                           "Check the folder's permissions.", ErrorKind::io};
-        }
-    }
-    if (!filled.ok()) {
+    Result<void> done = fill_task_folder(made, task_id, task);
+    if (done.ok()) { done = rename_task_folder(made, target, task_id); }
+    if (!done.ok()) {
         fs::remove_all(made.root, ignored);
-        return std::move(filled).error();
+        return std::move(done).error();
     }
     AF_CHECK(sync_directory(root_));
     return target;

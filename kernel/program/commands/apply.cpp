@@ -126,111 +126,158 @@ Result<std::string> patch_on_head(const Repository& repository, const std::strin
     return whole_patch(repository.work_directory(), head_tree, merge.tree);
 }
 
-int run_apply(Program& program, const ApplyArguments& arguments) {
-    const auto place = ProjectPlace::find(program);
-    if (!place.ok()) { return program.fail(place.error()); }
-    const TaskStore store(place->agentforge);
-    const auto id = task_or_only(program, store, arguments.task, "has delivered a change",
-                                 [](const TaskOverview& task) { return task.summary.status == "completed"; });
-    if (!id.ok()) { return program.fail(id.error()); }
-    const auto state = read_task_state(store, *id);
-    if (!state.ok()) { return program.fail(state.error()); }
-    if (state->delivery.empty()) {
-        return program.fail(Error{"AF-CLI-050", "task " + short_id(*id) + " has delivered nothing", "",
-                                  status_and_command(*state, overview_of(*state, {}, store.paths(*id))) + "; `agentforge diff " +
-                                      short_id(*id) + "` shows what it has changed so far",
-                                  ErrorKind::invalid});
-    }
-    if (state->status == TaskStatus::aborted || state->status == TaskStatus::awaiting_approval) {
-        const bool aborted = state->status == TaskStatus::aborted;
-        return program.fail(Error{"AF-CLI-207",
-                                  "task " + short_id(*id) +
-                                      (aborted ? " was aborted, so its change is not applied"
-                                               : " waits for your approval, so its change is not applied yet"),
-                                  "",
-                                  aborted ? "`agentforge diff " + short_id(*id) + " | git apply` applies it anyway"
-                                          : "`agentforge approve " + short_id(*id) + "`, then apply it",
-                                  ErrorKind::invalid});
-    }
-    const std::string base = delivery_base(*state).tree;
-    const std::string tree = delivered_tree(*state);
-    const auto repository = Repository::open(place->root);
-    if (!repository.ok()) { return program.fail(repository.error()); }
-    const auto changes = repository->diff(base, tree);
-    if (!changes.ok()) { return program.fail(changes.error()); }
-    auto patch = whole_patch(place->root, base, tree);
-    if (!patch.ok()) { return program.fail(patch.error()); }
-    const auto product = ProductPaths::find();
-    if (!product.ok()) { return program.fail(product.error()); }
-    const auto processes = make_process_runner(product->exec_helper);
-    const auto git = GitStandIn::make(*repository);
-    if (!git.ok()) { return program.fail(git.error()); }
+std::vector<std::string> flags_to_check(bool index) {
+    if (index) { return {"--index", "--check"}; }
+    return {"--check"};
+}
 
-    if (!arguments.check) {
-        const auto finished = finish_interrupted(*processes, *git, program, *place);
-        if (!finished.ok()) { return program.fail(finished.error()); }
-        if (!finished->empty()) {
-            program.err << "agentforge: finished the change of " << *finished << ", which an earlier `apply` began.\n";
-        }
-    } else if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
-        return program.fail(apply_unfinished(*begun, place->root));
-    }
+std::string_view result_in_words(bool there, bool only_checked) {
+    if (there) { return "Your checkout already has the change of "; }
+    return only_checked ? "Would be applied to your checkout: " : "Applied to your checkout: ";
+}
 
-    std::vector<std::string> flags;
-    if (arguments.index) {
-        refresh_index(*processes, *git, program);
-        flags.emplace_back("--index");
+/// Refuses what a person has not approved, or has rejected.
+Result<void> check_may_be_applied(const TaskState& state) {
+    const std::string task = short_id(state.task_id);
+    if (state.status == TaskStatus::aborted) {
+        return Error{"AF-CLI-207", "task " + task + " was aborted, so its change is not applied", "",
+                     "`agentforge diff " + task + " | git apply` applies it anyway", ErrorKind::invalid};
     }
-    std::vector<std::string> check_flags = flags;
-    check_flags.emplace_back("--check");
-    auto fits = git_apply(*processes, *git, program, *patch, check_flags);
-    if (!fits.ok()) { return program.fail(fits.error()); }
-    bool there = false;
-    if (fits->exit_code != 0) {
-        const auto back = git_apply(*processes, *git, program, *patch, {"--check", "--reverse"});
-        if (!back.ok()) { return program.fail(back.error()); }
-        there = back->exit_code == 0;
-        if (!there) {
-            // The same change as it looks on top of what was committed since.
-            auto merged = patch_on_head(*repository, base, tree);
-            if (!merged.ok()) { return program.fail(merged.error()); }
-            if (!merged->empty()) {
-                const auto again = git_apply(*processes, *git, program, *merged, check_flags);
-                if (!again.ok()) { return program.fail(again.error()); }
-                if (again->exit_code == 0) {
-                    patch = std::move(merged);
-                    fits->exit_code = 0;
-                }
-            }
-        }
-        if (!there && fits->exit_code != 0) { return program.fail(does_not_apply(*id, fits->err, *state)); }
+    if (state.status == TaskStatus::awaiting_approval) {
+        return Error{"AF-CLI-207", "task " + task + " waits for your approval, so its change is not applied yet", "",
+                     "`agentforge approve " + task + "`, then apply it", ErrorKind::invalid};
     }
-    if (!there && !arguments.check) {
-        if (const auto done = apply_whole(*processes, *git, program, *place, *state, *changes, *patch, arguments.index);
-            !done.ok()) {
-            return program.fail(done.error());
-        }
+    return {};
+}
+
+/// One `apply` of what a task delivered.
+class TaskApply {
+public:
+    TaskApply(Program& program, const ApplyArguments& arguments) : program_(program), arguments_(arguments) {}
+
+    Result<void> run();
+    void print();
+
+private:
+    Result<void> find_task();
+    Result<void> read_change();
+    Result<void> prepare_git();
+    Result<void> end_interrupted();
+    Result<void> check_fits();
+    Result<bool> fits_on_head();
+
+    Program& program_;
+    const ApplyArguments& arguments_;
+    ProjectPlace place_;
+    std::string id_;
+    TaskState state_;
+    std::optional<Repository> repository_;
+    std::vector<TreeChange> changes_;
+    std::string patch_;
+    std::unique_ptr<ProcessRunner> processes_;
+    std::optional<GitStandIn> git_;
+    bool there_ = false;  ///< The checkout has the change already.
+};
+
+Result<void> TaskApply::run() {
+    AF_CHECK(find_task());
+    AF_CHECK(read_change());
+    AF_CHECK(prepare_git());
+    AF_CHECK(end_interrupted());
+    AF_CHECK(check_fits());
+    if (there_ || arguments_.check) { return {}; }
+    return apply_whole(*processes_, *git_, program_, place_, state_, changes_, patch_, arguments_.index);
+}
+
+Result<void> TaskApply::find_task() {
+    AF_TRY(place_, ProjectPlace::find(program_));
+    const TaskStore store(place_.agentforge);
+    AF_TRY(id_, task_or_only(program_, store, arguments_.task, "has delivered a change",
+                             [](const TaskOverview& task) { return task.summary.status == "completed"; }));
+    AF_TRY(state_, read_task_state(store, id_));
+    if (!state_.delivery.empty()) { return check_may_be_applied(state_); }
+    return Error{"AF-CLI-050", "task " + short_id(id_) + " has delivered nothing", "",
+                 status_and_command(state_, overview_of(state_, {}, store.paths(id_))) + "; `agentforge diff " + short_id(id_) +
+                     "` shows what it has changed so far",
+                 ErrorKind::invalid};
+}
+
+Result<void> TaskApply::read_change() {
+    const std::string base = delivery_base(state_).tree;
+    const std::string tree = delivered_tree(state_);
+    AF_TRY(repository_, Repository::open(place_.root));
+    AF_TRY(changes_, repository_->diff(base, tree));
+    AF_TRY(patch_, whole_patch(place_.root, base, tree));
+    return {};
+}
+
+Result<void> TaskApply::prepare_git() {
+    AF_TRY(const ProductPaths product, ProductPaths::find());
+    processes_ = make_process_runner(product.exec_helper);
+    AF_TRY(GitStandIn git, GitStandIn::make(*repository_));
+    git_.emplace(std::move(git));
+    return {};
+}
+
+/// Finishes what an earlier `apply` began. With --check only reports it.
+Result<void> TaskApply::end_interrupted() {
+    if (arguments_.check) {
+        const auto begun = CheckoutChange::unfinished(apply_folder(place_.agentforge));
+        return begun ? Result<void>(apply_unfinished(*begun, place_.root)) : Result<void>();
     }
-    if (program.json_output) {
+    AF_TRY(const std::string finished, finish_interrupted(*processes_, *git_, program_, place_));
+    if (!finished.empty()) {
+        program_.err << "agentforge: finished the change of " << finished << ", which an earlier `apply` began.\n";
+    }
+    return {};
+}
+
+/// Checks that the change applies, or is there already.
+Result<void> TaskApply::check_fits() {
+    if (arguments_.index) { refresh_index(*processes_, *git_, program_); }
+    AF_TRY(const ProcessOutcome fits, git_apply(*processes_, *git_, program_, patch_, flags_to_check(arguments_.index)));
+    if (fits.exit_code == 0) { return {}; }
+    AF_TRY(const ProcessOutcome back, git_apply(*processes_, *git_, program_, patch_, {"--check", "--reverse"}));
+    there_ = back.exit_code == 0;
+    if (there_) { return {}; }
+    AF_TRY(const bool fits_merged, fits_on_head());
+    return fits_merged ? Result<void>() : Result<void>(does_not_apply(id_, fits.err, state_));
+}
+
+/// Tries the same change as it looks on top of what was committed since. Takes that patch if it applies.
+Result<bool> TaskApply::fits_on_head() {
+    AF_TRY(std::string merged, patch_on_head(*repository_, delivery_base(state_).tree, delivered_tree(state_)));
+    if (merged.empty()) { return false; }
+    AF_TRY(const ProcessOutcome again, git_apply(*processes_, *git_, program_, merged, flags_to_check(arguments_.index)));
+    if (again.exit_code != 0) { return false; }
+    patch_ = std::move(merged);
+    return true;
+}
+
+void TaskApply::print() {
+    if (program_.json_output) {
         json::array files;
-        for (const TreeChange& change : *changes) { files.emplace_back(change.path); }
-        program.print_json({{"task_id", *id},
-                            {"applied", !there && !arguments.check},
-                            {"fits", !there},
-                            {"there_already", there},
-                            {"files", std::move(files)}});
-        return 0;
+        for (const TreeChange& change : changes_) { files.emplace_back(change.path); }
+        program_.print_json({{"task_id", id_},
+                             {"applied", !there_ && !arguments_.check},
+                             {"fits", !there_},
+                             {"there_already", there_},
+                             {"files", std::move(files)}});
+        return;
     }
-    program.out << (there             ? "Your checkout already has the change of "
-                    : arguments.check ? "Would be applied to your checkout: "
-                                      : "Applied to your checkout: ")
-                << *id << (there ? "; nothing was changed.\n" : "\n");
-    if (there) { return 0; }
-    for (const TreeChange& change : *changes) { program.out << "  " << change.status << "  " << printable(change.path) << "\n"; }
-    if (!arguments.check) {
-        program.out << "  undo it: " << program.with_place("agentforge diff " + short_id(*id)) << " | git apply -R"
-                    << (arguments.index ? " --index" : "") << "\n";
+    program_.out << result_in_words(there_, arguments_.check) << id_ << (there_ ? "; nothing was changed.\n" : "\n");
+    if (there_) { return; }
+    for (const TreeChange& change : changes_) { program_.out << "  " << change.status << "  " << printable(change.path) << "\n"; }
+    if (!arguments_.check) {
+        program_.out << "  undo it: " << program_.with_place("agentforge diff " + short_id(id_)) << " | git apply -R"
+                     << (arguments_.index ? " --index" : "") << "\n";
     }
+}
+
+int run_apply(Program& program, const ApplyArguments& arguments) {
+    TaskApply apply(program, arguments);
+    if (const auto done = apply.run(); !done.ok()) { return program.fail(done.error()); }
+    apply.print();
     return 0;
 }
 

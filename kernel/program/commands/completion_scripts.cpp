@@ -200,67 +200,89 @@ std::string zsh_script(const GrammarCommand& top) {
            "if [ \"$funcstack[1]\" = \"_agentforge\" ]; then _agentforge \"$@\"; fi\n";
 }
 
-std::string fish_script(const GrammarCommand& top) {
-    std::vector<const GrammarCommand*> all;
-    collect(top, all);
-    std::vector<std::string> with_value;
-    std::string paths;
+/// Returns the flags that take a value, each once.
+std::vector<std::string> flags_with_value(const std::vector<const GrammarCommand*>& all) {
+    std::vector<std::string> flags;
     for (const GrammarCommand* command : all) {
-        if (command != &top) { paths += " " + quoted(path_of(*command), true); }
         for (const GrammarOption& option : command->options) {
             if (option.positional || option.value.empty()) { continue; }
             for (const std::string& name : option.names) {
-                if (std::find(with_value.begin(), with_value.end(), name) == with_value.end()) { with_value.push_back(name); }
+                if (std::find(flags.begin(), flags.end(), name) == flags.end()) { flags.push_back(name); }
             }
         }
     }
-    std::string script =
-        "# fish completion for agentforge, made by `agentforge completion fish`\n"
-        "function __agentforge_path    # the command that stands on the line so far\n"
-        "    set -l known" +
-        paths +
-        "\n"
-        "    set -l path ''\n"
-        "    set -l skip no\n"
-        "    for word in (commandline -opc)[2..-1]\n"
-        "        if test $skip = yes; set skip no; continue; end\n"
-        "        if contains -- $word " +
-        joined(with_value) +
-        "; set skip yes; continue; end\n"
-        "        set -l longer (string trim -- \"$path $word\")\n"
-        "        if contains -- $longer $known; set path $longer; end\n"
-        "    end\n"
-        "    echo $path\n"
-        "end\n"
-        "function __agentforge_at; test (__agentforge_path) = \"$argv\"; end\n"
-        "function __agentforge_candidates; command agentforge completion fish --candidates $argv[1] 2>/dev/null; end\n"
-        "complete -c agentforge -f\n";
-    const auto arguments_of = [](const GrammarOption& option) {
-        if (!option.choices.empty()) { return " -a " + quoted(joined(option.choices), true); }
-        const std::string source = source_of(option);
-        if (source == "files") { return std::string(" -F"); }
-        if (source == "folders") { return std::string(" -a '(__fish_complete_directories)'"); }
-        if (source == "values") { return std::string(" -a '(__agentforge_candidates values:(commandline -opc)[-1])'"); }
-        return source.empty() ? std::string() : " -a '(__agentforge_candidates " + source + ")'";
-    };
+    return flags;
+}
+
+/// Writes the functions of fish that find the command on the line and ask the program.
+std::string fish_functions(const std::vector<const GrammarCommand*>& all, const GrammarCommand& top) {
+    std::string paths;
     for (const GrammarCommand* command : all) {
-        const std::string at = "complete -c agentforge -n " + quoted("__agentforge_at " + path_of(*command), true);
-        for (const GrammarCommand& each : command->commands) {
-            script += at + " -a " + each.word() + " -d " + quoted(each.description, true) + "\n";
-        }
-        for (const GrammarOption& option : command->options) {
-            if (option.positional) {
-                if (const std::string arguments = arguments_of(option); !arguments.empty()) { script += at + arguments + "\n"; }
-                continue;
-            }
-            std::string line = command == &top ? "complete -c agentforge" : at;
-            for (const std::string& name : option.names) {
-                line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-            }
-            if (!option.value.empty()) { line += (source_of(option) == "files" ? " -r" : " -x") + arguments_of(option); }
-            script += line + " -d " + quoted(option.description, true) + "\n";
-        }
+        if (command != &top) { paths += " " + quoted(path_of(*command), true); }
     }
+    return "# fish completion for agentforge, made by `agentforge completion fish`\n"
+           "function __agentforge_path    # the command that stands on the line so far\n"
+           "    set -l known" +
+           paths +
+           "\n"
+           "    set -l path ''\n"
+           "    set -l skip no\n"
+           "    for word in (commandline -opc)[2..-1]\n"
+           "        if test $skip = yes; set skip no; continue; end\n"
+           "        if contains -- $word " +
+           joined(flags_with_value(all)) +
+           "; set skip yes; continue; end\n"
+           "        set -l longer (string trim -- \"$path $word\")\n"
+           "        if contains -- $longer $known; set path $longer; end\n"
+           "    end\n"
+           "    echo $path\n"
+           "end\n"
+           "function __agentforge_at; test (__agentforge_path) = \"$argv\"; end\n"
+           "function __agentforge_candidates; command agentforge completion fish --candidates $argv[1] 2>/dev/null; end\n"
+           "complete -c agentforge -f\n";
+}
+
+/// Returns the words of a `complete` line that say where an option's values come from.
+std::string fish_values(const GrammarOption& option) {
+    if (!option.choices.empty()) { return " -a " + quoted(joined(option.choices), true); }
+    const std::string source = source_of(option);
+    if (source == "files") { return " -F"; }
+    if (source == "folders") { return " -a '(__fish_complete_directories)'"; }
+    if (source == "values") { return " -a '(__agentforge_candidates values:(commandline -opc)[-1])'"; }
+    return source.empty() ? std::string() : " -a '(__agentforge_candidates " + source + ")'";
+}
+
+/// Returns the words of a `complete` line for a flag.
+std::string fish_flag(const GrammarOption& option) {
+    std::string words;
+    for (const std::string& name : option.names) {
+        words += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+    }
+    if (!option.value.empty()) { words += (source_of(option) == "files" ? " -r" : " -x") + fish_values(option); }
+    return words + " -d " + quoted(option.description, true);
+}
+
+std::string fish_lines(const GrammarCommand& command, const GrammarCommand& top) {
+    const std::string at = "complete -c agentforge -n " + quoted("__agentforge_at " + path_of(command), true);
+    std::string lines;
+    for (const GrammarCommand& each : command.commands) {
+        lines += at + " -a " + each.word() + " -d " + quoted(each.description, true) + "\n";
+    }
+    for (const GrammarOption& option : command.options) {
+        if (option.positional) {
+            if (const std::string values = fish_values(option); !values.empty()) { lines += at + values + "\n"; }
+            continue;
+        }
+        lines += (&command == &top ? "complete -c agentforge" : at) + fish_flag(option) + "\n";
+    }
+    return lines;
+}
+
+std::string fish_script(const GrammarCommand& top) {
+    std::vector<const GrammarCommand*> all;
+    collect(top, all);
+    std::string script = fish_functions(all, top);
+    for (const GrammarCommand* command : all) { script += fish_lines(*command, top); }
     return script;
 }
 

@@ -280,97 +280,134 @@ Result<void> replace_kept_file(const std::filesystem::path& file, std::string_vi
     return {};
 }
 
-int set_config(Program& program, const ConfigArguments& arguments) {
-    if (arguments.unset == arguments.value.has_value()) {
-        program.fail(Error{no_value,
-                           arguments.unset ? "a value and --unset cannot be used together"
-                                           : "no value is given for " + printable(arguments.key, 120),
-                           "", "give the value as the second argument, or remove the setting with --unset", ErrorKind::invalid});
-        return 2;
-    }
-    ConfigInForce config;
-    const auto place = ProjectPlace::find(program);
-    if (place.ok()) { config.place = *place; }
-    if (!place.ok() && !arguments.user) { return program.fail(place.error()); }
-    const auto product = ProductPaths::find();
-    if (!product.ok()) { return program.fail(product.error()); }
-    config.product = *product;
-    const std::string home = program.environment.contains("HOME") ? program.environment.at("HOME") : "";
-    if (arguments.user && home.empty()) {
-        return program.fail(Error{"AF-CONF-042", "cannot find your own settings: HOME is not set", "",
-                                  "set HOME, or leave out --user", ErrorKind::unavailable});
-    }
-    const std::filesystem::path file = arguments.user ? std::filesystem::path(home) / ".agentforge" / "config.yaml"
-                                                      : config.place.agentforge / "config" / "settings.yaml";
+/// One change of one setting in one file.
+class SettingChange {
+public:
+    SettingChange(Program& program, const ConfigArguments& arguments)
+        : program_(program), arguments_(arguments), segments_(split_key(arguments.key)) {}
 
-    json::value value;
-    const auto segments = split_key(arguments.key);
-    if (!arguments.unset) {
-        auto read = value_of_text(config, arguments.key, *arguments.value);
-        if (!read.ok()) {
-            const int code = program.fail(read.error());
-            return read.error().code == no_value ? 2 : code;
-        }
-        value = std::move(*read);
-    } else {
-        const auto any = Settings::load(config.product.config, {});
-        if (!any.ok()) { return program.fail(any.error()); }
-        if (segments.empty() || known_setting(*any, segments) == nullptr) {
-            return program.fail(no_such_setting(config.product, arguments.key));
-        }
+    Result<void> make();
+    void print();
+
+private:
+    Result<void> check_arguments();
+    Result<void> find_file();
+    Result<void> read_value();
+    Result<void> lock_folder();
+    Result<void> rewrite_file();
+    [[nodiscard]] std::string remark();
+
+    Program& program_;
+    const ConfigArguments& arguments_;
+    const std::vector<std::string> segments_;
+    ConfigInForce config_;
+    bool in_project_ = false;
+    std::filesystem::path file_;
+    json::value value_;
+    std::optional<FolderLock> alone_;
+    bool changed_ = false;
+};
+
+Result<void> SettingChange::make() {
+    AF_CHECK(check_arguments());
+    AF_CHECK(find_file());
+    AF_CHECK(read_value());
+    AF_CHECK(lock_folder());
+    return rewrite_file();
+}
+
+Result<void> SettingChange::check_arguments() {
+    if (arguments_.unset != arguments_.value.has_value()) { return {}; }
+    return Error{no_value,
+                 arguments_.unset ? "a value and --unset cannot be used together"
+                                  : "no value is given for " + printable(arguments_.key, 120),
+                 "", "give the value as the second argument, or remove the setting with --unset", ErrorKind::invalid};
+}
+
+Result<void> SettingChange::find_file() {
+    const auto place = ProjectPlace::find(program_);
+    in_project_ = place.ok();
+    if (in_project_) { config_.place = *place; }
+    if (!in_project_ && !arguments_.user) { return place.error(); }
+    AF_TRY(config_.product, ProductPaths::find());
+    const std::string home = program_.environment.contains("HOME") ? program_.environment.at("HOME") : "";
+    if (arguments_.user && home.empty()) {
+        return Error{"AF-CONF-042", "cannot find your own settings: HOME is not set", "", "set HOME, or leave out --user",
+                     ErrorKind::unavailable};
     }
+    file_ = arguments_.user ? std::filesystem::path(home) / ".agentforge" / "config.yaml"
+                            : config_.place.agentforge / "config" / "settings.yaml";
+    return {};
+}
+
+Result<void> SettingChange::read_value() {
+    if (!arguments_.unset) {
+        AF_TRY(value_, value_of_text(config_, arguments_.key, *arguments_.value));
+        return {};
+    }
+    AF_TRY(const Settings any, Settings::load(config_.product.config, {}));
+    if (segments_.empty() || known_setting(any, segments_) == nullptr) {
+        return no_such_setting(config_.product, arguments_.key);
+    }
+    return {};
+}
+
+/// A missing folder cannot be locked, so a concurrent command could be overwritten. With --unset there is then nothing to remove.
+Result<void> SettingChange::lock_folder() {
+    if (!arguments_.unset) { AF_CHECK(make_directories(file_.parent_path())); }
+    alone_.emplace(file_.parent_path());
+    return {};
+}
+
+Result<void> SettingChange::rewrite_file() {
     std::string before;
     std::error_code missing;
-    // A missing folder cannot be locked, so a concurrent command could be overwritten. With --unset there is then nothing to
-    // remove.
-    if (!arguments.unset) {
-        if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); }
-    }
-    const FolderLock alone(file.parent_path());
-    if (std::filesystem::exists(file, missing)) {
-        auto text = read_file(file);
-        if (!text.ok()) { return program.fail(text.error()); }
-        before = std::move(*text);
-    }
-    const auto after =
-        arguments.unset ? unset_in_yaml(before, file.string(), segments) : set_in_yaml(before, file.string(), segments, value);
-    if (!after.ok()) { return program.fail(after.error()); }
-    const bool changed = *after != before;
-    if (changed) {
-        if (!arguments.user) {
-            if (const auto made = prepare_project_folder(config.place, true); !made.ok()) { return program.fail(made.error()); }
-        }
-        if (const auto written = replace_kept_file(file, *after); !written.ok()) { return program.fail(written.error()); }
-    }
-    // The written value may not be in force: a higher layer may override it, or the project may not be trusted.
-    std::string remark;
-    if (place.ok() && !arguments.unset) {
-        const auto loaded = load_settings(program, config.place, config.product);
-        const auto origin = loaded.ok() ? loaded->settings->origin(arguments.key) : std::nullopt;
-        const std::string layer = arguments.user ? "user" : "project";
-        if (!loaded.ok()) {
-            remark = "cannot read the settings as a whole: " + loaded.error().to_string();
-        } else if (!origin || origin->layer == "built-in") {
-            remark = "it takes effect once you trust the project: agentforge trust";
-        } else if (origin->layer != layer) {
-            remark = "it has no effect: " + origin->layer + " overrides it (" + origin->where + ")";
-        }
-    }
-    if (program.json_output) {
+    if (std::filesystem::exists(file_, missing)) { AF_TRY(before, read_file(file_)); }
+    AF_TRY(const std::string after, arguments_.unset ? unset_in_yaml(before, file_.string(), segments_)
+                                                     : set_in_yaml(before, file_.string(), segments_, value_));
+    changed_ = after != before;
+    if (!changed_) { return {}; }
+    if (!arguments_.user) { AF_CHECK(prepare_project_folder(config_.place, true)); }
+    return replace_kept_file(file_, after);
+}
+
+/// The written value may not be in force: a higher layer may override it, or the project may not be trusted.
+std::string SettingChange::remark() {
+    if (!in_project_ || arguments_.unset) { return ""; }
+    const auto loaded = load_settings(program_, config_.place, config_.product);
+    if (!loaded.ok()) { return "cannot read the settings as a whole: " + loaded.error().to_string(); }
+    const auto origin = loaded->settings->origin(arguments_.key);
+    if (!origin || origin->layer == "built-in") { return "it takes effect once you trust the project: agentforge trust"; }
+    if (origin->layer == (arguments_.user ? "user" : "project")) { return ""; }
+    return "it has no effect: " + origin->layer + " overrides it (" + origin->where + ")";
+}
+
+void SettingChange::print() {
+    const std::string remark = this->remark();
+    if (program_.json_output) {
         json::object object{
-            {"key", arguments.key}, {"value", value}, {"file", file.string()}, {"changed", changed}, {"remark", nullptr}};
+            {"key", arguments_.key}, {"value", value_}, {"file", file_.string()}, {"changed", changed_}, {"remark", nullptr}};
         if (!remark.empty()) { object["remark"] = remark; }
-        program.print_json(object);
-        return 0;
+        program_.print_json(object);
+        return;
     }
-    if (!changed) {
-        program.out << "Nothing to change in " << file.string() << "\n";
-    } else if (arguments.unset) {
-        program.out << "Took " << arguments.key << " out of " << file.string() << "\n";
+    if (!changed_) {
+        program_.out << "Nothing to change in " << file_.string() << "\n";
+    } else if (arguments_.unset) {
+        program_.out << "Took " << arguments_.key << " out of " << file_.string() << "\n";
     } else {
-        program.out << arguments.key << " = " << value_in_line(value) << "  in " << file.string() << "\n";
+        program_.out << arguments_.key << " = " << value_in_line(value_) << "  in " << file_.string() << "\n";
     }
-    if (!remark.empty()) { program.err << "agentforge: " << printable_lines(remark) << "\n"; }
+    if (!remark.empty()) { program_.err << "agentforge: " << printable_lines(remark) << "\n"; }
+}
+
+int set_config(Program& program, const ConfigArguments& arguments) {
+    SettingChange change(program, arguments);
+    if (const auto made = change.make(); !made.ok()) {
+        const int code = program.fail(made.error());
+        return made.error().code == no_value ? 2 : code;
+    }
+    change.print();
     return 0;
 }
 

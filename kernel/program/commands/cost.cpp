@@ -66,86 +66,148 @@ json::array groups_json(const std::vector<Group>& groups) {
     return out;
 }
 
+/// What a task used and cost.
+class CostReport {
+public:
+    CostReport(Program& program, const TaskStore& store, std::string id, TaskState state)
+        : program_(program),
+          store_(store),
+          id_(std::move(id)),
+          state_(std::move(state)),
+          total_(state_.ledger.total()),
+          price_lists_(state_.costing.prices.value_or(std::vector<records::PriceList>())),
+          from_transcript_(answered_from_transcript(store.paths(id_))),
+          ended_while_running_(state_.status == TaskStatus::running && !TaskLock::holder(store.paths(id_))) {}
+
+    void print_as_json();
+    void print();
+
+private:
+    void print_totals();
+    void print_tokens();
+    void print_remarks();
+    void print_groups();
+    void print_limits();
+    void print_price_lists();
+
+    Program& program_;
+    const TaskStore& store_;
+    const std::string id_;
+    const TaskState state_;
+    const Spend total_;
+    const std::vector<records::PriceList> price_lists_;
+    const bool from_transcript_;
+    const bool ended_while_running_;
+};
+
+void CostReport::print_as_json() {
+    const Ledger& ledger = state_.ledger;
+    json::array unpriced;
+    for (const std::string& model : ledger.unpriced_models()) { unpriced.emplace_back(model); }
+    json::array prices;
+    for (const records::PriceList& list : price_lists_) { prices.push_back(records::to_fields(list)); }
+    program_.print_json({{"task_id", id_},
+                         {"status", to_string(state_.status)},
+                         {"total", spend_json(total_)},
+                         {"by_stage", groups_json(ledger.by(&LedgerEntry::stage))},
+                         {"by_agent", groups_json(ledger.by(&LedgerEntry::agent))},
+                         {"by_model", groups_json(ledger.by(&LedgerEntry::model))},
+                         {"entries", ledger.to_json()},
+                         {"unpriced_models", std::move(unpriced)},
+                         {"steps", state_.steps},
+                         {"wall_time_ms", state_.wall_ms()},
+                         {"gate_time", to_json(state_.gate_figures.time)},
+                         {"limits", state_.costing.limits ? records::to_fields(*state_.costing.limits) : json::object()},
+                         {"prices", std::move(prices)},
+                         {"from_transcript", from_transcript_},
+                         {"call_may_be_missing", ended_while_running_}});
+}
+
+void CostReport::print() {
+    print_totals();
+    print_tokens();
+    print_remarks();
+    print_groups();
+    print_limits();
+    print_price_lists();
+}
+
+void CostReport::print_totals() {
+    program_.out << id_ << "  " << shown_status(store_, state_) << "\n  \"" << printable(state_.request, 400) << "\"\n\n"
+                 << "  cost    " << printable(cost_of_task(store_.paths(id_), total_, state_.ledger.unpriced_models()), 1000)
+                 << "\n"
+                 << "  calls   " << total_.calls + total_.lost;
+    if (total_.lost > 0) {
+        program_.out << ", " << total_.lost << " of them without a recorded answer (counted as the most that they can have used)";
+    }
+    if (total_.estimated > total_.lost) { program_.out << ", the tokens of " << total_.estimated - total_.lost << " estimated"; }
+}
+
+void CostReport::print_tokens() {
+    const std::string written = total_.cache_write_input_tokens > 0
+                                    ? fmt::format(", {} written to the cache", total_.cache_write_input_tokens)
+                                    : std::string();
+    program_.out << fmt::format(
+        "\n  tokens  {} in ({} of them cached{}), {} out\n          the input costs as much as {} uncached tokens (a cache read counts 0.1, a cache write 1.25)\n  time    {}, {} steps\n",
+        total_.input_tokens, total_.cached_input_tokens, written, total_.output_tokens, total_.input_token_equivalents(),
+        human_duration(std::chrono::milliseconds(state_.wall_ms())), state_.steps);
+    const GateTime& gates = state_.gate_figures.time;
+    if (gates.total.count() > 0) { program_.out << "  gates   " << in_words(gates) << "\n"; }
+}
+
+void CostReport::print_remarks() {
+    if (from_transcript_) {
+        program_.out << "\n  The figures are those of the recorded calls. They cost: "
+                     << printable(cost_in_words(total_, state_.ledger.unpriced_models()), 1000) << "\n";
+    }
+    if (ended_while_running_) {
+        program_.out
+            << "\n  The process that ran it has ended. A call may have been in progress; it is counted when the task continues.\n";
+    }
+}
+
+void CostReport::print_groups() {
+    const Ledger& ledger = state_.ledger;
+    if (ledger.entries().empty()) { return; }
+    show_groups(program_.out, "stage", ledger.by(&LedgerEntry::stage));
+    show_groups(program_.out, "agent", ledger.by(&LedgerEntry::agent));
+    show_groups(program_.out, "model", ledger.by(&LedgerEntry::model));
+}
+
+void CostReport::print_limits() {
+    const TaskLimits limits = state_.costing.limits ? TaskLimits::from_record(*state_.costing.limits) : TaskLimits{};
+    if (limits.any()) { program_.out << "\n"; }
+    if (limits.task.any()) {
+        program_.out << "  limits: " << limits_in_words(limits.task, total_, state_.steps, state_.wall_ms()) << "\n";
+    }
+    for (const StageState& stage : state_.stages) {
+        const auto own = limits.stages.find(stage.name);
+        if (own == limits.stages.end()) { continue; }
+        program_.out << "  limits of " << stage.name << ": "
+                     << limits_in_words(own->second, state_.ledger.of_stage(stage.name), stage.steps, stage.wall_ms) << "\n";
+    }
+}
+
+void CostReport::print_price_lists() {
+    if (price_lists_.empty()) { return; }
+    std::string dates;
+    for (const records::PriceList& list : price_lists_) { dates += (dates.empty() ? "" : ", your own of ") + *list.as_of; }
+    program_.out << "\n  Prices of " << printable(dates) << ", unless the model's command reported the cost itself.\n";
+}
+
 int show_cost(Program& program, const std::string& task) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
     const auto id = task_or_newest(program, store, task);
     if (!id.ok()) { return program.fail(id.error()); }
-    const auto state = read_task_state(store, *id);
+    auto state = read_task_state(store, *id);
     if (!state.ok()) { return program.fail(state.error()); }
-    const Ledger& ledger = state->ledger;
-    const GateTime& gates = state->gate_figures.time;
-    const Spend total = ledger.total();
-    const records::CostingInForce& costing = state->costing;
-    const auto price_lists = costing.prices.value_or(std::vector<records::PriceList>());
-    const TaskLimits limits = costing.limits ? TaskLimits::from_record(*costing.limits) : TaskLimits{};
-    const bool from_transcript = answered_from_transcript(store.paths(*id));
-    const bool ended_while_running = state->status == TaskStatus::running && !TaskLock::holder(store.paths(*id));
+    CostReport report(program, store, *id, std::move(*state));
     if (program.json_output) {
-        json::array unpriced;
-        for (const std::string& model : ledger.unpriced_models()) { unpriced.emplace_back(model); }
-        json::array prices;
-        for (const records::PriceList& list : price_lists) { prices.push_back(records::to_fields(list)); }
-        program.print_json({{"task_id", *id},
-                            {"status", to_string(state->status)},
-                            {"total", spend_json(total)},
-                            {"by_stage", groups_json(ledger.by(&LedgerEntry::stage))},
-                            {"by_agent", groups_json(ledger.by(&LedgerEntry::agent))},
-                            {"by_model", groups_json(ledger.by(&LedgerEntry::model))},
-                            {"entries", ledger.to_json()},
-                            {"unpriced_models", std::move(unpriced)},
-                            {"steps", state->steps},
-                            {"wall_time_ms", state->wall_ms()},
-                            {"gate_time", to_json(gates)},
-                            {"limits", costing.limits ? records::to_fields(*costing.limits) : json::object()},
-                            {"prices", std::move(prices)},
-                            {"from_transcript", from_transcript},
-                            {"call_may_be_missing", ended_while_running}});
-        return 0;
-    }
-    program.out << *id << "  " << shown_status(store, *state) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
-                << "  cost    " << printable(cost_of_task(store.paths(*id), total, ledger.unpriced_models()), 1000) << "\n"
-                << "  calls   " << total.calls + total.lost;
-    if (total.lost > 0) {
-        program.out << ", " << total.lost << " of them without a recorded answer (counted as the most that they can have used)";
-    }
-    if (total.estimated > total.lost) { program.out << ", the tokens of " << total.estimated - total.lost << " estimated"; }
-    const std::string written = total.cache_write_input_tokens > 0
-                                    ? fmt::format(", {} written to the cache", total.cache_write_input_tokens)
-                                    : std::string();
-    program.out << fmt::format(
-        "\n  tokens  {} in ({} of them cached{}), {} out\n          the input costs as much as {} uncached tokens (a cache read counts 0.1, a cache write 1.25)\n  time    {}, {} steps\n",
-        total.input_tokens, total.cached_input_tokens, written, total.output_tokens, total.input_token_equivalents(),
-        human_duration(std::chrono::milliseconds(state->wall_ms())), state->steps);
-    if (gates.total.count() > 0) { program.out << "  gates   " << in_words(gates) << "\n"; }
-    if (from_transcript) {
-        program.out << "\n  The figures are those of the recorded calls. They cost: "
-                    << printable(cost_in_words(total, ledger.unpriced_models()), 1000) << "\n";
-    }
-    if (ended_while_running) {
-        program.out
-            << "\n  The process that ran it has ended. A call may have been in progress; it is counted when the task continues.\n";
-    }
-    if (!ledger.entries().empty()) {
-        show_groups(program.out, "stage", ledger.by(&LedgerEntry::stage));
-        show_groups(program.out, "agent", ledger.by(&LedgerEntry::agent));
-        show_groups(program.out, "model", ledger.by(&LedgerEntry::model));
-    }
-    if (limits.any()) { program.out << "\n"; }
-    if (limits.task.any()) {
-        program.out << "  limits: " << limits_in_words(limits.task, total, state->steps, state->wall_ms()) << "\n";
-    }
-    for (const StageState& stage : state->stages) {
-        const auto own = limits.stages.find(stage.name);
-        if (own == limits.stages.end()) { continue; }
-        program.out << "  limits of " << stage.name << ": "
-                    << limits_in_words(own->second, ledger.of_stage(stage.name), stage.steps, stage.wall_ms) << "\n";
-    }
-    if (!price_lists.empty()) {
-        std::string dates;
-        for (const records::PriceList& list : price_lists) { dates += (dates.empty() ? "" : ", your own of ") + *list.as_of; }
-        program.out << "\n  Prices of " << printable(dates) << ", unless the model's command reported the cost itself.\n";
+        report.print_as_json();
+    } else {
+        report.print();
     }
     return 0;
 }

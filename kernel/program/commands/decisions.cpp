@@ -132,69 +132,89 @@ int run_decision(Program& program, const DecisionArguments& arguments) {
     });
 }
 
-}  // namespace
+using Arguments = std::shared_ptr<DecisionArguments>;
 
-void add_decisions(CLI::App& app, Program& program) {
-    const auto add = [&](const char* name, const char* help, const char* example, bool approved) {
-        auto arguments = std::make_shared<DecisionArguments>();
-        arguments->approved = approved;
-        const Command command = add_subcommand(app, name, help);
-        add_option(*command, "task", arguments->what, "The task's id, or a unique part, or what it asks for (APR-… or ACT-…)")
-            ->type_name("TASK")
-            ->required();
-        command->footer(example);
-        command->callback(
-            [&program, arguments] { program.command = [&program, arguments] { return run_decision(program, *arguments); }; });
-        return std::pair{command, arguments};
-    };
-    const auto finish = [&](const Command& command, const std::shared_ptr<DecisionArguments>& arguments) {
-        add_option_function(
-            command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
-            "Only if the shown item's hash begins with this (at least 6 characters)")
-            ->type_name("HASH");
-        add_flag(command, "--no-resume", arguments->no_resume, "Only answer; continue later with `agentforge resume`");
-        add_run_output(command, program);
-    };
-    const auto [approve, approved] = add("approve", "Approve the pending artifact or action, and continue",
-                                         "Examples:\n"
-                                         "  agentforge approve 1f2e3d4c\n"
-                                         "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7\n"
-                                         "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7 --edited action.yaml",
-                                         true);
+Command add_decision(CLI::App& app, Program& program, const char* name, const char* help, const Arguments& arguments) {
+    const Command command = add_subcommand(app, name, help);
+    add_option(*command, "task", arguments->what, "The task's id, or a unique part, or what it asks for (APR-… or ACT-…)")
+        ->type_name("TASK")
+        ->required();
+    command->callback(
+        [&program, arguments] { program.command = [&program, arguments] { return run_decision(program, *arguments); }; });
+    return command;
+}
+
+void add_common_options(const Command& command, Program& program, const Arguments& arguments) {
+    add_option_function(
+        command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
+        "Only if the shown item's hash begins with this (at least 6 characters)")
+        ->type_name("HASH");
+    add_flag(command, "--no-resume", arguments->no_resume, "Only answer; continue later with `agentforge resume`");
+    add_run_output(command, program);
+}
+
+void add_approve(CLI::App& app, Program& program) {
+    const auto arguments = std::make_shared<DecisionArguments>();
+    arguments->approved = true;
+    const Command approve =
+        add_decision(app, program, "approve", "Approve the pending artifact or action, and continue", arguments);
+    approve->footer(
+        "Examples:\n"
+        "  agentforge approve 1f2e3d4c\n"
+        "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7\n"
+        "  agentforge approve ACT-20260102-add-oauth2-1f2e3d4c-green-7 --edited action.yaml");
     const Option edit =
-        add_flag(approve, "--edit", approved->edit, "Change the action in your editor first (VISUAL, EDITOR, or vi)");
-    add_option(approve, "--edited", approved->edited,
+        add_flag(approve, "--edit", arguments->edit, "Change the action in your editor first (VISUAL, EDITOR, or vi)");
+    add_option(approve, "--edited", arguments->edited,
                "Run this action instead: a YAML or JSON file with its `tool` and `arguments`; `-` is standard input")
         ->type_name("FILE")
         ->excludes(edit);
-    add_flag(approve, "--exit", approved->exit, "Approve the artifact and end the task with it")->excludes(edit);
-    finish(approve, approved);
-    const auto [reject, rejected] =
-        add("reject", "Reject the pending item: an artifact goes back a stage or ends its task, an action is not run",
-            "Examples:\n"
-            "  agentforge reject 1f2e3d4c\n"
-            "  agentforge reject ACT-20260102-add-oauth2-1f2e3d4c-green-7 --feedback \"Put it into lib/\"",
-            false);
+    add_flag(approve, "--exit", arguments->exit, "Approve the artifact and end the task with it")->excludes(edit);
+    add_common_options(approve, program, arguments);
+}
+
+void add_reject(CLI::App& app, Program& program) {
+    const auto arguments = std::make_shared<DecisionArguments>();
+    const Command reject =
+        add_decision(app, program, "reject",
+                     "Reject the pending item: an artifact goes back a stage or ends its task, an action is not run", arguments);
+    reject->footer(
+        "Examples:\n"
+        "  agentforge reject 1f2e3d4c\n"
+        "  agentforge reject ACT-20260102-add-oauth2-1f2e3d4c-green-7 --feedback \"Put it into lib/\"");
     const Option instead =
-        add_option(reject, "--feedback", rejected->feedback,
+        add_option(reject, "--feedback", arguments->feedback,
                    "What to do instead; an artifact's stage runs again with it, as with `agentforge feedback`");
     instead->type_name("COMMENT");
-    add_option(reject, "--reason", rejected->reason, "The reason; the earlier stage that an artifact goes back to sees it")
+    add_option(reject, "--reason", arguments->reason, "The reason; the earlier stage that an artifact goes back to sees it")
         ->type_name("TEXT")
         ->excludes(instead);
-    finish(reject, rejected);
-    const auto [feedback, revised] = add("feedback", "Request changes to the pending artifact; its stage runs again",
-                                         "Examples:\n"
-                                         "  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"\n"
-                                         "  agentforge feedback 1f2e3d4c --file feedback.yaml",
-                                         false);
-    revised->revises = true;
-    const Option comment = *add_option(feedback, "text", revised->feedback, "What to change")->type_name("COMMENT");
-    add_option(feedback, "--file", revised->file,
+    add_common_options(reject, program, arguments);
+}
+
+void add_feedback(CLI::App& app, Program& program) {
+    const auto arguments = std::make_shared<DecisionArguments>();
+    arguments->revises = true;
+    const Command feedback =
+        add_decision(app, program, "feedback", "Request changes to the pending artifact; its stage runs again", arguments);
+    feedback->footer(
+        "Examples:\n"
+        "  agentforge feedback 1f2e3d4c \"Add rate limiting to the specification\"\n"
+        "  agentforge feedback 1f2e3d4c --file feedback.yaml");
+    const Option comment = *add_option(feedback, "text", arguments->feedback, "What to change")->type_name("COMMENT");
+    add_option(feedback, "--file", arguments->file,
                "Read the changes from a YAML file, place by place (docs/iteration.md); `-` is standard input")
         ->type_name("FILE")
         ->excludes(comment);
-    finish(feedback, revised);
+    add_common_options(feedback, program, arguments);
+}
+
+}  // namespace
+
+void add_decisions(CLI::App& app, Program& program) {
+    add_approve(app, program);
+    add_reject(app, program);
+    add_feedback(app, program);
 }
 
 }  // namespace agentforge::kernel

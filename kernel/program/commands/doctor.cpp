@@ -210,6 +210,63 @@ Check check_the_plugins(Project& project) {
     return {"plugins", !missed.empty() ? Verdict::bad : problems.empty() ? Verdict::good : Verdict::warning, std::move(detail)};
 }
 
+Check check_people(Program& program, Project& project) {
+    std::string handlers;
+    for (const std::string& name : project.settings().list("escalation.handlers")) {
+        handlers += (handlers.empty() ? "notified by " : ", ") + printable(name, 60);
+    }
+    return from(
+        "people",
+        check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(), program.environment),
+        handlers);
+}
+
+Check check_server(const ServerReport& server) {
+    const Verdict verdict = server.error || !server.problems.empty() ? Verdict::warning : Verdict::good;
+    std::string detail =
+        server.error ? server.error->to_string() : std::to_string(server.tools.size()) + " tools; " + server.about;
+    for (const Error& problem : server.problems) { detail += "\n" + problem.to_string(); }
+    return {"server " + printable(server.name, 60), verdict, printable(detail, 3000)};
+}
+
+/// Adds what only an open project can tell. Hides its secrets in all details so far.
+void check_open_project(Program& program, Project& project, std::vector<Check>& checks) {
+    checks.push_back(check_the_plugins(project));
+    for (Check& check : check_measuring(program, project)) { checks.push_back(std::move(check)); }
+    checks.push_back(check_secrets(project));
+    checks.push_back(check_people(program, project));
+    for (Check& check : check_model(project, program)) { checks.push_back(std::move(check)); }
+    for (Check& check : check_models_of_roles(project, program)) { checks.push_back(std::move(check)); }
+    for (Check& check : checks) { check.detail = project.secrets().redactor->redact(std::move(check.detail)); }
+    for (const ServerReport& server : try_servers(project, program)) { checks.push_back(check_server(server)); }
+}
+
+void check_project(Program& program, const ProductPaths& product, const ProjectPlace& place, std::vector<Check>& checks) {
+    NullProgress progress;
+    auto project = Project::open(program, progress);
+    checks.push_back(
+        check_confinement(project.ok() ? (*project)->exec_helper() : ExecHelper(product.exec_helper), place.root.string()));
+    checks.push_back(from("configuration", project, "settings, contracts, agents and pipelines are valid"));
+    if (project.ok()) { check_open_project(program, **project, checks); }
+}
+
+void print_check(Program& program, const Check& check) {
+    std::string detail = printable_lines(check.detail);
+    while (detail.ends_with('\n')) { detail.pop_back(); }
+    for (std::size_t at = detail.find('\n'); at != std::string::npos; at = detail.find('\n', at + 25)) {
+        detail.insert(at + 1, 24, ' ');
+    }
+    program.out << fmt::format("{:<8} {:<14} {}\n", word(check.verdict), check.name, detail);
+}
+
+void print_as_json(Program& program, const std::vector<Check>& checks, bool healthy) {
+    json::array array;
+    for (const Check& check : checks) {
+        array.push_back(json::object{{"name", check.name}, {"verdict", word(check.verdict)}, {"detail", check.detail}});
+    }
+    program.print_json({{"checks", std::move(array)}, {"healthy", healthy}});
+}
+
 int run_doctor(Program& program) {
     std::vector<Check> checks;
     const auto product = ProductPaths::find();
@@ -223,53 +280,12 @@ int run_doctor(Program& program) {
             checks.push_back({"checkout", Verdict::warning, interrupted_apply(*begun)});
         }
     }
-    if (product.ok() && place.ok()) {
-        NullProgress progress;
-        auto project = Project::open(program, progress);
-        checks.push_back(
-            check_confinement(project.ok() ? (*project)->exec_helper() : ExecHelper(product->exec_helper), place->root.string()));
-        checks.push_back(from("configuration", project, "settings, contracts, agents and pipelines are valid"));
-        if (project.ok()) {
-            checks.push_back(check_the_plugins(**project));
-            for (Check& check : check_measuring(program, **project)) { checks.push_back(std::move(check)); }
-            checks.push_back(check_secrets(**project));
-            std::string handlers;
-            for (const std::string& name : (*project)->settings().list("escalation.handlers")) {
-                handlers += (handlers.empty() ? "notified by " : ", ") + printable(name, 60);
-            }
-            checks.push_back(from("people",
-                                  check_handlers((*project)->settings(), (*project)->plugins(), (*project)->network(),
-                                                 (*project)->trust().left_out(), program.environment),
-                                  handlers));
-            for (Check& check : check_model(**project, program)) { checks.push_back(std::move(check)); }
-            for (Check& check : check_models_of_roles(**project, program)) { checks.push_back(std::move(check)); }
-            for (Check& check : checks) { check.detail = (*project)->secrets().redactor->redact(std::move(check.detail)); }
-            for (const ServerReport& server : try_servers(**project, program)) {
-                const Verdict verdict = server.error || !server.problems.empty() ? Verdict::warning : Verdict::good;
-                std::string detail =
-                    server.error ? server.error->to_string() : std::to_string(server.tools.size()) + " tools; " + server.about;
-                for (const Error& problem : server.problems) { detail += "\n" + problem.to_string(); }
-                checks.push_back({"server " + printable(server.name, 60), verdict, printable(detail, 3000)});
-            }
-        }
-    }
-    bool failed = false;
-    json::array array;
-    for (const Check& check : checks) {
-        failed = failed || check.verdict == Verdict::bad;
-        array.push_back(json::object{{"name", check.name}, {"verdict", word(check.verdict)}, {"detail", check.detail}});
-    }
+    if (product.ok() && place.ok()) { check_project(program, *product, *place, checks); }
+    const bool failed = std::ranges::any_of(checks, [](const Check& check) { return check.verdict == Verdict::bad; });
     if (program.json_output) {
-        program.print_json({{"checks", std::move(array)}, {"healthy", !failed}});
+        print_as_json(program, checks, !failed);
     } else {
-        for (const Check& check : checks) {
-            std::string detail = printable_lines(check.detail);
-            while (detail.ends_with('\n')) { detail.pop_back(); }
-            for (std::size_t at = detail.find('\n'); at != std::string::npos; at = detail.find('\n', at + 25)) {
-                detail.insert(at + 1, 24, ' ');
-            }
-            program.out << fmt::format("{:<8} {:<14} {}\n", word(check.verdict), check.name, detail);
-        }
+        for (const Check& check : checks) { print_check(program, check); }
     }
     return failed ? 1 : 0;
 }

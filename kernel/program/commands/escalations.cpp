@@ -91,123 +91,179 @@ int list_escalations(Program& program) {
     return 0;
 }
 
+std::string answer_of(const std::optional<ActionDecision>& decision) {
+    if (!decision) { return ""; }
+    if (!decision->approved) { return "rejected"; }
+    return decision->edited ? "approved, changed" : "approved";
+}
+
+std::string answer_of(const std::optional<ArtifactDecision>& decision) {
+    if (!decision) { return ""; }
+    if (decision->decision == "approve") { return "approved"; }
+    return decision->decision == "reject" ? "refused" : decision->decision;
+}
+
+/// One question, approval or action with its answer, as JSON and as lines.
+class ItemReport {
+public:
+    ItemReport(const ProjectPlace& place, const std::string& id)
+        : id_(id), store_(place.agentforge), tasks_(place.agentforge), object_{{"id", id}} {}
+
+    Result<void> read();
+    void print(Program& program);
+
+private:
+    Result<void> read_action();
+    Result<void> read_approval();
+    Result<void> read_question();
+    void add_from_task(const ApprovalRequest& request);
+    void add_options(const Escalation& escalation);
+    void add(const char* name, const std::string& value);
+    void print_line(Program& program, const std::string& name, const std::string& value);
+
+    const std::string& id_;
+    const EscalationStore store_;
+    const TaskStore tasks_;
+    json::object object_;
+    std::vector<std::pair<std::string, std::string>> lines_;
+    std::string how_;  ///< The command that answers it. Empty: it was answered.
+};
+
+Result<void> ItemReport::read() {
+    const auto kind = kind_of(id_);
+    if (kind == QuestionKind::action) { return read_action(); }
+    return kind == QuestionKind::approval ? read_approval() : read_question();
+}
+
+void ItemReport::add(const char* name, const std::string& value) {
+    object_[name] = value;
+    if (!value.empty()) { lines_.emplace_back(name, value); }
+}
+
+Result<void> ItemReport::read_action() {
+    AF_TRY(const ApprovalRequest request, store_.approval(id_));
+    AF_TRY(const std::optional<ActionDecision> decision, store_.action_decision(id_));
+    object_["kind"] = "action";
+    add("task_id", request.task_id);
+    add("stage", request.stage);
+    add("action_hash", request.artifact_hash);
+    object_["action"] = request.artifact;
+    lines_.emplace_back("action", action_text(request.artifact));
+    add("answer", answer_of(decision));
+    add("feedback", decision ? decision->feedback : "");
+    if (decision && decision->edited) {
+        object_["edited"] = *decision->edited;
+        lines_.emplace_back("changed to", action_text(*decision->edited));
+    }
+    if (!decision) { how_ = "agentforge approve | reject " + id_; }
+    return {};
+}
+
+Result<void> ItemReport::read_approval() {
+    AF_TRY(const ApprovalRequest request, store_.approval(id_));
+    AF_TRY(const std::optional<ArtifactDecision> decision, store_.artifact_decision(id_));
+    object_["kind"] = "approval";
+    add("task_id", request.task_id);
+    add("stage", request.stage);
+    add("artifact_hash", request.artifact_hash);
+    add_from_task(request);
+    object_["artifact"] = request.artifact;
+    lines_.emplace_back("artifact", to_yaml(request.artifact));
+    add("answer", answer_of(decision));
+    add("feedback", decision ? in_words(Feedback{decision->feedback, decision->issues}) : "");
+    if (!decision) { how_ = "agentforge approve | feedback | reject " + id_; }
+    return {};
+}
+
+void ItemReport::add_from_task(const ApprovalRequest& request) {
+    const auto state = read_task_state(tasks_, request.task_id);
+    if (!state.ok()) { return; }
+    for (const StageState& stage : state->stages) {
+        if (stage.name == request.stage && !stage.artifact.empty()) {
+            add("artifact_file", (tasks_.paths(request.task_id).root / stage.artifact).string());
+        }
+    }
+    if (state->approval && state->approval->id == id_) {
+        records::write_field(object_, "answers", state->feedback_answers);
+        for (const std::string& words : words_before_decision(*state)) { lines_.emplace_back("to know", words); }
+    }
+}
+
+Result<void> ItemReport::read_question() {
+    AF_TRY(const Escalation escalation, store_.escalation(id_));
+    AF_TRY(const std::optional<Resolution> resolution, store_.resolution(id_));
+    object_["kind"] = "escalation";
+    add("task_id", escalation.task_id);
+    add("stage", escalation.stage);
+    add("issue", escalation.issue);
+    add("question", escalation.question);
+    add_options(escalation);
+    object_["context"] = escalation.context;
+    if (!escalation.context.empty()) { lines_.emplace_back("context", to_json_pretty(escalation.context)); }
+    object_["answer"] = nullptr;
+    if (resolution) {
+        object_["answer"] = resolution->context;
+        lines_.emplace_back("answer", resolution->abort ? "end the task" : to_json_line(resolution->context));
+    } else {
+        how_ = "agentforge resolve " + id_ + " \"…\"";
+    }
+    return {};
+}
+
+void ItemReport::add_options(const Escalation& escalation) {
+    json::array options;
+    for (const std::string& option : escalation.options) {
+        options.emplace_back(option);
+        lines_.emplace_back("option", option);
+    }
+    object_["options"] = std::move(options);
+}
+
+void ItemReport::print(Program& program) {
+    if (program.json_output) {
+        program.print_json(object_);
+        return;
+    }
+    if (!how_.empty() && has_ended(tasks_, std::string(object_.at("task_id").as_string()))) {
+        how_ = "not possible: its task has ended";
+    }
+    program.out << printable(id_, 300) << "\n";
+    for (const auto& [name, value] : lines_) { print_line(program, name, value); }
+    if (!how_.empty()) { program.out << "  answer it     " << how_ << "\n"; }
+}
+
+void ItemReport::print_line(Program& program, const std::string& name, const std::string& value) {
+    if (value.find('\n') != std::string::npos) {
+        program.out << "  " << name << "\n";
+        print_quoted(program.out, value);
+        return;
+    }
+    program.out << "  " << name << std::string(std::max<std::size_t>(1, 14 - name.size()), ' ') << printable_lines(value) << "\n";
+}
+
+/// Prints an action's tool and arguments, to be edited.
+int show_action_to_edit(Program& program, const ProjectPlace& place, const std::string& id) {
+    if (kind_of(id) != QuestionKind::action) {
+        return program.fail(Error{"AF-ESC-046", id + " is not an action", "--action", "leave the flag out", ErrorKind::invalid});
+    }
+    const auto request = EscalationStore(place.agentforge).approval(id);
+    if (!request.ok()) { return program.fail(request.error()); }
+    const json::object action = action_of(*request);
+    if (program.json_output) {
+        program.print_json(action);
+    } else {
+        program.out << to_yaml(action);
+    }
+    return 0;
+}
+
 int show_escalation(Program& program, const std::string& id, bool only_action) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
-    const EscalationStore store(place->agentforge);
-    json::object object{{"id", id}};
-    std::vector<std::pair<std::string, std::string>> lines;
-    const auto line = [&](const char* name, const std::string& value) {
-        object[name] = value;
-        if (!value.empty()) { lines.emplace_back(name, value); }
-    };
-    std::string how;
-    const auto kind = kind_of(id);
-    if (kind == QuestionKind::action) {
-        const auto request = store.approval(id);
-        if (!request.ok()) { return program.fail(request.error()); }
-        if (only_action) {
-            const json::object action = action_of(*request);
-            if (program.json_output) {
-                program.print_json(action);
-            } else {
-                program.out << to_yaml(action);
-            }
-            return 0;
-        }
-        const auto decision = store.action_decision(id);
-        if (!decision.ok()) { return program.fail(decision.error()); }
-        object["kind"] = "action";
-        line("task_id", request->task_id);
-        line("stage", request->stage);
-        line("action_hash", request->artifact_hash);
-        object["action"] = request->artifact;
-        lines.emplace_back("action", action_text(request->artifact));
-        line("answer", !*decision               ? ""
-                       : !(*decision)->approved ? "rejected"
-                       : (*decision)->edited    ? "approved, changed"
-                                                : "approved");
-        line("feedback", *decision ? (*decision)->feedback : "");
-        if (*decision && (*decision)->edited) {
-            object["edited"] = *(*decision)->edited;
-            lines.emplace_back("changed to", action_text(*(*decision)->edited));
-        }
-        if (!*decision) { how = "agentforge approve | reject " + id; }
-    } else if (only_action) {
-        return program.fail(Error{"AF-ESC-046", id + " is not an action", "--action", "leave the flag out", ErrorKind::invalid});
-    } else if (kind == QuestionKind::approval) {
-        const auto request = store.approval(id);
-        if (!request.ok()) { return program.fail(request.error()); }
-        const auto decision = store.artifact_decision(id);
-        if (!decision.ok()) { return program.fail(decision.error()); }
-        object["kind"] = "approval";
-        line("task_id", request->task_id);
-        line("stage", request->stage);
-        line("artifact_hash", request->artifact_hash);
-        const TaskStore tasks(place->agentforge);
-        if (const auto state = read_task_state(tasks, request->task_id); state.ok()) {
-            for (const StageState& stage : state->stages) {
-                if (stage.name == request->stage && !stage.artifact.empty()) {
-                    line("artifact_file", (tasks.paths(request->task_id).root / stage.artifact).string());
-                }
-            }
-            if (state->approval && state->approval->id == id) {
-                records::write_field(object, "answers", state->feedback_answers);
-                for (const std::string& words : words_before_decision(*state)) { lines.emplace_back("to know", words); }
-            }
-        }
-        object["artifact"] = request->artifact;
-        lines.emplace_back("artifact", to_yaml(request->artifact));
-        line("answer", !*decision                           ? ""
-                       : (*decision)->decision == "approve" ? "approved"
-                       : (*decision)->decision == "reject"  ? "refused"
-                                                            : (*decision)->decision);
-        line("feedback", *decision ? in_words(Feedback{(*decision)->feedback, (*decision)->issues}) : "");
-        if (!*decision) { how = "agentforge approve | feedback | reject " + id; }
-    } else {
-        const auto escalation = store.escalation(id);
-        if (!escalation.ok()) { return program.fail(escalation.error()); }
-        const auto resolution = store.resolution(id);
-        if (!resolution.ok()) { return program.fail(resolution.error()); }
-        object["kind"] = "escalation";
-        line("task_id", escalation->task_id);
-        line("stage", escalation->stage);
-        line("issue", escalation->issue);
-        line("question", escalation->question);
-        json::array options;
-        for (const std::string& option : escalation->options) {
-            options.emplace_back(option);
-            lines.emplace_back("option", option);
-        }
-        object["options"] = std::move(options);
-        object["context"] = escalation->context;
-        if (!escalation->context.empty()) { lines.emplace_back("context", to_json_pretty(escalation->context)); }
-        object["answer"] = nullptr;
-        if (*resolution) {
-            object["answer"] = (*resolution)->context;
-            lines.emplace_back("answer", (*resolution)->abort ? "end the task" : to_json_line((*resolution)->context));
-        } else {
-            how = "agentforge resolve " + id + " \"…\"";
-        }
-    }
-    if (program.json_output) {
-        program.print_json(object);
-        return 0;
-    }
-    if (!how.empty() && has_ended(TaskStore(place->agentforge), std::string(object.at("task_id").as_string()))) {
-        how = "not possible: its task has ended";
-    }
-    program.out << printable(id, 300) << "\n";
-    for (const auto& [name, value] : lines) {
-        if (value.find('\n') != std::string::npos) {
-            program.out << "  " << name << "\n";
-            print_quoted(program.out, value);
-            continue;
-        }
-        program.out << "  " << name << std::string(std::max<std::size_t>(1, 14 - name.size()), ' ') << printable_lines(value)
-                    << "\n";
-    }
-    if (!how.empty()) { program.out << "  answer it     " << how << "\n"; }
+    if (only_action) { return show_action_to_edit(program, *place, id); }
+    ItemReport report(*place, id);
+    if (const auto read = report.read(); !read.ok()) { return program.fail(read.error()); }
+    report.print(program);
     return 0;
 }
 

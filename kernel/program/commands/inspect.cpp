@@ -151,6 +151,119 @@ Error freed_blobs(const TaskPaths& paths) {
                  "`agentforge archive restore " + paths.root.filename().string() + "` brings them back", ErrorKind::not_found};
 }
 
+/// One step with what was sent and received, or one part of it.
+class StepReport {
+public:
+    StepReport(Program& program, const TaskPaths& paths, const InspectArguments& arguments, const Record& step)
+        : program_(program),
+          paths_(paths),
+          arguments_(arguments),
+          step_(step),
+          taken_(*records::as<records::Step>(step)),
+          freed_(blobs_were_freed(paths)),
+          everything_(arguments.show.empty()) {}
+
+    Result<void> read();
+    void print_as_json();
+    Result<void> print();
+
+private:
+    Result<void> read_blobs();
+    void print_parts();
+    void print_result();
+    Result<void> print_diff();
+    [[nodiscard]] bool shows(std::string_view part) const { return (everything_ && !freed_) || arguments_.show == part; }
+    [[nodiscard]] std::string shown(const std::string& text) const;
+
+    Program& program_;
+    const TaskPaths& paths_;
+    const InspectArguments& arguments_;
+    const Record& step_;
+    const records::Step taken_;
+    const bool freed_;
+    const bool everything_;
+    json::object parts_;
+    json::value detail_;
+};
+
+Result<void> StepReport::read() {
+    const bool shows_recorded_only = everything_ || arguments_.show == "diff";
+    if (freed_ && !shows_recorded_only) { return freed_blobs(paths_); }
+    if (freed_) {
+        parts_ = {{"system", ""}, {"context", ""}, {"record", "{}"}};
+        program_.err << "agentforge: cannot show what was sent and received: " << freed_blobs(paths_).message << "; "
+                     << freed_blobs(paths_).remedy << "\n";
+    } else {
+        AF_CHECK(read_blobs());
+    }
+    AF_TRY(detail_, parse_json(text_of(parts_, "record"), "the step's record"));
+    return {};
+}
+
+Result<void> StepReport::read_blobs() {
+    const BlobStore blobs(paths_.blobs());
+    for (const auto& [name, blob] :
+         {std::pair{"system", taken_.system_blob}, {"context", taken_.context_blob}, {"record", taken_.record_blob}}) {
+        AF_TRY(std::string text, blob_text(blobs, *blob));
+        parts_[name] = std::move(text);
+    }
+    return {};
+}
+
+void StepReport::print_as_json() {
+    json::object step = step_.body;
+    if (!freed_) {
+        step["system"] = parts_["system"];
+        step["context"] = parts_["context"];
+        step["detail"] = detail_;
+    }
+    program_.print_json(step);
+}
+
+/// A single part sent to a file or pipe is not changed (a diff is for `git apply`). Output for people cannot act on the terminal.
+std::string StepReport::shown(const std::string& text) const {
+    return everything_ || program_.out_is_terminal ? printable_lines(text) : text;
+}
+
+Result<void> StepReport::print() {
+    if (everything_) {
+        const auto envelope = records::envelope_in(step_);
+        program_.out << "step " << arguments_.step << "  " << taken_.phase << "  " << role_of(envelope) << "  "
+                     << envelope.timestamp << "\n";
+    }
+    if (everything_ && freed_) { program_.out << "\n" << printable(record_line(step_), 1000) << "\n"; }
+    print_parts();
+    return everything_ || arguments_.show == "diff" ? print_diff() : Result<void>();
+}
+
+void StepReport::print_parts() {
+    if (shows("system")) { program_.out << "\n--- system prompt\n" << shown(text_of(parts_, "system")) << "\n"; }
+    if (shows("context")) { program_.out << "\n--- context\n" << shown(text_of(parts_, "context")) << "\n"; }
+    if (shows("answer")) {
+        program_.out << "\n--- answer\n" << shown(to_json_pretty(map_of(detail_.get_object(), "completion")));
+    }
+    if (shows("result")) { print_result(); }
+}
+
+void StepReport::print_result() {
+    const json::object& detail = detail_.get_object();
+    program_.out << "\n--- result: " << printable(text_of(detail, "summary"), 1000) << "\n";
+    for (const char* key : {"output", "error"}) {
+        if (const std::string text = text_of(detail, key); !text.empty()) { program_.out << shown(text) << "\n"; }
+    }
+}
+
+Result<void> StepReport::print_diff() {
+    const std::string patch = taken_.patch.value_or("");
+    if (patch.empty()) {
+        if (!everything_) { program_.err << "agentforge: step " << arguments_.step << " changed no file\n"; }
+        return {};
+    }
+    AF_TRY(const std::string text, read_file(paths_.root / patch));
+    program_.out << (everything_ ? "\n--- diff\n" : "") << shown(text);
+    return {};
+}
+
 int show_step(Program& program, const TaskPaths& paths, const TaskState& state, const InspectArguments& arguments) {
     const auto found = StepIndex(paths.journal()).find(arguments.step);
     if (!found.ok()) { return program.fail(found.error()); }
@@ -159,78 +272,14 @@ int show_step(Program& program, const TaskPaths& paths, const TaskState& state, 
                                   paths.root.filename().string(), "the task has steps 1 to " + std::to_string(state.steps),
                                   ErrorKind::not_found});
     }
-    const Record& step_record = **found;
-    const auto envelope = records::envelope_in(step_record);
-    const auto taken = *records::as<records::Step>(step_record);
-    const BlobStore blobs(paths.blobs());
-    const bool shows_recorded_only = arguments.show.empty() || arguments.show == "diff";
-    const bool freed = blobs_were_freed(paths);
-    if (freed && !shows_recorded_only) { return program.fail(freed_blobs(paths)); }
-    json::object parts;
-    if (freed) {
-        parts = {{"system", ""}, {"context", ""}, {"record", "{}"}};
-        program.err << "agentforge: cannot show what was sent and received: " << freed_blobs(paths).message << "; "
-                    << freed_blobs(paths).remedy << "\n";
-    }
-    for (const auto& [name, blob] :
-         {std::pair{"system", taken.system_blob}, {"context", taken.context_blob}, {"record", taken.record_blob}}) {
-        if (freed) { break; }
-        auto text = blob_text(blobs, *blob);
-        if (!text.ok()) { return program.fail(text.error()); }
-        parts[name] = std::move(*text);
-    }
-    auto record = parse_json(text_of(parts, "record"), "the step's record");
-    if (!record.ok()) { return program.fail(record.error()); }
-    if (program.json_output && freed) {
-        program.print_json(step_record.body);
-        return 0;
-    }
+    StepReport report(program, paths, arguments, **found);
+    if (const auto read = report.read(); !read.ok()) { return program.fail(read.error()); }
     if (program.json_output) {
-        json::object step = step_record.body;
-        step["system"] = parts["system"];
-        step["context"] = parts["context"];
-        step["detail"] = *record;
-        program.print_json(step);
+        report.print_as_json();
         return 0;
     }
-    const bool everything = arguments.show.empty();
-    // A single part sent to a file or pipe is not changed (a diff is for `git apply`). Output for people cannot act on the
-    // terminal.
-    const auto shown = [&](const std::string& text) {
-        return everything || program.out_is_terminal ? printable_lines(text) : text;
-    };
-    const json::object& detail = record->get_object();
-    if (everything) {
-        program.out << "step " << arguments.step << "  " << taken.phase << "  " << role_of(envelope) << "  " << envelope.timestamp
-                    << "\n";
-    }
-    if (everything && freed) { program.out << "\n" << printable(record_line(step_record), 1000) << "\n"; }
-    if ((everything && !freed) || arguments.show == "system") {
-        program.out << "\n--- system prompt\n" << shown(text_of(parts, "system")) << "\n";
-    }
-    if ((everything && !freed) || arguments.show == "context") {
-        program.out << "\n--- context\n" << shown(text_of(parts, "context")) << "\n";
-    }
-    if ((everything && !freed) || arguments.show == "answer") {
-        program.out << "\n--- answer\n" << shown(to_json_pretty(map_of(detail, "completion")));
-    }
-    if ((everything && !freed) || arguments.show == "result") {
-        program.out << "\n--- result: " << printable(text_of(detail, "summary"), 1000) << "\n";
-        for (const char* key : {"output", "error"}) {
-            if (const std::string text = text_of(detail, key); !text.empty()) { program.out << shown(text) << "\n"; }
-        }
-    }
-    if (everything || arguments.show == "diff") {
-        const std::string patch = taken.patch.value_or("");
-        if (patch.empty()) {
-            if (!everything) { program.err << "agentforge: step " << arguments.step << " changed no file\n"; }
-            return 0;
-        }
-        const auto text = read_file(paths.root / patch);
-        if (!text.ok()) { return program.fail(text.error()); }
-        program.out << (everything ? "\n--- diff\n" : "") << shown(*text);
-    }
-    return 0;
+    const auto printed = report.print();
+    return printed.ok() ? 0 : program.fail(printed.error());
 }
 
 /// Commands with the same name, purpose and tree share a line.

@@ -389,6 +389,133 @@ int print_compared(Program& program, Project& project, const PipelineResult& res
     return code;
 }
 
+/// The steps from the arguments of a command to a task that runs.
+class TaskStart {
+public:
+    TaskStart(Program& program, Project& project, StartArguments arguments, std::string request)
+        : program_(program), project_(project), arguments_(std::move(arguments)), request_(std::move(request)) {}
+
+    int run();
+
+private:
+    Result<void> check();
+    Result<void> put_path_into_words();
+    Result<void> choose();
+    Result<void> read_entry();
+    Result<void> check_surroundings();
+    Result<void> find_compared_task();
+    StartOptions options();
+    int execute();
+    [[nodiscard]] std::string exit_stage() const {
+        return arguments_.exit_after.empty() ? pipeline_.exit_stage : arguments_.exit_after;
+    }
+
+    Program& program_;
+    Project& project_;
+    StartArguments arguments_;
+    std::string request_;
+    Choice choice_;
+    PipelineTemplate pipeline_;
+    Entry entry_;
+    GateReadiness gates_;
+    std::set<std::string> iterated_;
+};
+
+int TaskStart::run() {
+    if (const auto checked = check(); !checked.ok()) { return program_.fail(checked.error()); }
+    const auto changed_files = uncommitted_changes(project_);
+    name_uncommitted_changes(program_, changed_files, arguments_.include_uncommitted);
+    if (!arguments_.dry_run) { return execute(); }
+    return changed_files.ok() ? print_plan(program_, project_, pipeline_, arguments_, choice_, request_, gates_, *changed_files,
+                                           entry_, iterated_)
+                              : program_.fail(changed_files.error());
+}
+
+Result<void> TaskStart::check() {
+    AF_CHECK(put_path_into_words());
+    AF_CHECK(check_request_is_no_path(request_, {program_.directory, project_.place().root}));
+    AF_CHECK(choose());
+    AF_CHECK(read_entry());
+    if (request_.empty()) { request_ = "Write tests for the specification: " + title_of(entry_); }
+    AF_CHECK(check_ready(project_, pipeline_, request_));
+    AF_CHECK(check_surroundings());
+    AF_CHECK(find_compared_task());
+    AF_TRY(iterated_, iterated_stages(program_, project_, pipeline_, entry_, arguments_));
+    return {};
+}
+
+Result<void> TaskStart::put_path_into_words() {
+    if (!arguments_.takes_path) { return {}; }
+    AF_TRY(request_, request_about_path(program_, project_, request_, arguments_.verb));
+    return {};
+}
+
+/// Which pipeline runs, and, for a command that makes the request itself, what the request is.
+Result<void> TaskStart::choose() {
+    AF_TRY(choice_, choose_pipeline(project_, arguments_, request_));
+    AF_TRY(pipeline_, pipeline_chosen(project_, choice_));
+    name_choice(program_, choice_, arguments_.goal.empty() && arguments_.entry.gives_artifacts());
+    if (arguments_.prepare) { AF_TRY(request_, arguments_.prepare(project_, pipeline_)); }
+    return {};
+}
+
+/// Where the task begins, and whether the stages that the arguments name exist and run.
+Result<void> TaskStart::read_entry() {
+    std::vector<std::string> named = arguments_.approve;
+    if (!arguments_.exit_after.empty()) { named.push_back(arguments_.exit_after); }
+    AF_CHECK(check_stages(pipeline_, named));
+    AF_CHECK(check_exit_point(pipeline_, arguments_.exit_after));
+    AF_TRY(entry_, entry_of_arguments(program_, project_, pipeline_, arguments_));
+    AF_CHECK(check_some_stage_runs(pipeline_, entry_, exit_stage()));
+    return check_approvals_reached(pipeline_, entry_, arguments_);
+}
+
+/// The folders, the gates and the delivery, and the ways to ask a person.
+Result<void> TaskStart::check_surroundings() {
+    AF_CHECK(check_environment_of(program_, project_));
+    AF_TRY(gates_, check_end(program_, project_, pipeline_, arguments_));
+    if (wants_interactive(project_, arguments_)) { AF_CHECK(check_interactive(project_, pipeline_)); }
+    return check_handlers(project_.settings(), project_.plugins(), project_.network(), project_.trust().left_out(),
+                          program_.environment);
+}
+
+Result<void> TaskStart::find_compared_task() {
+    if (arguments_.compare_to.empty()) { return {}; }
+    AF_TRY(arguments_.compare_to, project_.tasks().resolve(arguments_.compare_to));
+    return {};
+}
+
+StartOptions TaskStart::options() {
+    StartOptions options;
+    options.pipeline = pipeline_;
+    options.entry = std::move(entry_);
+    if (!arguments_.exit_after.empty()) { options.exit_after = arguments_.exit_after; }
+    options.supervised = arguments_.supervised;
+    options.interactive = wants_interactive(project_, arguments_);
+    options.include_uncommitted = arguments_.include_uncommitted;
+    options.base = *arguments_.base;
+    options.approve_stages = {arguments_.approve.begin(), arguments_.approve.end()};
+    options.iterate_stages = iterated_;
+    options.configuration = project_.settings_for_task();
+    options.set_file = arguments_.set_file;
+    options.named = arguments_.named;
+    options.seal = [&project = project_](json::object& configuration) { return project.seal(configuration); };
+    return options;
+}
+
+int TaskStart::execute() {
+    std::error_code error;
+    const bool first = !std::filesystem::exists(project_.place().agentforge, error);
+    if (const auto made = prepare_project_folder(project_.place(), false); !made.ok()) { return program_.fail(made.error()); }
+    const auto result = project_.controller().execute(request_, options());
+    if (!result.ok()) {
+        if (first) { remove_empty_project_folder(project_.place()); }
+        return program_.fail(result.error());
+    }
+    return arguments_.compare_to.empty() ? print_outcome(program_, project_, *result)
+                                         : print_compared(program_, project_, *result, arguments_.compare_to);
+}
+
 }  // namespace
 
 Result<PipelineTemplate> pipeline_of(const Project& project, const StartArguments& arguments, const std::string& request) {
@@ -411,92 +538,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
     if (!opened.ok()) { return program.fail(opened.error()); }
-    Project& project = **opened;
-    if (arguments.takes_path) {
-        auto about = request_about_path(program, project, request, arguments.verb);
-        if (!about.ok()) { return program.fail(about.error()); }
-        request = std::move(*about);
-    }
-    if (const auto words = check_request_is_no_path(request, {program.directory, project.place().root}); !words.ok()) {
-        return program.fail(words.error());
-    }
-
-    const auto choice = choose_pipeline(project, arguments, request);
-    if (!choice.ok()) { return program.fail(choice.error()); }
-    auto pipeline = pipeline_chosen(project, *choice);
-    if (!pipeline.ok()) { return program.fail(pipeline.error()); }
-    name_choice(program, *choice, arguments.goal.empty() && arguments.entry.gives_artifacts());
-    if (arguments.prepare) {
-        auto prepared = arguments.prepare(project, *pipeline);
-        if (!prepared.ok()) { return program.fail(prepared.error()); }
-        request = std::move(*prepared);
-    }
-    std::vector<std::string> named = arguments.approve;
-    if (!arguments.exit_after.empty()) { named.push_back(arguments.exit_after); }
-    if (const auto known = check_stages(*pipeline, named); !known.ok()) { return program.fail(known.error()); }
-    if (const auto ends = check_exit_point(*pipeline, arguments.exit_after); !ends.ok()) { return program.fail(ends.error()); }
-    auto entry = entry_of_arguments(program, project, *pipeline, arguments);
-    if (!entry.ok()) { return program.fail(entry.error()); }
-    if (const auto runs =
-            check_some_stage_runs(*pipeline, *entry, arguments.exit_after.empty() ? pipeline->exit_stage : arguments.exit_after);
-        !runs.ok()) {
-        return program.fail(runs.error());
-    }
-    if (const auto asked = check_approvals_reached(*pipeline, *entry, arguments); !asked.ok()) {
-        return program.fail(asked.error());
-    }
-    if (request.empty()) { request = "Write tests for the specification: " + title_of(*entry); }
-    if (const auto ready = check_ready(project, *pipeline, request); !ready.ok()) { return program.fail(ready.error()); }
-    if (const auto fit = check_environment_of(program, project); !fit.ok()) { return program.fail(fit.error()); }
-    const auto gates = check_end(program, project, *pipeline, arguments);
-    if (!gates.ok()) { return program.fail(gates.error()); }
-    if (wants_interactive(project, arguments)) {
-        if (const auto askable = check_interactive(project, *pipeline); !askable.ok()) { return program.fail(askable.error()); }
-    }
-    if (const auto handlers_ok = check_handlers(project.settings(), project.plugins(), project.network(),
-                                                project.trust().left_out(), program.environment);
-        !handlers_ok.ok()) {
-        return program.fail(handlers_ok.error());
-    }
-    if (!arguments.compare_to.empty()) {
-        const auto other = project.tasks().resolve(arguments.compare_to);
-        if (!other.ok()) { return program.fail(other.error()); }
-        arguments.compare_to = *other;
-    }
-    const auto iterated = iterated_stages(program, project, *pipeline, *entry, arguments);
-    if (!iterated.ok()) { return program.fail(iterated.error()); }
-    const auto changed_files = uncommitted_changes(project);
-    name_uncommitted_changes(program, changed_files, arguments.include_uncommitted);
-    if (arguments.dry_run) {
-        return changed_files.ok() ? print_plan(program, project, *pipeline, arguments, *choice, request, *gates, *changed_files,
-                                               *entry, *iterated)
-                                  : program.fail(changed_files.error());
-    }
-    std::error_code error;
-    const bool first = !std::filesystem::exists(project.place().agentforge, error);
-    if (const auto made = prepare_project_folder(project.place(), false); !made.ok()) { return program.fail(made.error()); }
-
-    StartOptions options;
-    options.pipeline = *pipeline;
-    options.entry = std::move(*entry);
-    if (!arguments.exit_after.empty()) { options.exit_after = arguments.exit_after; }
-    options.supervised = arguments.supervised;
-    options.interactive = wants_interactive(project, arguments);
-    options.include_uncommitted = arguments.include_uncommitted;
-    options.base = *arguments.base;
-    options.approve_stages = {arguments.approve.begin(), arguments.approve.end()};
-    options.iterate_stages = *iterated;
-    options.configuration = project.settings_for_task();
-    options.set_file = arguments.set_file;
-    options.named = arguments.named;
-    options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
-    const auto result = project.controller().execute(request, options);
-    if (!result.ok()) {
-        if (first) { remove_empty_project_folder(project.place()); }
-        return program.fail(result.error());
-    }
-    return arguments.compare_to.empty() ? print_outcome(program, project, *result)
-                                        : print_compared(program, project, *result, arguments.compare_to);
+    return TaskStart(program, **opened, std::move(arguments), std::move(request)).run();
 }
 
 namespace {
@@ -545,9 +587,7 @@ int run_start(Program& program, StartArguments arguments) {
     return arguments.detach ? detach(program, work) : work();
 }
 
-}  // namespace
-
-void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments) {
+void add_exit_options(const Command& command, const std::shared_ptr<StartArguments>& arguments) {
     const Option exit_after =
         *add_option(*command, "--exit-after", arguments->exit_after, "End after this stage, with its verified artifact")
              ->type_name("STAGE");
@@ -560,30 +600,32 @@ void add_task_options(const Command& command, Program& program, const std::share
         "The same as --exit-after")
         ->type_name("STAGE")
         ->excludes(exit_after);
-    add_option(*command, "--compare-to", arguments->compare_to,
-               "At the end, compare it with this task, as `agentforge compare` does")
-        ->type_name("TASK");
-    add_flag(*command, "--include-uncommitted", arguments->include_uncommitted,
-             "Start from your checkout with its uncommitted changes, not from the last commit");
-    add_flag(*command, "--supervised", arguments->supervised, "Ask for approval between stages");
-    add_flag(*command, "--interactive", arguments->interactive,
+}
+
+/// When a person is asked, and whether the command waits for the answer.
+void add_asking_options(const Command& command, StartArguments& arguments) {
+    add_flag(*command, "--supervised", arguments.supervised, "Ask for approval between stages");
+    add_flag(*command, "--interactive", arguments.interactive,
              "Ask before every action of an agent: you approve, change or reject it");
-    add_option(*command, "--approve", arguments->approve, "Ask for approval after this stage; may be repeated")
+    add_option(*command, "--approve", arguments.approve, "Ask for approval after this stage; may be repeated")
         ->type_name("STAGE")
         ->repeatable();
     const Option iterate =
-        add_flag(*command, "--iterate", arguments->iterate,
+        add_flag(*command, "--iterate", arguments.iterate,
                  "Stop at each artifact that you may revise: approve it, have it revised, go back, or end with it");
     const Option iterate_at =
-        *add_option(*command, "--iterate-at", arguments->iterate_at, "The same, but only for this stage; may be repeated")
+        *add_option(*command, "--iterate-at", arguments.iterate_at, "The same, but only for this stage; may be repeated")
              ->type_name("STAGE")
              ->repeatable();
     iterate_at->excludes(iterate);
-    add_flag(*command, "--no-iterate", arguments->no_iterate,
+    add_flag(*command, "--no-iterate", arguments.no_iterate,
              "Never stop to show an artifact, even at a terminal: accept all that satisfy their contracts")
         ->excludes(iterate)
         ->excludes(iterate_at);
-    add_flag(*command, "--wait", arguments->wait, "If a person is needed, wait for the answer instead of ending with code 22");
+    add_flag(*command, "--wait", arguments.wait, "If a person is needed, wait for the answer instead of ending with code 22");
+}
+
+void add_model_options(const Command& command, Program& program) {
     const Option backend =
         *add_option_function(
              *command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
@@ -606,11 +648,9 @@ void add_task_options(const Command& command, Program& program, const std::share
         *command, "--record", [&program](const std::string& file) { program.settings.emplace_back("llm.record", file); },
         "Record the model's answers into this transcript")
         ->type_name("FILE");
-    add_option_function(
-        *command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
-        "What to deliver: commit, branch, files or pr (default: delivery.type, `commit`)")
-        ->type_name("TYPE")
-        ->one_of({"commit", "branch", "files", "pr"});
+}
+
+void add_limit_options(const Command& command, Program& program) {
     struct PartTimeout {
         const char* option;
         const char* setting;
@@ -637,6 +677,25 @@ void add_task_options(const Command& command, Program& program, const std::share
         [&program](const std::string& times) { program.settings.emplace_back("orchestration.cycle_limit", times); },
         "How often work may be sent back to a stage before a person is asked (orchestration.cycle_limit)")
         ->type_name("N");
+}
+
+}  // namespace
+
+void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments) {
+    add_exit_options(command, arguments);
+    add_option(*command, "--compare-to", arguments->compare_to,
+               "At the end, compare it with this task, as `agentforge compare` does")
+        ->type_name("TASK");
+    add_flag(*command, "--include-uncommitted", arguments->include_uncommitted,
+             "Start from your checkout with its uncommitted changes, not from the last commit");
+    add_asking_options(command, *arguments);
+    add_model_options(command, program);
+    add_option_function(
+        *command, "--deliver", [&program](const std::string& type) { program.settings.emplace_back("delivery.type", type); },
+        "What to deliver: commit, branch, files or pr (default: delivery.type, `commit`)")
+        ->type_name("TYPE")
+        ->one_of({"commit", "branch", "files", "pr"});
+    add_limit_options(command, program);
     const Option dry_run =
         add_flag(*command, "--dry-run", arguments->dry_run, "Check everything and show what would be done, without doing it");
     add_flag(*command, "--detach", arguments->detach, "Continue in the background; follow it with `agentforge attach`")

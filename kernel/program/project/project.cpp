@@ -351,161 +351,244 @@ TokenBudget token_budget(const Settings& settings) {
 
 ExecHelper Project::exec_helper() const { return {product_.exec_helper, settings_->list("sandbox.accept")}; }
 
-Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progress, std::string_view task) {
-    std::unique_ptr<Project> project(new Project(program));
-    AF_TRY(project->place_, ProjectPlace::find(program));
-    AF_TRY(project->product_, ProductPaths::find());
-    const std::string config = project->product_.config;
-    const std::filesystem::path own = project->place_.agentforge;
+/// Assembles a project, in the order of `open`: each step uses what those before it made.
+class Project::Opening {
+public:
+    Opening(Program& program, Progress& progress) : program_(program), progress_(progress), project_(new Project(program)) {}
 
-    AF_TRY(TrustedSettings loaded, load_settings(program, project->place_, project->product_));
-    AF_TRY(TrustedSettings trusted, resolve_trust(program, project->place_, project->product_, std::move(loaded)));
+    Result<std::unique_ptr<Project>> open(std::string_view task);
+
+private:
+    Result<void> load_trusted_settings(std::string_view task);
+    void warn_of_unused_settings();
+    Result<void> open_log();
+    Result<void> load_definitions();
+    Result<void> find_plugins();
+    void declare_servers();
+    Result<void> load_prices_and_limits();
+    void make_task_workspaces();
+    void set_gate_options(GateRunner::Options& gates);
+    void open_stores();
+    std::chrono::seconds longest_model_timeout();
+    void make_services();
+    Result<void> make_people_handlers();
+    Result<void> make_controller();
+
+    [[nodiscard]] const std::string& shipped() const { return project_->product_.config; }
+    [[nodiscard]] const std::filesystem::path& own() const { return project_->place_.agentforge; }
+    [[nodiscard]] const Settings& settings() const { return *project_->settings_; }
+    void report(const Error& problem) { program_.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+
+    Program& program_;
+    Progress& progress_;
+    std::unique_ptr<Project> project_;
+    std::string state_directory_;
+    TaskLimits limits_;
+    DeliverySettings delivery_;
+};
+
+Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progress, std::string_view task) {
+    return Opening(program, progress).open(task);
+}
+
+Result<std::unique_ptr<Project>> Project::Opening::open(std::string_view task) {
+    AF_TRY(project_->place_, ProjectPlace::find(program_));
+    AF_TRY(project_->product_, ProductPaths::find());
+    AF_CHECK(load_trusted_settings(task));
+    warn_of_unused_settings();
+    AF_CHECK(open_log());
+    AF_CHECK(load_definitions());
+    AF_CHECK(find_plugins());
+    declare_servers();
+    AF_CHECK(load_prices_and_limits());
+    make_task_workspaces();
+    open_stores();
+    make_services();
+    AF_CHECK(make_people_handlers());
+    AF_CHECK(make_controller());
+    return std::move(project_);
+}
+
+Result<void> Project::Opening::load_trusted_settings(std::string_view task) {
+    AF_TRY(TrustedSettings loaded, load_settings(program_, project_->place_, project_->product_));
+    AF_TRY(TrustedSettings trusted, resolve_trust(program_, project_->place_, project_->product_, std::move(loaded)));
     if (!task.empty()) {
-        AF_TRY(const json::object started, settings_of_task(TaskStore(own), task));
-        warn_of_ended_recording(program, *trusted.settings, started);
+        AF_TRY(const json::object started, settings_of_task(TaskStore(own()), task));
+        warn_of_ended_recording(program_, *trusted.settings, started);
         if (const auto brought = brought_by_task(*trusted.settings, started); !brought.empty()) {
-            AF_CHECK(check_brought(program, project->place_, trusted, project->ids_, started, brought));
-            AF_TRY(trusted, load_settings(program, project->place_, project->product_, brought));
+            AF_CHECK(check_brought(program_, project_->place_, trusted, project_->ids_, started, brought));
+            AF_TRY(trusted, load_settings(program_, project_->place_, project_->product_, brought));
         }
     }
-    project->settings_ = std::move(trusted.settings);
-    project->trust_ = std::move(trusted.trust);
-    name_unknown_variables(program, *project->settings_);
-    for (const auto& lines : {variables_not_followed(program.environment, project->place_.root), misnamed(own)}) {
-        for (const std::string& line : lines) { program.err << "agentforge: " << line << "\n"; }
+    project_->settings_ = std::move(trusted.settings);
+    project_->trust_ = std::move(trusted.trust);
+    return {};
+}
+
+void Project::Opening::warn_of_unused_settings() {
+    name_unknown_variables(program_, settings());
+    for (const auto& lines : {variables_not_followed(program_.environment, project_->place_.root), misnamed(own())}) {
+        for (const std::string& line : lines) { program_.err << "agentforge: " << line << "\n"; }
     }
+}
 
-    project->network_ = network_rule(*project->settings_, program.environment);
-    AF_TRY(const std::string state, state_directory(program.environment));
-    AF_TRY(project->secrets_,
-           project_secrets(program, project->place_, project->product_, *project->settings_, state, project->ids_));
-    const Redactor& redactor = *project->secrets_.redactor;
-    project->open_telemetry();
-    Log::Options log = log_options(program, project->place_, *project->settings_);
-    if (project->telemetry_) {
-        log.also = [telemetry = project->telemetry_.get()](const json::object& line) { telemetry->logged(line); };
+Result<void> Project::Opening::open_log() {
+    project_->network_ = network_rule(settings(), program_.environment);
+    AF_TRY(state_directory_, state_directory(program_.environment));
+    AF_TRY(project_->secrets_,
+           project_secrets(program_, project_->place_, project_->product_, settings(), state_directory_, project_->ids_));
+    project_->open_telemetry();
+    Log::Options log = log_options(program_, project_->place_, settings());
+    if (project_->telemetry_) {
+        log.also = [telemetry = project_->telemetry_.get()](const json::object& line) { telemetry->logged(line); };
     }
-    AF_TRY(project->log_, Log::open(log, progress, project->clock_));
+    AF_TRY(project_->log_, Log::open(log, progress_, project_->clock_));
+    project_->events_ = std::make_unique<RedactingSink>(*project_->secrets_.redactor, *project_->log_);
+    project_->log_errors(program_);
+    return {};
+}
 
-    project->events_ = std::make_unique<RedactingSink>(redactor, *project->log_);
-    project->log_errors(program);
+Result<void> Project::Opening::load_definitions() {
+    AF_TRY(project_->contracts_, ContractSet::load({shipped() + "/contracts", (own() / "contracts").string()}));
+    AF_TRY(project_->agents_, AgentSet::load(shipped() + "/agents", (own() / "agents").string(), project_->contracts_));
+    AF_CHECK(check_roles_of_settings(settings(), project_->agents_));
+    AF_TRY(project_->pipelines_, PipelineSet::load(shipped() + "/pipelines", (own() / "pipelines").string(),
+                                                   (own() / "orchestration" / "pipeline.yaml").string(), project_->contracts_));
+    return {};
+}
 
-    AF_TRY(project->contracts_, ContractSet::load({config + "/contracts", (own / "contracts").string()}));
-    AF_TRY(project->agents_, AgentSet::load(config + "/agents", (own / "agents").string(), project->contracts_));
-    AF_CHECK(check_roles_of_settings(*project->settings_, project->agents_));
-    AF_TRY(project->pipelines_, PipelineSet::load(config + "/pipelines", (own / "pipelines").string(),
-                                                  (own / "orchestration" / "pipeline.yaml").string(), project->contracts_));
+Result<void> Project::Opening::find_plugins() {
+    project_->plugins_ =
+        PluginRegistry::discover(plugin_search(program_, project_->place_, project_->product_, settings(), project_->trust_));
+    for (const Error& problem : project_->plugins_.problems()) { report(problem); }
+    return check_plugin_settings(project_->plugins_, settings());
+}
 
-    project->plugins_ = PluginRegistry::discover(
-        plugin_search(program, project->place_, project->product_, *project->settings_, project->trust_));
-    for (const Error& problem : project->plugins_.problems()) {
-        program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
-    }
-    AF_CHECK(check_plugin_settings(project->plugins_, *project->settings_));
+void Project::Opening::declare_servers() {
+    project_->servers_ =
+        declared_servers(settings(), project_->place_, project_->trust_, project_->network_, program_.environment);
+    for (const Error& problem : project_->servers_.problems) { report(problem); }
+}
 
-    project->servers_ =
-        declared_servers(*project->settings_, project->place_, project->trust_, project->network_, program.environment);
-    for (const Error& problem : project->servers_.problems) {
-        program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
-    }
+Result<void> Project::Opening::load_prices_and_limits() {
+    AF_TRY(project_->prices_, load_prices(project_->place_, project_->product_, settings()));
+    AF_TRY(limits_, load_limits(settings(), project_->pipelines_));
+    AF_TRY(delivery_, load_delivery(settings()));
+    return {};
+}
 
-    AF_TRY(project->prices_, load_prices(project->place_, project->product_, *project->settings_));
-    AF_TRY(TaskLimits limits, load_limits(*project->settings_, project->pipelines_));
-    AF_TRY(DeliverySettings delivery, load_delivery(*project->settings_));
-
-    project->processes_ = make_process_runner(project->exec_helper());
-    GitTaskWorkspaceOptions task_workspaces;
-    task_workspaces.repository = project->place_.root.string();
-    task_workspaces.state_directory = state;
-    task_workspaces.gates.languages_directory = config + "/languages";
-    task_workspaces.gates.more_languages = {(own / "languages").string()};
-    task_workspaces.gates.conformance_directories = {config + "/conformance", (own / "conformance").string()};
-    task_workspaces.gates.environment = program.environment;
-    task_workspaces.gates.settings = gate_settings(*project->settings_, project->place_);
-    task_workspaces.gates.settings.erase("language");
-    task_workspaces.gates.settings.erase("baseline_runs");
-    task_workspaces.gates.baseline_runs = project->settings_->integer("gates.baseline_runs");
-    task_workspaces.gates.settings.erase("held_out");
-    task_workspaces.gates.held_out = project->settings_->boolean("gates.held_out");
-    task_workspaces.gates.settings.erase("unattended");
-    task_workspaces.gates.settings.erase("outdated_tests");
-    task_workspaces.gates.settings.erase("setup");
-    task_workspaces.gates.setup = project->settings_->text("gates.setup");
-    task_workspaces.gates.language = project->settings_->text("gates.language");
-    task_workspaces.notice = [&program](const std::string& text) {
+void Project::Opening::make_task_workspaces() {
+    project_->processes_ = make_process_runner(project_->exec_helper());
+    GitTaskWorkspaceOptions options;
+    options.repository = project_->place_.root.string();
+    options.state_directory = state_directory_;
+    set_gate_options(options.gates);
+    options.notice = [&program = program_](const std::string& text) {
         program.err << "agentforge: " << printable_lines(text) << "\n";
     };
-    project->task_workspace_options_ = std::move(task_workspaces);
-    project->task_workspaces_ = make_git_task_workspaces(project->task_workspace_options_, *project->processes_);
+    project_->task_workspace_options_ = std::move(options);
+    project_->task_workspaces_ = make_git_task_workspaces(project_->task_workspace_options_, *project_->processes_);
+}
 
-    project->tasks_ = std::make_unique<TaskStore>(own);
-    project->tasks_->observe(project->log_.get());
-    if (project->telemetry_) {
-        project->telemetry_->pass_on(*project->log_);
-        project->tasks_->observe(project->telemetry_.get());
+void Project::Opening::set_gate_options(GateRunner::Options& gates) {
+    gates.languages_directory = shipped() + "/languages";
+    gates.more_languages = {(own() / "languages").string()};
+    gates.conformance_directories = {shipped() + "/conformance", (own() / "conformance").string()};
+    gates.environment = program_.environment;
+    gates.settings = gate_settings(settings(), project_->place_);
+    for (const char* key : {"language", "baseline_runs", "held_out", "unattended", "outdated_tests", "setup"}) {
+        gates.settings.erase(key);
     }
-    project->escalations_ = std::make_unique<EscalationStore>(own);
-    Project* const self = project.get();
-    // Roles may have their own timeouts. A call that takes longer than all of them hangs.
-    std::int64_t longest = project->settings_->integer("llm.timeout_seconds");
-    for (const std::string& role : project->agents_.roles()) {
-        longest = std::max(longest, read_model_settings(*project->settings_, role).timeout_seconds);
+    gates.baseline_runs = settings().integer("gates.baseline_runs");
+    gates.held_out = settings().boolean("gates.held_out");
+    gates.setup = settings().text("gates.setup");
+    gates.language = settings().text("gates.language");
+}
+
+void Project::Opening::open_stores() {
+    project_->tasks_ = std::make_unique<TaskStore>(own());
+    project_->tasks_->observe(project_->log_.get());
+    if (project_->telemetry_) {
+        project_->telemetry_->pass_on(*project_->log_);
+        project_->tasks_->observe(project_->telemetry_.get());
     }
-    project->services_ = std::make_unique<TaskServices>(
-        TaskServices{.plugins = project->plugins_,
-                     .contracts = project->contracts_,
-                     .agents = project->agents_,
-                     .events = *project->events_,
-                     .cancel = *program.cancel,
-                     .clock = project->clock_,
+    project_->escalations_ = std::make_unique<EscalationStore>(own());
+}
+
+/// Roles may have their own timeouts. A call that takes longer than all of them hangs.
+std::chrono::seconds Project::Opening::longest_model_timeout() {
+    std::int64_t longest = settings().integer("llm.timeout_seconds");
+    for (const std::string& role : project_->agents_.roles()) {
+        longest = std::max(longest, read_model_settings(settings(), role).timeout_seconds);
+    }
+    return std::chrono::seconds(longest);
+}
+
+void Project::Opening::make_services() {
+    Project* const self = project_.get();
+    self->services_ = std::make_unique<TaskServices>(
+        TaskServices{.plugins = self->plugins_,
+                     .contracts = self->contracts_,
+                     .agents = self->agents_,
+                     .events = *self->events_,
+                     .cancel = *program_.cancel,
+                     .clock = self->clock_,
                      .model = [self](const AgentDefinition& agent) { return self->model(agent); },
-                     .budget = token_budget(*project->settings_),
-                     .max_output_tokens = static_cast<std::uint64_t>(project->settings_->integer("llm.max_output_tokens")),
-                     .agents_md = project->settings_->boolean("context.agents_md"),
-                     .environment = program.environment,
-                     .servers = &project->servers_,
-                     .exec_helper = project->exec_helper(),
-                     .redactor = redactor,
-                     .model_limit = std::chrono::seconds(longest),
+                     .budget = token_budget(settings()),
+                     .max_output_tokens = static_cast<std::uint64_t>(settings().integer("llm.max_output_tokens")),
+                     .agents_md = settings().boolean("context.agents_md"),
+                     .environment = program_.environment,
+                     .servers = &self->servers_,
+                     .exec_helper = self->exec_helper(),
+                     .redactor = *self->secrets_.redactor,
+                     .model_limit = longest_model_timeout(),
                      .output_limit =
                          [self](const std::string& role) {
                              return static_cast<std::uint64_t>(read_model_settings(*self->settings_, role).max_output_tokens);
                          },
-                     .limits = std::move(limits),
-                     .prices = &project->prices_,
+                     .limits = std::move(limits_),
+                     .prices = &self->prices_,
                      .model_name = [self](const AgentDefinition& agent) { return self->model_name(agent); },
                      .agentic = [self](const AgentDefinition& agent) { return self->agentic(agent.role); },
                      .plugins_of = [self](const PipelineTemplate& pipeline) { return self->plugins_of(pipeline); },
-                     .delivery = std::move(delivery),
-                     .outdated_tests = project->settings_->list("gates.outdated_tests"),
-                     .other_repository = [&program](const std::string& name) -> Result<OtherRepository> {
+                     .delivery = std::move(delivery_),
+                     .outdated_tests = settings().list("gates.outdated_tests"),
+                     .other_repository = [&program = program_](const std::string& name) -> Result<OtherRepository> {
                          AF_TRY(const KnownRepository known, find_known_repository(program, name));
                          return OtherRepository{known.path, known.default_branch, known.contracts_path};
                      },
-                     .ask_about_suspicions = project->settings_->text("gates.unattended") == "strict"});
+                     .ask_about_suspicions = settings().text("gates.unattended") == "strict"});
+}
 
-    AF_TRY(std::vector<GroupedHandler> handlers, make_handlers(*project->settings_, project->plugins_, project->network_,
-                                                               project->trust_.left_out(), program.environment));
-    HandlerGroupOptions people{.clock = project->clock_, .store = *project->escalations_, .redactor = redactor};
-    people.reminders = reminder_policy(*project->settings_);
-    people.left_behind = [&program] { program.leave_at_once = true; };
-    project->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
+Result<void> Project::Opening::make_people_handlers() {
+    AF_TRY(std::vector<GroupedHandler> handlers,
+           make_handlers(settings(), project_->plugins_, project_->network_, project_->trust_.left_out(), program_.environment));
+    HandlerGroupOptions people{
+        .clock = project_->clock_, .store = *project_->escalations_, .redactor = *project_->secrets_.redactor};
+    people.reminders = reminder_policy(settings());
+    people.left_behind = [&program = program_] { program.leave_at_once = true; };
+    project_->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
+    return {};
+}
+
+Result<void> Project::Opening::make_controller() {
     // Asks the person at the terminal about every action of an interactive task and about each artifact to approve.
     std::shared_ptr<EscalationHandler> present;
-    if (is_at_terminal(program)) { AF_TRY(present, project->plugins_.escalation("console")); }
-    project->controller_ = std::make_unique<PipelineController>(
-        ControllerSetup{.store = *project->tasks_,
-                        .task_workspaces = *project->task_workspaces_,
-                        .escalations = *project->escalations_,
-                        .services = *project->services_,
-                        .ids = project->ids_,
-                        .handler = project->handlers_,
-                        .wait = std::chrono::seconds(project->settings_->integer("escalation.wait_seconds")),
+    if (is_at_terminal(program_)) { AF_TRY(present, project_->plugins_.escalation("console")); }
+    Project* const self = project_.get();
+    self->controller_ = std::make_unique<PipelineController>(
+        ControllerSetup{.store = *self->tasks_,
+                        .task_workspaces = *self->task_workspaces_,
+                        .escalations = *self->escalations_,
+                        .services = *self->services_,
+                        .ids = self->ids_,
+                        .handler = self->handlers_,
+                        .wait = std::chrono::seconds(settings().integer("escalation.wait_seconds")),
                         .command = "agentforge",
                         .present = std::move(present),
-                        .answer_rule = answer_rule(*project->settings_),
+                        .answer_rule = answer_rule(settings()),
                         .process_due =
-                            [group = project->handlers_](const std::string& id, CallContext& context) {
+                            [group = self->handlers_](const std::string& id, CallContext& context) {
                                 for (const Error& problem : group->process_due(id, context, true).problems) {
                                     context.log(LogLevel::warning, problem.to_string(), {});
                                 }
@@ -515,7 +598,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
                                 return extension_of(
                                     of, [self](std::string_view name) { return self->pipelines().get(name); }, extend_to);
                             }});
-    return project;
+    return {};
 }
 
 void Project::log_errors(Program& program) {

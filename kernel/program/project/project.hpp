@@ -111,6 +111,8 @@ public:
     Project& operator=(const Project&) = delete;
 
 private:
+    class Opening;
+
     explicit Project(Program& program) : program_(program) {}
 
     /// Opens telemetry if the environment names a collector. Reports problems and continues.

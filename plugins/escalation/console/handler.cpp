@@ -168,6 +168,130 @@ Result<void> ConsoleHandler::notify_approval(const ApprovalRequest& request, Cal
     return {};
 }
 
+namespace {
+
+json::object editable_part(const ApprovalRequest& request) {
+    json::object part;
+    for (const char* key : {"tool", "arguments"}) {
+        if (const json::value* value = request.artifact.if_contains(key)) { part[key] = *value; }
+    }
+    return part;
+}
+
+/// Asks for one approval until a line decides it.
+class ApprovalDialog {
+public:
+    /// `drafts`: edits of actions, by id.
+    ApprovalDialog(const ApprovalRequest& request, const Asked& terminal, std::map<std::string, std::string>& drafts,
+                   CallContext& context)
+        : request_(request),
+          terminal_(terminal),
+          drafts_(drafts),
+          context_(context),
+          action_(is_action(request)),
+          whole_(readable(shown_part(request))),
+          preview_(preview_of(whole_, most_lines)),
+          prompt_(std::string(action_ ? "Do it? [y/n/e" : "Approve? [y/n/x/c") + (preview_.more == 0 ? "] " : "/v] ")) {}
+
+    /// Returns nothing if the answer comes later. `editor`: empty for the person's own.
+    std::optional<Approval> ask(const std::string& editor);
+
+private:
+    void show();
+    [[nodiscard]] std::string legend() const;
+    void take(const std::string& said, const std::string& editor);
+    void end_with(const std::string& said);
+    void edit(const std::string& editor);
+    void decide(bool approved, std::optional<std::string> feedback = std::nullopt);
+
+    const ApprovalRequest& request_;
+    const Asked& terminal_;
+    std::map<std::string, std::string>& drafts_;
+    CallContext& context_;
+    const bool action_;
+    const std::string whole_;
+    const Preview preview_;
+    const std::string prompt_;
+    std::optional<Approval> decision_;
+    bool over_ = false;
+};
+
+std::optional<Approval> ApprovalDialog::ask(const std::string& editor) {
+    show();
+    while (!over_) {
+        const std::optional<std::string> line = terminal_->read_line(context_);
+        take(line ? trimmed(*line) : "", editor);
+    }
+    return std::move(decision_);
+}
+
+void ApprovalDialog::show() {
+    terminal_->discard_typed_ahead();
+    terminal_->write((action_ ? "\nAction " : "\nApproval ") + one_line(request_.id) + " (task " + one_line(request_.task_id) +
+                     ", stage " + one_line(request_.stage) + ", hash " + one_line(request_.artifact_hash).substr(0, 12) + ")\n" +
+                     with_bars(preview_.text) +
+                     (preview_.more == 0 ? "" : "  | … " + std::to_string(preview_.more) + " more lines\n") + legend() + prompt_);
+}
+
+std::string ApprovalDialog::legend() const {
+    const std::string view = preview_.more == 0 ? "" : "   v show all of it";
+    return action_ ? "  y yes   n no   e edit it first" + view + "\n  or say what to do instead; an empty line decides later\n"
+                   : "  y yes   n reject it   x yes, and end the task here   c yes, and add stages" + view +
+                         "\n  or say what to change; an empty line decides later\n";
+}
+
+void ApprovalDialog::take(const std::string& said, const std::string& editor) {
+    if (said.empty()) {
+        terminal_->write("\n");
+        over_ = true;
+    } else if (said == "y" || said == "Y" || said == "yes") {
+        decide(true);
+    } else if (said == "n" || said == "N" || said == "no") {
+        decide(false);
+    } else if (!action_ && (said == "x" || said == "c" || said.starts_with("c "))) {
+        end_with(said);
+    } else if (said == "v" && preview_.more > 0) {
+        terminal_->write(with_bars(whole_) + prompt_);
+    } else if (said == "e" && action_) {
+        edit(editor);
+    } else if (said.size() == 1) {  // A mistyped letter is not feedback.
+        terminal_->write("`" + said + "` is none of these. " + prompt_);
+    } else {
+        decide(false, said);
+    }
+}
+
+/// A yes with more to say comes as text.
+void ApprovalDialog::end_with(const std::string& said) {
+    if (said == "x") { return decide(true, "exit"); }
+    decide(true, said.size() > 2 ? "extend " + trimmed(said.substr(2)) : "extend");
+}
+
+void ApprovalDialog::edit(const std::string& editor) {
+    const std::string proposed = readable(editable_part(request_));
+    const auto draft = drafts_.find(request_.id);
+    const std::string before = draft == drafts_.end() ? proposed : draft->second;
+    const auto edited =
+        terminal_->edit(before, request_.id + ".yaml", editor.empty() ? editor_of_environment() : editor, context_);
+    if (edited && *edited != proposed) {
+        drafts_[request_.id] = *edited;
+        return decide(true, *edited);
+    }
+    over_ = time_is_up(context_);
+    if (!over_) { terminal_->write((edited ? "It was left as it was. " : "The editor did not end well. ") + prompt_); }
+}
+
+void ApprovalDialog::decide(bool approved, std::optional<std::string> feedback) {
+    decision_.emplace();
+    decision_->artifact_hash = request_.artifact_hash;
+    decision_->decided_by = person();
+    decision_->approved = approved;
+    decision_->feedback = std::move(feedback);
+    over_ = true;
+}
+
+}  // namespace
+
 Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const ApprovalRequest& request, CallContext& context) {
     const std::lock_guard alone(one_question_);
     const Asked terminal(given_.get());
@@ -176,75 +300,7 @@ Result<std::optional<Approval>> ConsoleHandler::wait_for_approval(const Approval
         return std::optional<Approval>();
     }
     if (time_is_up(context)) { return std::optional<Approval>(); }
-
-    const bool action = is_action(request);
-    const std::string whole = readable(shown_part(request));
-    const Preview preview = preview_of(whole, most_lines);
-    const std::string view = preview.more == 0 ? "" : "   v show all of it";
-    const std::string legend =
-        action ? "  y yes   n no   e edit it first" + view + "\n  or say what to do instead; an empty line decides later\n"
-               : "  y yes   n reject it   x yes, and end the task here   c yes, and add stages" + view +
-                     "\n  or say what to change; an empty line decides later\n";
-    const std::string prompt = std::string(action ? "Do it? [y/n/e" : "Approve? [y/n/x/c") + (view.empty() ? "] " : "/v] ");
-    terminal->discard_typed_ahead();
-    terminal->write((action ? "\nAction " : "\nApproval ") + one_line(request.id) + " (task " + one_line(request.task_id) +
-                    ", stage " + one_line(request.stage) + ", hash " + one_line(request.artifact_hash).substr(0, 12) + ")\n" +
-                    with_bars(preview.text) +
-                    (preview.more == 0 ? "" : "  | … " + std::to_string(preview.more) + " more lines\n") + legend + prompt);
-    Approval approval;
-    approval.artifact_hash = request.artifact_hash;
-    approval.decided_by = person();
-    for (;;) {
-        const std::optional<std::string> line = terminal->read_line(context);
-        const std::string said = line ? trimmed(*line) : "";
-        if (said.empty()) {
-            terminal->write("\n");
-            return std::optional<Approval>();
-        }
-        if (said == "y" || said == "Y" || said == "yes") {
-            approval.approved = true;
-            return std::optional<Approval>(std::move(approval));
-        }
-        if (said == "n" || said == "N" || said == "no") { return std::optional<Approval>(std::move(approval)); }
-        // A yes with more to say, such as a changed action, comes as text.
-        const bool goes_on = said == "c" || said.starts_with("c ");
-        if (!action && (said == "x" || goes_on)) {
-            approval.approved = true;
-            approval.feedback = said == "x"       ? std::string("exit")
-                                : said.size() > 2 ? "extend " + trimmed(said.substr(2))
-                                                  : std::string("extend");
-            return std::optional<Approval>(std::move(approval));
-        }
-        if (said == "v" && preview.more > 0) {
-            terminal->write(with_bars(whole) + prompt);
-            continue;
-        }
-        if (said == "e" && action) {
-            json::object part;
-            for (const char* key : {"tool", "arguments"}) {
-                if (const json::value* value = request.artifact.if_contains(key)) { part[key] = *value; }
-            }
-            const auto draft = drafts_.find(request.id);
-            const std::string before = draft == drafts_.end() ? readable(part) : draft->second;
-            const auto edited =
-                terminal->edit(before, request.id + ".yaml", editor_.empty() ? editor_of_environment() : editor_, context);
-            if (edited && *edited != readable(part)) {
-                drafts_[request.id] = *edited;
-                approval.approved = true;
-                approval.feedback = *edited;
-                return std::optional<Approval>(std::move(approval));
-            }
-            if (time_is_up(context)) { return std::optional<Approval>(); }
-            terminal->write((edited ? "It was left as it was. " : "The editor did not end well. ") + prompt);
-            continue;
-        }
-        if (said.size() == 1) {  // A mistyped letter is not feedback.
-            terminal->write("`" + said + "` is none of these. " + prompt);
-            continue;
-        }
-        approval.feedback = said;
-        return std::optional<Approval>(std::move(approval));
-    }
+    return ApprovalDialog(request, terminal, drafts_, context).ask(editor_);
 }
 
 }  // namespace agentforge::escalation_console

@@ -148,88 +148,133 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
     return target;
 }
 
-Result<void> WebhookHandler::send(Message message, const std::string& directory, CallContext& context) const {
-    AF_TRY(const Target target, this->target());
-    const auto cancelled = [&target] {
-        return Error{"AF-ESC-053", "the notification of the webhook was cancelled", target.server.host, "It is sent later.",
-                     ErrorKind::cancelled};
+/// One notification, tried until it arrives, is refused or is too late.
+class WebhookHandler::Notification {
+public:
+    Notification(const WebhookHandler& handler, const Target& target, const Message& message, CallContext& context)
+        : handler_(handler), target_(target), message_(message), context_(context) {}
+
+    Result<void> send();
+
+private:
+    /// A failure after which another attempt may succeed.
+    struct Failure {
+        std::string why;
+        milliseconds asked{0};  ///< How long the server asks to wait.
     };
-    take_told(message, directory);
-    http::Call call;
-    call.server = target.server;
-    call.path = target.path;
-    call.ca_file = ca_file_;
-    call.max_body_bytes = longest_answer;
-    call.body = slack_ ? slack_body(message, reference_) : json_body(message, reference_);
-    auto proxy = http::proxy_for(target.server, environment_);
+
+    Result<void> prepare();
+    void set_headers();
+    Result<std::optional<Failure>> try_once();
+    [[nodiscard]] Result<std::optional<Failure>> judge(const http::Head& head, const std::string& answer) const;
+    [[nodiscard]] Result<std::optional<Failure>> judge(const Error& error) const;
+    [[nodiscard]] Error cancelled() const;
+    [[nodiscard]] Error late(unsigned tries, const std::string& why) const;
+
+    const WebhookHandler& handler_;
+    const Target& target_;
+    const Message& message_;
+    CallContext& context_;
+    http::Call call_;
+    steady_clock::time_point latest_;
+};
+
+Result<void> WebhookHandler::Notification::send() {
+    AF_CHECK(prepare());
+    if (context_.cancelled()) { return cancelled(); }  // The caller only checks what is missing: sends nothing.
+    latest_ = steady_clock::now() + handler_.timeout_;
+    if (const auto deadline = context_.deadline()) { latest_ = std::min(latest_, *deadline); }
+    milliseconds pause = handler_.first_pause_;
+    for (unsigned tries = 1;; ++tries) {
+        AF_TRY(const std::optional<Failure> failure, try_once());
+        if (!failure) { return {}; }
+        const milliseconds next = std::max(pause, failure->asked);
+        if (steady_clock::now() + next >= latest_) { return late(tries, failure->why); }
+        if (!rest(next, context_)) { return cancelled(); }
+        pause *= 2;
+    }
+}
+
+Result<void> WebhookHandler::Notification::prepare() {
+    call_.server = target_.server;
+    call_.path = target_.path;
+    call_.ca_file = handler_.ca_file_;
+    call_.max_body_bytes = longest_answer;
+    call_.body = handler_.slack_ ? slack_body(message_, handler_.reference_) : json_body(message_, handler_.reference_);
+    auto proxy = http::proxy_for(target_.server, handler_.environment_);
     if (!proxy.ok()) {
         return Error{"AF-ESC-051", "the webhook's proxy cannot be used: " + proxy.error().message, proxy.error().where,
                      proxy.error().remedy, ErrorKind::unavailable};
     }
-    call.proxy = std::move(proxy).value();
-    if (context.cancelled()) { return cancelled(); }  // The caller only checks what is missing: sends nothing.
+    call_.proxy = std::move(proxy).value();
+    return {};
+}
 
-    const auto begin = steady_clock::now();
-    auto latest = begin + timeout_;
-    if (const auto deadline = context.deadline()) { latest = std::min(latest, *deadline); }
-    const auto late = [&target, &message](unsigned tries, const std::string& why) {
-        return Error{"AF-ESC-053",
-                     "the webhook at " + target.server.host + " was not notified of " + message.id + " (tried " +
-                         std::to_string(tries) + (tries == 1 ? " time): " : " times): ") + why,
-                     target.server.host,
-                     "Nothing is lost: it is notified again by `agentforge remind` and when the task is resumed.",
-                     ErrorKind::transient};
-    };
-    milliseconds pause = first_pause_;
-    for (unsigned tries = 1;; ++tries) {
-        const std::string timestamp = std::to_string(
-            std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count());
-        call.headers = {{"User-Agent", "agentforge"}, {"Idempotency-Key", message.key()}, {"X-AgentForge-Timestamp", timestamp}};
-        if (!target.secret.empty()) {
-            call.headers.emplace_back("X-AgentForge-Signature", signature(target.secret, timestamp, call.body));
-        }
-        call.deadline = std::min(latest, steady_clock::now() + longest_attempt);
-        std::string answer;
-        const auto head = http::exchange(
-            call, [&context] { return context.cancelled(); },
-            [&answer](const http::Head&, std::string_view part) -> Result<bool> {
-                answer.append(part);
-                return answer.size() < longest_answer;
-            });
-        std::string why;
-        milliseconds asked{0};
-        if (head.ok() && head->status >= 200 && head->status < 300) { return {}; }
-        if (head.ok()) {
-            why = "it answered " + std::to_string(head->status) + said(answer);
-            if (!may_pass(head->status)) {
-                const bool moved = head->status >= 300 && head->status < 400;
-                return Error{
-                    "AF-ESC-054",
-                    "the webhook at " + target.server.host + " refused " + message.id + ": " + why +
-                        (moved ? " (a redirection, which is not followed)" : ""),
-                    target.server.host,
-                    "Check the address in " + url_variable_ + ", the server's key and `format`; then `agentforge remind`.",
-                    ErrorKind::unavailable};
-            }
-            asked = http::asked_to_wait(*head);
-        } else {
-            const Error& error = head.error();
-            if (error.kind == ErrorKind::cancelled) { return cancelled(); }
-            why = error.message;
-            if (error.code == "AF-LLM-403" || error.code == "AF-LLM-415") {
-                return Error{
-                    "AF-ESC-054", "the webhook was not notified of " + message.id + ": " + why, target.server.host,
-                    error.code == "AF-LLM-415"
-                        ? error.remedy
-                        : "Check the address; for a private certificate authority name its file in the plugin's setting ca_file.",
-                    ErrorKind::unavailable};
-            }
-        }
-        const milliseconds next = std::max(pause, asked);
-        if (steady_clock::now() + next >= latest) { return late(tries, why); }
-        if (!rest(next, context)) { return cancelled(); }
-        pause *= 2;
+void WebhookHandler::Notification::set_headers() {
+    const std::string timestamp = std::to_string(
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+    call_.headers = {{"User-Agent", "agentforge"}, {"Idempotency-Key", message_.key()}, {"X-AgentForge-Timestamp", timestamp}};
+    if (!target_.secret.empty()) {
+        call_.headers.emplace_back("X-AgentForge-Signature", signature(target_.secret, timestamp, call_.body));
     }
+}
+
+/// Returns nothing if the notification arrived. An error is final.
+Result<std::optional<WebhookHandler::Notification::Failure>> WebhookHandler::Notification::try_once() {
+    set_headers();
+    call_.deadline = std::min(latest_, steady_clock::now() + longest_attempt);
+    std::string answer;
+    const auto head = http::exchange(
+        call_, [this] { return context_.cancelled(); },
+        [&answer](const http::Head&, std::string_view part) -> Result<bool> {
+            answer.append(part);
+            return answer.size() < longest_answer;
+        });
+    return head.ok() ? judge(*head, answer) : judge(head.error());
+}
+
+Result<std::optional<WebhookHandler::Notification::Failure>> WebhookHandler::Notification::judge(
+    const http::Head& head, const std::string& answer) const {
+    if (head.status >= 200 && head.status < 300) { return std::optional<Failure>(); }
+    const std::string why = "it answered " + std::to_string(head.status) + said(answer);
+    if (may_pass(head.status)) { return std::optional(Failure{why, http::asked_to_wait(head)}); }
+    const bool moved = head.status >= 300 && head.status < 400;
+    return Error{"AF-ESC-054",
+                 "the webhook at " + target_.server.host + " refused " + message_.id + ": " + why +
+                     (moved ? " (a redirection, which is not followed)" : ""),
+                 target_.server.host,
+                 "Check the address in " + handler_.url_variable_ + ", the server's key and `format`; then `agentforge remind`.",
+                 ErrorKind::unavailable};
+}
+
+Result<std::optional<WebhookHandler::Notification::Failure>> WebhookHandler::Notification::judge(const Error& error) const {
+    if (error.kind == ErrorKind::cancelled) { return cancelled(); }
+    if (error.code != "AF-LLM-403" && error.code != "AF-LLM-415") { return std::optional(Failure{error.message}); }
+    return Error{"AF-ESC-054", "the webhook was not notified of " + message_.id + ": " + error.message, target_.server.host,
+                 error.code == "AF-LLM-415"
+                     ? error.remedy
+                     : "Check the address; for a private certificate authority name its file in the plugin's setting ca_file.",
+                 ErrorKind::unavailable};
+}
+
+Error WebhookHandler::Notification::cancelled() const {
+    return Error{"AF-ESC-053", "the notification of the webhook was cancelled", target_.server.host, "It is sent later.",
+                 ErrorKind::cancelled};
+}
+
+Error WebhookHandler::Notification::late(unsigned tries, const std::string& why) const {
+    return Error{"AF-ESC-053",
+                 "the webhook at " + target_.server.host + " was not notified of " + message_.id + " (tried " +
+                     std::to_string(tries) + (tries == 1 ? " time): " : " times): ") + why,
+                 target_.server.host,
+                 "Nothing is lost: it is notified again by `agentforge remind` and when the task is resumed.",
+                 ErrorKind::transient};
+}
+
+Result<void> WebhookHandler::send(Message message, const std::string& directory, CallContext& context) const {
+    AF_TRY(const Target target, this->target());
+    take_told(message, directory);
+    return Notification(*this, target, message, context).send();
 }
 
 Result<void> WebhookHandler::notify(const Escalation& escalation, CallContext& context) {

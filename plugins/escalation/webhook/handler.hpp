@@ -52,6 +52,7 @@ private:
         std::string path;    ///< Including its query.
         std::string secret;  ///< Empty: requests are not signed.
     };
+    class Notification;
     [[nodiscard]] Result<Target> target() const;
     [[nodiscard]] Result<void> send(Message message, const std::string& directory, CallContext& context) const;
 

@@ -405,8 +405,10 @@ struct Call {
     bool artifact = false;  ///< agentic: an artifact was left.
 };
 
-/// Returns the answer, or the error in the program's own words if it has any.
-Result<Completion> judge(const Settings& settings, const Call& call, const process::Outcome& outcome) {
+bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
+
+/// Returns the error of a call that was ended from outside.
+std::optional<Error> ended_early(const Settings& settings, const Call& call, const process::Outcome& outcome) {
     if (outcome.cancelled) {
         return Error{"AF-LLM-307", "The call of '" + call.name + "' was cancelled", "", "Resume the task to go on.",
                      ErrorKind::cancelled};
@@ -424,36 +426,32 @@ Result<Completion> judge(const Settings& settings, const Call& call, const proce
                      "'" + call.name + "' printed more than " + std::to_string(settings.max_output_bytes) + " bytes", "",
                      "Make the command print only its answer.", ErrorKind::unavailable};
     }
+    return std::nullopt;
+}
 
-    const std::string output = process::to_utf8(outcome.out);
-    Answer answer = settings.preset == Preset::codex    ? read_codex(output)
-                    : settings.output == OutputAs::json ? read_claude(output)
-                                                        : read_text(output);
-    // A program's own report of a failure tells more than its exit code, so it comes first.
-    if (answer.failed) {
-        const ErrorKind kind = kind_of_failure(answer.failure, answer.status_kind);
-        return Error{"AF-LLM-304", "'" + call.name + "' failed: " + head(answer.failure),
-                     "exit code " + std::to_string(outcome.exit_code), remedy_for(kind), pausing(kind)};
-    }
-    if (outcome.exit_code != 0) {
-        const std::string said = outcome.err.empty() ? tail(outcome.out) : tail(outcome.err);
-        const ErrorKind kind = kind_of_failure(said);
-        return Error{"AF-LLM-302",
-                     "'" + call.name + "' ended with " +
-                         (outcome.signal != 0 ? "signal " + std::to_string(outcome.signal)
-                                              : "exit code " + std::to_string(outcome.exit_code)) +
-                         (said.empty() ? "" : ": " + said),
-                     call.program, remedy_for(kind), pausing(kind)};
-    }
-    if (call.artifact && answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
-        answer.found = true;  // A command that leaves an artifact need print nothing.
-        answer.completion.text = "(an artifact, no words)";
-    }
-    if (!answer.found || answer.completion.text.find_first_not_of(" \t\r\n") == std::string::npos) {
-        return Error{"AF-LLM-305", "'" + call.name + "' gave no answer", outcome.err.empty() ? head(output) : tail(outcome.err),
-                     "Run the command by hand and compare its output with the settings of the cli backend.",
-                     ErrorKind::unavailable};
-    }
+Answer read_answer(const Settings& settings, const std::string& output) {
+    if (settings.preset == Preset::codex) { return read_codex(output); }
+    return settings.output == OutputAs::json ? read_claude(output) : read_text(output);
+}
+
+Error failed(const Call& call, const process::Outcome& outcome, const Answer& answer) {
+    const ErrorKind kind = kind_of_failure(answer.failure, answer.status_kind);
+    return Error{"AF-LLM-304", "'" + call.name + "' failed: " + head(answer.failure),
+                 "exit code " + std::to_string(outcome.exit_code), remedy_for(kind), pausing(kind)};
+}
+
+Error ended_badly(const Call& call, const process::Outcome& outcome) {
+    const std::string said = outcome.err.empty() ? tail(outcome.out) : tail(outcome.err);
+    const ErrorKind kind = kind_of_failure(said);
+    return Error{"AF-LLM-302",
+                 "'" + call.name + "' ended with " +
+                     (outcome.signal != 0 ? "signal " + std::to_string(outcome.signal)
+                                          : "exit code " + std::to_string(outcome.exit_code)) +
+                     (said.empty() ? "" : ": " + said),
+                 call.program, remedy_for(kind), pausing(kind)};
+}
+
+Completion completion_of(const Settings& settings, const Call& call, const process::Outcome& outcome, Answer answer) {
     Completion completion = std::move(answer.completion);
     if (const std::string session = find_session(settings.session_id_pattern, outcome); !session.empty()) {
         completion.session_id = session;
@@ -468,6 +466,26 @@ Result<Completion> judge(const Settings& settings, const Call& call, const proce
     estimate(completion.usage, answer.requests, call.prompt_bytes, completion.text.size());
     count_requests(settings, completion, requests);
     return completion;
+}
+
+/// Returns the answer, or the error in the program's own words if it has any.
+Result<Completion> judge(const Settings& settings, const Call& call, const process::Outcome& outcome) {
+    if (auto error = ended_early(settings, call, outcome)) { return *std::move(error); }
+    const std::string output = process::to_utf8(outcome.out);
+    Answer answer = read_answer(settings, output);
+    // A program's own report of a failure tells more than its exit code, so it comes first.
+    if (answer.failed) { return failed(call, outcome, answer); }
+    if (outcome.exit_code != 0) { return ended_badly(call, outcome); }
+    if (call.artifact && is_blank(answer.completion.text)) {
+        answer.found = true;  // A command that leaves an artifact need print nothing.
+        answer.completion.text = "(an artifact, no words)";
+    }
+    if (!answer.found || is_blank(answer.completion.text)) {
+        return Error{"AF-LLM-305", "'" + call.name + "' gave no answer", outcome.err.empty() ? head(output) : tail(outcome.err),
+                     "Run the command by hand and compare its output with the settings of the cli backend.",
+                     ErrorKind::unavailable};
+    }
+    return completion_of(settings, call, outcome, std::move(answer));
 }
 
 milliseconds time_for(const Settings& settings, const CallContext& context) {

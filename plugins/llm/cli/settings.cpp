@@ -50,68 +50,84 @@ std::int64_t number(std::string_view key, const json::value& value, std::int64_t
     return read;
 }
 
+Preset preset_of(std::string_view key, const json::value& value) {
+    const std::string name = text(key, value);
+    if (name == "claude") { return Preset::claude; }
+    if (name == "codex") { return Preset::codex; }
+    if (!name.empty()) { refuse(key, "must be 'claude', 'codex' or empty, not '" + name + "'"); }
+    return Preset::none;
+}
+
+PromptBy prompt_by(std::string_view key, const json::value& value) {
+    const std::string by = text(key, value);
+    if (by != "stdin" && by != "argument") { refuse(key, "must be 'stdin' or 'argument', not '" + by + "'"); }
+    return by == "stdin" ? PromptBy::standard_input : PromptBy::argument;
+}
+
+OutputAs output_as(std::string_view key, const json::value& value) {
+    const std::string as = text(key, value);
+    if (as != "text" && as != "json") { refuse(key, "must be 'text' or 'json', not '" + as + "'"); }
+    return as == "text" ? OutputAs::text : OutputAs::json;
+}
+
+Mode mode_of(std::string_view key, const json::value& value) {
+    const std::string mode = text(key, value);
+    if (mode != "plain" && mode != "agentic") { refuse(key, "must be 'plain' or 'agentic', not '" + mode + "'"); }
+    return mode == "agentic" ? Mode::agentic : Mode::plain;
+}
+
+std::string session_id_pattern(std::string_view key, const json::value& value) {
+    std::string read = text(key, value);
+    const re2::RE2 pattern(read, re2::RE2::Quiet);
+    if (!pattern.ok()) { refuse(key, "is not a regular expression: " + pattern.error()); }
+    if (!read.empty() && pattern.NumberOfCapturingGroups() < 1) { refuse(key, "must have a group '(…)' around the id"); }
+    return read;
+}
+
+void read_setting(Settings& settings, std::string_view key, const json::value& value) {
+    if (key == "preset") {
+        settings.preset = preset_of(key, value);
+    } else if (key == "command") {
+        settings.command = texts(key, value);
+    } else if (key == "timeout_seconds") {
+        settings.timeout = std::chrono::seconds(number(key, value, 1, 86'400));
+    } else if (key == "model") {
+        settings.model = text(key, value);
+    } else if (key == "prompt") {
+        settings.prompt = prompt_by(key, value);
+    } else if (key == "output") {
+        settings.output = output_as(key, value);
+    } else if (key == "session_id_pattern") {
+        settings.session_id_pattern = session_id_pattern(key, value);
+    } else if (key == "environment") {
+        settings.environment = texts(key, value);
+    } else if (key == "max_output_bytes") {
+        settings.max_output_bytes = static_cast<std::size_t>(number(key, value, 1'024, 50 << 20));
+    } else if (key == "mode") {
+        settings.mode = mode_of(key, value);
+    } else if (key == "readable") {
+        settings.readable = paths(key, value);
+    } else if (key == "writable") {
+        settings.writable = paths(key, value);
+    } else if (key == "max_requests") {
+        settings.max_requests = static_cast<unsigned>(number(key, value, 1, 1'000));
+    } else if (key == "max_turns") {
+        settings.max_turns = static_cast<unsigned>(number(key, value, 1, 1'000));
+    } else {
+        refuse(
+            key,
+            "is unknown; known are preset, command, timeout_seconds, model, prompt, output, session_id_pattern, environment, max_output_bytes, mode, readable, writable, max_requests, max_turns");
+    }
+}
+
 }  // namespace
 
 Settings read_settings(const json::object& object) {
     Settings settings;
-    bool output_given = false;
-    for (const auto& [key, value] : object) {
-        if (key == "preset") {
-            const std::string name = text(key, value);
-            if (name == "claude") {
-                settings.preset = Preset::claude;
-            } else if (name == "codex") {
-                settings.preset = Preset::codex;
-            } else if (!name.empty()) {
-                refuse(key, "must be 'claude', 'codex' or empty, not '" + name + "'");
-            }
-        } else if (key == "command") {
-            settings.command = texts(key, value);
-        } else if (key == "timeout_seconds") {
-            settings.timeout = std::chrono::seconds(number(key, value, 1, 86'400));
-        } else if (key == "model") {
-            settings.model = text(key, value);
-        } else if (key == "prompt") {
-            const std::string by = text(key, value);
-            if (by != "stdin" && by != "argument") { refuse(key, "must be 'stdin' or 'argument', not '" + by + "'"); }
-            settings.prompt = by == "stdin" ? PromptBy::standard_input : PromptBy::argument;
-        } else if (key == "output") {
-            const std::string as = text(key, value);
-            if (as != "text" && as != "json") { refuse(key, "must be 'text' or 'json', not '" + as + "'"); }
-            settings.output = as == "text" ? OutputAs::text : OutputAs::json;
-            output_given = true;
-        } else if (key == "session_id_pattern") {
-            settings.session_id_pattern = text(key, value);
-            const re2::RE2 pattern(settings.session_id_pattern, re2::RE2::Quiet);
-            if (!pattern.ok()) { refuse(key, "is not a regular expression: " + pattern.error()); }
-            if (!settings.session_id_pattern.empty() && pattern.NumberOfCapturingGroups() < 1) {
-                refuse(key, "must have a group '(…)' around the id");
-            }
-        } else if (key == "environment") {
-            settings.environment = texts(key, value);
-        } else if (key == "max_output_bytes") {
-            settings.max_output_bytes = static_cast<std::size_t>(number(key, value, 1'024, 50 << 20));
-        } else if (key == "mode") {
-            const std::string mode = text(key, value);
-            if (mode != "plain" && mode != "agentic") { refuse(key, "must be 'plain' or 'agentic', not '" + mode + "'"); }
-            settings.mode = mode == "agentic" ? Mode::agentic : Mode::plain;
-        } else if (key == "readable") {
-            settings.readable = paths(key, value);
-        } else if (key == "writable") {
-            settings.writable = paths(key, value);
-        } else if (key == "max_requests") {
-            settings.max_requests = static_cast<unsigned>(number(key, value, 1, 1'000));
-        } else if (key == "max_turns") {
-            settings.max_turns = static_cast<unsigned>(number(key, value, 1, 1'000));
-        } else {
-            refuse(
-                key,
-                "is unknown; known are preset, command, timeout_seconds, model, prompt, output, session_id_pattern, environment, max_output_bytes, mode, readable, writable, max_requests, max_turns");
-        }
-    }
+    for (const auto& [key, value] : object) { read_setting(settings, key, value); }
     if (settings.preset == Preset::none && settings.command.empty()) { refuse("command", "is needed where no preset is chosen"); }
     if (!settings.command.empty() && settings.command.front().empty()) { refuse("command", "must begin with a program"); }
-    if (settings.preset != Preset::none && output_given) { refuse("output", "is decided by the preset"); }
+    if (settings.preset != Preset::none && object.contains("output")) { refuse("output", "is decided by the preset"); }
     if (settings.preset != Preset::none) { settings.output = OutputAs::json; }
     return settings;
 }

@@ -195,91 +195,141 @@ Work work_of(const YAML::Node& node) {
     return work;
 }
 
+/// The fields of an entry by their names.
+class EntryFields {
+public:
+    explicit EntryFields(const YAML::Node& node) : fields_(fields_of(node, "an entry", known())) {}
+
+    /// Null if the entry lacks it.
+    [[nodiscard]] const YAML::Node* find(const char* name) const {
+        const auto found = fields_.find(name);
+        return found == fields_.end() ? nullptr : &found->second;
+    }
+    void read_text(const char* name, std::string& into) const {
+        if (const auto* value = find(name)) { into = text_of(*value, name); }
+    }
+    void read_count(const char* name, unsigned& into) const {
+        constexpr std::int64_t most = 1'000'000;
+        if (const auto* value = find(name)) { into = static_cast<unsigned>(count_of(*value, name, 1, most)); }
+    }
+
+private:
+    static const std::set<std::string>& known() {
+        static const std::set<std::string> names{
+            "stage",      "role",  "visit",       "run",        "step",  "frame_hash",  "context_hash", "text",           "usage",
+            "tool_calls", "model", "stop_reason", "session_id", "error", "diagnostics", "workspace",    "failed_attempts"};
+        return names;
+    }
+
+    std::map<std::string, YAML::Node> fields_;
+};
+
+agentforge::RequestPlace place_of(const YAML::Node& node, const EntryFields& fields) {
+    for (const char* name : {"stage", "step"}) {
+        if (fields.find(name) == nullptr) { fail(node, std::string("the entry has no ") + name); }
+    }
+    agentforge::RequestPlace place;
+    fields.read_text("stage", place.stage);
+    fields.read_count("step", place.step);
+    fields.read_count("visit", place.visit);
+    fields.read_count("run", place.run);
+    fields.read_text("role", place.role);
+    return place;
+}
+
+std::vector<Error> failed_attempts_of(const YAML::Node& attempts) {
+    if (!attempts.IsSequence()) { fail(attempts, "failed_attempts is not a list"); }
+    std::vector<Error> errors;
+    for (const YAML::Node& attempt : attempts) {
+        errors.push_back(error_of(attempt, "a failed attempt"));
+        errors.back().kind = ErrorKind::transient;
+    }
+    return errors;
+}
+
+void refuse_answer_beside_error(const EntryFields& fields) {
+    for (const char* name : {"text", "tool_calls", "usage", "stop_reason", "model", "session_id", "diagnostics", "workspace"}) {
+        if (const auto* other = fields.find(name)) { fail(*other, std::string(name) + " stands beside error"); }
+    }
+}
+
+agentforge::ToolCall tool_call_of(const YAML::Node& call) {
+    const auto parts = fields_of(call, "a tool call", {"name", "arguments"});
+    const auto name = parts.find("name");
+    if (name == parts.end()) { fail(call, "the tool call has no name"); }
+    agentforge::ToolCall result;
+    result.name = text_of(name->second, "name");
+    if (const auto arguments = parts.find("arguments"); arguments != parts.end()) {
+        json::value value = value_of(arguments->second);
+        if (!value.is_object()) { fail(arguments->second, "arguments is not a mapping"); }
+        result.arguments = std::move(value.get_object());
+    }
+    return result;
+}
+
+void read_tool_calls(const YAML::Node& calls, agentforge::Completion& answer) {
+    if (!calls.IsSequence()) { fail(calls, "tool_calls is not a list"); }
+    for (const YAML::Node& call : calls) { answer.tool_calls.push_back(tool_call_of(call)); }
+    if (!answer.tool_calls.empty()) { answer.stop_reason = agentforge::StopReason::tool_call; }
+}
+
+void read_usage(const YAML::Node& usage, agentforge::Usage& counts) {
+    constexpr std::int64_t most_tokens = 1'000'000'000;
+    constexpr std::int64_t most_cost = 1'000'000'000'000;
+    const auto parts =
+        fields_of(usage, "usage", {"input_tokens", "output_tokens", "cached_input_tokens", "cost_microusd", "estimated"});
+    for (const auto& [name, value] : parts) {
+        if (name == "input_tokens") {
+            counts.input_tokens = count_of(value, name, 0, most_tokens);
+        } else if (name == "output_tokens") {
+            counts.output_tokens = count_of(value, name, 0, most_tokens);
+        } else if (name == "cached_input_tokens") {
+            counts.cached_input_tokens = count_of(value, name, 0, most_tokens);
+        } else if (name == "cost_microusd") {
+            counts.cost_microusd = count_of(value, name, 0, most_cost);
+        } else {
+            counts.estimated = flag_of(value, name);
+        }
+    }
+}
+
+json::object diagnostics_of(const YAML::Node& node) {
+    json::value read = value_of(node);
+    if (!read.is_object()) { fail(node, "diagnostics is not a mapping"); }
+    return std::move(read.get_object());
+}
+
+agentforge::Completion answer_of(const YAML::Node& node, const EntryFields& fields) {
+    if (fields.find("text") == nullptr && fields.find("tool_calls") == nullptr) {
+        fail(node, "the entry has neither text nor tool_calls");
+    }
+    agentforge::Completion answer;
+    fields.read_text("text", answer.text);
+    if (const auto* calls = fields.find("tool_calls")) { read_tool_calls(*calls, answer); }
+    if (const auto* usage = fields.find("usage")) { read_usage(*usage, answer.usage); }
+    if (const auto* value = fields.find("stop_reason")) { answer.stop_reason = stop_reason_of(*value); }
+    answer.model = "replay";
+    fields.read_text("model", answer.model);
+    if (const auto* value = fields.find("session_id")) { answer.session_id = text_of(*value, "session_id"); }
+    if (const auto* value = fields.find("diagnostics")) { answer.diagnostics = diagnostics_of(*value); }
+    return answer;
+}
+
 Entry entry_of(const YAML::Node& node) {
-    static const std::set<std::string> known{
-        "stage", "role",        "visit", "run",        "step",        "frame_hash", "context_hash",    "text",     "tool_calls",
-        "usage", "stop_reason", "model", "session_id", "diagnostics", "error",      "failed_attempts", "workspace"};
-    const auto fields = fields_of(node, "an entry", known);
+    const EntryFields fields(node);
     Entry entry;
     entry.line = static_cast<unsigned>(node.Mark().line) + 1;
-    const auto field = [&](const char* name) -> const YAML::Node* {
-        const auto found = fields.find(name);
-        return found == fields.end() ? nullptr : &found->second;
-    };
-    for (const char* name : {"stage", "step"}) {
-        if (field(name) == nullptr) { fail(node, std::string("the entry has no ") + name); }
-    }
-    constexpr std::int64_t most = 1'000'000;
-    entry.place.stage = text_of(*field("stage"), "stage");
-    entry.place.step = static_cast<unsigned>(count_of(*field("step"), "step", 1, most));
-    if (const auto* value = field("visit")) { entry.place.visit = static_cast<unsigned>(count_of(*value, "visit", 1, most)); }
-    if (const auto* value = field("run")) { entry.place.run = static_cast<unsigned>(count_of(*value, "run", 1, most)); }
-    if (const auto* value = field("role")) { entry.place.role = text_of(*value, "role"); }
-    if (const auto* value = field("frame_hash")) { entry.frame_hash = text_of(*value, "frame_hash"); }
-    if (const auto* value = field("context_hash")) { entry.context_hash = text_of(*value, "context_hash"); }
-    if (const auto* attempts = field("failed_attempts")) {
-        if (!attempts->IsSequence()) { fail(*attempts, "failed_attempts is not a list"); }
-        for (const YAML::Node& attempt : *attempts) {
-            entry.failed_attempts.push_back(error_of(attempt, "a failed attempt"));
-            entry.failed_attempts.back().kind = ErrorKind::transient;
-        }
-    }
-    if (const auto* error = field("error")) {
-        for (const char* name :
-             {"text", "tool_calls", "usage", "stop_reason", "model", "session_id", "diagnostics", "workspace"}) {
-            if (const auto* other = field(name)) { fail(*other, std::string(name) + " stands beside error"); }
-        }
+    entry.place = place_of(node, fields);
+    fields.read_text("frame_hash", entry.frame_hash);
+    fields.read_text("context_hash", entry.context_hash);
+    if (const auto* attempts = fields.find("failed_attempts")) { entry.failed_attempts = failed_attempts_of(*attempts); }
+    if (const auto* error = fields.find("error")) {
+        refuse_answer_beside_error(fields);
         entry.error = error_of(*error, "the error");
         return entry;
     }
-    if (field("text") == nullptr && field("tool_calls") == nullptr) { fail(node, "the entry has neither text nor tool_calls"); }
-    if (const auto* value = field("text")) { entry.answer.text = text_of(*value, "text"); }
-    if (const auto* calls = field("tool_calls")) {
-        if (!calls->IsSequence()) { fail(*calls, "tool_calls is not a list"); }
-        for (const YAML::Node& call : *calls) {
-            const auto parts = fields_of(call, "a tool call", {"name", "arguments"});
-            const auto name = parts.find("name");
-            if (name == parts.end()) { fail(call, "the tool call has no name"); }
-            agentforge::ToolCall result;
-            result.name = text_of(name->second, "name");
-            if (const auto arguments = parts.find("arguments"); arguments != parts.end()) {
-                json::value value = value_of(arguments->second);
-                if (!value.is_object()) { fail(arguments->second, "arguments is not a mapping"); }
-                result.arguments = std::move(value.get_object());
-            }
-            entry.answer.tool_calls.push_back(std::move(result));
-        }
-        if (!entry.answer.tool_calls.empty()) { entry.answer.stop_reason = agentforge::StopReason::tool_call; }
-    }
-    if (const auto* usage = field("usage")) {
-        const auto parts =
-            fields_of(*usage, "usage", {"input_tokens", "output_tokens", "cached_input_tokens", "cost_microusd", "estimated"});
-        constexpr std::int64_t most_tokens = 1'000'000'000;
-        constexpr std::int64_t most_cost = 1'000'000'000'000;
-        agentforge::Usage& counts = entry.answer.usage;
-        for (const auto& [name, value] : parts) {
-            if (name == "input_tokens") {
-                counts.input_tokens = count_of(value, name, 0, most_tokens);
-            } else if (name == "output_tokens") {
-                counts.output_tokens = count_of(value, name, 0, most_tokens);
-            } else if (name == "cached_input_tokens") {
-                counts.cached_input_tokens = count_of(value, name, 0, most_tokens);
-            } else if (name == "cost_microusd") {
-                counts.cost_microusd = count_of(value, name, 0, most_cost);
-            } else {
-                counts.estimated = flag_of(value, name);
-            }
-        }
-    }
-    if (const auto* value = field("stop_reason")) { entry.answer.stop_reason = stop_reason_of(*value); }
-    entry.answer.model = field("model") == nullptr ? "replay" : text_of(*field("model"), "model");
-    if (const auto* value = field("session_id")) { entry.answer.session_id = text_of(*value, "session_id"); }
-    if (const auto* value = field("diagnostics")) {
-        json::value read = value_of(*value);
-        if (!read.is_object()) { fail(*value, "diagnostics is not a mapping"); }
-        entry.answer.diagnostics = std::move(read.get_object());
-    }
-    if (const auto* value = field("workspace")) { entry.work = work_of(*value); }
+    entry.answer = answer_of(node, fields);
+    if (const auto* value = fields.find("workspace")) { entry.work = work_of(*value); }
     return entry;
 }
 

@@ -312,12 +312,7 @@ private:
     std::optional<Error> ask() {
         const auto& session = connection_.session;
         Poco::Net::HTTPRequest request(call_.method, call_.path, Poco::Net::HTTPMessage::HTTP_1_1);
-        for (const auto& [name, value] : call_.headers) { request.set(name, value); }
-        if (!call_.connections) { request.setKeepAlive(false); }
-        if (!call_.body.empty()) {
-            if (!request.has("Content-Type")) { request.setContentType("application/json"); }
-            request.setContentLength64(static_cast<Poco::Int64>(call_.body.size()));
-        }
+        set_headers(request);
         if (connected_) { session->socket().setSendTimeout(span(left())); }
         std::ostream& out = session->sendRequest(request);
         connected_ = true;
@@ -328,6 +323,24 @@ private:
         acknowledge_at_once();
         session->receiveResponse(response);
         answered_ = true;
+        Head head = head_of(response);
+        BodyReader body = body_reader(response, head.status);
+        {
+            const std::lock_guard lock(wire_->mutex);
+            wire_->head = std::move(head);
+        }
+        return receive(body, response);
+    }
+
+    void set_headers(Poco::Net::HTTPRequest& request) const {
+        for (const auto& [name, value] : call_.headers) { request.set(name, value); }
+        if (!call_.connections) { request.setKeepAlive(false); }
+        if (call_.body.empty()) { return; }
+        if (!request.has("Content-Type")) { request.setContentType("application/json"); }
+        request.setContentLength64(static_cast<Poco::Int64>(call_.body.size()));
+    }
+
+    static Head head_of(const Poco::Net::HTTPResponse& response) {
         Head head;
         head.status = status_of(response);
         head.reason = process::to_utf8(response.getReason());
@@ -337,17 +350,20 @@ private:
                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
             head.headers.emplace_back(std::move(small), process::to_utf8(value));
         }
-        const bool chunked = response.getChunkedTransferEncoding();
-        const bool empty = head.status == 204 || head.status == 304;
-        const bool sized = empty || response.hasContentLength();
-        BodyReader body(chunked && !empty ? Framing::chunked
-                        : sized           ? Framing::length
-                                          : Framing::until_close,
-                        !empty && sized && !chunked ? static_cast<std::uint64_t>(response.getContentLength64()) : 0);
-        {
-            const std::lock_guard lock(wire_->mutex);
-            wire_->head = std::move(head);
-        }
+        return head;
+    }
+
+    static BodyReader body_reader(const Poco::Net::HTTPResponse& response, int status) {
+        const bool empty = status == 204 || status == 304;
+        if (empty) { return BodyReader(Framing::length, 0); }
+        if (response.getChunkedTransferEncoding()) { return BodyReader(Framing::chunked, 0); }
+        if (!response.hasContentLength()) { return BodyReader(Framing::until_close, 0); }
+        return BodyReader(Framing::length, static_cast<std::uint64_t>(response.getContentLength64()));
+    }
+
+    /// Hands the body over as it arrives.
+    std::optional<Error> receive(BodyReader& body, const Poco::Net::HTTPResponse& response) {
+        const auto& session = connection_.session;
         Poco::Buffer<char> rest(0);
         session->drainBuffer(rest);
         std::uint64_t received = 0;
@@ -402,68 +418,104 @@ private:
     bool answered_ = false;  ///< The head of the answer has arrived.
 };
 
-}  // namespace
+/// The caller's side of an exchange. The worker's side may outlive it.
+class Caller {
+public:
+    Caller(const Call& call, const std::function<bool()>& cancelled, const Take& take)
+        : call_(call), cancelled_(cancelled), take_(take) {}
 
-Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, const Take& take) {
-    const auto wire = std::make_shared<Wire>();
-    std::thread thread;
-    try {
-        thread = std::thread(Worker(call, wire));
-    } catch (const std::system_error& error) {
-        return no_connection(call, std::string("this machine has no thread left (") + error.what() + ")");
+    /// Throws std::system_error if there can be no thread.
+    void start() { thread_ = std::thread(Worker(call_, wire_)); }
+
+    Result<Head> follow() {
+        for (;;) {
+            News news = wait();
+            if (cancelled_()) {
+                part_ways();
+                return Error{"AF-LLM-411", "the call of " + call_.server.host + " was cancelled", "", "Resume the task to go on.",
+                             ErrorKind::cancelled};
+            }
+            for (const std::string& part : news.parts) {
+                auto more = take_(*news.head, part);
+                if (!more.ok()) {
+                    part_ways();
+                    return std::move(more).error();
+                }
+                if (more.value()) { continue; }
+                leave_rest();
+                return *std::move(news.head);
+            }
+            if (news.done) {
+                thread_.join();
+                if (news.error) { return *std::move(news.error); }
+                return *std::move(news.head);
+            }
+            if (steady_clock::now() >= call_.deadline) {
+                part_ways();
+                return too_late(call_);
+            }
+        }
     }
-    const auto finished = [&wire, &thread](std::unique_lock<std::mutex> lock) {
-        if (!wire->changed.wait_for(lock, farewell, [&wire] { return wire->done; })) { return false; }
-        lock.unlock();
-        thread.join();
-        return true;
-    };
-    // When the exchange ends, waits for a worker that ends at once and leaves any other behind.
-    const auto part_ways = [&wire, &thread, &finished] {
-        wire->abandon();
-        if (!finished(std::unique_lock(wire->mutex))) { thread.detach(); }
-    };
-    for (;;) {
+
+private:
+    /// What the worker has done since the last look.
+    struct News {
         std::deque<std::string> parts;
         std::optional<Head> head;
         std::optional<Error> error;
         bool done = false;
-        {
-            std::unique_lock lock(wire->mutex);
-            const auto wake = std::min(steady_clock::now() + look_up_interval, call.deadline);
-            wire->changed.wait_until(lock, wake, [&wire] { return wire->done || !wire->parts.empty(); });
-            parts.swap(wire->parts);
-            head = wire->head;
-            error = wire->error;
-            done = wire->done;
-        }
-        if (cancelled()) {
-            part_ways();
-            return Error{"AF-LLM-411", "the call of " + call.server.host + " was cancelled", "", "Resume the task to go on.",
-                         ErrorKind::cancelled};
-        }
-        for (const std::string& part : parts) {
-            auto more = take(*head, part);
-            if (more.ok() && more.value()) { continue; }
-            if (!more.ok()) {
-                part_ways();
-                return std::move(more).error();
-            }
-            std::unique_lock lock(wire->mutex);
-            wire->enough = true;
-            if (!finished(std::move(lock))) { part_ways(); }
-            return *std::move(head);
-        }
-        if (done) {
-            thread.join();
-            if (error) { return *std::move(error); }
-            return *std::move(head);
-        }
-        if (steady_clock::now() >= call.deadline) {
-            part_ways();
-            return too_late(call);
-        }
+    };
+
+    News wait() {
+        News news;
+        std::unique_lock lock(wire_->mutex);
+        const auto wake = std::min(steady_clock::now() + look_up_interval, call_.deadline);
+        wire_->changed.wait_until(lock, wake, [this] { return wire_->done || !wire_->parts.empty(); });
+        news.parts.swap(wire_->parts);
+        news.head = wire_->head;
+        news.error = wire_->error;
+        news.done = wire_->done;
+        return news;
     }
+
+    /// Gives the worker a moment to end. Returns false if it goes on.
+    bool finished(std::unique_lock<std::mutex> lock) {
+        if (!wire_->changed.wait_for(lock, farewell, [this] { return wire_->done; })) { return false; }
+        lock.unlock();
+        thread_.join();
+        return true;
+    }
+
+    /// Waits for a worker that ends at once and leaves any other behind.
+    void part_ways() {
+        wire_->abandon();
+        if (!finished(std::unique_lock(wire_->mutex))) { thread_.detach(); }
+    }
+
+    /// The caller wants no more of the body.
+    void leave_rest() {
+        std::unique_lock lock(wire_->mutex);
+        wire_->enough = true;
+        if (!finished(std::move(lock))) { part_ways(); }
+    }
+
+    const Call& call_;
+    const std::function<bool()>& cancelled_;
+    const Take& take_;
+    const std::shared_ptr<Wire> wire_ = std::make_shared<Wire>();
+    std::thread thread_;
+};
+
+}  // namespace
+
+Result<Head> exchange(const Call& call, const std::function<bool()>& cancelled, const Take& take) {
+    Caller caller(call, cancelled, take);
+    try {
+        caller.start();
+    } catch (const std::system_error& error) {
+        return no_connection(call, std::string("this machine has no thread left (") + error.what() + ")");
+    }
+    return caller.follow();
 }
 
 }  // namespace agentforge::http

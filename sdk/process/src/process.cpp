@@ -189,47 +189,62 @@ struct Child {
 
 enum class Input : unsigned char { given = 1, conversation };
 
-Result<Child> start(const Command& command, Input input = Input::given) {
-    AF_CHECK(check_text(command));
+Result<void> check_folder(const std::string& directory) {
     struct stat folder {};
-    if (::stat(command.directory.c_str(), &folder) != 0) {
-        return cannot_start("The working directory is not there", errno, command.directory);
-    }
-    if (!S_ISDIR(folder.st_mode)) { return cannot_start("The working directory is not a folder", ENOTDIR, command.directory); }
+    if (::stat(directory.c_str(), &folder) != 0) { return cannot_start("The working directory is not there", errno, directory); }
+    if (!S_ISDIR(folder.st_mode)) { return cannot_start("The working directory is not a folder", ENOTDIR, directory); }
+    return {};
+}
 
-    AF_TRY(Pipe out, make_pipe());
-    AF_TRY(Pipe err, make_pipe());
+/// Both ends of what a child reads and writes.
+struct Streams {
+    Pipe out, err, report;
     Descriptor in, extra;
-    Pipe report;
-    Descriptor talk;
-    if (input == Input::conversation) {
-        AF_TRY(Pipe pipe, make_pipe());
-        in = above_standard(Descriptor(::fcntl(pipe.read.get(), F_DUPFD_CLOEXEC, 10)));
-        if (!in.open()) { return cannot_start("A pipe cannot be made", errno, ""); }
-        ::fcntl(in.get(), F_SETFL, 0);  // The program's end blocks, as programs expect. Ours does not.
-        talk = std::move(pipe.write);
-        ::fcntl(talk.get(), F_SETFL, O_NONBLOCK);
-    } else if (command.input.empty()) {
-        in = above_standard(Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
-        if (!in.open()) { return cannot_start("/dev/null cannot be opened", errno, ""); }
-    } else {
-        AF_TRY(in, memory_file(command.input));
-    }
-    if (command.extra_input) {
-        AF_TRY(extra, memory_file(*command.extra_input));
-        AF_TRY(report, make_pipe());
-    }
+    Descriptor talk;  ///< Our end of a conversation's input.
+};
 
-    SpawnSettings settings;
-    ::posix_spawn_file_actions_adddup2(&settings.actions, in.get(), 0);
-    ::posix_spawn_file_actions_adddup2(&settings.actions, out.write.get(), 1);
-    ::posix_spawn_file_actions_adddup2(&settings.actions, err.write.get(), 2);
-    if (command.extra_input) {
-        ::posix_spawn_file_actions_adddup2(&settings.actions, extra.get(), 3);
-        ::posix_spawn_file_actions_adddup2(&settings.actions, report.write.get(), 4);
+Result<void> open_conversation(Streams& streams) {
+    AF_TRY(Pipe pipe, make_pipe());
+    streams.in = above_standard(Descriptor(::fcntl(pipe.read.get(), F_DUPFD_CLOEXEC, 10)));
+    if (!streams.in.open()) { return cannot_start("A pipe cannot be made", errno, ""); }
+    ::fcntl(streams.in.get(), F_SETFL, 0);  // The program's end blocks, as programs expect. Ours does not.
+    streams.talk = std::move(pipe.write);
+    ::fcntl(streams.talk.get(), F_SETFL, O_NONBLOCK);
+    return {};
+}
+
+Result<Streams> open_streams(const Command& command, Input input) {
+    Streams streams;
+    AF_TRY(streams.out, make_pipe());
+    AF_TRY(streams.err, make_pipe());
+    if (input == Input::conversation) {
+        AF_CHECK(open_conversation(streams));
+    } else if (command.input.empty()) {
+        streams.in = above_standard(Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
+        if (!streams.in.open()) { return cannot_start("/dev/null cannot be opened", errno, ""); }
+    } else {
+        AF_TRY(streams.in, memory_file(command.input));
     }
-    ::posix_spawn_file_actions_addclosefrom_np(&settings.actions, command.extra_input ? 5 : 3);
-    ::posix_spawn_file_actions_addchdir_np(&settings.actions, command.directory.c_str());
+    if (command.extra_input) {
+        AF_TRY(streams.extra, memory_file(*command.extra_input));
+        AF_TRY(streams.report, make_pipe());
+    }
+    return streams;
+}
+
+void give_streams(SpawnSettings& settings, const Streams& streams) {
+    ::posix_spawn_file_actions_adddup2(&settings.actions, streams.in.get(), 0);
+    ::posix_spawn_file_actions_adddup2(&settings.actions, streams.out.write.get(), 1);
+    ::posix_spawn_file_actions_adddup2(&settings.actions, streams.err.write.get(), 2);
+    if (streams.extra.open()) {
+        ::posix_spawn_file_actions_adddup2(&settings.actions, streams.extra.get(), 3);
+        ::posix_spawn_file_actions_adddup2(&settings.actions, streams.report.write.get(), 4);
+    }
+    ::posix_spawn_file_actions_addclosefrom_np(&settings.actions, streams.extra.open() ? 5 : 3);
+}
+
+/// Gives the child a session of its own, and no signal that is blocked or handled.
+void reset_signals(SpawnSettings& settings) {
     sigset_t none, all;
     ::sigemptyset(&none);
     ::sigfillset(&all);
@@ -237,27 +252,42 @@ Result<Child> start(const Command& command, Input input = Input::given) {
     ::posix_spawnattr_setsigdefault(&settings.attributes, &all);
     ::posix_spawnattr_setflags(&settings.attributes,
                                static_cast<short>(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+}
 
+Error not_spawned(const std::string& program, int error) {
+    if (error != ENOENT && error != EACCES && error != ENOEXEC) {
+        return cannot_start("The program cannot be started", error, program);
+    }
+    if (error == ENOENT && ::access(program.c_str(), F_OK) != 0) {
+        return {"AF-EXEC-001", "The program does not exist", program, "Install it or correct the path.", ErrorKind::unavailable};
+    }
+    return {"AF-EXEC-003", "The program cannot be executed: " + reason(error), program,
+            "Check its permissions, and its first line (#!) if it is a script.", ErrorKind::unavailable};
+}
+
+Result<pid_t> spawn(const Command& command, const Streams& streams) {
+    SpawnSettings settings;
+    give_streams(settings, streams);
+    ::posix_spawn_file_actions_addchdir_np(&settings.actions, command.directory.c_str());
+    reset_signals(settings);
     std::vector<std::string> variables;
     variables.reserve(command.environment.size());
     for (const auto& [name, value] : command.environment) { variables.push_back(name + "=" + value); }
     const std::vector<char*> argv = pointers(command.argv);
     const std::vector<char*> environment = pointers(variables);
+    pid_t pid = -1;
+    const int failed =
+        ::posix_spawn(&pid, command.program.c_str(), &settings.actions, &settings.attributes, argv.data(), environment.data());
+    if (failed != 0) { return not_spawned(command.program, failed); }
+    return pid;
+}
 
+Result<Child> start(const Command& command, Input input = Input::given) {
+    AF_CHECK(check_text(command));
+    AF_CHECK(check_folder(command.directory));
+    AF_TRY(Streams streams, open_streams(command, input));
     Child child;
-    const int failed = ::posix_spawn(&child.pid, command.program.c_str(), &settings.actions, &settings.attributes, argv.data(),
-                                     environment.data());
-    if (failed == ENOENT || failed == EACCES || failed == ENOEXEC) {
-        const bool missing = failed == ENOENT && ::access(command.program.c_str(), F_OK) != 0;
-        if (missing) {
-            return Error{"AF-EXEC-001", "The program does not exist", command.program, "Install it or correct the path.",
-                         ErrorKind::unavailable};
-        }
-        return Error{"AF-EXEC-003", "The program cannot be executed: " + reason(failed), command.program,
-                     "Check its permissions, and its first line (#!) if it is a script.", ErrorKind::unavailable};
-    }
-    if (failed != 0) { return cannot_start("The program cannot be started", failed, command.program); }
-
+    AF_TRY(child.pid, spawn(command, streams));
     child.handle = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
     if (!child.handle.open()) {
         const int error = errno;
@@ -265,10 +295,10 @@ Result<Child> start(const Command& command, Input input = Input::given) {
         ::waitpid(child.pid, nullptr, 0);
         return cannot_start("The kernel gives no handle of the process", error, command.program);
     }
-    child.in = std::move(talk);
-    child.out = std::move(out.read);
-    child.err = std::move(err.read);
-    child.report = std::move(report.read);
+    child.in = std::move(streams.talk);
+    child.out = std::move(streams.out.read);
+    child.err = std::move(streams.err.read);
+    child.report = std::move(streams.report.read);
     return child;
 }
 

@@ -148,6 +148,21 @@ struct FakeWorkspace::State {
         writes.push_back(change);
         return change;
     }
+
+    /// One edit while it is applied.
+    struct OneEdit {
+        const FileEdit& edit;
+        std::string path = {};
+        std::string target = {};
+        std::string before = {};
+        std::string after = {};
+        FileEdited edited = {};
+    };
+    [[nodiscard]] Result<void> check_paths(const std::vector<FileEdit>& edits) const;
+    [[nodiscard]] Result<FileEdited> apply(const FileEdit& edit);
+    [[nodiscard]] static Result<void> change_content(OneEdit& one);
+    [[nodiscard]] Result<void> check_free(const std::string& path) const;
+    void move_changed(OneEdit& one);
 };
 
 /// Begins every function of the workspace.
@@ -436,77 +451,97 @@ Result<std::vector<FileEdited>> FakeWorkspace::apply(const std::vector<FileEdit>
     return done;
 }
 
-Result<std::vector<FileEdited>> FakeWorkspace::apply_each(const std::vector<FileEdit>& edits) {
-    if (edits.empty()) {
-        return Error{"AF-TOOL-042", "There is no edit to apply.", {}, "Name at least one file.", ErrorKind::invalid};
-    }
+/// Refuses a file that is named twice, and a move without a change.
+Result<void> FakeWorkspace::State::check_paths(const std::vector<FileEdit>& edits) const {
     std::set<std::string> paths;
+    const auto once = [&paths](const std::string& normal) -> Result<void> {
+        if (paths.insert(normal).second) { return {}; }
+        return Error{"AF-TOOL-048", "'" + normal + "' is named twice. Nothing was changed.", normal,
+                     "Put all changes of one file together.", ErrorKind::invalid};
+    };
     for (const FileEdit& edit : edits) {
-        AF_TRY(const std::string path, state_->writable(edit.path));
-        std::string target = path;
-        const auto once = [&](const std::string& normal) -> Result<void> {
-            if (paths.insert(normal).second) { return {}; }
-            return Error{"AF-TOOL-048", "'" + normal + "' is named twice. Nothing was changed.", normal,
-                         "Put all changes of one file together.", ErrorKind::invalid};
-        };
+        AF_TRY(const std::string path, writable(edit.path));
         AF_CHECK(once(path));
         if (edit.move_to.empty()) { continue; }
-        AF_TRY(target, state_->writable(edit.move_to));
+        AF_TRY(const std::string target, writable(edit.move_to));
         if (edit.kind != FileEditKind::change) {
             return Error{"AF-TOOL-042", "'" + path + "' can only be moved together with a change. Nothing was changed.", path,
                          "Leave out the move.", ErrorKind::invalid};
         }
         if (target != path) { AF_CHECK(once(target)); }
     }
+    return {};
+}
+
+/// Computes the content after the edit.
+Result<void> FakeWorkspace::State::change_content(OneEdit& one) {
+    const FileEdit& edit = one.edit;
+    one.after = one.before;
+    if (edit.kind == FileEditKind::overwrite) {
+        if (is_binary(one.before)) { return binary(one.path, one.before.size()); }
+        one.after = kernel::in_the_form_of(one.before, edit.content);
+        if (one.after == one.before) {
+            return Error{"AF-TOOL-043", "'" + one.path + "' has this content already.", one.path,
+                         "Go on: there is nothing to do here.", ErrorKind::invalid};
+        }
+    } else if (edit.kind == FileEditKind::change && edit.hunks.empty() && one.target == one.path) {
+        return Error{"AF-TOOL-042", "There is no change for '" + one.path + "'. Nothing was changed.", one.path,
+                     "Give the change, or leave out the file.", ErrorKind::invalid};
+    } else if (!edit.hunks.empty()) {
+        if (is_binary(one.before)) { return binary(one.path, one.before.size()); }
+        AF_TRY(auto hunks, kernel::apply_hunks(one.before, edit.hunks, one.path));
+        one.after = std::move(hunks.content);
+        one.edited.regions = std::move(hunks.regions);
+        one.edited.tolerant = hunks.tolerant;
+    }
+    return {};
+}
+
+Result<void> FakeWorkspace::State::check_free(const std::string& path) const {
+    if (has_folder(path)) { return is_folder(path); }
+    AF_CHECK(folders_free(path));
+    if (files.contains(path)) { return there_already(path); }
+    return {};
+}
+
+void FakeWorkspace::State::move_changed(OneEdit& one) {
+    removed(one.path);
+    const auto counts = kernel::count_changes(one.before, one.after);
+    one.edited.change = created(one.target, std::move(one.after));
+    one.edited.change.before_sha256 = sha256(one.before);
+    one.edited.change.created = false;
+    one.edited.change.lines_added = counts.added;
+    one.edited.change.lines_removed = counts.removed;
+    one.edited.moved_from = one.path;
+}
+
+Result<FileEdited> FakeWorkspace::State::apply(const FileEdit& edit) {
+    OneEdit one{edit};
+    AF_TRY(one.path, writable(edit.path));
+    one.target = edit.move_to.empty() ? one.path : writable(edit.move_to).value();
+    if (edit.kind != FileEditKind::create) { AF_TRY(one.before, find(one.path)); }
+    AF_CHECK(change_content(one));
+    if (edit.kind == FileEditKind::create || one.target != one.path) { AF_CHECK(check_free(one.target)); }
+    if (edit.kind == FileEditKind::create) {
+        one.edited.change = created(one.path, edit.content);
+    } else if (edit.kind == FileEditKind::remove) {
+        one.edited.change = removed(one.path);
+    } else if (one.target != one.path) {
+        move_changed(one);
+    } else {
+        one.edited.change = changed(one.path, one.before, std::move(one.after));
+    }
+    return std::move(one.edited);
+}
+
+Result<std::vector<FileEdited>> FakeWorkspace::apply_each(const std::vector<FileEdit>& edits) {
+    if (edits.empty()) {
+        return Error{"AF-TOOL-042", "There is no edit to apply.", {}, "Name at least one file.", ErrorKind::invalid};
+    }
+    AF_CHECK(state_->check_paths(edits));
     std::vector<FileEdited> done;
     for (const FileEdit& edit : edits) {
-        FileEdited edited;
-        AF_TRY(const std::string path, state_->writable(edit.path));
-        const std::string target = edit.move_to.empty() ? path : state_->writable(edit.move_to).value();
-        std::string before;
-        if (edit.kind != FileEditKind::create) { AF_TRY(before, state_->find(path)); }
-        std::string after = before;
-        if (edit.kind == FileEditKind::overwrite) {
-            if (is_binary(before)) { return binary(path, before.size()); }
-            after = kernel::in_the_form_of(before, edit.content);
-            if (after == before) {
-                return Error{"AF-TOOL-043", "'" + path + "' has this content already.", path,
-                             "Go on: there is nothing to do here.", ErrorKind::invalid};
-            }
-        } else if (edit.kind == FileEditKind::change && edit.hunks.empty() && target == path) {
-            return Error{"AF-TOOL-042", "There is no change for '" + path + "'. Nothing was changed.", path,
-                         "Give the change, or leave out the file.", ErrorKind::invalid};
-        } else if (!edit.hunks.empty()) {
-            if (is_binary(before)) { return binary(path, before.size()); }
-            AF_TRY(auto hunks, kernel::apply_hunks(before, edit.hunks, path));
-            after = std::move(hunks.content);
-            edited.regions = std::move(hunks.regions);
-            edited.tolerant = hunks.tolerant;
-        }
-        if (edit.kind == FileEditKind::create || target != path) {
-            if (state_->has_folder(target)) { return is_folder(target); }
-            AF_CHECK(state_->folders_free(target));
-            if (state_->files.contains(target)) { return there_already(target); }
-        }
-        if (edit.kind == FileEditKind::create) {
-            edited.change = state_->created(path, edit.content);
-            done.push_back(std::move(edited));
-            continue;
-        }
-        if (edit.kind == FileEditKind::remove) {
-            edited.change = state_->removed(path);
-        } else if (target != path) {
-            state_->removed(path);
-            const auto counts = kernel::count_changes(before, after);
-            edited.change = state_->created(target, std::move(after));
-            edited.change.before_sha256 = sha256(before);
-            edited.change.created = false;
-            edited.change.lines_added = counts.added;
-            edited.change.lines_removed = counts.removed;
-            edited.moved_from = path;
-        } else {
-            edited.change = state_->changed(path, before, std::move(after));
-        }
+        AF_TRY(FileEdited edited, state_->apply(edit));
         done.push_back(std::move(edited));
     }
     return done;
