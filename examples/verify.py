@@ -200,8 +200,8 @@ def check_approvals(predicate, records):
         record = records.get(approval["record"], {})
         same = record.get("artifact_hash") == approval["artifact_sha256"] and record.get("approved") == approval["approved"] and record.get("decided_by") == approval["decided_by"]
         require(same, f"the approval of {approval['stage']} is not what record {approval['record']} says")
-    ends = [records[number]["type"] for number in sorted(records) if records[number]["type"] in ("task_completed", "task_aborted")]
-    require(ends[-1:] != ["task_aborted"], "the task was aborted after it made the commit")
+    ends = [records[number] for number in sorted(records) if records[number]["type"] in ("task_completed", "task_aborted", "approval_decided")]
+    require(not ends or ends[-1].get("approved", ends[-1]["type"] == "task_completed"), "the task was aborted, or its delivery rejected, after it made the commit")
     return len(predicate["approvals"])
 
 

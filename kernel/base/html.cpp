@@ -20,6 +20,7 @@ body { font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 75em; 
 table { border-collapse: collapse; width: 100%; margin-bottom: 2em; }
 th, td { border: 1px solid #bbb; padding: .3em .6em; text-align: left; vertical-align: top; overflow-wrap: anywhere; white-space: pre-wrap; }
 th { background: #f0f0f0; }
+td:first-child { min-width: 8em; }
 p { white-space: pre-wrap; }
 </style>
 </head>

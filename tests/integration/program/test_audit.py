@@ -40,19 +40,25 @@ class AuditTest(ProgramTest):
 ARCHIVES = "refs/agentforge/archive/*:refs/agentforge/archive/*"
 
 
-class TestAudit(AuditTest):
-    """One task, delivered and signed by a real SSH key; a run takes seconds, so the cases are steps of one."""
-
+class SignedAuditTest(AuditTest):
     def setUp(self):
         super().setUp()
-        key = self.folder / "key"
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(key)], check=True, stdin=subprocess.DEVNULL)
+        key = self.new_key("key")
         self.signers = self.folder / "signers"
         self.signers.write_text(f"test@example.invalid {(self.folder / 'key.pub').read_text()}")
-        settings = self.home / ".gitconfig"
+        settings = self.folder / "gitconfig"         # Not in the home: GIT_CONFIG_GLOBAL alone names it.
         self.environment["GIT_CONFIG_GLOBAL"] = str(settings)
         for name, value in (("commit.gpgsign", "true"), ("gpg.format", "ssh"), ("user.signingkey", key), ("gpg.ssh.allowedSignersFile", self.signers), ("agentforge.statementNote", "true")):
             self.git("config", "--file", settings, name, value)
+
+    def new_key(self, name):
+        key = self.folder / name
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(key)], check=True, stdin=subprocess.DEVNULL)
+        return key
+
+
+class TestAudit(SignedAuditTest):
+    """One task, delivered and signed by a real SSH key; a run takes seconds, so the cases are steps of one."""
 
     def test_a_delivered_task_proves_itself(self):
         self.assert_code(self.start("--supervised", transcript=short_transcript()), 22)
@@ -166,6 +172,85 @@ class TestAudit(AuditTest):
             self.assertTrue(tree)
         shutil.rmtree(other, ignore_errors=True)
         self.assert_verified(self.verify(task))
+
+
+class TestAuditLater(SignedAuditTest):
+    """One delivered task, and what happens around it afterwards."""
+
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.start("--approve", "spec", transcript=short_transcript()), 22)
+        self.assert_code(self.go_on("approve", self.task()), 0)
+
+    def test_a_genuine_task_verifies_whatever_has_changed_around_it(self):
+        task = self.task()
+        with self.subTest("another length of git's short ids"):
+            self.git("config", "core.abbrev", "12")
+            self.assert_verified(self.verify(task))
+        with self.subTest("a copy of the folder, without the questions beside it"):
+            kept = self.folder / "elsewhere" / task
+            shutil.copytree(self.task_folder(task), kept)
+            self.assert_verified(self.verify(str(kept)))
+            self.assert_verified(self.verify(f".agentforge/tasks/{task}"))
+        with self.subTest("a replay signs nothing, and the branch has moved on"):
+            (self.repository / "later.txt").write_text("later\n")
+            self.git("add", "later.txt")
+            self.git("-c", "commit.gpgsign=false", "commit", "-q", "-m", "Later")
+            self.assertIn("As recorded", self.assert_code(self.run_program("replay", task, "--verify"), 0).out)
+        with self.subTest("a fork does not depend on what its parent does later"):
+            fork = self.assert_code(self.go_on("fork", task, "--from-step", 4, "--json"), 22).json["task_id"]
+            self.assert_code(self.go_on("approve", fork), 0)
+            self.assert_code(self.go_on("rebase", task), 0)
+            self.assert_verified(self.verify(fork))
+        with self.subTest("blobs that were freed are in the archive, and come back"):
+            self.assert_code(self.run_program("gc", "--older-than", "0", "--blobs"), 0)
+            self.assert_verified(self.verify(task))
+            self.assert_code(self.run_program("archive", "restore", task), 0)
+            self.assert_code(self.run_program("replay", task, "--actions-only"), 0)
+
+    def test_a_proof_that_was_taken_away_or_signed_by_another_is_found(self):
+        task = self.task()
+        proof = self.task_folder(task) / "proof"
+        signature = (proof / "statement.json.sig").read_bytes()
+        with self.subTest("the signature is of a key that the user's file does not name"):
+            (proof / "statement.json.sig").unlink()
+            subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-n", "agentforge", "-f", self.new_key("strangers"), proof / "statement.json"], check=True, capture_output=True)
+            self.assertIn("does not name that key", self.faults(self.verify(task))[0])
+        with self.subTest("the signature was removed"):
+            (proof / "statement.json.sig").unlink()
+            self.assertIn("statement.json.sig was removed", self.faults(self.verify(task))[0])
+        (proof / "statement.json.sig").write_bytes(signature)
+        with self.subTest("the commit is signed by a key that the user's file does not name"):
+            self.signers.write_text(f"test@example.invalid {(self.folder / 'strangers.pub').read_text()}")
+            self.assertEqual([fault.split(":")[1].strip() for fault in self.faults(self.verify(task))], ["of the commit", "of the statement"])
+        with self.subTest("the statement was removed"):
+            shutil.rmtree(proof)
+            self.assertIn("statement.json was removed", " ".join(self.faults(self.verify(task))))
+
+    def test_an_archive_brings_no_answer_to_another_tasks_question(self):
+        task = self.task()
+        reference = f"refs/agentforge/archive/{task}"
+        index = dict(self.environment, GIT_INDEX_FILE=str(self.folder / "index"))
+        planted = self.git("rev-parse", f"{reference}:task/task.yaml").strip()
+        for arguments in (("read-tree", reference), ("update-index", "--add", "--cacheinfo", f"100644,{planted},escalations/APR-task-20260101-other-12345678-spec-1.resolution.yaml")):
+            subprocess.run(["git", *arguments], cwd=self.repository, env=index, check=True)
+        tree = subprocess.run(["git", "write-tree"], cwd=self.repository, env=index, check=True, capture_output=True, text=True).stdout.strip()
+        self.git("update-ref", reference, tree)
+        shutil.rmtree(self.task_folder(task))
+        self.assert_error(self.run_program("archive", "restore", task), "AF-GIT-057", "APR-task-20260101-other")
+        self.assertEqual(self.tasks(), [])
+
+
+class TestAuditOfARejectedDelivery(AuditTest):
+    def test_a_rejected_delivery_is_neither_applied_nor_verified(self):
+        self.assert_code(self.start("--approve", "deliver", transcript=short_transcript()), 22)
+        task = self.task()
+        branch = f"agentforge/{task}"
+        self.assert_error(self.run_program("apply", task), "AF-CLI-207", "agentforge approve")
+        self.assert_code(self.go_on("reject", task, "--reason", "not wanted"), 23)
+        self.assert_error(self.run_program("apply", task), "AF-CLI-207", "aborted")
+        self.assertIn("rejected", self.faults(self.verify(branch))[0])
+        self.assertEqual(self.script(self.repository, branch).returncode, 1)
 
 
 class TestAuditOfEveryByte(AuditTest):
