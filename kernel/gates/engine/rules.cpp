@@ -524,14 +524,14 @@ private:
         }
     }
 
-    /// A test in RED's files that RED's run did not have: the same bytes, but another set of tests.
+    /// A test in RED's files that neither RED's run nor the user's commit had: the same bytes, but another set of tests.
     void extra() {
         if (!evidence_.run.trusted || evidence_.red_run.tests.empty()) { return; }
         const std::set<std::string> files(evidence_.red_files.begin(), evidence_.red_files.end());
         for (const auto& test : evidence_.run.tests) {
-            if (!files.contains(test.file) || test.id == test.file || find_test(evidence_.red_run.tests, test.id) != nullptr) {
-                continue;
-            }
+            const bool was_there = find_test(evidence_.red_run.tests, test.id) != nullptr ||
+                                   find_test(evidence_.base_tests, test.id) != nullptr;
+            if (!files.contains(test.file) || test.id == test.file || was_there) { continue; }
             all_pass_ = false;
             block(
                 test.id +

@@ -254,6 +254,13 @@ TEST(GreenRule, another_set_of_tests_from_the_same_bytes_blocks) {
     EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("did not exist before the change"));
 }
 
+TEST(GreenRule, a_test_of_the_users_commit_that_did_not_load_in_red_is_no_new_one) {
+    auto evidence = green();
+    evidence.base_tests.push_back(outcome("t.py::test_old", TestStatus::passed));
+    evidence.run.tests.push_back(outcome("t.py::test_old", TestStatus::passed));
+    EXPECT_THAT(issues(judge_green(evidence)), Not(HasSubstr("did not exist before the change")));
+}
+
 TEST(GreenRule, a_test_that_passes_with_the_change_taken_back_blocks) {
     auto evidence = green();
     evidence.red_run.tests[0].status = TestStatus::passed;
