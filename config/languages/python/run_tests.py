@@ -64,6 +64,15 @@ def describe(error):
     return whole if len(whole) <= MESSAGE_LIMIT else whole[:MESSAGE_LIMIT - 1] + "…"
 
 
+def describe_in(error, path):
+    """The same, and of a program's end whether the test itself (in `path`) or the code under test asked for it."""
+    trace = getattr(error, "__traceback__", None)
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    by_code = isinstance(error, SystemExit) and trace is not None and os.path.realpath(trace.tb_frame.f_code.co_filename) != path
+    return describe(error) + (" (raised by the code under test)" if by_code else "")
+
+
 def line_of(error, path, fallback):
     """The last line of `path` that the error's traceback went through."""
     found = fallback
@@ -520,7 +529,7 @@ def run_unittest(request, ledger):
         def _record(self, test, error):
             if test in ids:
                 status = ledger.classify(error, (test.failureException, AssertionError))
-                ledger.report(ids[test], status, describe(error), line_of(error, paths[test], lines[test]))
+                ledger.report(ids[test], status, describe_in(error, paths[test]), line_of(error, paths[test], lines[test]))
             else:
                 holders.append((str(getattr(test, "description", test)), "error", describe(error)))
 
@@ -666,7 +675,7 @@ def run_pytest(request, ledger, configuration):
             elif error is not None:
                 status = ledger.classify(error, assertion_types) if call.when == "call" else "error"
                 prefix = "" if call.when == "call" else f"in {call.when}: "
-                ledger.report(test_id, status, prefix + describe(error), line_of(error, path, line))
+                ledger.report(test_id, status, prefix + describe_in(error, path), line_of(error, path, line))
             elif report.failed:
                 ledger.report(test_id, "failed_assertion", str(report.longrepr).strip().splitlines()[-1], line)
             elif call.when == "call" and item in left and left[item].error is not None:
