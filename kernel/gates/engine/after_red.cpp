@@ -461,21 +461,22 @@ Result<void> GateEngine::AfterRed::look_for_special_cases() {
 
 void GateEngine::AfterRed::report_special_case(const CoveredLine& line) {
     const std::string tests = joined(line.tests);
-    report_.violations.push_back({"special-casing", "pattern", "minor", line.file, line.line,
-                                  "The code compares with " + line.special + ", which the tests give or expect; " +
-                                      (tests.empty() ? "which tests run what depends on it was not measured."
-                                                     : "what depends on it is run by " + tests + "."),
-                                  "A person should look whether the code does the work or knows the tests."});
+    report_.violations.push_back(
+        {"special-casing", "pattern", "minor", line.file, line.line,
+         "The code compares with " + line.special + ", which the tests give or expect; " +
+             (tests.empty() ? "which tests run what depends on it was not measured."
+                            : "what depends on it is run by " + tests + "."),
+         "A person should check whether the code computes its results or only knows the tests' answers."});
     special_.push_back(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" +
                        (tests.empty() ? "not measured" : tests) + ")");
 }
 
 void GateEngine::AfterRed::report_repeated_value(const std::string& place) {
     const auto file = place.substr(0, place.find(':'));
-    report_.violations.push_back({"repeated-values", "pattern", "minor", file,
-                                  std::strtoull(place.c_str() + file.size() + 1, nullptr, 10),
-                                  "The code" + place.substr(place.find(' ')) + ".",
-                                  "A person should look whether the code does the work or knows the tests."});
+    report_.violations.push_back(
+        {"repeated-values", "pattern", "minor", file, std::strtoull(place.c_str() + file.size() + 1, nullptr, 10),
+         "The code" + place.substr(place.find(' ')) + ".",
+         "A person should check whether the code computes its results or only knows the tests' answers."});
 }
 
 std::string GateEngine::AfterRed::summary() const {

@@ -131,7 +131,8 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
         return no_address(url_variable_ + " holds a character that does not belong into an address");
     }
     if (!target.server.secure && !target.server.loopback()) {
-        return no_address(url_variable_ + " begins with http://, which anybody on the way can read; it must be https://");
+        return no_address(url_variable_ +
+                          " begins with http://, so anyone on the network path can read it; it must begin with https://");
     }
     target.secret = environment_(secret_variable_);
     if (target.secret.empty() && needs_secret_) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `cli` backend: a command used as a plain model.
 //
-// One call is one process. It runs in its own empty folder, with the usual variables and those that such programs need (see
+// Each call is one process. It runs in its own empty folder, with the usual variables and those that such programs need (see
 // `backend.cpp`). The preset switches off its own tools, and its answer is text that the host reads as an action. It is not
-// confined, because such a program needs the user's own log-in and network; its answer is bound like any other.
+// confined, because such a program needs the user's login and the network. Its answer is checked like any other.
 //
 // In agentic mode the host runs it (agentforge/agentic.hpp): in the task's workspace, with its own tools, confined to the role's
 // paths. It has its own home (unless `environment` names HOME), so keys come from the environment.

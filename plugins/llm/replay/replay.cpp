@@ -93,14 +93,14 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
             "the transcript has no answer for " + words(request.place) + "; for this stage it holds " +
                 recorded->describe_stage(request.place.stage),
             recorded->path(),
-            "A recorded model cannot answer what was not recorded, such as feedback. Continue with a model: agentforge resume TASK --set llm.backend=auto",
+            "A transcript has no answers to anything that was not recorded, such as feedback. Continue with a model: agentforge resume TASK --set llm.backend=auto",
             ErrorKind::unavailable};
     }
     const std::string where = recorded->path() + ":" + std::to_string(entry->line);
     if (!entry->frame_hash.empty() && entry->frame_hash != request.frame_hash) {
         return Error{"AF-LLM-202",
-                     "the question differs from the recorded one: asked is " + words(request.place) + " with frame " +
-                         request.frame_hash + "; recorded is " + words(entry->place) + " with frame " + entry->frame_hash,
+                     "the request differs from the recorded one: requested " + words(request.place) + " with frame " +
+                         request.frame_hash + "; recorded " + words(entry->place) + " with frame " + entry->frame_hash,
                      where, "The request, the role's prompt or its tools changed since the recording: record again.",
                      ErrorKind::unavailable};
     }
@@ -114,11 +114,11 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
     Completion answer = entry->answer;
     if (!entry->context_hash.empty() && entry->context_hash != request.context_hash) {
         if (strict_) {
-            return Error{
-                "AF-LLM-203",
-                "the context differs from the recorded one: asked is " + words(request.place) + " with context " +
-                    request.context_hash + "; recorded is " + words(entry->place) + " with context " + entry->context_hash,
-                where, "The repository or an earlier result differs: record again, or set match: frame.", ErrorKind::unavailable};
+            return Error{"AF-LLM-203",
+                         "the context differs from the recorded one: requested " + words(request.place) + " with context " +
+                             request.context_hash + "; recorded " + words(entry->place) + " with context " + entry->context_hash,
+                         where, "The repository or an earlier result differs: record again, or set match: frame.",
+                         ErrorKind::unavailable};
         }
         answer.diagnostics["context_mismatch"] =
             json::object{{"recorded", entry->context_hash}, {"actual", request.context_hash}};
@@ -126,8 +126,8 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
     agentforge::AgenticContext* const place = agentforge::agentic_context(context);
     if ((place != nullptr) != entry->work.has_value()) {
         return Error{"AF-LLM-207",
-                     place != nullptr ? "the answer was recorded in plain mode, and the role works agentically"
-                                      : "the answer was recorded in agentic mode, and the role works in plain mode",
+                     place != nullptr ? "the answer was recorded in plain mode, but the role is in agentic mode"
+                                      : "the answer was recorded in agentic mode, but the role is in plain mode",
                      where, place != nullptr ? "Set `llm.mode: plain` for the role." : "Set `llm.mode: agentic` for the role.",
                      ErrorKind::unavailable};
     }

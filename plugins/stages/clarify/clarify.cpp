@@ -21,7 +21,7 @@ public:
     [[nodiscard]] StageInfo info() const override {
         StageInfo info;
         info.name = "clarify";
-        info.description = "Resolves ambiguities from the codebase and asks a person only about what blocks.";
+        info.description = "Resolves ambiguities from the codebase and asks a person only blocking questions.";
         info.output_contract = "clarification";
         info.output_fields = {"clarified_requirements", "questions"};
         return info;

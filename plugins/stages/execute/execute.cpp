@@ -68,7 +68,7 @@ public:
         }
         if (sent_back && !why_sent_back(context.input()).empty()) {
             const Work work{
-                "Mend what was sent back", "Mend what was sent back", static_cast<std::int64_t>(steps.size()), nullptr, {}};
+                "Fix what was sent back", "Fix what was sent back", static_cast<std::int64_t>(steps.size()), nullptr, {}};
             if (auto ended = run(work, steps, done, context)) { return std::move(*ended); }
         }
         done["summary"] = summary_of(done);
@@ -161,7 +161,7 @@ private:
                 ? "Do this step of the plan and no other. The specified interfaces exist as skeletons that raise a marker: replace their bodies. Test files are locked. After every edit the kernel "
                   "measures syntax, types, conformance and tests and shows you the result; tests of later steps may still fail. When the tests of this step's requirements pass, hand in with `complete`: "
                   "a summary and, in file_notes, one line for each file you changed. In the last step, where all pass but a test that contradicts the plan, hand that test back: `complete` with hand_back."
-                : "All steps of the plan are done, and the work was sent back: `previous_errors` says why. Mend that and nothing else. Test files are locked. After every edit the kernel measures syntax, "
+                : "All steps of the plan are done, and the work was sent back: `previous_errors` says why. Fix that and nothing else. Test files are locked. After every edit the kernel measures syntax, "
                   "types, conformance and tests and shows you the result. Hand in with `complete`: a summary and, in file_notes, one line for each file you changed. Where all pass but a test that "
                   "contradicts the plan, hand that test back: `complete` with hand_back.";
         run.output_contract = "step_result";

@@ -10,7 +10,7 @@ public:
     [[nodiscard]] ToolSpec spec() const override {
         return {
             "complete",
-            "Hands in the finished artifact and ends your work. Its arguments are the artifact's own fields. When something is wrong with it you are told what, and go on.",
+            "Submits the finished artifact and ends your work. Its arguments are the artifact's fields. If something is wrong with it, you see the errors and continue.",
             {{"type", "object"}, {"additionalProperties", true}},
             ToolEffect::completes,
             {}};

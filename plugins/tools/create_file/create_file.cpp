@@ -11,7 +11,7 @@ public:
     [[nodiscard]] ToolSpec spec() const override {
         return {
             "create_file",
-            "Creates a file with the given content, and its folders. A file that this task created is replaced as a whole; one that was there before is refused.",
+            "Creates a file with the given content, and its folders. Replaces a file that this task created; refuses to replace one that existed before.",
             schema_of(R"json({
   "type": "object",
   "properties": {

@@ -11,13 +11,13 @@ public:
     [[nodiscard]] ToolSpec spec() const override {
         return {
             "escalate_question",
-            "Asks a person, and ends your work until the answer is there. Only for what neither the code, the documentation nor your task can tell and what you cannot go on without.",
+            "Asks a person a question, and ends your work until the answer arrives. Use it only if you cannot continue without the answer, and neither the code, the documentation nor your task contains it.",
             schema_of(R"json({
   "type": "object",
   "properties": {
     "question": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "One question, complete in itself"},
-    "reason": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "Why you cannot go on without the answer"},
-    "options": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 500}, "maxItems": 10, "description": "Answers to choose from, if there are a few"}
+    "reason": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "Why you cannot continue without the answer"},
+    "options": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 500}, "maxItems": 10, "description": "Possible answers, if there are only a few"}
   },
   "required": ["question", "reason"]
 })json"),

@@ -37,11 +37,9 @@ public:
         }
         const auto count = std::to_string(listing->entries.size());
         if (listing->entries.empty()) {
-            text = "Nothing is there" + (options.glob.empty() ? std::string() : " that matches '" + options.glob + "'") + ".\n";
+            text = options.glob.empty() ? std::string("The folder is empty.\n") : "No entry matches '" + options.glob + "'.\n";
         }
-        if (listing->truncated) {
-            text += "… there is more than these " + count + " entries: give a deeper `path` or a `glob`.\n";
-        }
+        if (listing->truncated) { text += "… more than " + count + " entries: give a deeper `path` or a `glob`.\n"; }
         return ToolResult::done(std::move(text), "listed " + path + " (" + count + (listing->truncated ? "+" : "") + " entries)",
                                 {{"path", path}, {"entries", listing->entries.size()}, {"truncated", listing->truncated}});
     }

@@ -10,7 +10,7 @@ class MoveFile final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
         return {"move_file",
-                "Moves or renames one file; folders on the way are created. Nothing is overwritten.",
+                "Moves or renames one file, and creates missing folders. Never overwrites a file.",
                 schema_of(R"json({
   "type": "object",
   "properties": {

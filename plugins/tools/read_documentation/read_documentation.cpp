@@ -190,7 +190,7 @@ private:
             }
             const auto cut = section.text.rfind('\n', max_section_bytes);
             text += section.text.substr(0, cut == std::string::npos ? max_section_bytes : cut) +
-                    "\n… (the section goes on in the file)\n\n";
+                    "\n… (the section continues in the file)\n\n";
         }
         if (shown == 0) { text = "None of the " + std::to_string(count) + " documents says anything on '" + topic + "'.\n"; }
         return ToolResult::done(text + skipped, "documentation on '" + topic + "': " + std::to_string(shown) + " sections",

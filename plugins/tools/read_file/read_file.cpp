@@ -11,7 +11,7 @@ public:
     [[nodiscard]] ToolSpec spec() const override {
         return {
             "read_file",
-            "Reads a text file; each line comes with its number and a tab before it (they are not part of the file). Give first_line and last_line for a part of a long file.",
+            "Reads a text file. Each line begins with its number and a tab, which are not part of the file. Give first_line and last_line to read part of a long file.",
             schema_of(R"json({
   "type": "object",
   "properties": {

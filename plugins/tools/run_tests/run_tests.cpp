@@ -12,7 +12,7 @@ public:
     [[nodiscard]] ToolSpec spec() const override {
         return {
             "run_tests",
-            "Runs the tests and reports counts and the first failures with file, line and message. Without paths all tests run. Failing tests are an answer, not an error of the call.",
+            "Runs the tests and reports counts and the first failures with file, line and message. Without paths all tests run. Failing tests are a result, not an error.",
             schema_of(R"json({
   "type": "object",
   "properties": {

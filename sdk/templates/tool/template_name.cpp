@@ -9,7 +9,7 @@ using namespace agentforge;
 class TemplateNameTool final : public Tool {
     ToolSpec spec() const override {
         const char* parameters = R"({"type": "object", "properties": {"mark": {"type": "string", "maxLength": 100}, "glob": {"type": "string"}}})";
-        return {"template_name", "Lists where a mark (default TODO) stands in the files that match a glob.", schema_of(parameters), ToolEffect::reads, {}};
+        return {"template_name", "Lists each occurrence of a mark (default TODO) in the files that match a glob.", schema_of(parameters), ToolEffect::reads, {}};
     }
     ToolResult call(const json::object& arguments, ToolContext& context) override {
         const Arguments given(arguments);

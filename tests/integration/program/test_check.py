@@ -77,7 +77,7 @@ class TestCheck(CheckTest):
         self.make_project()
         before = self.checkout()
         outcome = self.assert_code(self.run_program("check"), 1)
-        self.assertIn("textkit/store.py:6: SQL is put together from values. (sql-injection, major) V-", outcome.out)
+        self.assertIn("textkit/store.py:6: The SQL statement is built from values. (sql-injection, major) V-", outcome.out)
         self.assertEqual(self.checkout(), before)
         violation = self.violation()
         self.assertRegex(violation["id"], ID)

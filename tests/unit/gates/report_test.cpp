@@ -58,7 +58,7 @@ TEST(VerificationStatus, shows_failures_violations_and_the_next_action) {
 
 TEST(VerificationStatus, suggests_what_blocks_in_the_order_in_which_one_rests_on_the_other) {
     auto report = sample();
-    report.violations.push_back({"sql-injection", "security", "major", "a.py", 7, "SQL is put together from values.",
+    report.violations.push_back({"sql-injection", "security", "major", "a.py", 7, "The SQL statement is built from values.",
                                  "Pass the values as parameters of the query."});
     EXPECT_EQ(verification_status({report}).at("next_suggested_action"),
               json::value("in a.py:7: Pass the values as parameters of the query (sql-injection), then make a in t.py:4 pass"));

@@ -18,7 +18,7 @@ GateReport suspicious() {
                     {"removed_functions", json::array{"a.py: median"}},
                     {"mutants_survived", json::array{"a.py:4: `b` made `c`"}},
                     {"flaky_since", json::array{"t.py::t"}}};
-    report.violations.push_back({"opaque-table", "pattern", "minor", "a.py", 7, "A table is keyed by what cannot be read.", ""});
+    report.violations.push_back({"opaque-table", "pattern", "minor", "a.py", 7, "The table has unreadable keys.", ""});
     return report;
 }
 

@@ -116,11 +116,11 @@ TEST_F(ToolPlugins, list_files_shows_folders_sizes_and_links) {
     const auto result = call("list_files", {});
     EXPECT_EQ(result.output, "link -> src/a.py 0\nsrc/\nsrc/a.py 5\n");
     EXPECT_EQ(result.summary, "listed . (3 entries)");
-    EXPECT_EQ(call("list_files", {{"path", "src"}, {"glob", "*.md"}}).output, "Nothing is there that matches '*.md'.\n");
+    EXPECT_EQ(call("list_files", {{"path", "src"}, {"glob", "*.md"}}).output, "No entry matches '*.md'.\n");
 }
 TEST_F(ToolPlugins, list_files_says_when_there_is_more) {
     for (int i = 0; i < 310; ++i) { put("f" + std::to_string(i), ""); }
-    EXPECT_NE(call("list_files", {}).output.find("there is more than these 300 entries"), std::string::npos);
+    EXPECT_NE(call("list_files", {}).output.find("more than 300 entries"), std::string::npos);
 }
 TEST_F(ToolPlugins, read_file_numbers_the_lines) {
     put("a.py", "one\ntwo\nthree\n");
