@@ -65,12 +65,16 @@ def describe(error):
 
 
 def describe_in(error, path):
-    """The same, and of a program's end whether the test itself (in `path`) or the code under test asked for it."""
-    trace = getattr(error, "__traceback__", None)
-    while trace is not None and trace.tb_next is not None:
+    """The same, and whether the code under test raised it: of the project's files, the innermost in its traceback is no test's."""
+    root, innermost, trace = os.path.realpath("."), "", getattr(error, "__traceback__", None)
+    while trace is not None:
+        file = os.path.realpath(trace.tb_frame.f_code.co_filename)
+        innermost = file if file.startswith(root + os.sep) else innermost
         trace = trace.tb_next
-    by_code = isinstance(error, SystemExit) and trace is not None and os.path.realpath(trace.tb_frame.f_code.co_filename) != path
-    return describe(error) + (" (raised by the code under test)" if by_code else "")
+    name = os.path.basename(innermost)
+    by_test = innermost in ("", path) or name.startswith(("test", "conftest")) or os.sep + "test" in innermost[len(root):]
+    by_code = " (raised by the code under test)"
+    return describe(error) if by_test else describe(error)[:MESSAGE_LIMIT - len(by_code)] + by_code
 
 
 def line_of(error, path, fallback):
