@@ -13,8 +13,8 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t most_output_bytes = 32UL * 1024;
-constexpr std::size_t most_error_bytes = 500;  // Maximum length of an error in the context.
-constexpr std::size_t most_summary_bytes = 300;
+constexpr std::size_t max_error_bytes = 500;  // Maximum length of an error in the context.
+constexpr std::size_t max_summary_bytes = 300;
 
 /// The context of one model call: the run's, which records failed attempts and shows the answer's progress. If time is limited,
 /// with an earlier deadline.
@@ -64,7 +64,8 @@ private:
 
 class Loop {
 public:
-    Loop(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host, CallContext& context, EventSink& events)
+    Loop(const RunSpec& spec, ActionExecutor& actions, ModelClient& model, StepHost& host, CallContext& context,
+         EventSink& events)
         : spec_(spec),
           actions_(actions),
           model_(model),
@@ -226,7 +227,7 @@ private:
     /// A refusal is the whole answer; half an action may come before it.
     static Result<void> not_refused(const Completion& answer) {
         if (answer.stop_reason != StopReason::refused) { return {}; }
-        const std::string why = ellipsis(answer.text, most_summary_bytes);
+        const std::string why = ellipsis(answer.text, max_summary_bytes);
         return Error{"AF-AGENT-025", "the model refused to answer" + (why.empty() ? std::string() : ": " + why), "",
                      "Say what you can do within the request, and do that with one action.", ErrorKind::invalid};
     }
@@ -253,8 +254,8 @@ private:
     }
 
     static void refuse(StepRecord& record, const Error& error) {
-        record.error = ellipsis(error.to_string(), most_error_bytes);
-        record.summary = ellipsis(error.message, most_summary_bytes);
+        record.error = ellipsis(error.to_string(), max_error_bytes);
+        record.summary = ellipsis(error.message, max_summary_bytes);
     }
 
     /// Submits the action for permission, and takes over the action to carry out.
@@ -283,7 +284,7 @@ private:
                 refuse(record,
                        {"AF-AGENT-020", "the answer holds no text", "", "Answer with one plain text.", ErrorKind::invalid});
             } else {
-                record.summary = ellipsis(first_line(record.completion.text), most_summary_bytes);
+                record.summary = ellipsis(first_line(record.completion.text), max_summary_bytes);
             }
             return {};
         }
@@ -302,19 +303,19 @@ private:
         bool cut = false;
         record.success = result.success;
         record.output = shorten_lines(sanitize_utf8(result.output), most_output_bytes, 1, cut);
-        record.summary = ellipsis(sanitize_utf8(result.summary), most_summary_bytes);
+        record.summary = ellipsis(sanitize_utf8(result.summary), max_summary_bytes);
         record.data = std::move(result.data);
         if (verdict == ActionVerdict::Kind::edited) {
             record.data["edited_by_person"] = true;
-            record.summary = ellipsis("a person changed this action before it was done; " + record.summary, most_summary_bytes);
+            record.summary = ellipsis("a person changed this action before it was done; " + record.summary, max_summary_bytes);
         }
         if (result.error) {
-            record.error = ellipsis(sanitize_utf8(result.error->to_string()), most_error_bytes);
-            if (record.summary.empty()) { record.summary = ellipsis(sanitize_utf8(result.error->message), most_summary_bytes); }
+            record.error = ellipsis(sanitize_utf8(result.error->to_string()), max_error_bytes);
+            if (record.summary.empty()) { record.summary = ellipsis(sanitize_utf8(result.error->message), max_summary_bytes); }
         } else if (!result.success) {
             record.error = record.summary.empty() ? "the tool failed and did not say why" : record.summary;
         }
-        if (record.summary.empty()) { record.summary = ellipsis(first_line(record.output), most_summary_bytes); }
+        if (record.summary.empty()) { record.summary = ellipsis(first_line(record.output), max_summary_bytes); }
         events_.event(event::ToolCalled{spec_.stage, spec_.agent.role, record.step, record.tool, record.success, record.summary});
         record_changes(record);
         if (record.success) {
@@ -328,7 +329,7 @@ private:
     }
 
     const RunSpec& spec_;
-    ActionTaker& actions_;
+    ActionExecutor& actions_;
     ModelClient& model_;
     StepHost& host_;
     CallContext& context_;
@@ -343,7 +344,7 @@ private:
 
 }  // namespace
 
-Result<AgentOutcome> run_steps(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host,
+Result<AgentOutcome> run_steps(const RunSpec& spec, ActionExecutor& actions, ModelClient& model, StepHost& host,
                                CallContext& context, EventSink& events) {
     return Loop(spec, actions, model, host, context, events).run();
 }

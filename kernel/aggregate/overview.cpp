@@ -128,7 +128,7 @@ json::object to_json(const TaskOverview& overview) {
     json::object object{{"task_id", task.task_id},
                         {"request", task.request},
                         {"status", task.status},
-                        {"state", condition_of(overview)},
+                        {"state", state_name(overview)},
                         {"pipeline", task.pipeline},
                         {"current_stage", task.current_stage},
                         {"created_at", task.created_at},

@@ -44,6 +44,6 @@ struct TaskEvidence {
 /// reproduce, and what a fork shares with its parent. Errors: AF-BASE-011, AF-AUDT-009.
 [[nodiscard]] Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence);
 /// True if `files_of_task` leaves out this file of the folder.
-[[nodiscard]] bool is_passing_file(std::string_view name);
+[[nodiscard]] bool is_transient_file(std::string_view name);
 
 }  // namespace agentforge::kernel

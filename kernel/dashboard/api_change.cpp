@@ -122,7 +122,7 @@ public:
         const auto actions = available_actions(figures->overview);
         if (std::ranges::find(actions, "extend") != actions.end()) { return {}; }
         return Error{
-            "AF-DASH-062", "The task cannot be extended now", condition_of(figures->overview),
+            "AF-DASH-062", "The task cannot be extended now", state_name(figures->overview),
             "only a task that has ended or shows its last artifact can be extended, if it delivered nothing and stages follow",
             ErrorKind::conflict};
     }

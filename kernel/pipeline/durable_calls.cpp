@@ -89,7 +89,7 @@ Result<void> DurableCalls::snapshot(const std::vector<Change>& changes) {
     return {};
 }
 
-void DurableCalls::take_back_unrecorded() {
+void DurableCalls::revert_unrecorded() {
     const std::string tree = session_.state().tree;
     const auto done = [&]() -> Result<void> {
         AF_TRY(const std::string now, task_workspace_.snapshot({}));

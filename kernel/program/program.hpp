@@ -39,10 +39,10 @@ struct Program {
     bool quiet = false;
     std::vector<std::pair<std::string, std::string>> settings = {};  ///< --set key=value, and the flags that stand for one.
     std::function<int()> command = {};                               ///< What the chosen command does; returns the exit code.
-    bool pages = false;          ///< The command's output may be long and is shown by a pager on a terminal.
-    bool folds = false;          ///< Its output is for people to read, and folded where the terminal is narrower.
-    bool trust_project = false;  ///< --trust: this run uses what the project's files ask for, trusted or not.
-    bool leave_at_once = false;  ///< A hung plugin's thread is still there: no destructors.
+    bool pages = false;             ///< The command's output may be long and is shown by a pager on a terminal.
+    bool folds = false;             ///< Its output is for people to read, and folded where the terminal is narrower.
+    bool trust_project = false;     ///< --trust: this run uses what the project's files ask for, trusted or not.
+    bool skip_destructors = false;  ///< A hung plugin's thread is still there: no destructors.
     std::function<void(const Error&)> failed =
         {};                         ///< Is told of each error before the user is; set while a project's log is open.
     std::string command_name = {};  ///< "escalations list", as the log names it.

@@ -39,9 +39,9 @@ namespace agentforge::kernel {
 struct HookVerdict {
     bool ran = false;
     bool changed_tree = false;
-    bool of_message = false;     ///< What was refused is the message.
-    bool could_not_run = false;  ///< It says nothing about the change: a program that it calls is missing, it took too long, or
-                                 ///< it refuses the commit before the task, too.
+    bool refuses_message = false;  ///< What was refused is the message.
+    bool could_not_run = false;    ///< It says nothing about the change: a program that it calls is missing, it took too long, or
+                                   ///< it refuses the commit before the task, too.
     GateReport report;
 };
 [[nodiscard]] Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& services, HookOrder& order,

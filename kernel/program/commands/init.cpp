@@ -258,7 +258,7 @@ void print_findings(Program& program, const InitFindings& found) {
 
 /// What the project's tests say now, as a task would find them. Without a commit or a language, or with settings that are wrong,
 /// nothing is run. Errors: what would keep a task from its first model call.
-Result<std::string> try_tests(Program& program, const InitFindings& found, bool settings_are_read) {
+Result<std::string> measure_tests(Program& program, const InitFindings& found, bool settings_are_read) {
     if (!settings_are_read || !found.repository.has_commit || found.gates.scopes.empty()) { return std::string(); }
     NullProgress progress;
     auto project = Project::open(program, progress);
@@ -341,7 +341,7 @@ int run_init(Program& program) {
         program.err
             << "agentforge: an ignore file of the repository hides .agentforge, so its settings will not be committed; .agentforge/.gitignore already hides what tasks leave behind\n";
     }
-    const auto tests = try_tests(program, *found, loaded.ok());
+    const auto tests = measure_tests(program, *found, loaded.ok());
     if (program.json_output) {
         json::object object{{"project", place->root.string()},
                             {"settings", settings.string()},

@@ -42,7 +42,7 @@ void add_resume(CLI::App& app, Program& program) {
                 return with_fitting_task(
                     program, *task, "can be resumed",
                     [](const TaskOverview& each) {
-                        const std::string condition = condition_of(each);
+                        const std::string condition = state_name(each);
                         return condition == "paused" || condition == "interrupted" || condition == "failed";
                     },
                     [&](Project& project, const std::string& id) { return resume_open_task(program, project, id, *guidance); },

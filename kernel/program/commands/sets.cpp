@@ -62,7 +62,7 @@ public:
         }
         program_.settings.insert(program_.settings.end(), whole.settings.begin(), whole.settings.end());
     }
-    ~PartProgram() { whole_.leave_at_once = whole_.leave_at_once || program_.leave_at_once; }
+    ~PartProgram() { whole_.skip_destructors = whole_.skip_destructors || program_.skip_destructors; }
     PartProgram(const PartProgram&) = delete;
     PartProgram& operator=(const PartProgram&) = delete;
     [[nodiscard]] Program& program() noexcept { return program_; }

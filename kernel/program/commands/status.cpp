@@ -227,7 +227,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         };
         return 0;
     }
-    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : condition_of(overview)) << "\n  "
+    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : state_name(overview)) << "\n  "
         << quoted_request(state->request, 400) << "\n"
         << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at
         << "\n\n";
@@ -430,7 +430,7 @@ int show_set(Program& program, const std::string& id) {
     const auto set = find_set(program, id);
     if (!set.ok()) { return program.fail(set.error()); }
     const json::object figures = figures_of(
-        *set, [](const SetPart& part) { return condition_of(TaskOverviews(part.path / ".agentforge").find(part.task)); });
+        *set, [](const SetPart& part) { return state_name(TaskOverviews(part.path / ".agentforge").find(part.task)); });
     if (program.json_output) {
         program.print_json(figures);
         return 0;

@@ -64,7 +64,7 @@ bool is_program(const std::map<std::string, std::string>& environment, const std
 }
 
 /// Returns why git could not sign, as far as known without signing. Empty: no problem is known.
-std::string no_signature(Project& project, const Signing& signing, const std::map<std::string, std::string>& environment) {
+std::string signing_problem(Project& project, const Signing& signing, const std::map<std::string, std::string>& environment) {
     if (signing.format != "openpgp" && signing.format != "ssh" && signing.format != "x509") {
         return "git has no gpg.format `" + printable(signing.format, 60) + "` (openpgp, ssh, x509)";
     }
@@ -392,7 +392,7 @@ Result<void> check_delivery(Project& project, const std::map<std::string, std::s
     }
     const Signing signing = signing_of(project);
     if (signing.program.empty()) { return {}; }
-    const std::string why = no_signature(project, signing, environment);
+    const std::string why = signing_problem(project, signing, environment);
     if (why.empty()) { return {}; }
     const auto origin = project.settings().origin("delivery.sign");
     return Error{"AF-CLI-100", "cannot sign the commit: " + why,
