@@ -14,7 +14,7 @@ void add_resume(CLI::App& app, Program& program) {
     auto detached = std::make_shared<bool>(false);
     auto guidance = std::make_shared<std::string>();
     const Command command =
-        add_subcommand(app, "resume", "Continue a task, or a set of them, after an interruption, a failure or an answer");
+        add_subcommand(app, "resume", "Continue a task, or a set of tasks, after an interruption, a failure or an answer");
     add_option(*command, "task", *task,
                "The task's id, or a unique part, or a set's (set-…); default: the only task that can be resumed")
         ->type_name("TASK");

@@ -665,7 +665,7 @@ private:
         int code = 0;
         for (const SetPart& part : set_.parts) {
             AF_TRY(auto state, state_of(store_of(part), part.task));
-            // Its branch is there, and nothing more comes of the task.
+            // Its branch exists, and the task has nothing left to do.
             if (!state || state->status == TaskStatus::aborted) {
                 kept_.push_back(part.repo + ": its task " + (state ? "was aborted" : "is gone") + ", its branch stays");
                 continue;
