@@ -141,8 +141,8 @@ records::CallUsage usage_of(const NextCall& call, const std::string& answering, 
 }
 
 bool may_have_been_charged(const Error& error) {
-    // Errors before any model ran: no connection, no such model, a refused request, no credit, an overloaded server; nothing
-    // recorded, no program.
+    // Errors before any model ran: no connection, no such model, a refused request, no credit, an overloaded server, no recorded
+    // answer, no program.
     static constexpr std::string_view free_of_charge[] = {
         "AF-LLM-201", "AF-LLM-202", "AF-LLM-203", "AF-LLM-204", "AF-LLM-205", "AF-LLM-301", "AF-LLM-306", "AF-LLM-308",
         "AF-LLM-401", "AF-LLM-402", "AF-LLM-403", "AF-LLM-404", "AF-LLM-405", "AF-LLM-406", "AF-LLM-408", "AF-LLM-413"};
