@@ -12,12 +12,12 @@ public:
     [[nodiscard]] ToolSpec spec() const override {
         return {
             "edit_file",
-            "Replaces pieces of text in a file, all or none. `search` must be copied exactly from the file, indentation included, without line numbers, and stand there once; add lines around it where it stands more than once. Several pieces go into `edits`; `content` replaces the whole file.",
+            "Replaces pieces of text in a file, all or none. `search` must be copied exactly from the file, indentation included, without line numbers, and occur there once; add lines around it if it occurs more than once. Several pieces go into `edits`; `content` replaces the whole file.",
             schema_of(R"json({
   "type": "object",
   "properties": {
     "path": {"type": "string", "description": "File, relative to the workspace"},
-    "search": {"type": "string", "description": "The text to replace, as it stands in the file"},
+    "search": {"type": "string", "description": "The text to replace, exactly as in the file"},
     "replace": {"type": "string", "description": "The text that takes its place; empty deletes it"},
     "edits": {
       "type": "array", "minItems": 1, "description": "Several pieces of the file as it is now",
