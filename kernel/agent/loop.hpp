@@ -11,7 +11,7 @@
 
 namespace agentforge::kernel {
 
-/// Carries out the model's actions. In the product, the tool bridge.
+/// Performs the model's actions. In the program this is the tool bridge.
 class ActionExecutor {
 public:
     virtual ~ActionExecutor() = default;

@@ -219,7 +219,7 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const BudgetStatus&
                                std::uint64_t needed) {
             auto error = over_limit(what, who, key, limit, used, next);
             if (error) {
-                error->remedy = "nothing is lost; raise the limit, here or in the settings, and go on: " +
+                error->remedy = "no work is lost; raise the limit, here or in the settings, and continue: " +
                                 resume_command(standing, key, raised(what, limit, needed));
             }
             return error;
@@ -240,7 +240,7 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const BudgetStatus&
                         over_limit(what, "stage `" + stage.name + "` with those before it", task_key, part, used_so_far, 0)) {
                     error->message += " (" + std::to_string(part * 100 / *limit) + " % of the task's limit)";
                     const std::uint64_t mine = what.of(stage);
-                    error->remedy = "nothing is lost; raise the limit, or give this stage one of its own, and go on: " +
+                    error->remedy = "no work is lost; raise the limit, or set one for this stage, and continue: " +
                                     resume_command(standing, task_key, raised(what, *limit, needed)) + "   or   " +
                                     resume_command(standing, stage_key, raised(what, mine, mine + next));
                     return error;
