@@ -27,8 +27,8 @@ namespace agentforge::kernel {
 [[nodiscard]] std::optional<Error> problem_of(const KnownRepository& repository);
 
 /// One change: a record was appended (`type` is the record's), a process took or released a task (`process`), its journal can no
-/// longer be read or can be again (`problem`; without a task: what is among the tasks and is none came or went), it is no longer
-/// there (`removed`), a repository came or went (`repository`), or a set changed (`set`; see SetWatch).
+/// longer be read or can be again (`problem`; without a task: a file or folder that is not a task appeared or disappeared), it is
+/// gone (`removed`), a repository came or went (`repository`), or a set changed (`set`; see SetWatch).
 struct TaskChange {
     std::string repo = {};
     std::string task_id = {};  ///< Empty for `repository`, and for a `problem` that is not a task's.

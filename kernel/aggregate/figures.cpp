@@ -62,7 +62,7 @@ json::object steps_of(const TaskState& state) {
     return {{"total", state.steps}, {"by_phase", std::move(by_phase)}};
 }
 
-/// What figures are computed from.
+/// The input for computing figures.
 struct Source {
     const TaskState& state;
     const LastActivity& activity;
@@ -392,7 +392,7 @@ ProjectedTask projected_task(const TaskStore& store, const std::string& task_id,
         task.state = std::move(*state);
         task.overview = overview_of(task.state, {}, store.paths(task_id));
     } else {
-        // Before the first record the file has only what was asked for.
+        // Before the first record the file has only the request.
         const bool is_request = stored.ok() && !problem && text_of(*stored, "status") == "pending" && !stored->contains("hash");
         TaskSummary summary;
         summary.task_id = task_id;

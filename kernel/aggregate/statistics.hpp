@@ -66,7 +66,7 @@ struct Statistics {
 /// Returns `part` / `whole`. Empty if `whole` is 0.
 [[nodiscard]] std::optional<double> share(std::uint64_t part, std::uint64_t whole);
 
-/// What became of the lines of delivered commits.
+/// How many lines of delivered commits people changed or removed later.
 struct ReworkSum {
     std::uint64_t commits = 0;  ///< Delivered commits.
     std::uint64_t merged = 0;   ///< Commits that HEAD contains.
@@ -80,12 +80,12 @@ struct Sums {
 };
 using Groups = std::map<std::string, Sums>;
 
-/// What became of the commit that a task delivered; nothing if HEAD does not contain it.
+/// Returns the rework of the commit that a task delivered; nothing if HEAD does not contain it.
 using ReworkOf = std::function<std::optional<Rework>(const TaskSample& task)>;
 /// The days after a delivery in which a changed line counts as reworked, unless the user says otherwise.
 inline constexpr std::uint64_t default_rework_days = 14;
 
-/// Everything that `agentforge stats` and the dashboard tell of the tasks of one or several repositories.
+/// Everything that `agentforge stats` and the dashboard show about the tasks of one or several repositories.
 struct TaskStatistics {
     std::optional<std::chrono::system_clock::time_point> since;  ///< Counts only tasks created since then.
     std::uint64_t rework_days = default_rework_days;

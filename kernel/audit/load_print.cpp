@@ -37,7 +37,7 @@ Result<PrintedDocument> print(const Document& document) {
     const PrintLibrary* const printer = entry();
     if (printer->version != std::string_view(AGENTFORGE_VERSION) || printer->document_size != sizeof(Document) ||
         printer->section_size != sizeof(DocumentSection)) {
-        return pdf_unavailable("it is another build's, version " + std::string(printer->version));
+        return pdf_unavailable("it is from another build, version " + std::string(printer->version));
     }
     return printer->print(document);
 }
