@@ -470,7 +470,7 @@ public:
     void taken_back() {
         bool fails = true;
         if (!evidence_.red_run.trusted && !evidence_.red_run.distrust.empty()) {
-            block("Without the change, the test run is not trusted: " + evidence_.red_run.distrust + ".");
+            block("Without the change, the test run is not believed: " + evidence_.red_run.distrust + ".");
             fails = false;
         }
         if (!evidence_.change_exists && !ids_.fresh.empty()) {
