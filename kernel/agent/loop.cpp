@@ -13,11 +13,11 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::size_t most_output_bytes = 32UL * 1024;
-constexpr std::size_t most_error_bytes = 500;  // Maximum length of an error in the context.
-constexpr std::size_t most_summary_bytes = 300;
+constexpr std::size_t max_error_bytes = 500;  // Maximum length of an error in the context.
+constexpr std::size_t max_summary_bytes = 300;
 
-/// The context of one model call: the run's, which records failed attempts and shows the answer's progress. If time is limited,
-/// with an earlier deadline.
+/// The context of one model call. Forwards to the run's context, records failed attempts and shows the answer's progress; has an
+/// earlier deadline if time is limited.
 class StepContext final : public ModelCallContext {
 public:
     StepContext(CallContext& inner, StepHost& host, EventSink& events, const RequestPlace& place,
@@ -64,7 +64,8 @@ private:
 
 class Loop {
 public:
-    Loop(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host, CallContext& context, EventSink& events)
+    Loop(const RunSpec& spec, ActionExecutor& actions, ModelClient& model, StepHost& host, CallContext& context,
+         EventSink& events)
         : spec_(spec),
           actions_(actions),
           model_(model),
@@ -80,8 +81,8 @@ public:
         for (const StepRecord& record : host_.finished_steps()) {
             if (record.step != memory_.steps() + 1) {
                 return Error{"AF-AGENT-016",
-                             "the journal holds step " + std::to_string(record.step) + " of this run where step " +
-                                 std::to_string(memory_.steps() + 1) + " belongs",
+                             "the journal has step " + std::to_string(record.step) + " of this run in the place of step " +
+                                 std::to_string(memory_.steps() + 1),
                              spec_.stage + ", run " + std::to_string(spec_.place.run),
                              "`agentforge inspect` verifies the journal.", ErrorKind::corrupt};
             }
@@ -135,7 +136,7 @@ private:
     Result<void> wanted() const {
         if (context_.cancelled()) {
             return Error{"AF-AGENT-014", who() + " was cancelled after step " + std::to_string(memory_.steps()), "",
-                         "Resume the task to go on.", ErrorKind::cancelled};
+                         "Resume the task to continue.", ErrorKind::cancelled};
         }
         if (const auto deadline = context_.deadline(); deadline && std::chrono::steady_clock::now() >= *deadline) {
             return Error{"AF-AGENT-015", who() + " reached its deadline after step " + std::to_string(memory_.steps()), "",
@@ -194,8 +195,8 @@ private:
         auto answer = model_.complete(request, watched);
         if (!answer.ok()) {
             Error error = host_.call_failed(number, request, std::move(answer).error());
-            // Too long, empty, arguments that are not JSON: the model is told, because it can do better. The same for an agentic
-            // command that wrote where the role may not, or left no valid artifact.
+            // Too long, empty, or arguments that are not JSON: the model sees the error, because it can correct it. The same for
+            // an agentic command that wrote where the role may not, or left no valid artifact.
             const bool wrote = spec_.agentic && error.code == "AF-ORCH-026";
             if (wrote) { record.tool = "agentic_command"; }
             if (!wrote && error.code != "AF-LLM-311" && !is_shown_to_model(error)) { return error; }
@@ -226,19 +227,19 @@ private:
     /// A refusal is the whole answer; half an action may come before it.
     static Result<void> not_refused(const Completion& answer) {
         if (answer.stop_reason != StopReason::refused) { return {}; }
-        const std::string why = ellipsis(answer.text, most_summary_bytes);
+        const std::string why = ellipsis(answer.text, max_summary_bytes);
         return Error{"AF-AGENT-025", "the model refused to answer" + (why.empty() ? std::string() : ": " + why), "",
                      "Say what you can do within the request, and do that with one action.", ErrorKind::invalid};
     }
 
-    /// Uses the backend's own count, which is the one that is paid and limited.
+    /// Uses the backend's own count, which is the one that costs money and counts against the limits.
     void judge_usage(const StepRecord& record) {
         const Usage& usage = record.completion.usage;
         if (usage.estimated || usage.input_tokens <= spec_.budget.total) { return; }
         host_.log(LogLevel::warning,
                   "the model's server counts " + std::to_string(usage.input_tokens) + " input tokens for step " +
                       std::to_string(record.step) + " of " + who() + "; the budget is " + std::to_string(spec_.budget.total) +
-                      " (context.max_tokens), so later contexts are made smaller",
+                      " (context.max_tokens), so later contexts will be smaller",
                   {{"step", record.step}, {"role", spec_.agent.role}});
     }
 
@@ -253,11 +254,11 @@ private:
     }
 
     static void refuse(StepRecord& record, const Error& error) {
-        record.error = ellipsis(error.to_string(), most_error_bytes);
-        record.summary = ellipsis(error.message, most_summary_bytes);
+        record.error = ellipsis(error.to_string(), max_error_bytes);
+        record.summary = ellipsis(error.message, max_summary_bytes);
     }
 
-    /// Submits the action for permission, and takes over the action to carry out.
+    /// Asks for permission, and replaces the action with the permitted one, which a person may have edited.
     Result<ActionVerdict::Kind> permitted(StepRecord& record, ToolCall action) {
         AF_TRY(ActionVerdict verdict, host_.permit(record.step, action));
         if (verdict.kind == ActionVerdict::Kind::edited) { action = std::move(verdict.edited); }
@@ -283,7 +284,7 @@ private:
                 refuse(record,
                        {"AF-AGENT-020", "the answer holds no text", "", "Answer with one plain text.", ErrorKind::invalid});
             } else {
-                record.summary = ellipsis(first_line(record.completion.text), most_summary_bytes);
+                record.summary = ellipsis(first_line(record.completion.text), max_summary_bytes);
             }
             return {};
         }
@@ -302,19 +303,19 @@ private:
         bool cut = false;
         record.success = result.success;
         record.output = shorten_lines(sanitize_utf8(result.output), most_output_bytes, 1, cut);
-        record.summary = ellipsis(sanitize_utf8(result.summary), most_summary_bytes);
+        record.summary = ellipsis(sanitize_utf8(result.summary), max_summary_bytes);
         record.data = std::move(result.data);
         if (verdict == ActionVerdict::Kind::edited) {
             record.data["edited_by_person"] = true;
-            record.summary = ellipsis("a person changed this action before it was done; " + record.summary, most_summary_bytes);
+            record.summary = ellipsis("a person changed this action before it ran; " + record.summary, max_summary_bytes);
         }
         if (result.error) {
-            record.error = ellipsis(sanitize_utf8(result.error->to_string()), most_error_bytes);
-            if (record.summary.empty()) { record.summary = ellipsis(sanitize_utf8(result.error->message), most_summary_bytes); }
+            record.error = ellipsis(sanitize_utf8(result.error->to_string()), max_error_bytes);
+            if (record.summary.empty()) { record.summary = ellipsis(sanitize_utf8(result.error->message), max_summary_bytes); }
         } else if (!result.success) {
-            record.error = record.summary.empty() ? "the tool failed and did not say why" : record.summary;
+            record.error = record.summary.empty() ? "the tool failed and gave no reason" : record.summary;
         }
-        if (record.summary.empty()) { record.summary = ellipsis(first_line(record.output), most_summary_bytes); }
+        if (record.summary.empty()) { record.summary = ellipsis(first_line(record.output), max_summary_bytes); }
         events_.event(event::ToolCalled{spec_.stage, spec_.agent.role, record.step, record.tool, record.success, record.summary});
         record_changes(record);
         if (record.success) {
@@ -328,7 +329,7 @@ private:
     }
 
     const RunSpec& spec_;
-    ActionTaker& actions_;
+    ActionExecutor& actions_;
     ModelClient& model_;
     StepHost& host_;
     CallContext& context_;
@@ -343,7 +344,7 @@ private:
 
 }  // namespace
 
-Result<AgentOutcome> run_steps(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host,
+Result<AgentOutcome> run_steps(const RunSpec& spec, ActionExecutor& actions, ModelClient& model, StepHost& host,
                                CallContext& context, EventSink& events) {
     return Loop(spec, actions, model, host, context, events).run();
 }

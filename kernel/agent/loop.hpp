@@ -11,10 +11,10 @@
 
 namespace agentforge::kernel {
 
-/// Carries out the model's actions. In the product, the tool bridge.
-class ActionTaker {
+/// Performs the model's actions. In the program this is the tool bridge.
+class ActionExecutor {
 public:
-    virtual ~ActionTaker() = default;
+    virtual ~ActionExecutor() = default;
     [[nodiscard]] virtual const std::vector<ToolSpec>& offered() const noexcept = 0;
     /// Sets what the model sees in its context from now on: path → SHA-256 of the whole file. Called before each `call`.
     virtual void expect(std::map<std::string, std::string, std::less<>> /*seen*/) {}
@@ -22,7 +22,7 @@ public:
 };
 
 /// See run_agent.
-[[nodiscard]] Result<AgentOutcome> run_steps(const RunSpec& spec, ActionTaker& actions, ModelClient& model, StepHost& host,
+[[nodiscard]] Result<AgentOutcome> run_steps(const RunSpec& spec, ActionExecutor& actions, ModelClient& model, StepHost& host,
                                              CallContext& context, EventSink& events);
 
 }  // namespace agentforge::kernel

@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::string_view how_to =
-    "Send one action as `ACTION tool`, then `name: value` lines or `<<<name` … `>>>name` blocks, then `END`.";
+    "Send one action: `ACTION tool`, then `name: value` lines or `<<<name` … `>>>name` blocks, then `END`.";
 
 Error unreadable(std::string code, std::string message, std::string remedy = std::string(how_to)) {
     return {std::move(code), std::move(message), "", std::move(remedy), ErrorKind::invalid};
@@ -122,7 +122,7 @@ Result<Piece> read_piece(const std::vector<Line>& lines, std::size_t& at) {
         return unreadable(
             "AF-AGENT-022",
             "the SEARCH block that line " + std::to_string(opened) + " opens has no line `" + std::string(mark) + "`",
-            "Write `<<<<<<< SEARCH`, the lines as they stand in the file, `=======`, the new lines, `>>>>>>> REPLACE`.");
+            "Write `<<<<<<< SEARCH`, the lines exactly as in the file, `=======`, the new lines, `>>>>>>> REPLACE`.");
     };
     const auto take = [&](std::string& text, auto ends) {
         for (++at; at < lines.size() && !ends(lines[at].text) && !opens_search(lines[at].text); ++at) {
@@ -694,7 +694,7 @@ std::string outline_for_text(const json::object& schema) {
 json::object describe_actions(const std::vector<ToolSpec>& offered) {
     json::object result;
     result["how_to_answer"] =
-        "Answer with exactly one action in this form. Code and other text of several lines stands raw in blocks, never in JSON.\n"
+        "Answer with exactly one action in this form. Write code and other multi-line text unescaped in blocks, never in JSON.\n"
         "ACTION tool_name\n"
         "parameter: value in one line\n"
         "<<<parameter\n"

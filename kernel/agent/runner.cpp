@@ -7,7 +7,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-class BridgeActions final : public ActionTaker {
+class BridgeActions final : public ActionExecutor {
 public:
     explicit BridgeActions(ToolBridge& bridge) : bridge_(bridge) {}
     const std::vector<ToolSpec>& offered() const noexcept override { return bridge_.offered(); }

@@ -152,7 +152,7 @@ bool Aggregator::repositories_moved() const {
 std::vector<std::string> Aggregator::names_in(std::size_t repository) {
     std::vector<std::string> names;
     repository_problems_.erase(repository);
-    odd_entries_.erase(repository);
+    non_task_entries_.erase(repository);
     if (forgotten_.contains(repository)) { return names; }
     if (auto problem = problem_of(repositories_[repository])) {
         repository_problems_.emplace(repository, std::move(*problem));
@@ -160,12 +160,12 @@ std::vector<std::string> Aggregator::names_in(std::size_t repository) {
     }
     auto found = TaskStore(agentforge_of(repositories_[repository])).folders();
     if (!found.ok()) {
-        odd_entries_[repository].push_back(std::move(found).error());
+        non_task_entries_[repository].push_back(std::move(found).error());
         return names;
     }
     if (!found->problems.empty()) {
-        odd_entries_[repository] = std::move(found->problems);
-        std::ranges::sort(odd_entries_[repository], {}, &Error::where);
+        non_task_entries_[repository] = std::move(found->problems);
+        std::ranges::sort(non_task_entries_[repository], {}, &Error::where);
     }
     return std::move(found->ids);
 }
@@ -178,7 +178,7 @@ TaskChange Aggregator::change_of(const Key& key, const Known& known, std::string
     change.stage = read.overview.summary.current_stage;
     change.step = read.steps;
     // A task that is being removed loses its journal before its folder.
-    change.state = condition_of(change.type == "removed" ? read.overview : known.figures->overview);
+    change.state = state_name(change.type == "removed" ? read.overview : known.figures->overview);
     return change;
 }
 
@@ -186,7 +186,7 @@ void Aggregator::report_repositories(std::vector<TaskChange>& changes) {
     for (std::size_t number = 0; number < repositories_.size(); ++number) {
         std::string now = repository_problems_.contains(number) ? "unavailable" : "available";
         if (forgotten_.contains(number)) { now = "removed"; }
-        if (std::exchange(standings_[number], now) == now) { continue; }
+        if (std::exchange(availability_[number], now) == now) { continue; }
         changes.push_back({.repo = repositories_[number].name, .type = "repository", .state = std::move(now)});
     }
 }
@@ -198,9 +198,9 @@ std::vector<TaskChange> Aggregator::refresh() {
     std::map<Key, bool> there;
     std::vector<std::size_t> odd;
     for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
-        const std::vector<std::string> before = places_of(odd_entries_[repository]);
+        const std::vector<std::string> before = places_of(non_task_entries_[repository]);
         for (const std::string& name : names_in(repository)) { there[{repository, name}] = true; }
-        if (places_of(odd_entries_[repository]) != before) { odd.push_back(repository); }
+        if (places_of(non_task_entries_[repository]) != before) { odd.push_back(repository); }
     }
     report_repositories(changes);
     for (const std::size_t repository : odd) { changes.push_back({.repo = repositories_[repository].name, .type = "problem"}); }
@@ -426,7 +426,7 @@ std::vector<Error> Aggregator::problems() const {
     const std::lock_guard lock(mutex_);
     std::vector<Error> all;
     for (const auto& [repository, problem] : repository_problems_) { all.push_back(problem); }
-    for (const auto& [repository, problems] : odd_entries_) { all.insert(all.end(), problems.begin(), problems.end()); }
+    for (const auto& [repository, problems] : non_task_entries_) { all.insert(all.end(), problems.begin(), problems.end()); }
     for (const auto& [key, known] : tasks_) {
         if (known.problem) { all.push_back(*known.problem); }
     }

@@ -27,8 +27,8 @@ namespace agentforge::kernel {
 [[nodiscard]] std::optional<Error> problem_of(const KnownRepository& repository);
 
 /// One change: a record was appended (`type` is the record's), a process took or released a task (`process`), its journal can no
-/// longer be read or can be again (`problem`; without a task: what is among the tasks and is none came or went), it is no longer
-/// there (`removed`), a repository came or went (`repository`), or a set changed (`set`; see SetWatch).
+/// longer be read or can be again (`problem`; without a task: a file or folder that is not a task appeared or disappeared), it is
+/// gone (`removed`), a repository came or went (`repository`), or a set changed (`set`; see SetWatch).
 struct TaskChange {
     std::string repo = {};
     std::string task_id = {};  ///< Empty for `repository`, and for a `problem` that is not a task's.
@@ -36,7 +36,7 @@ struct TaskChange {
     std::string type = {};
     std::string stage = {};  ///< Current stage after the change.
     std::uint64_t step = 0;  ///< Steps that the task has taken so far.
-    /// See condition_of; for `removed` the last that was read. For `repository`: `available`, `unavailable` or `removed`.
+    /// See state_name; for `removed` the last that was read. For `repository`: `available`, `unavailable` or `removed`.
     std::string state = {};
     std::string at = {};  ///< When the record was written. Empty if the change is not a record.
 };
@@ -138,11 +138,11 @@ private:
     std::mutex refreshing_;  ///< Held by one `refresh` at a time, which gives up `mutex_` during long reads.
     mutable std::mutex mutex_;
     std::vector<KnownRepository> repositories_;
-    std::map<std::size_t, std::string> standings_;  ///< What the last change of type `repository` said.
-    std::set<std::size_t> forgotten_;               ///< Numbers of repositories that are known no more.
+    std::map<std::size_t, std::string> availability_;  ///< What the last change of type `repository` said.
+    std::set<std::size_t> forgotten_;                  ///< Numbers of repositories that are known no more.
     std::map<Key, Known> tasks_;
     std::map<std::size_t, Error> repository_problems_;
-    std::map<std::size_t, std::vector<Error>> odd_entries_;  ///< What is among the tasks of a repository and is none.
+    std::map<std::size_t, std::vector<Error>> non_task_entries_;  ///< What is among the tasks of a repository and is none.
     /// The files with answers of one repository, by its number.
     struct Answers {
         std::int64_t folder_changed_ns = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out which tasks have changed: from file system events, and by polling where there are none.
+// Finds out which tasks have changed, from file system events; `misses_events` says when the caller must poll.
 #pragma once
 
 #include <chrono>

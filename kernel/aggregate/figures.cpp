@@ -62,7 +62,7 @@ json::object steps_of(const TaskState& state) {
     return {{"total", state.steps}, {"by_phase", std::move(by_phase)}};
 }
 
-/// What figures are computed from.
+/// The input for computing figures.
 struct Source {
     const TaskState& state;
     const LastActivity& activity;
@@ -257,7 +257,7 @@ double overall_progress(const TaskState& state) {
     return std::min(1.0, done / static_cast<double>(end));
 }
 
-std::string condition_of(const TaskOverview& overview) {
+std::string state_name(const TaskOverview& overview) {
     const TaskSummary& task = overview.summary;
     if (overview.answered) { return overview.running ? "in_progress" : "paused"; }
     if (task.waiting_for == "escalation") { return "escalated"; }
@@ -268,7 +268,7 @@ std::string condition_of(const TaskOverview& overview) {
 }
 
 void TaskCounts::take(const TaskOverview& task) {
-    ++conditions[condition_of(task)];
+    ++conditions[state_name(task)];
     waiting += waits_for_person(task) ? 1 : 0;
 }
 
@@ -313,7 +313,7 @@ namespace {
 /// Adds the fields that depend on whether a process runs the task, and on whether its question is answered.
 void add_process(json::object& summary, const TaskOverview& overview) {
     json::object& status = summary["status"].as_object();
-    status["state"] = condition_of(overview);
+    status["state"] = state_name(overview);
     status["running"] = overview.running;
     status["ended_in"] = text_or_null(overview.ended_in);
     status["answered"] = overview.answered;
@@ -380,7 +380,7 @@ TaskFigures figures_of(const FollowedTask& task, const std::string& repo) {
     TaskFigures figures =
         figures_from({task.state(), task.activity(), task.decisions(), task.recent_errors(), task.from_transcript()},
                      overview_of(task.state(), task.activity(), task.paths()), repo);
-    figures.statistics = case_of(task.state());
+    figures.statistics = sample_of(task.state());
     return figures;
 }
 
@@ -392,7 +392,7 @@ ProjectedTask projected_task(const TaskStore& store, const std::string& task_id,
         task.state = std::move(*state);
         task.overview = overview_of(task.state, {}, store.paths(task_id));
     } else {
-        // Before the first record the file has only what was asked for.
+        // Before the first record the file has only the request.
         const bool is_request = stored.ok() && !problem && text_of(*stored, "status") == "pending" && !stored->contains("hash");
         TaskSummary summary;
         summary.task_id = task_id;

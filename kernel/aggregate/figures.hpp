@@ -60,19 +60,19 @@ struct TaskFigures {
     /// `task_summary`, JSON in one line, except that `elapsed_seconds` of an open task is not up to date: see `text_at`. As text
     /// it takes a quarter of the memory.
     std::string text;
-    std::optional<TaskCase> statistics = {};  ///< Its share of the statistics. Empty: its journal cannot be read.
+    std::optional<TaskSample> statistics = {};  ///< Its share of the statistics. Empty: its journal cannot be read.
 };
 
 /// Returns `pending`, `in_progress`, `awaiting_approval`, `escalated`, `paused`, `interrupted`, `completed`, `failed`, `aborted`,
 /// or `unknown` if neither the journal nor `state.yaml` can be read.
-[[nodiscard]] std::string condition_of(const TaskOverview& overview);
+[[nodiscard]] std::string state_name(const TaskOverview& overview);
 /// Returns the actions that a person can take now: `respond`, `approve`, `revise`, `exit`, `reject`, `extend`, `pause`,
 /// `resume`, `abort`.
 [[nodiscard]] std::vector<std::string> available_actions(const TaskOverview& overview);
 
 /// The number of tasks in each condition.
 struct TaskCounts {
-    std::map<std::string, std::uint64_t> conditions;  ///< By the name that condition_of returns.
+    std::map<std::string, std::uint64_t> conditions;  ///< By the name that state_name returns.
     std::uint64_t waiting = 0;                        ///< Tasks that wait for a person.
 
     void take(const TaskOverview& task);

@@ -72,7 +72,7 @@ bool can_be_extended(const TaskState& state) {
 
 namespace {
 
-/// What the task was given, or its template, makes it fail again.
+/// True if the task's inputs or its template would make it fail again.
 bool fails_again(const TaskState& state) {
     return state.status == TaskStatus::failed && (state.error_code.starts_with("AF-EXT-") || state.error_code == "AF-ORCH-032");
 }
@@ -128,7 +128,7 @@ json::object to_json(const TaskOverview& overview) {
     json::object object{{"task_id", task.task_id},
                         {"request", task.request},
                         {"status", task.status},
-                        {"state", condition_of(overview)},
+                        {"state", state_name(overview)},
                         {"pipeline", task.pipeline},
                         {"current_stage", task.current_stage},
                         {"created_at", task.created_at},

@@ -20,22 +20,22 @@ std::string main_model(const Ledger& ledger) {
 
 }  // namespace
 
-TaskCase case_of(const TaskState& state) {
-    TaskCase found{.task_id = state.task_id,
-                   .pipeline = state.pipeline.name,
-                   .model = main_model(state.ledger),
-                   .created_at = state.created_at,
-                   .base_tree = state.base_tree,
-                   .commit = state.commit,
-                   .delivered = state.status == TaskStatus::completed && has_delivered(state),
-                   .completed = state.status == TaskStatus::completed,
-                   .ended = is_terminal(state.status),
-                   .escalated = state.people_figures.escalated,
-                   .steps = state.steps,
-                   .people_ms = state.people_figures.waited_ms,
-                   .spend = state.ledger.total(),
-                   .own_spend = state.ledger.total().without(state.inherited.spend),
-                   .own_steps = state.steps - state.inherited.steps};
+TaskSample sample_of(const TaskState& state) {
+    TaskSample found{.task_id = state.task_id,
+                     .pipeline = state.pipeline.name,
+                     .model = main_model(state.ledger),
+                     .created_at = state.created_at,
+                     .base_tree = state.base_tree,
+                     .commit = state.commit,
+                     .delivered = state.status == TaskStatus::completed && has_delivered(state),
+                     .completed = state.status == TaskStatus::completed,
+                     .ended = is_terminal(state.status),
+                     .escalated = state.people_figures.escalated,
+                     .steps = state.steps,
+                     .people_ms = state.people_figures.waited_ms,
+                     .spend = state.ledger.total(),
+                     .own_spend = state.ledger.total().without(state.inherited.spend),
+                     .own_steps = state.steps - state.inherited.steps};
     std::set<std::string> judging;
     for (const StageTemplate& stage : state.pipeline.stages) { judging.insert(closing_gate(stage)); }
     for (const auto& [gate, runs] : state.gate_figures.runs) {
@@ -46,7 +46,7 @@ TaskCase case_of(const TaskState& state) {
     return found;
 }
 
-void Statistics::add(const TaskCase& task) {
+void Statistics::add(const TaskSample& task) {
     tasks += 1;
     delivered += task.delivered ? 1 : 0;
     completed += task.completed ? 1 : 0;
@@ -83,8 +83,8 @@ json::object rework_json(const ReworkSum& rework) {
     return {{"delivered_commits", rework.commits},
             {"in_head", rework.merged},
             {"lines", rework.lines},
-            {"lines_changed", rework.gone},
-            {"rate", value_or_null(share(rework.gone, rework.lines))}};
+            {"lines_changed", rework.reworked_lines},
+            {"rate", value_or_null(share(rework.reworked_lines, rework.lines))}};
 }
 
 json::object sums_json(const Sums& found, bool has_rework) {
@@ -126,7 +126,7 @@ bool TaskStatistics::includes(std::string_view created_at) const {
     return !created.ok() || *created >= *since;
 }
 
-void TaskStatistics::add(const TaskCase& task, const ReworkOf& rework) {
+void TaskStatistics::add(const TaskSample& task, const ReworkOf& rework) {
     std::vector<Sums*> groups{&all, &by_pipeline[task.pipeline]};
     if (task.spend.calls + task.spend.lost > 0) { groups.push_back(&by_model[task.model]); }
     for (Sums* sums : groups) { sums->tasks.add(task); }
@@ -136,7 +136,7 @@ void TaskStatistics::add(const TaskCase& task, const ReworkOf& rework) {
         sums->rework.commits += 1;
         sums->rework.merged += known ? 1 : 0;
         sums->rework.lines += known ? known->lines : 0;
-        sums->rework.gone += known ? known->gone : 0;
+        sums->rework.reworked_lines += known ? known->gone : 0;
     }
 }
 

@@ -19,7 +19,7 @@
 namespace agentforge::kernel {
 
 /// One task's share of the figures.
-struct TaskCase {
+struct TaskSample {
     std::string task_id;
     std::string pipeline;
     std::string model;  ///< The model that used most of the task's tokens. Empty: no model was called, or it has no name.
@@ -39,7 +39,7 @@ struct TaskCase {
     std::uint64_t own_steps = 0;  ///< Likewise.
 };
 
-[[nodiscard]] TaskCase case_of(const TaskState& state);
+[[nodiscard]] TaskSample sample_of(const TaskState& state);
 
 /// Sums over tasks.
 struct Statistics {
@@ -58,7 +58,7 @@ struct Statistics {
     std::vector<std::uint64_t> people;                           ///< Milliseconds that each ended task waited for people.
     std::optional<std::chrono::system_clock::time_point> first;  ///< When the oldest task was created.
 
-    void add(const TaskCase& task);
+    void add(const TaskSample& task);
 };
 
 /// Returns the median (of an even number of values, the lower of the middle two). Empty if there are no values.
@@ -66,12 +66,12 @@ struct Statistics {
 /// Returns `part` / `whole`. Empty if `whole` is 0.
 [[nodiscard]] std::optional<double> share(std::uint64_t part, std::uint64_t whole);
 
-/// What became of the lines of delivered commits.
+/// How many lines of delivered commits people changed or removed later.
 struct ReworkSum {
     std::uint64_t commits = 0;  ///< Delivered commits.
     std::uint64_t merged = 0;   ///< Commits that HEAD contains.
     std::uint64_t lines = 0;
-    std::uint64_t gone = 0;
+    std::uint64_t reworked_lines = 0;
 };
 
 struct Sums {
@@ -80,15 +80,15 @@ struct Sums {
 };
 using Groups = std::map<std::string, Sums>;
 
-/// What became of the commit that a task delivered; nothing if HEAD does not contain it.
-using ReworkOf = std::function<std::optional<Rework>(const TaskCase& task)>;
+/// Returns the rework of the commit that a task delivered; nothing if HEAD does not contain it.
+using ReworkOf = std::function<std::optional<Rework>(const TaskSample& task)>;
 /// The days after a delivery in which a changed line counts as reworked, unless the user says otherwise.
-inline constexpr std::uint64_t usual_rework_days = 14;
+inline constexpr std::uint64_t default_rework_days = 14;
 
-/// Everything that `agentforge stats` and the dashboard tell of the tasks of one or several repositories.
+/// Everything that `agentforge stats` and the dashboard show about the tasks of one or several repositories.
 struct TaskStatistics {
     std::optional<std::chrono::system_clock::time_point> since;  ///< Counts only tasks created since then.
-    std::uint64_t rework_days = usual_rework_days;
+    std::uint64_t rework_days = default_rework_days;
     bool has_rework = true;
     Sums all;
     Groups by_pipeline;
@@ -100,7 +100,7 @@ struct TaskStatistics {
 
     [[nodiscard]] bool includes(std::string_view created_at) const;
     /// `rework`: for a delivered commit. Not called without `has_rework`.
-    void add(const TaskCase& task, const ReworkOf& rework);
+    void add(const TaskSample& task, const ReworkOf& rework);
     /// Returns the weeks since the oldest task was created; at least one.
     [[nodiscard]] double weeks(std::chrono::system_clock::time_point now) const;
 };

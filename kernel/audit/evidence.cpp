@@ -20,7 +20,7 @@ Result<void> add_files(const fs::path& folder, const std::string& prefix, std::s
         std::error_code none;
         if (!it->is_regular_file(none) || it->is_symlink(none)) { continue; }
         const std::string name = it->path().lexically_relative(folder).string();
-        if (prefix.empty() ? is_passing_file(name) : it->path().filename().string().find(part_of_name) == std::string::npos) {
+        if (prefix.empty() ? is_transient_file(name) : it->path().filename().string().find(part_of_name) == std::string::npos) {
             continue;
         }
         AF_TRY(const std::string bytes, read_file(it->path(), largest_file));
@@ -54,7 +54,7 @@ Result<TaskEvidence> TaskEvidence::read(const fs::path& folder, const fs::path& 
     return evidence;
 }
 
-bool is_passing_file(std::string_view name) {
+bool is_transient_file(std::string_view name) {
     // A fork shares these with its parent, which may go on. The chain covers the shared records, and they name their blobs.
     constexpr std::string_view blobs = "artifacts/blobs/";
     const bool shared_blobs = name.starts_with(blobs) && name.find('/', blobs.size()) != std::string_view::npos;

@@ -41,9 +41,9 @@ struct TaskEvidence {
 
 /// Returns the task's files with their SHA-256: those of the folder by their path below it, those of questions to people as
 /// `escalations/…`. Leaves out the proof itself, files that only processes use, the projections, which the journal can
-/// reproduce, and what a fork shares with its parent. Errors: AF-BASE-011, AF-AUDT-009.
+/// reproduce, and the files that a fork shares with its parent. Errors: AF-BASE-011, AF-AUDT-009.
 [[nodiscard]] Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence);
 /// True if `files_of_task` leaves out this file of the folder.
-[[nodiscard]] bool is_passing_file(std::string_view name);
+[[nodiscard]] bool is_transient_file(std::string_view name);
 
 }  // namespace agentforge::kernel

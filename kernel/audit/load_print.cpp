@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* library_name = "libagentforge-print.so";
 
-Error not_printable(const std::string& why) {
+Error pdf_unavailable(const std::string& why) {
     return {"AF-AUDT-005", "Cannot create a PDF: " + why, library_name,
             "Install Pango (Debian: libpangocairo-1.0-0) and all of AgentForge, or use --format html.", ErrorKind::unavailable};
 }
@@ -31,13 +31,13 @@ std::string path_of_library() {
 
 Result<PrintedDocument> print(const Document& document) {
     void* const library = ::dlopen(path_of_library().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (library == nullptr) { return not_printable(::dlerror()); }
+    if (library == nullptr) { return pdf_unavailable(::dlerror()); }
     const auto entry = reinterpret_cast<decltype(&agentforge_print)>(::dlsym(library, "agentforge_print"));
-    if (entry == nullptr) { return not_printable("it has no entry `agentforge_print`"); }
+    if (entry == nullptr) { return pdf_unavailable("it has no entry `agentforge_print`"); }
     const PrintLibrary* const printer = entry();
     if (printer->version != std::string_view(AGENTFORGE_VERSION) || printer->document_size != sizeof(Document) ||
         printer->section_size != sizeof(DocumentSection)) {
-        return not_printable("it is another build's, version " + std::string(printer->version));
+        return pdf_unavailable("it is from another build, version " + std::string(printer->version));
     }
     return printer->print(document);
 }

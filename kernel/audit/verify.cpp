@@ -132,7 +132,7 @@ json::object without_passing_files(json::object statement) {
     if (json::value* const files = predicate.if_contains("files"); files != nullptr && files->is_object()) {
         json::object kept;
         for (const auto& [name, hash] : files->get_object()) {
-            if (!is_passing_file(name)) { kept.emplace(name, hash); }
+            if (!is_transient_file(name)) { kept.emplace(name, hash); }
         }
         *files = std::move(kept);
     }
@@ -711,7 +711,7 @@ private:
         static const json::object nothing;
         const json::object& expected = named != nullptr && named->is_object() ? named->get_object() : nothing;
         for (const auto& [name, hash] : expected) {
-            if (is_passing_file(name) || (place_.escalations.empty() && is_question(name))) { continue; }
+            if (is_transient_file(name) || (place_.escalations.empty() && is_question(name))) { continue; }
             const auto found = files.find(std::string(name));
             if (found == files.end()) {
                 part.fault(std::string(name) + ", which the statement names, is missing");

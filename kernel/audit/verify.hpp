@@ -27,7 +27,7 @@ struct AuditFinding {
     std::string detail;
 };
 
-/// Something outside the journal that confirms how far it goes.
+/// Evidence outside the journal that names one of its records.
 struct AuditVoucher {
     std::string who;   ///< trailer, state, refs, log, archive, statement
     Sequence seq = 0;  ///< The journal is complete at least up to this record.

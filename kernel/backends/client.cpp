@@ -92,9 +92,9 @@ public:
             if (++spent.of_task > SpentAttempts::most_of_task) {
                 return Error{"AF-LLM-109",
                              "'" + info_.name + "' fails too often: " + std::to_string(spent.of_task) +
-                                 " failed attempts of this task, more than its answers allow for; the last: " + error.code +
-                                 ": " + error.message,
-                             error.where, "Resume when the server works again, or choose another model.", ErrorKind::unavailable};
+                                 " attempts of this task failed, too many for the number of answers; the last error: " +
+                                 error.code + ": " + error.message,
+                             error.where, "Resume when the server recovers, or choose another model.", ErrorKind::unavailable};
             }
             delay = std::min(delay, retries_.max_delay);
             const std::chrono::milliseconds wait = shortened(delay);
@@ -105,7 +105,7 @@ public:
                              error.where, "Raise the stage's timeout, or retry when the model answers faster.",
                              ErrorKind::timeout};
             }
-            context.log(LogLevel::warning, "the model failed and is tried again: " + error.message,
+            context.log(LogLevel::warning, "the model failed; retrying: " + error.message,
                         {{"backend", info_.name},
                          {"attempt", attempt},
                          {"delay_ms", wait.count()},
@@ -118,7 +118,7 @@ public:
 private:
     Result<void> still_wanted(CallContext& context) const {
         if (context.cancelled()) {
-            return Error{"AF-LLM-104", "the call to '" + info_.name + "' was cancelled", "", "Resume the task to go on.",
+            return Error{"AF-LLM-104", "the call to '" + info_.name + "' was cancelled", "", "Resume the task to continue.",
                          ErrorKind::cancelled};
         }
         if (const auto deadline = context.deadline(); deadline && std::chrono::steady_clock::now() >= *deadline) {
@@ -215,7 +215,7 @@ Result<void> CircuitBreaker::admit() {
                  "the model failed " + std::to_string(failures_) + " times in a row and is not called" +
                      (left > 0 ? " for another " + std::to_string(left) + " s" : " until another call has returned") +
                      "; the last failure: " + last_,
-                 "", "Resume when it works again, or choose another model.", ErrorKind::unavailable};
+                 "", "Resume when it recovers, or choose another model.", ErrorKind::unavailable};
 }
 
 void CircuitBreaker::succeeded() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts tokens without a tokeniser. It is here, and not in the agent folder, because the model client estimates usage with it.
+// Counts tokens without a tokenizer. It is in this folder because the model client estimates usage with it.
 #pragma once
 
 #include <cstddef>

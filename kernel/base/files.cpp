@@ -111,13 +111,13 @@ Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Dur
         file = open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
         if (file.valid() || errno != EEXIST) { break; }
     }
-    if (!file.valid()) { return failure("AF-BASE-013", "The file could not be created", path, errno); }
+    if (!file.valid()) { return failure("AF-BASE-013", "Cannot create the file", path, errno); }
     Result<void> written = write_all(file.get(), bytes, path);
     if (written.ok() && durability == Durability::synced && ::fsync(file.get()) != 0) {
         written = failure("AF-BASE-013", "Cannot sync the file to disk", path, errno);
     }
     if (written.ok() && ::close(file.release()) != 0 && errno != EINTR) {
-        written = failure("AF-BASE-013", "The file could not be closed", path, errno);
+        written = failure("AF-BASE-013", "Cannot close the file", path, errno);
     }
     if (!written.ok()) {
         ::unlink(temporary.c_str());
@@ -136,11 +136,11 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t max_bytes) {
         if (error == ENOENT || error == ENOTDIR) {
             return Error{"AF-BASE-010", "The file does not exist", path.string(), "Check the path.", ErrorKind::not_found};
         }
-        return failure("AF-BASE-011", "The file could not be opened", path, error);
+        return failure("AF-BASE-011", "Cannot open the file", path, error);
     }
     struct stat status {};
-    if (::fstat(file.get(), &status) != 0) { return failure("AF-BASE-011", "The file could not be read", path, errno); }
-    if (S_ISDIR(status.st_mode)) { return failure("AF-BASE-011", "The file could not be read", path, EISDIR); }
+    if (::fstat(file.get(), &status) != 0) { return failure("AF-BASE-011", "Cannot read the file", path, errno); }
+    if (S_ISDIR(status.st_mode)) { return failure("AF-BASE-011", "Cannot read the file", path, EISDIR); }
     if (!S_ISREG(status.st_mode)) {
         return Error{"AF-BASE-011", "This is not a regular file", path.string(),
                      "Name a regular file, not a pipe, socket or device.", ErrorKind::io};
@@ -159,7 +159,7 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t max_bytes) {
         const ssize_t count = ::read(file.get(), bytes.data() + length, bytes.size() - length);
         if (count < 0) {
             if (errno == EINTR) { continue; }
-            return failure("AF-BASE-011", "The file could not be read", path, errno);
+            return failure("AF-BASE-011", "Cannot read the file", path, errno);
         }
         if (count == 0) { break; }
         length += static_cast<std::size_t>(count);
@@ -174,9 +174,9 @@ Result<void> write_all(int descriptor, std::string_view bytes, const fs::path& n
         const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
         if (count < 0) {
             if (errno == EINTR) { continue; }
-            return failure("AF-BASE-013", "The file could not be written", name, errno);
+            return failure("AF-BASE-013", "Cannot write the file", name, errno);
         }
-        if (count == 0) { return failure("AF-BASE-013", "The file could not be written", name, EIO); }
+        if (count == 0) { return failure("AF-BASE-013", "Cannot write the file", name, EIO); }
         bytes.remove_prefix(static_cast<std::size_t>(count));
     }
     return {};
@@ -203,7 +203,7 @@ Result<void> write_file_atomic(const fs::path& path, std::string_view bytes, Dur
     if (::rename(temporary.c_str(), path.c_str()) != 0) {
         const int error = errno;
         ::unlink(temporary.c_str());
-        return failure("AF-BASE-013", "The file could not be replaced", path, error);
+        return failure("AF-BASE-013", "Cannot replace the file", path, error);
     }
     if (durability == Durability::synced) { AF_CHECK(sync_directory(folder_of(path))); }
     return {};
@@ -224,7 +224,7 @@ Result<void> create_file_exclusive(const fs::path& path, std::string_view bytes,
         return Error{"AF-BASE-014", "The file exists already", path.string(),
                      "Another process created it first; read that file, or choose another name.", ErrorKind::conflict};
     }
-    if (error != 0) { return failure("AF-BASE-013", "The file could not be created", path, error); }
+    if (error != 0) { return failure("AF-BASE-013", "Cannot create the file", path, error); }
     if (durability == Durability::synced) { AF_CHECK(sync_directory(folder_of(path))); }
     return {};
 }

@@ -75,7 +75,7 @@ Result<std::string> read_plain_file(const fs::path& folder, const fs::path& name
         if (found.error == ENOENT) {
             return Error{"AF-BASE-010", "The file does not exist", shown, "Check the path.", ErrorKind::not_found};
         }
-        return Error{"AF-BASE-011", "The file could not be opened: " + errno_text(found.error), shown, "Check the permissions.",
+        return Error{"AF-BASE-011", "Cannot open the file: " + errno_text(found.error), shown, "Check the permissions.",
                      ErrorKind::io};
     }
     // Reads through the descriptor: the name may now refer to another file.

@@ -132,8 +132,7 @@ public:
             const auto base = product.find(role);
             if (base == product.end()) {
                 const auto near = nearest(role, names_of(product));
-                return Error{"AF-AGENT-004", "there is no shipped agent " + ellipsis(role, 80) + " to extend",
-                             document.where("/extends"),
+                return Error{"AF-AGENT-004", "unknown shipped agent `" + ellipsis(role, 80) + "`", document.where("/extends"),
                              near.empty() ? "Name one of the shipped agents." : "Did you mean agentforge:" + near + "?",
                              ErrorKind::not_found};
             }
@@ -207,7 +206,7 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
         if (!verdict.valid()) {
             const auto& first = verdict.violations.front();
             return Error{"AF-AGENT-001",
-                         "the agent definition " + stem + " breaks its contract: " + first.message + others(verdict),
+                         "the agent definition " + stem + " violates its contract: " + first.message + others(verdict),
                          where_of(resolved, first.path, first.rule == "additionalProperties"),
                          "Fix the field; `agentforge help docs/contracts.md` describes agent_definition.", ErrorKind::invalid};
         }

@@ -183,7 +183,7 @@ Result<ResolvedTemplate> resolve_template(const YamlDocument& document, const st
         return wrong(own->contains("extends") ? "/pipeline/extends" : "/pipeline/changes#",
                      lacks_prefix ? "`extends: " + extends + "` does not name a shipped pipeline as `" +
                                         std::string(shipped_prefix) + "NAME`"
-                                  : "there is no shipped pipeline `" + ellipsis(extends, 80) + "` to change",
+                                  : "unknown shipped pipeline `" + ellipsis(extends, 80) + "`",
                      near.empty() ? "Write extends: agentforge:NAME; `agentforge pipelines list` shows the names"
                                   : "Did you mean `" + near + "`?");
     }

@@ -445,7 +445,7 @@ Result<void> check_pipeline(const PipelineTemplate& pipeline, const std::string&
         const auto& stage = pipeline.stages[i];
         const auto at = pointer + "/stages/" + std::to_string(i);
         if (std::find(names.begin(), names.end(), stage.name) != names.end()) {
-            return broken("AF-PIPE-003", at + "/name", "two stages are called " + stage.name,
+            return broken("AF-PIPE-003", at + "/name", "two stages have the name " + stage.name,
                           "Rename one, and name its plugin with `executor`.");
         }
         names.push_back(stage.name);
@@ -531,7 +531,7 @@ Result<void> check_contracts(const PipelineTemplate& pipeline, const ContractSet
         // Stages look artifacts up by stage name and by contract in one map, so the names must not clash.
         if (!makes(stage, stage.name) && contracts.get(stage.name).ok()) {
             return broken("AF-PIPE-023", at + "/name",
-                          "stage " + stage.name + " has the name of a contract, and produces another: " + stage.contract,
+                          "stage " + stage.name + " has the name of a contract but produces another one: " + stage.contract,
                           "Give the stage another name.");
         }
         AF_TRY(const Contract contract, contracts.get(stage.contract));
@@ -710,7 +710,7 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
     if (!verdict.valid()) {
         const auto& first = verdict.violations.front();
         return placed(wrong(first.path + (first.rule == "additionalProperties" ? "#" : ""),
-                            "the pipeline template breaks its contract: " + first.message + others(verdict),
+                            "the pipeline template violates its contract: " + first.message + others(verdict),
                             "`agentforge help docs/contracts.md` describes pipeline_template."));
     }
     json::object value;
@@ -1040,7 +1040,7 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
         if (next == pipelines.end()) {
             const auto near = nearest(pipeline.continuation.next_pipeline, names_of());
             return Error{"AF-PIPE-011",
-                         "pipeline " + name + " is continued by " + ellipsis(pipeline.continuation.next_pipeline, 60) +
+                         "pipeline " + name + " names the continuation " + ellipsis(pipeline.continuation.next_pipeline, 60) +
                              ", which does not exist",
                          pipeline.source, near.empty() ? "Name one of the templates." : "Did you mean " + near + "?",
                          ErrorKind::not_found};

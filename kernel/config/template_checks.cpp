@@ -135,7 +135,7 @@ Result<void> check_skip(const PipelineTemplate& pipeline, const std::string& at,
             return cannot_run("AF-PIPE-020", at + "/skips_to",
                               "the task then begins at " + external.skips_to + ", but stage " + pipeline.stages[i].name +
                                   " builds on " + with_article(contract) + ", which nothing provides",
-                              "Begin earlier, or name the other artifacts it needs in `requires`.");
+                              "Start at an earlier stage, or list the missing artifact in `requires`.");
         }
         there.insert(pipeline.stages[i].contract);
         there.insert(pipeline.stages[i].also_makes);
@@ -384,7 +384,7 @@ Result<void> check_continuation(const PipelineTemplate& pipeline, const Pipeline
     const auto joint = joint_of(pipeline, exit, next, [](std::size_t) { return true; });
     if (!joint || *joint + 1 == next.stages.size()) {
         return cannot_run("AF-PIPE-021", "/pipeline/continuation/next_pipeline",
-                          "pipeline " + pipeline.name + " is continued by " + next.name +
+                          "pipeline " + pipeline.name + " names the continuation " + next.name +
                               ", which has no stage that follows what " + pipeline.name + " has produced",
                           "Name a pipeline with such a stage, or remove `next_pipeline`.");
     }

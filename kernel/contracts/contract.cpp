@@ -309,7 +309,7 @@ Result<std::vector<std::string>> yaml_files_of(const std::string& directory) {
                      path.string(), "Name it NAME.yaml in the same folder, or move it away.", ErrorKind::invalid};
     }
     if (error) {
-        return Error{"AF-CONF-031", "the folder could not be listed: " + error.message(), directory, "Check its permissions.",
+        return Error{"AF-CONF-031", "cannot list the folder: " + error.message(), directory, "Check its permissions.",
                      ErrorKind::io};
     }
     std::sort(files.begin(), files.end());

@@ -134,7 +134,7 @@ std::optional<Error> over_limit(const Amount& what, const std::string& who, cons
     return Error{what.code, std::move(message), key, "", ErrorKind::unavailable};
 }
 
-std::string resume_command(const Standing& standing, const std::string& key, const std::string& value) {
+std::string resume_command(const BudgetStatus& standing, const std::string& key, const std::string& value) {
     return "agentforge resume " + (standing.task_id.empty() ? std::string("TASK") : short_id(standing.task_id)) + " --set " +
            key + "=" + value;
 }
@@ -185,7 +185,7 @@ TaskLimits overlaid(const TaskLimits& upper, const TaskLimits& lower) {
     return limits;
 }
 
-std::uint64_t share_of(std::uint64_t limit, const Standing& standing) {
+std::uint64_t share_of(std::uint64_t limit, const BudgetStatus& standing) {
     std::uint64_t all = 0;
     std::uint64_t mine = 0;
     for (std::size_t index = 0; index < standing.stages.size(); ++index) {
@@ -196,7 +196,7 @@ std::uint64_t share_of(std::uint64_t limit, const Standing& standing) {
     return limit / all * mine + limit % all * mine / all;
 }
 
-std::optional<Error> limit_reached(const TaskLimits& limits, const Standing& standing, const NextCall* call) {
+std::optional<Error> limit_reached(const TaskLimits& limits, const BudgetStatus& standing, const NextCall* call) {
     if (standing.stages.empty()) { return std::nullopt; }
     const StageStanding& stage = standing.stages[std::min(standing.current, standing.stages.size() - 1)];
     static const Limits none;
@@ -219,7 +219,7 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const Standing& sta
                                std::uint64_t needed) {
             auto error = over_limit(what, who, key, limit, used, next);
             if (error) {
-                error->remedy = "nothing is lost; raise the limit, here or in the settings, and go on: " +
+                error->remedy = "no work is lost; raise the limit, here or in the settings, and continue: " +
                                 resume_command(standing, key, raised(what, limit, needed));
             }
             return error;
@@ -240,7 +240,7 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const Standing& sta
                         over_limit(what, "stage `" + stage.name + "` with those before it", task_key, part, used_so_far, 0)) {
                     error->message += " (" + std::to_string(part * 100 / *limit) + " % of the task's limit)";
                     const std::uint64_t mine = what.of(stage);
-                    error->remedy = "nothing is lost; raise the limit, or give this stage one of its own, and go on: " +
+                    error->remedy = "no work is lost; raise the limit, or set one for this stage, and continue: " +
                                     resume_command(standing, task_key, raised(what, *limit, needed)) + "   or   " +
                                     resume_command(standing, stage_key, raised(what, mine, mine + next));
                     return error;
@@ -257,7 +257,7 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const Standing& sta
     return std::nullopt;
 }
 
-std::optional<std::chrono::milliseconds> time_left(const TaskLimits& limits, const Standing& standing) {
+std::optional<std::chrono::milliseconds> time_left(const TaskLimits& limits, const BudgetStatus& standing) {
     std::optional<std::uint64_t> left;
     const auto bound = [&](const std::optional<std::uint64_t>& limit, std::uint64_t used) {
         if (!limit) { return; }

@@ -65,7 +65,7 @@ struct StageStanding {
     std::uint64_t steps = 0;
     std::uint64_t wall_ms = 0;
 };
-struct Standing {
+struct BudgetStatus {
     std::string task_id;
     std::vector<StageStanding> stages;  ///< Up to the stage where the pipeline ends.
     std::size_t current = 0;
@@ -82,14 +82,14 @@ struct NextCall {
 /// Returns the limit that the next call would exceed, or one that is already reached (`call` null: checks only time). All errors
 /// are `unavailable`, so the task pauses: AF-COST-010 cost, AF-COST-011 tokens, AF-COST-012 steps, AF-COST-013 time, AF-COST-014
 /// a limit on cost that cannot be kept because a price is unknown.
-[[nodiscard]] std::optional<Error> limit_reached(const TaskLimits& limits, const Standing& standing, const NextCall* call);
+[[nodiscard]] std::optional<Error> limit_reached(const TaskLimits& limits, const BudgetStatus& standing, const NextCall* call);
 
 /// Returns how long the task or its current stage may still run, whichever is shorter.
-[[nodiscard]] std::optional<std::chrono::milliseconds> time_left(const TaskLimits& limits, const Standing& standing);
+[[nodiscard]] std::optional<std::chrono::milliseconds> time_left(const TaskLimits& limits, const BudgetStatus& standing);
 
 /// Returns the part of a task's limit that its stages up to the current one may use together. The whole limit if the template has
 /// no shares.
-[[nodiscard]] std::uint64_t share_of(std::uint64_t limit, const Standing& standing);
+[[nodiscard]] std::uint64_t share_of(std::uint64_t limit, const BudgetStatus& standing);
 
 /// Returns AF-COST-014.
 [[nodiscard]] Error price_is_unknown(const std::string& model);

@@ -52,7 +52,8 @@ bool flag_of(const json::object& body, std::string_view key) {
 }
 
 Error has_ended_already(const std::string& status) {
-    return {"AF-DASH-022", "The task has ended", status, "start another, or go on from one of its steps", ErrorKind::conflict};
+    return {"AF-DASH-022", "The task has ended", status, "start another task, or fork this one from one of its steps",
+            ErrorKind::conflict};
 }
 
 /// Returns the hash of what the client was shown, or its beginning.
@@ -114,7 +115,7 @@ public:
             "AF-DASH-023",
             "The task waits for a person: " + ellipsis(first_line(task.question), 300) +
                 (task.answer_problem.empty() ? "" : "; the answer cannot be used: " + ellipsis(task.answer_problem, 500)),
-            task.waiting_id, "answer it: /api/attention shows it, and the task goes on with the answer", ErrorKind::conflict};
+            task.waiting_id, "answer it (/api/attention shows it); the task continues with the answer", ErrorKind::conflict};
     }
     /// Errors: `conflict` AF-DASH-062.
     Result<void> require_extendable() const {
@@ -122,7 +123,7 @@ public:
         const auto actions = available_actions(figures->overview);
         if (std::ranges::find(actions, "extend") != actions.end()) { return {}; }
         return Error{
-            "AF-DASH-062", "The task cannot be extended now", condition_of(figures->overview),
+            "AF-DASH-062", "The task cannot be extended now", state_name(figures->overview),
             "only a task that has ended or shows its last artifact can be extended, if it delivered nothing and stages follow",
             ErrorKind::conflict};
     }

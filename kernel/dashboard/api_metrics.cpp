@@ -75,7 +75,7 @@ double number_at(const json::object& object, std::string_view key) {
 void add_task(Gauges& gauges, const TaskFigures& task) {
     constexpr double milliseconds_of_a_second = 1000;
     const Labels of_repo{{"repo", task.repo}};
-    gauges.tasks.add({{"repo", task.repo}, {"pipeline", task.overview.summary.pipeline}, {"state", condition_of(task.overview)}},
+    gauges.tasks.add({{"repo", task.repo}, {"pipeline", task.overview.summary.pipeline}, {"state", state_name(task.overview)}},
                      1);
     gauges.waiting.add(of_repo, waits_for_person(task.overview) ? 1 : 0);
     const Spend own = task.statistics ? task.statistics->own_spend : Spend();

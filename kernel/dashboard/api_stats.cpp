@@ -20,11 +20,11 @@ namespace {
 /// most. One thread at a time compares; others wait.
 class KeptRework {
 public:
-    std::optional<Rework> find(const std::filesystem::path& root, const std::string& head, const TaskCase& task) {
+    std::optional<Rework> find(const std::filesystem::path& root, const std::string& head, const TaskSample& task) {
         const std::lock_guard lock(mutex_);
         const auto known = kept_.find({root, task.commit});
         if (known != kept_.end() && known->second.head == head) { return known->second.rework; }
-        const auto found = rework_of(root, task.base_tree, task.commit, std::chrono::hours(24 * usual_rework_days));
+        const auto found = rework_of(root, task.base_tree, task.commit, std::chrono::hours(24 * default_rework_days));
         const std::optional<Rework> rework = found.ok() ? *found : std::nullopt;
         if (kept_.size() >= most_kept) { kept_.clear(); }
         kept_.insert_or_assign({root, task.commit}, Kept{head, rework});
@@ -86,7 +86,7 @@ Result<HttpResponse> show_stats(const DashboardParts& parts, KeptRework& kept, c
         Counted& repository = place->second;
         states.take(task->overview);
         found.add(*task->statistics,
-                  [&](const TaskCase& delivered) { return kept.find(repository.root, repository.head, delivered); });
+                  [&](const TaskSample& delivered) { return kept.find(repository.root, repository.head, delivered); });
         repository.active = repository.active || !task->statistics->ended;
     }
     for (const auto& [name, repository] : repositories) { found.active += repository.active ? 1 : 0; }

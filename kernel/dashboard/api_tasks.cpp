@@ -31,7 +31,7 @@ struct Filter {
     std::vector<std::string> words;  ///< In lower case. Each must occur in request, id, repository or phase, in any order.
 
     [[nodiscard]] bool lets_through(const TaskFigures& task) const {
-        return (state.empty() || condition_of(task.overview) == state) && lets_through_in_any_state(task);
+        return (state.empty() || state_name(task.overview) == state) && lets_through_in_any_state(task);
     }
     [[nodiscard]] bool lets_through_in_any_state(const TaskFigures& task) const {
         const TaskSummary& summary = task.overview.summary;
@@ -148,7 +148,7 @@ json::value dependencies_json(const DashboardParts& parts, const std::string& re
         const auto place = parts.tasks.find(each.task_id, each.repo.empty() ? repo : each.repo);
         const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(place.error());
         if (figures.ok()) {
-            object["state"] = condition_of((*figures)->overview);
+            object["state"] = state_name((*figures)->overview);
             object["phase"] = text_or_null((*figures)->overview.summary.current_stage);
             const auto other_read = parts.tasks.with_task(*place, [&](const FollowedTask& other) -> Result<void> {
                 object["reached"] = has_reached(other.state(), each.required_stage);
@@ -276,7 +276,7 @@ Result<HttpResponse> show_sets(const DashboardParts& parts) {
     const auto condition = [&parts](const SetPart& part) -> std::string {
         const auto place = parts.tasks.find(part.task, part.repo);
         const auto figures = place.ok() ? parts.tasks.figures(*place) : Result<Aggregator::Figures>(place.error());
-        return figures.ok() ? condition_of((*figures)->overview) : "unknown";
+        return figures.ok() ? state_name((*figures)->overview) : "unknown";
     };
     const SetListing listing = list_sets(parts.sets);
     json::array sets;

@@ -35,7 +35,7 @@ Result<std::unique_ptr<HttpListener>> listen(const ServerSettings& settings) {
     const ServerLibrary* const server = entry();
     if (server->version != std::string_view(AGENTFORGE_VERSION) || server->settings_size != sizeof(ServerSettings) ||
         server->request_size != sizeof(HttpRequest)) {
-        return not_whole("it is another build's, version " + std::string(server->version));
+        return not_whole("it is from another build, version " + std::string(server->version));
     }
     return server->listen(settings);
 }

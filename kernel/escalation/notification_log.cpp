@@ -19,7 +19,7 @@ constexpr std::chrono::minutes longest_pause{60};
 constexpr std::size_t max_log_bytes = 1UL << 20U;
 
 Error cannot_keep(const std::string& why, const std::filesystem::path& file) {
-    return Error{"AF-ESC-056", "Cannot record who was notified of a question: " + why, file.string(),
+    return Error{"AF-ESC-056", "Cannot record the notifications of a question: " + why, file.string(),
                  "Check the folder's permissions and the space on its disk; nobody was notified", ErrorKind::io};
 }
 

@@ -29,7 +29,7 @@ std::string chosen_remote(git_repository* repository) {
     return found.size() == 1 ? found.front() : std::string();
 }
 
-bool hides(git_repository* repository, const char* path) {
+bool is_ignored(git_repository* repository, const char* path) {
     int ignored = 0;
     return git_ignore_path_is_ignored(&ignored, repository, path) == 0 && ignored != 0;
 }
@@ -74,7 +74,7 @@ bool is_committed(const fs::path& repository, const fs::path& folder) {
 }
 
 /// Returns the folder of the Python that an environment was made from. Empty if it does not say.
-fs::path made_from(const fs::path& environment) {
+fs::path base_python_folder(const fs::path& environment) {
     std::ifstream lines(environment / "pyvenv.cfg");
     for (std::string line; std::getline(lines, line);) {
         const auto equals = line.find(" = ");
@@ -107,7 +107,7 @@ std::optional<PythonEnvironment> python_environment(const std::filesystem::path&
     const fs::path& chosen = candidates.front();
     PythonEnvironment found{(chosen / "bin/python").string(), {chosen.string()}};
     std::error_code none;
-    const fs::path home = made_from(chosen);
+    const fs::path home = base_python_folder(chosen);
     if (home.empty() || home == "/usr" || home == "/") { return found; }
     for (const char* name : {"bin", "lib", "lib64"}) {  // Not the whole folder: it may be the user's ~/.local.
         if (fs::is_directory(home / name, none)) { found.folders.push_back((home / name).string()); }
@@ -153,7 +153,8 @@ Result<DetectedRepository> detect_repository(const std::filesystem::path& place)
             found.hooks.emplace_back(name);
         }
     }
-    found.agentforge_is_ignored = hides(handle.get(), ".agentforge/") || hides(handle.get(), ".agentforge/config/settings.yaml");
+    found.agentforge_is_ignored =
+        is_ignored(handle.get(), ".agentforge/") || is_ignored(handle.get(), ".agentforge/config/settings.yaml");
     return found;
 }
 

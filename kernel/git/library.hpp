@@ -58,7 +58,7 @@ struct OwnLock {
 
 /// Calls until it no longer answers ELOCKED, for two seconds at most. Locks are not deleted, but for `own_lock`: the lock of
 /// something that only the process with the task's lock writes (git itself takes it for milliseconds, when it packs refs). One
-/// that stood there unchanged for a second was left by a process that was killed; it is removed, or the task could never go on.
+/// that has not changed for a second was left by a killed process. It is removed; otherwise the task could never continue.
 [[nodiscard]] int retry_while_locked(const std::function<int()>& call, const OwnLock& own_lock = {});
 
 /// The lock of a ref that is about to be written. Below `refs/agentforge/` and `refs/heads/agentforge/` only this program writes,

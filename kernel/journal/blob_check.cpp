@@ -37,7 +37,7 @@ Result<BlobCheck> check_blobs(const std::filesystem::path& root) {
     std::ifstream in(file, std::ios::binary);
     if (!in || !std::filesystem::is_regular_file(std::filesystem::symlink_status(file, error))) {
         return Error{"AF-JRNL-010",
-                     "A blob could not be read: " + (in ? std::string("its file is not a regular file") : errno_text(errno)),
+                     "Cannot read a blob: " + (in ? std::string("its file is not a regular file") : errno_text(errno)),
                      file.string(), "Check the file's permissions and its disk.", ErrorKind::io};
     }
     std::string head(blobs_head.size(), '\0');
@@ -59,7 +59,7 @@ Result<BlobCheck> check_blobs(const std::filesystem::path& root) {
         check.bytes += line.size() + (ended ? 1 : 0);
     }
     if (in.bad()) {
-        return Error{"AF-JRNL-010", "A blob could not be read: " + errno_text(errno), file.string(),
+        return Error{"AF-JRNL-010", "Cannot read a blob: " + errno_text(errno), file.string(),
                      "Check the file's permissions and its disk.", ErrorKind::io};
     }
     return check;

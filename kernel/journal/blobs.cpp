@@ -37,12 +37,12 @@ bool is_hash(std::string_view text) noexcept {
 }
 
 Error not_stored(const fs::path& file, const std::string& why) {
-    return Error{"AF-JRNL-010", "A blob could not be stored: " + why, file.string(),
+    return Error{"AF-JRNL-010", "Cannot store a blob: " + why, file.string(),
                  "Check the permissions and the free space, then resume the task.", ErrorKind::io};
 }
 
 Error not_read(const fs::path& file, const std::string& why) {
-    return Error{"AF-JRNL-010", "A blob could not be read: " + why, file.string(), "Check the file's permissions and its disk.",
+    return Error{"AF-JRNL-010", "Cannot read a blob: " + why, file.string(), "Check the file's permissions and its disk.",
                  ErrorKind::io};
 }
 

@@ -219,7 +219,7 @@ Result<std::string> header_lines(Lines& lines, const fs::path& path) {
         if (line.ended) { bytes += '\n'; }
         if (line.text == actions_line) { break; }
     }
-    if (lines.error() != 0) { return io_error("The journal could not be read", path, lines.error()); }
+    if (lines.error() != 0) { return io_error("Cannot read the journal", path, lines.error()); }
     if (lines.too_long()) { return line_too_long(path, lines.offset(), 0); }
     return bytes;
 }
@@ -267,7 +267,7 @@ public:
 
 private:
     [[nodiscard]] Result<void> was_read() const {
-        if (lines_.error() != 0) { return io_error("The journal could not be read", path_, lines_.error()); }
+        if (lines_.error() != 0) { return io_error("Cannot read the journal", path_, lines_.error()); }
         if (lines_.too_long()) { return line_too_long(path_, lines_.offset(), contents_.head.seq + 1); }
         return {};
     }
@@ -335,7 +335,7 @@ Result<void> share_file(const fs::path& from, const fs::path& to) {
 
 Result<std::uint64_t> size_of(const fs::path& path, const FileDescriptor& file) {
     struct stat status {};
-    if (::fstat(file.get(), &status) != 0) { return io_error("The journal could not be read", path, errno); }
+    if (::fstat(file.get(), &status) != 0) { return io_error("Cannot read the journal", path, errno); }
     if (!S_ISREG(status.st_mode)) { return journal_is_no_file(path); }
     return static_cast<std::uint64_t>(status.st_size);
 }
@@ -351,7 +351,7 @@ Result<FileDescriptor> open_journal(const fs::path& path, int flags) {
     const int error = errno;
     if (error == ENOENT || error == ENOTDIR) { return no_journal(path); }
     if (error == ELOOP || error == ENXIO || error == EISDIR) { return journal_is_no_file(path); }
-    return io_error("The journal could not be opened", path, error);
+    return io_error("Cannot open the journal", path, error);
 }
 
 Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin, Sequence end, const JournalVisitor& visitor,
@@ -362,7 +362,7 @@ Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin
                      "The journal continues record " + std::to_string(origin.seq) + " of task " + origin.task + ", and " + why,
                      path.string(), "Restore the file from a backup, or from that task's folder.", ErrorKind::corrupt};
     };
-    if (depth > deepest_history) { return broken("its history goes on for ever"); }
+    if (depth > deepest_history) { return broken("its history contains a cycle"); }
     const auto file = open_journal(path, O_RDONLY);
     if (!file.ok()) { return broken("its history cannot be read: " + file.error().message); }
     AF_TRY(const std::uint64_t size, size_of(path, *file));
@@ -466,7 +466,7 @@ Result<Journal> Journal::open(const fs::path& path, JournalDisk& disk, const Jou
             if (saved.error().kind != ErrorKind::conflict) { return std::move(saved).error(); }
         }
         if (disk.truncate(state->file.get(), contents.whole()) != 0) {
-            return io_error("The torn end of the journal could not be cut off", path, errno);
+            return io_error("Cannot remove the torn end of the journal", path, errno);
         }
         if (disk.sync(state->file.get()) != 0) { return io_error("Cannot sync the journal to disk", path, errno); }
     }
@@ -559,7 +559,7 @@ Result<void> Journal::State::check_untouched() {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) {
         poisoned = true;
-        return io_error("The journal could not be examined", path, errno);
+        return io_error("Cannot examine the journal", path, errno);
     }
     if (status.st_nlink != 0 && static_cast<std::uint64_t>(status.st_size) == size) { return {}; }
     poisoned = true;
@@ -575,7 +575,7 @@ Result<void> Journal::State::write_line(std::string_view line) {
     while (!rest.empty()) {
         const long written = disk->write(file.get(), rest.data(), rest.size());
         if (written < 0 && errno == EINTR) { continue; }
-        if (written <= 0) { return poison("The record could not be written", written < 0 ? errno : EIO); }
+        if (written <= 0) { return poison("Cannot write the record", written < 0 ? errno : EIO); }
         rest.remove_prefix(static_cast<std::size_t>(written));
     }
     // Never retried: a second fdatasync may report success for pages that the first one dropped.

@@ -21,7 +21,7 @@ constexpr std::size_t header_chunk_bytes = 16UL << 10U;
 constexpr std::size_t most_header_bytes = 8UL << 20U;
 
 Error cannot_read(const fs::path& path, int error) {
-    return Error{"AF-JRNL-003", "The journal could not be read: " + errno_text(error), path.string(),
+    return Error{"AF-JRNL-003", "Cannot read the journal: " + errno_text(error), path.string(),
                  "Check the disk and its file system.", ErrorKind::io};
 }
 

@@ -157,7 +157,7 @@ Result<std::optional<std::string>> Acceptance::accept_review(const AgentDefiniti
     rules.artifacts = &artifacts;
     const ContractVerdict verdict = contract.validate(review, rules);
     if (!verdict.valid()) {
-        return std::optional("the review by `" + reviewer.role + "` breaks its contract: " + verdict.messages().front());
+        return std::optional("the review by `" + reviewer.role + "` violates its contract: " + verdict.messages().front());
     }
     AF_TRY(const std::string path, save(contract.name(), contract, review));
     AF_TRY(const std::string review_blob, task_.session->put(review));

@@ -42,7 +42,7 @@ private:
                                                              const RuleContext& rules);
     /// Of the specification of a set: what is wrong with its parts. Errors: those of load_set.
     [[nodiscard]] Result<std::vector<std::string>> faults_of_set_parts(const json::object& specification) const;
-    /// What became of what a person said must change; empty where nobody did.
+    /// Whether each change that a person required was made. Empty if no person required one.
     [[nodiscard]] Result<std::vector<records::IssueAnswer>> answers_of(const json::object& artifact) const;
     [[nodiscard]] Result<std::string> save(const std::string& name, const Contract& contract, const json::object& artifact);
 

@@ -39,8 +39,8 @@ records::CostingInForce costing_in_force(const TaskState& state, const TaskServi
     return in_force;
 }
 
-Standing standing_of(const TaskState& state, std::chrono::system_clock::time_point now) {
-    Standing standing;
+BudgetStatus budget_status(const TaskState& state, std::chrono::system_clock::time_point now) {
+    BudgetStatus standing;
     standing.task_id = state.task_id;
     standing.current = state.stage_index;
     for (std::size_t index = 0; index < state.stages.size(); ++index) {
@@ -140,9 +140,9 @@ records::CallUsage usage_of(const NextCall& call, const std::string& answering, 
     return usage;
 }
 
-bool may_have_cost(const Error& error) {
-    // Errors before any model ran: no connection, no such model, a refused request, no credit, an overloaded server; nothing
-    // recorded, no program.
+bool may_have_been_charged(const Error& error) {
+    // Errors before any model ran: no connection, no such model, a refused request, no credit, an overloaded server, no recorded
+    // answer, no program.
     static constexpr std::string_view free_of_charge[] = {
         "AF-LLM-201", "AF-LLM-202", "AF-LLM-203", "AF-LLM-204", "AF-LLM-205", "AF-LLM-301", "AF-LLM-306", "AF-LLM-308",
         "AF-LLM-401", "AF-LLM-402", "AF-LLM-403", "AF-LLM-404", "AF-LLM-405", "AF-LLM-406", "AF-LLM-408", "AF-LLM-413"};
@@ -150,14 +150,14 @@ bool may_have_cost(const Error& error) {
     return std::ranges::find(free_of_charge, std::string_view(error.code)) == std::end(free_of_charge);
 }
 
-std::optional<std::chrono::steady_clock::time_point> end_of_time(const TaskState& state, const TaskServices& services) {
-    const auto left = time_left(limits_in_force(state, services), standing_of(state, services.clock.now()));
+std::optional<std::chrono::steady_clock::time_point> wall_time_deadline(const TaskState& state, const TaskServices& services) {
+    const auto left = time_left(limits_in_force(state, services), budget_status(state, services.clock.now()));
     if (!left) { return std::nullopt; }
     return services.clock.steady() + *left;
 }
 
-std::optional<Error> out_of_time(const TaskState& state, const TaskServices& services) {
-    return limit_reached(limits_in_force(state, services), standing_of(state, services.clock.now()), nullptr);
+std::optional<Error> wall_time_exceeded(const TaskState& state, const TaskServices& services) {
+    return limit_reached(limits_in_force(state, services), budget_status(state, services.clock.now()), nullptr);
 }
 
 }  // namespace agentforge::kernel

@@ -21,7 +21,7 @@ namespace agentforge::kernel {
 [[nodiscard]] records::CostingInForce costing_in_force(const TaskState& state, const TaskServices& services);
 
 /// Returns the usage of each stage up to the one where the task ends. The time since its last record counts as running time.
-[[nodiscard]] Standing standing_of(const TaskState& state, std::chrono::system_clock::time_point now);
+[[nodiscard]] BudgetStatus budget_status(const TaskState& state, std::chrono::system_clock::time_point now);
 
 /// Returns the most that this request may use: all of its input uncached and no less than the largest input so far, all output
 /// that it allows, and at least the cost of the most expensive call of this model so far. `model` is the configured name; may be
@@ -42,13 +42,13 @@ namespace agentforge::kernel {
                                           const PriceTable* prices);
 
 /// True if a call that failed with this error may have cost money: false if it was refused before the model began.
-[[nodiscard]] bool may_have_cost(const Error& error);
+[[nodiscard]] bool may_have_been_charged(const Error& error);
 
 /// Returns the time at which a model call in progress is cancelled, if time is limited.
-[[nodiscard]] std::optional<std::chrono::steady_clock::time_point> end_of_time(const TaskState& state,
-                                                                               const TaskServices& services);
+[[nodiscard]] std::optional<std::chrono::steady_clock::time_point> wall_time_deadline(const TaskState& state,
+                                                                                      const TaskServices& services);
 
 /// Returns the error of a limit that is reached without another call: time. Checked before a stage continues.
-[[nodiscard]] std::optional<Error> out_of_time(const TaskState& state, const TaskServices& services);
+[[nodiscard]] std::optional<Error> wall_time_exceeded(const TaskState& state, const TaskServices& services);
 
 }  // namespace agentforge::kernel

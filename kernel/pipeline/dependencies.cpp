@@ -51,7 +51,7 @@ Error never(const TaskDependency& dependency, const std::string& why, const std:
                  "dependencies.tasks", remedy, ErrorKind::unavailable};
 }
 
-/// A way from a task back to another, over tasks that have not come to where they are waited for; the ids on it, or nothing.
+/// Finds a path of unmet dependencies from one task to another: the ids on it, or nothing.
 class CycleSearch {
 public:
     CycleSearch(const TaskStore& own, std::string id, const FindRepository& find)
@@ -88,7 +88,7 @@ private:
     std::set<std::string> seen_;
 };
 
-/// "A waits for B, and B for A"; empty: nothing waits in a circle.
+/// Returns "A waits for B, and B for A". Empty if there is no cycle.
 std::string circle(const Dependencies& dependencies, const TaskState& state, const TaskStore& tasks, const FindRepository& find) {
     const auto way = CycleSearch(tasks, state.task_id, find).from(dependencies, tasks, state.task_id);
     if (way.empty()) { return {}; }
@@ -103,7 +103,7 @@ Result<TaskState> state_of_dependency(const TaskDependency& each, const TaskStor
     return read_task_state(store, each.task_id);
 }
 
-/// What the task has come to, or what it is waited for.
+/// Returns what meets the dependency. Errors: the task has not reached the required stage, or never will.
 Result<records::TaskMet> reach(const TaskDependency& each, const std::string& waiting, const TaskStore& tasks,
                                const FindRepository& find) {
     const auto state = state_of_dependency(each, tasks, find);
@@ -132,7 +132,7 @@ Result<records::TaskMet> reach(const TaskDependency& each, const std::string& wa
                  "dependencies.tasks", "once it is done: agentforge resume " + short_id(waiting), ErrorKind::unavailable};
 }
 
-/// What `v1.4.0`, `NAME-1.4.0`, `NAME/v1.4.0` or `NAME@1.4.0` says of an artifact's version.
+/// The version that a tag such as `v1.4.0`, `NAME-1.4.0`, `NAME/v1.4.0` or `NAME@1.4.0` gives an artifact.
 struct TaggedVersion {
     Version version;
     bool of_artifact = false;  ///< The tag names it.
@@ -208,7 +208,7 @@ private:
     Result<std::optional<records::ExternalMet>> find_in_tags() {
         AF_TRY(const std::vector<Tag> tags, tags_of(other_.path));
         const Versions versions = newest_first(tags);
-        // Tags of its own say more of an artifact than those of the whole repository.
+        // Tags with the artifact's name take precedence over those of the whole repository.
         const bool has_own = std::ranges::any_of(versions, [](const auto& one) { return one.first.of_artifact; });
         for (const auto& [tagged, tag] : versions) {
             if (has_own && !tagged.of_artifact) {
@@ -233,7 +233,7 @@ private:
         return versions;
     }
 
-    /// No version was asked for: what the repository has now.
+    /// No version was requested: use the current state of the repository.
     [[nodiscard]] Result<records::ExternalMet> find_in_head() const {
         std::optional<std::string> head;
         if (!other_.default_branch.empty()) { AF_TRY(head, repository_.branch_commit(other_.default_branch)); }

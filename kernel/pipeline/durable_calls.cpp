@@ -89,7 +89,7 @@ Result<void> DurableCalls::snapshot(const std::vector<Change>& changes) {
     return {};
 }
 
-void DurableCalls::take_back_unrecorded() {
+void DurableCalls::revert_unrecorded() {
     const std::string tree = session_.state().tree;
     const auto done = [&]() -> Result<void> {
         AF_TRY(const std::string now, task_workspace_.snapshot({}));
@@ -113,7 +113,8 @@ std::optional<Error> DurableCalls::left_out() const {
     const auto known = known_.upper_bound(count_);
     if (known == known_.end()) { return std::nullopt; }
     return not_repeated("its host call " + std::to_string(known->first) + " was `" + known->second.name + "` (input " +
-                        known->second.input_hash.substr(0, 12) + ") before the interruption, and it has ended without it now");
+                        known->second.input_hash.substr(0, 12) +
+                        ") before the interruption, but this time the stage ended without that call");
 }
 
 Result<json::value> DurableCalls::answer(const Known& known) {
@@ -150,7 +151,7 @@ Error DurableCalls::not_repeated(const std::string& how) const {
 }
 
 Error no_role_for(std::string_view what) {
-    return Error{"AF-ORCH-028", "this stage has no role whose rights " + std::string(what) + " could have", "",
+    return Error{"AF-ORCH-028", "this stage has no role, so " + std::string(what) + " has no permissions", "",
                  "name an agent for the stage in the pipeline template", ErrorKind::denied};
 }
 

@@ -40,7 +40,7 @@ public:
     /// Adds the stage's own writes to the record of the call that made them, so a crash leaves both or neither.
     [[nodiscard]] Result<void> snapshot(const std::vector<Change>& changes);
     /// Resets the workspace to the journal's tree.
-    void take_back_unrecorded();
+    void revert_unrecorded();
     /// Takes the outcome of work that the kernel did for the stage without a call.
     [[nodiscard]] Result<void> outside(Result<void> done);
     /// Returns an error for the first call that this visit made before an interruption and has not repeated. Ask once the stage

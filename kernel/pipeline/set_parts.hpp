@@ -16,14 +16,14 @@ struct PartSpecification {
     json::object specification;           ///< Of the contract `specification` too: what is this repository's.
 };
 
-/// What is wrong with the parts of a specification for these repositories, a line each; empty: nothing.
+/// Returns the faults in the parts of a specification for these repositories, one line each. Empty if there are none.
 [[nodiscard]] std::vector<std::string> faults_of_parts(const json::object& specification,
                                                        const std::vector<std::string>& repositories);
 
-/// A part for each of `repositories`, so that each stands behind those that it depends on; otherwise in their order. A part has
+/// Returns a part for each of `repositories`, each after the parts that it depends on, otherwise in the given order. A part has
 /// the requirements that it names, their test cases, and the components, interfaces and files that it names. Errors: `invalid`
-/// AF-SET-003 a repository without a part or with two, a part of another one, a requirement that there is not or that no part
-/// has, parts that depend on one another in a circle.
+/// AF-SET-003 a repository without a part or with two, a part for another repository, a requirement that does not exist or
+/// that no part has, a cycle of dependencies between parts.
 [[nodiscard]] Result<std::vector<PartSpecification>> parts_of(const json::object& specification,
                                                               const std::vector<std::string>& repositories);
 

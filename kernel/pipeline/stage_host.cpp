@@ -76,7 +76,7 @@ Result<void> StageHost::measure_before() {
 }
 void StageHost::abandon() noexcept { calls_->abandon(); }
 void StageHost::end_servers() {
-    if (calls_->servers().end() && !calls_->abandoned()) { calls_->take_back_unrecorded(); }
+    if (calls_->servers().end() && !calls_->abandoned()) { calls_->revert_unrecorded(); }
 }
 ServerPlace StageHost::process_place() { return stage_process_place(calls_->task_workspace(), calls_->services()); }
 StageClock& StageHost::stage_clock() noexcept { return calls_->clock(); }

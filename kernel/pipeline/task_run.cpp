@@ -135,7 +135,7 @@ Result<void> TaskRun::loop() {
         if (!may_continue) { return {}; }
         const Effect effect = next(task_.state());
         if (takes_time(effect)) {
-            if (const auto over = out_of_time(task_.state(), task_.services)) {
+            if (const auto over = wall_time_exceeded(task_.state(), task_.services)) {
                 AF_TRY(const bool after, pause(*over));
                 if (!after) { return {}; }
             }

@@ -48,7 +48,8 @@ TaskRun::Step TaskRun::apply(const effect::ReviewStage& review) {
     AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
     AgentRun run;
     run.role = review.reviewer;
-    run.objective = "Review the artifact of stage " + task_.stage_name() + ". Say what blocks it and what is only advice.";
+    run.objective =
+        "Review the artifact of stage " + task_.stage_name() + ". Say which issues block it and which are only advisory.";
     run.state = {{"artifact_under_review", artifact ? as_shown(task_.state(), *artifact) : json::object()}};
     AF_TRY(const AgentDefinition reviewer, task_.services.agents.get(review.reviewer));
     run.output_contract = reviewer.output_contract(task_.stage_name());
@@ -78,8 +79,8 @@ TaskRun::Step TaskRun::adopt() {
     if (!suite.ok()) { return suite.error().code.starts_with("AF-EXT-") ? given_up(suite.error()) : end_visit(suite.error(), 0); }
     AF_CHECK(acceptance_.accept(std::move(*suite), 0));
     if (task_.state().progress == StageProgress::accepted) { return true; }
-    return given_up(Error{"AF-EXT-008", "the imported tests break their contract: " + task_.state().stage().error, "",
-                          "correct them and start the task again", ErrorKind::invalid});
+    return given_up(Error{"AF-EXT-008", "the imported tests violate their contract: " + task_.state().stage().error, "",
+                          "correct them and start a new task", ErrorKind::invalid});
 }
 
 /// Returns the stage that a result goes back to, if its artifact was imported: no stage of this task can redo it.
@@ -108,7 +109,7 @@ TaskRun::Step TaskRun::ask_about_import(const StageResult& result, std::size_t s
     EscalationRequest request;
     request.reason = "stage `" + task_.stage_name() + "` says that the imported " + contract + " (" + input.source_path +
                      ") is wrong: " + reason;
-    request.question = "The " + contract + " is yours, so no stage corrects it. What should stage `" + task_.stage_name() +
+    request.question = "You imported the " + contract + ", so no stage corrects it. What should stage `" + task_.stage_name() +
                        "` do? To correct it, end this task and start again with the corrected one.";
     return continue_if_ok(people_.ask(EscalationCause::stage, request.reason, request, {}, spent));
 }
@@ -160,9 +161,9 @@ TaskRun::Step TaskRun::take(const StageResult& result, std::uint64_t spent) {
         return request_cycle(result, task_.state().pipeline.stages[*target].name, spent);
     }
     if (!result.success() || !result.artifact) {
-        // The stage stopped because it was asked to. This is not a failure.
+        // The stage stopped on request. This is not a failure.
         if (result.error && result.error->kind == ErrorKind::cancelled && task_.services.cancel.requested()) { return true; }
-        const Error unexplained{"AF-ORCH-001", "stage `" + task_.stage_name() + "` failed without saying why", "",
+        const Error unexplained{"AF-ORCH-001", "stage `" + task_.stage_name() + "` failed and gave no reason", "",
                                 "report this to its author", ErrorKind::internal};
         return fail_stage(result.error ? *result.error : unexplained, spent, result.artifact);
     }
@@ -226,7 +227,7 @@ TaskRun::Step TaskRun::fail_stage(const Error& error, std::uint64_t spent, const
     return true;
 }
 
-/// An agent's action waits for a person. Whatever the stage returned, the visit is entered again after the decision.
+/// An agent's action waits for a person. The visit is entered again after the decision, regardless of what the stage returned.
 TaskRun::Step TaskRun::leave_for_person(const std::optional<Error>& error) {
     if (!watchdog_.gave_up()) { return true; }
     AF_CHECK(task_.session->record(records::TaskPaused{error ? error->message : "a plugin was abandoned", true}));

@@ -132,7 +132,7 @@ private:
             return true;
         }
         report_.manifest = (given.parent_path() / "plugin.json").string();
-        pass("file", "it is there");
+        pass("file", "found");
         return true;
     }
 
@@ -445,14 +445,14 @@ private:
                              report_.file, author_remedy(), ErrorKind::internal};
         } else if (outcome.signal != 0) {
             finding.found = signal_name(outcome.signal);
-            finding.expected = "a return";
+            finding.expected = "the call returns";
             finding.error = {"AF-CHECK-010",
                              whose + " crashed " + place + ": " + signal_name(outcome.signal) + " (" +
                                  ::strsignal(outcome.signal) + ")" + said(outcome),
                              report_.file, author_remedy(), ErrorKind::internal};
         } else {
             finding.found = "exit code " + std::to_string(outcome.exit_code);
-            finding.expected = "a return";
+            finding.expected = "the call returns";
             finding.error = {
                 "AF-CHECK-012",
                 whose + " ended the whole process " + place + ": exit code " + std::to_string(outcome.exit_code) + said(outcome),

@@ -115,7 +115,7 @@ struct PluginRegistry::State {
                                 "Make it readable.", ErrorKind::io});
             return;
         }
-        // The product's own folder stays the product's, whoever names it.
+        // A folder inside the installation counts as shipped, even if a user's setting names it.
         if (source != PluginSource::product && !product.empty() && std::ranges::mismatch(product, real).in1 == product.end()) {
             return;
         }

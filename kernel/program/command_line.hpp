@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of CLI11 that commands use, compiled once: its header holds whole programs' worth of inline code, which every file
-// that includes it compiles again. Handles are copied freely; what they stand for lives in the application.
+// The part of CLI11 that commands use, compiled once. CLI11's header has a large amount of inline code, which every file
+// that includes it compiles again. Handles can be copied; the objects behind them live in the application.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ public:
     const Option* needs(const std::string& other) const;
     const Option* excludes(const Option& other) const;
     const Option* hidden() const;        ///< Not in the help.
-    const Option* repeatable() const;    ///< May stand several times, one word each: the next word is something else.
-    const Option* may_be_empty() const;  ///< An empty value means something, or the command says itself what is wrong with it.
+    const Option* repeatable() const;    ///< May be repeated. Each occurrence takes one word.
+    const Option* may_be_empty() const;  ///< An empty value has a meaning, or the command itself reports the error.
 
 private:
     CLI::Option* option_;
@@ -57,19 +57,19 @@ private:
     CLI::App* app_;
 };
 
-/// What the parser is told of a value of nothing but blanks.
+/// The value that the parser gets for a value that consists only of blanks.
 inline constexpr const char* empty_value = "is empty";
 
 struct Program;
 /// --json, --output-format and --quiet, the same for every command that runs a task.
 void add_run_output(const Command& command, Program& program);
 
-/// Help in the program's own words: values by their names, choices spelled out, nothing of how the parser is made. `columns`: of
-/// what shows it.
+/// Returns the help text: values by their names, choices spelled out, without details of the parser. `columns`: the width of
+/// the terminal.
 void use_own_help(const Command& app, std::size_t columns);
 
-// A variable must live as long as the command line. An empty value, as a shell variable that is not set leaves it, is a usage
-// error: it would else be taken for an option that was not given.
+// A variable must live as long as the command line. An empty value, for example from an unset shell variable, is a usage
+// error: otherwise it would look like an option that was not given.
 Command add_subcommand(const Command& command, const std::string& name, const std::string& description);
 Option add_option(const Command& command, const std::string& name, std::string& variable, const std::string& description);
 Option add_option(const Command& command, const std::string& name, double& variable, const std::string& description);

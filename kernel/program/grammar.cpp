@@ -173,7 +173,7 @@ constexpr DescribedVariable environment_variables[] = {
     {"AGENTFORGE_PLUGIN_PATH", "Folders with plugins, separated by colons."},
     {"AGENTFORGE_STATE_HOME",
      "The folder for worktrees and the list of trusted projects; else $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge."},
-    {"AGENTFORGE_TRUST_PROJECT", "1: what a project's own files want to run may run, as with --trust."},
+    {"AGENTFORGE_TRUST_PROJECT", "1: lets the project's own files run plugins, servers and commands, as with --trust."},
     {"AGENTFORGE_WEBHOOK_SECRET", "The webhook's signing key; plugins.settings.webhook.secret_env names another variable."},
     {"AGENTFORGE_WEBHOOK_URL", "The webhook's address; plugins.settings.webhook.url_env names another variable."},
     {"ANTHROPIC_API_KEY", "The key of the anthropic backend, unless llm.api_key_env names another variable."},

@@ -93,7 +93,7 @@ void add_help(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<HelpArguments>();
     const Command command = add_subcommand(app, "help", "Explain the program, or one of its commands");
     add_option(*command, "command", arguments->words,
-               "The command, such as `plugins list`, or a page, such as docs/gates.md; without it: the whole program")
+               "A command, such as `plugins list`, or a page, such as docs/gates.md (default: the whole program)")
         ->type_name("COMMAND");
     add_flag(*command, "--man", arguments->man, "Print a manual page, for `man -l -`");
     add_flag(*command, "--json", program.json_output,

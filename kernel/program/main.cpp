@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
                                         .quiet = false,
                                         .settings = {},
                                         .command = {},
-                                        .leave_at_once = false};
+                                        .skip_destructors = false};
     if (error) {
         return program.fail(agentforge::Error{"AF-CLI-002", "cannot enter the current folder: " + error.message(), "",
                                               "go to a folder that exists, or use -C DIR", agentforge::ErrorKind::io});
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
     std::cout.flush();
     std::cerr.flush();
     const int final_code = !std::cout && !reader_is_gone() ? output_lost(program, code) : code;
-    if (program.leave_at_once) { agentforge::kernel::exit_guard::end_process(final_code); }
+    if (program.skip_destructors) { agentforge::kernel::exit_guard::end_process(final_code); }
     agentforge::kernel::exit_guard::expect_exit(final_code);
     return final_code;
 }

@@ -543,7 +543,7 @@ private:
     const std::size_t columns_;
     std::string directory_;
     std::string repository_;
-    CLI::App app_{"Takes a request to a verified commit, stage by stage, with every step in a journal.", "agentforge"};
+    CLI::App app_{"Turns a request into a verified commit, stage by stage, and records every step in a journal.", "agentforge"};
 };
 
 void CommandLine::describe() {
@@ -558,7 +558,7 @@ void CommandLine::describe() {
     describe_place_options();
     add_settings_flag(app_, program_);
     add_flag(app_, "--trust", program_.trust_project,
-             "Allow what the project's own files want to run, for this run only, without trusting the project");
+             "Let the project's own files run plugins, servers and commands, for this run only, without trusting the project");
     add_commands(app_, program_, words_);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every command is given: where it runs, where it writes, how it answers.
+// The context of every command: the folder it runs in, its output streams, and its output format.
 #pragma once
 
 #include <filesystem>
@@ -39,15 +39,15 @@ struct Program {
     bool quiet = false;
     std::vector<std::pair<std::string, std::string>> settings = {};  ///< --set key=value, and the flags that stand for one.
     std::function<int()> command = {};                               ///< What the chosen command does; returns the exit code.
-    bool pages = false;          ///< The command's output may be long and is shown by a pager on a terminal.
-    bool folds = false;          ///< Its output is for people to read, and folded where the terminal is narrower.
-    bool trust_project = false;  ///< --trust: this run uses what the project's files ask for, trusted or not.
-    bool leave_at_once = false;  ///< A hung plugin's thread is still there: no destructors.
+    bool pages = false;             ///< The command's output may be long and is shown by a pager on a terminal.
+    bool folds = false;             ///< The output is for people, and is wrapped to the width of the terminal.
+    bool trust_project = false;     ///< --trust: this run uses what the project's files ask for, trusted or not.
+    bool skip_destructors = false;  ///< The thread of a plugin that hangs is still running.
     std::function<void(const Error&)> failed =
-        {};                         ///< Is told of each error before the user is; set while a project's log is open.
+        {};                         ///< Called with each error before it is printed; set while a project's log is open.
     std::string command_name = {};  ///< "escalations list", as the log names it.
-    int detached = -1;              ///< --detach, in the process that goes on: where the task's id is told (detach.hpp).
-    std::string place_flag = {};    ///< `-C DIR` or `--repo NAME` as this call was given it, quoted for a shell, or empty.
+    int detached = -1;              ///< --detach, in the child: the descriptor to which it writes the task's id (detach.hpp).
+    std::string place_flag = {};    ///< `-C DIR` or `--repo NAME` as given on this command line, quoted for a shell; or empty.
 
     /// Prints an error the way the user asked for (text on err, or a JSON object on out) and returns the exit code for it.
     int fail(const Error& error);
@@ -58,7 +58,7 @@ struct Program {
 
 /// `{"error": {"code", "message", "where", "remedy"}}`
 [[nodiscard]] json::object error_json(const Error& error);
-/// For a process that something else than `main` ends; `culprit`: the plugin call it was in, or "".
+/// Called if something other than `main` ends the process. `culprit`: the running plugin call, or "".
 [[nodiscard]] Error ended_by_another(const std::string& culprit);
 
 /// Each adds one command (or one group) to the program's grammar.

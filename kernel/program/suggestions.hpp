@@ -7,8 +7,8 @@
 
 namespace agentforge::kernel {
 
-/// The remedy for `word`, which is none of `known` below the command `prefix` ("agentforge", "agentforge plugins"): the command
-/// that people mean who know it by another program's name, else the nearest one. Empty: there is neither.
+/// Returns the remedy for `word`, which is not one of `known` below the command `prefix` ("agentforge", "agentforge plugins"):
+/// the command that has this name in another program, else the nearest one. Empty if there is neither.
 [[nodiscard]] std::string suggested_command(const std::string& prefix, const std::string& word,
                                             const std::vector<std::string>& known);
 

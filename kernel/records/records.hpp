@@ -62,7 +62,7 @@ struct PlanStep {
     unsigned number;  ///< From 1.
     unsigned of;      ///< Number of steps in the plan.
     std::string title;
-    Added<unsigned> attempt;  ///< How often it was begun in this visit, from 1.
+    Added<unsigned> attempt;  ///< The number of this attempt at the step in the visit, from 1.
     bool operator==(const PlanStep&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(PlanStep, (), (number, of, title, attempt))
@@ -80,7 +80,7 @@ struct CallUsage {
     std::uint64_t output_tokens;
     std::optional<std::uint64_t> cost_microusd = {};  ///< Absent: unknown, which is not zero.
     std::optional<std::string> cost_from = {};        ///< `backend`, which reported the cost, or `prices`, our table.
-    Added<bool> estimated;                            ///< The tokens are our count.
+    Added<bool> estimated;                            ///< AgentForge estimated the tokens.
     bool operator==(const CallUsage&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(CallUsage, (),
@@ -118,7 +118,7 @@ struct FeedbackIssue {
 };
 BOOST_DESCRIBE_STRUCT(FeedbackIssue, (), (location, issue, suggestion, priority))
 
-/// What became of an issue that had to be addressed, by comparing the two versions of the artifact.
+/// Whether an issue that had to be addressed was addressed, by comparing the two versions of the artifact.
 struct IssueAnswer {
     static constexpr Words words[] = {{"result", {"changed", "unchanged", "unmeasured"}}};
     Added<std::string> location;
@@ -177,7 +177,7 @@ BOOST_DESCRIBE_STRUCT(StaleFile, (), (path, change, named_by, commits))
 struct Freshness {
     std::string head;  ///< The commit with which the task's base was compared.
     std::vector<StaleFile> stale;
-    std::string accepted;  ///< Why a person accepts them anyway. Empty: nothing is stale.
+    std::string accepted;  ///< The reason why a person accepts stale files. Empty: nothing is stale.
 };
 BOOST_DESCRIBE_STRUCT(Freshness, (), (head, stale, accepted))
 
@@ -290,9 +290,9 @@ struct TaskCreated {
     std::optional<std::string> exit_after = {};
     std::optional<std::string> replay_of = {};              ///< The task whose recorded answers this one uses.
     std::optional<std::string> entry_stage = {};            ///< The first stage to run. Absent: the template's first.
-    std::optional<std::vector<std::string>> left_out = {};  ///< Stages that the user skips.
+    std::optional<std::vector<std::string>> left_out = {};  ///< Stages that the user left out with `--without`.
     std::optional<std::vector<std::string>> imports = {};   ///< Contracts of the artifacts to import before it starts.
-    std::optional<std::string> set = {};                    ///< The file of the set that it belongs to (docs/repositories.md).
+    std::optional<std::string> set = {};                    ///< The file of the task's set (docs/repositories.md).
 };
 BOOST_DESCRIBE_STRUCT(TaskCreated, (),
                       (task_id, request, goal_type, pipeline, base_commit, base_tree, base_branch, supervised, approve_stages,
@@ -318,7 +318,7 @@ struct ExternalArtifactImported {
     std::optional<std::string> source_task = {};
     std::string artifact;  ///< A file below the task's folder.
     ExternalValidation validation;
-    std::vector<std::string> conditions;      ///< Words of `skip_if` that its contract's conditions make true.
+    std::vector<std::string> conditions;      ///< Conditions of `skip_if` that its contract makes true.
     std::optional<Freshness> freshness = {};  ///< For an artifact of a task.
 };
 BOOST_DESCRIBE_STRUCT(ExternalArtifactImported, (),
@@ -406,7 +406,7 @@ struct StageStarted {
 };
 BOOST_DESCRIBE_STRUCT(StageStarted, (), (stage, attempt, visit, iteration, cycle))
 
-/// The visit failed. The stage is retried or given up.
+/// The visit failed. The stage is retried, or the task fails.
 struct StageFailed {
     static constexpr std::string_view type = "stage_failed";
     std::string stage;
@@ -420,11 +420,11 @@ BOOST_DESCRIBE_STRUCT(StageFailed, (), (stage, error, duration_ms, partial_blob)
 struct StageSkipped {
     static constexpr std::string_view type = "stage_skipped";
     std::string stage;
-    std::string reason;  ///< The word of `skip_if` that holds, or another reason.
+    std::string reason;  ///< The condition of `skip_if` that is true, or another reason.
 };
 BOOST_DESCRIBE_STRUCT(StageSkipped, (), (stage, reason))
 
-/// The stage is completed, and the task goes on to the next one.
+/// The stage is completed, and the task continues with the next one.
 struct StageCompleted {
     static constexpr std::string_view type = "stage_completed";
     std::string stage;
@@ -438,13 +438,15 @@ struct ArtifactAccepted {
     std::string stage;
     Added<std::string> contract;
     Added<std::string> contract_version;
-    std::string artifact;                           ///< A file below the task's folder.
-    std::string artifact_hash;                      ///< Hash of its blob.
-    std::vector<std::string> conditions;            ///< Words of `skip_if` that it makes true.
-    Added<bool> asks;                               ///< A person must look at it.
-    Added<std::vector<std::string>> acts_later;     ///< Changed files that act later, with their content, if not approved yet.
-    Added<std::vector<std::string>> changed_tests;  ///< Tests changed as outdated, old and new lines, if not approved yet.
-    Added<std::vector<IssueAnswer>> answers;        ///< The changes that a person asked for.
+    std::string artifact;                 ///< A file below the task's folder.
+    std::string artifact_hash;            ///< Hash of its blob.
+    std::vector<std::string> conditions;  ///< Conditions of `skip_if` that it makes true.
+    Added<bool> asks;                     ///< A person must look at it.
+    Added<std::vector<std::string>>
+        acts_later;  ///< Changed files with delayed effects (docs/security.md), with their contents, if not approved yet.
+    Added<std::vector<std::string>>
+        changed_tests;  ///< Outdated tests that were changed, with their old and new lines, if not approved yet.
+    Added<std::vector<IssueAnswer>> answers;  ///< The changes that a person asked for.
     Added<std::uint64_t> duration_ms;
 };
 BOOST_DESCRIBE_STRUCT(ArtifactAccepted, (),
@@ -597,7 +599,7 @@ struct CycleRequested {
 };
 BOOST_DESCRIBE_STRUCT(CycleRequested, (), (stage, to, reason, duration_ms, hand_back))
 
-/// The task goes back. Everything made and measured after that stage is invalid.
+/// The task goes back. The artifacts and measurements made after that stage are no longer valid.
 struct CycleStarted {
     static constexpr std::string_view type = "cycle_started";
     Added<std::string> stage;  ///< The stage that sends it back.
@@ -627,7 +629,7 @@ struct Step {
     Added<std::string> tree;         ///< The workspace after the step.
     std::optional<std::vector<FileChange>> changes = {};
     std::optional<std::string> patch = {};               ///< A file below the task's folder.
-    std::optional<std::vector<std::string>> files = {};  ///< Paths changed by a command that works agentically.
+    std::optional<std::vector<std::string>> files = {};  ///< Paths changed by a command in agentic mode.
 };
 BOOST_DESCRIBE_STRUCT(Step, (),
                       (phase, visit, run, run_step, action, result, llm_call, input_tokens, output_tokens, section_tokens,
@@ -652,7 +654,7 @@ struct Answer {
 };
 BOOST_DESCRIBE_STRUCT(Answer, (), (phase, visit, run, run_step, frame_hash, context_hash, usage, answer))
 
-/// A model call that may have been made was never answered. It counts with its maximum usage.
+/// A model call may have been made but was never answered. It counts at its maximum usage.
 struct CallLost {
     static constexpr std::string_view type = "call_lost";
     std::string phase;
@@ -664,7 +666,7 @@ struct CallLost {
 };
 BOOST_DESCRIBE_STRUCT(CallLost, (), (phase, visit, run, run_step, reason, usage))
 
-/// One attempt at a model call failed. It is repeated.
+/// One attempt at a model call failed. The call is retried.
 struct AttemptFailed {
     static constexpr std::string_view type = "attempt_failed";
     std::string phase;
@@ -749,7 +751,7 @@ struct Gate {
     std::optional<json::value> confinement = {};  ///< The commands' confinement, in the sandbox's own words.
     std::optional<std::uint64_t> tests = {};
     std::optional<std::uint64_t> tests_passed = {};
-    std::optional<bool> conformance = {};      ///< True: no conformance check blocks.
+    std::optional<bool> conformance = {};      ///< True if no conformance check blocks.
     std::optional<std::uint64_t> checks = {};  ///< The conformance checks that it made.
     std::optional<std::uint64_t> checks_passed = {};
 };
@@ -806,7 +808,7 @@ BOOST_DESCRIBE_STRUCT(Delivered, (),
                       (stage, deliverable_type, tree, workspace_tree, base_commit, base_tree, branch, commit, patch_file,
                        patch_sha256, signed_, commit_hooks, drift))
 
-/// The task's deliverable is a commit without a branch: its set makes the branches of all parts.
+/// The task's deliverable is a commit without a branch. Its set creates the branches of all parts.
 struct DeliveryPrepared {
     static constexpr std::string_view type = "delivery_prepared";
     std::string stage;
@@ -829,7 +831,7 @@ struct Published {
 };
 BOOST_DESCRIBE_STRUCT(Published, (), (stage, remote, pr_url, published_by, publish_note))
 
-/// The delivered change was put on a newer base after the task's end.
+/// The delivered change was rebased onto a newer base after the task's end.
 struct Rebased {
     static constexpr std::string_view type = "rebased";
     std::string commit;
@@ -866,7 +868,7 @@ struct Plugins {
 };
 BOOST_DESCRIBE_STRUCT(Plugins, (), (in_use))
 
-/// The dependencies in the specification are met: the task goes past the stage that made it.
+/// The dependencies in the specification are met. The task continues after the stage that wrote it.
 struct DependenciesMet {
     static constexpr std::string_view type = "dependencies_met";
     std::string stage;               ///< The stage that may begin now.

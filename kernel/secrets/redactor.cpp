@@ -79,7 +79,7 @@ struct Rule {
     [[nodiscard]] const RE2& pattern() const {
         std::call_once(once, [this] {
             compiled = std::make_unique<RE2>(says.pattern, RE2::Quiet);
-            if (compiled->ok()) { return; }  // Going on would reveal secrets.
+            if (compiled->ok()) { return; }  // Continuing would reveal secrets.
             std::fprintf(stderr, "agentforge: AF-SEC-001: the rule `%s` for secrets is not an RE2 expression: %s\n",
                          says.name.c_str(), compiled->error().c_str());
             std::abort();
@@ -154,8 +154,8 @@ struct Redactor::State {
         });
     }
 
-    /// Returns the text behind escapes, between terminal sequences, in groups of digits and across line ends. The latter two may
-    /// themselves be behind escapes.
+    /// Returns views of the text with escapes resolved, terminal sequences removed, groups of digits joined and line ends
+    /// removed. The latter two may themselves be escaped.
     [[nodiscard]] std::vector<TextView> views_of(std::string_view text) const {
         std::vector<TextView> views = without_escapes(text, reach);
         std::vector<TextView> others = grouped_hexadecimal(text, 2 * shortest_value);

@@ -218,7 +218,7 @@ Result<void> Fold::on(const records::TaskPaused& paused) {
     // An abandoned call may still be under way, as after a process died.
     if (paused.given_up.value_or(false)) { state_.ended_while_running = true; }
     state_.pause_reason = paused.reason;
-    // Whoever resumes a paused task has looked at it, so attempts are counted anew.
+    // Resuming a paused task means that a person has looked at it, so the attempts start again from zero.
     state_.resumption.failed_attempts_halves = 0;
     for (auto& [place, run] : state_.resumption.runs) { run.attempts.clear(); }
     return {};

@@ -105,7 +105,7 @@ Result<FileDescriptor> lock_set(const std::filesystem::path& folder) {
     AF_CHECK(make_directories(folder));
     const std::filesystem::path file = folder / "lock";
     FileDescriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    // Who only looks whether it is locked holds it for a moment.
+    // A process that only checks the lock holds it for a moment.
     for (int tries = 0; lock.valid() && tries < 20; ++tries) {
         if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) { return lock; }
         if (errno != EWOULDBLOCK) { break; }

@@ -354,7 +354,7 @@ ToolResult ToolBridge::State::run(std::string_view tool, const ToolSpec& spec, c
     if (result.error) {
         result.success = false;
     } else if (!result.success) {
-        result.error = Error{"AF-TOOL-007", "Tool '" + spec.name + "' failed without saying why.", spec.name,
+        result.error = Error{"AF-TOOL-007", "Tool '" + spec.name + "' failed and gave no reason.", spec.name,
                              "Try other arguments or another tool.", ErrorKind::internal};
     }
     return result;

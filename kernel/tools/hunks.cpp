@@ -300,13 +300,13 @@ std::string line_list(const std::vector<std::uint64_t>& lines, bool more) {
 
 Error several(const Hunk& hunk, std::string_view name, const std::vector<std::uint64_t>& lines, bool more, bool tolerant) {
     return {"AF-TOOL-041",
-            subject(hunk) + " stands " + std::to_string(lines.size()) + (more ? " times or more" : " times") + " in " +
+            subject(hunk) + " occurs " + std::to_string(lines.size()) + (more ? " times or more" : " times") + " in " +
                 std::string(name) + (tolerant ? " (white space and punctuation aside)" : "") + ": lines " +
                 line_list(lines, more) + ". Nothing was changed.",
             std::string(name) + ":" + std::to_string(lines.front()),
             hunk.whole_lines
-                ? "Give more lines around the place, or an @@ line with the line that heads it, so that it stands once."
-                : "Give more lines around the place, so that it stands once.",
+                ? "Give more lines around the place, or an @@ line with the line that heads it, so that it occurs once."
+                : "Give more lines around the place, so that it occurs once.",
             ErrorKind::invalid};
 }
 
@@ -377,18 +377,17 @@ void show_nearest(Error& error, const std::vector<std::string_view>& lines, cons
 
 Error nowhere(std::string_view content, const std::vector<std::string_view>& lines, const Hunk& hunk, std::string_view name,
               const std::string& hint) {
-    Error error{
-        "AF-TOOL-040",
-        subject(hunk) + " does not stand in " + std::string(name) + (hint.empty() ? "" : ", " + hint) + ". Nothing was changed.",
-        std::string(name), "Read the file again and copy the text exactly, indentation included.", ErrorKind::invalid};
+    Error error{"AF-TOOL-040",
+                subject(hunk) + " is not in " + std::string(name) + (hint.empty() ? "" : ", " + hint) + ". Nothing was changed.",
+                std::string(name), "Read the file again and copy the text exactly, indentation included.", ErrorKind::invalid};
     if (lines.empty()) {
-        error.message = subject(hunk) + " does not stand in " + std::string(name) + ": the file is empty.";
+        error.message = subject(hunk) + " is not in " + std::string(name) + ": the file is empty.";
         error.remedy = hunk.whole_lines ? "Give only lines to add."
                                         : "Give it content as a whole: `content` of edit_file does that. Otherwise leave it out.";
         return error;
     }
     if (!trim_both(hunk.replace).empty() && content.find(hunk.replace) != std::string_view::npos) {
-        error.message += " The replacement stands there already, at line " +
+        error.message += " The replacement is already in the file, at line " +
                          std::to_string(line_of(content, content.find(hunk.replace))) + ": perhaps this edit was made before.";
     }
     if (hunk.search.find("\xEF\xBF\xBD") != std::string::npos && !is_valid_utf8(content)) {
@@ -567,7 +566,7 @@ private:
                 for (const auto& scope : scopes) { numbers.push_back(scope.line + 1); }
                 Error error = several(hunk, name_, numbers, false, false);
                 error.message = (hunk.label.empty() ? "" : hunk.label + ": ") + "the line '" +
-                                ellipsis(sanitize_utf8(hunk.anchors.back()), 100) + "' stands " + std::to_string(numbers.size()) +
+                                ellipsis(sanitize_utf8(hunk.anchors.back()), 100) + "' occurs " + std::to_string(numbers.size()) +
                                 " times in " + std::string(name_) + ": lines " + line_list(numbers, false) +
                                 ". Nothing was changed.";
                 error.remedy = "Give lines around the place, so that it is the only one.";
@@ -608,7 +607,7 @@ private:
             if (next.empty()) {
                 Error error{"AF-TOOL-040",
                             (hunk.label.empty() ? "T" : hunk.label + ": t") + std::string("he line '") +
-                                ellipsis(sanitize_utf8(hunk.anchors[number]), 100) + "' of an @@ mark does not stand in " +
+                                ellipsis(sanitize_utf8(hunk.anchors[number]), 100) + "' of an @@ mark is not in " +
                                 std::string(name_) + (number > 0 ? " below the one before it" : "") + ". Nothing was changed.",
                             std::string(name_), "Copy one whole line of the file after @@, or leave it out.", ErrorKind::invalid};
                 show_nearest(error, lines_, anchor);
@@ -755,8 +754,7 @@ Result<HunksEdit> apply_hunks(std::string_view content, const std::vector<Hunk>&
         places.push_back(std::move(place));
     }
     if (!changes) {
-        return Error{"AF-TOOL-043",
-                     "The replacement is the text that stands there already; " + std::string(name) + " would not change.",
+        return Error{"AF-TOOL-043", "The replacement equals the existing text; " + std::string(name) + " would not change.",
                      std::string(name), "Go on: there is nothing to do here.", ErrorKind::invalid};
     }
     std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {

@@ -254,8 +254,8 @@ Result<void> RoleWorkspace::State::as_seen(const std::string& path, std::string_
     const std::string now = sha256(bytes);
     if (now == known->second) { return {}; }
     return Error{"AF-TOOL-046",
-                 "'" + path + "' is not as you last saw it: something else changed it meanwhile (sha256 " + now.substr(0, 12) +
-                     ", seen " + known->second.substr(0, 12) + "). Nothing was changed.",
+                 "'" + path + "' has changed since you last saw it (sha256 " + now.substr(0, 12) + ", seen " +
+                     known->second.substr(0, 12) + "). Nothing was changed.",
                  path, "Read it again, then repeat the edit.", ErrorKind::conflict};
 }
 
@@ -1132,7 +1132,7 @@ Result<void> RoleWorkspace::EditBatch::exchange(const Planned& plan) {
 
 /// Puts back what was changed so far, and returns the error.
 Error RoleWorkspace::EditBatch::put_back(Error error) {
-    if (!undo_.run()) { error.message += " What was changed before could not all be put back."; }
+    if (!undo_.run()) { error.message += " Some of the earlier changes could not be undone."; }
     return error;
 }
 

@@ -96,7 +96,7 @@ private:
             asked.path = uri.getPath();
             for (const auto& [name, value] : uri.getQueryParameters()) {
                 if (!asked.query.emplace(name, value).second) {
-                    return unreadable("A parameter is there twice", printable(name), "send it once");
+                    return unreadable("A parameter is given twice", printable(name), "send it once");
                 }
             }
         } catch (const Poco::Exception&) {
@@ -106,7 +106,7 @@ private:
             const std::string key = Poco::toLower(name);
             std::string& header = asked.headers[key];
             const bool again = !header.empty();
-            if (again && key != "cookie") { return unreadable("A header is there twice", printable(key), "send it once"); }
+            if (again && key != "cookie") { return unreadable("A header is given twice", printable(key), "send it once"); }
             header += (again ? "; " : "") + value;
         }
         return read_body(request, asked);

@@ -131,7 +131,9 @@ Result<GateReport> GateEngine::gate(const GateCall& call, const Stop& stop) {
                            (parameter.value().get_string() == "every_edit" || parameter.value().get_string() == "all");
         if (!known) {
             return Error{
-                "AF-GATE-006", "The gate `" + name + "` has no parameter `" + std::string(parameter.key()) + "` with that value.",
+                "AF-GATE-006",
+                "The gate `" + name + "` does not accept the parameter `" + std::string(parameter.key()) +
+                    "` or this value of it.",
                 "",
                 "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; `fix` takes violation; the others take none.",
                 ErrorKind::invalid};
@@ -1110,7 +1112,7 @@ void GateEngine::ConformanceGate::excuse_locked_test(Finding& finding) const {
     }
     finding.blocks = false;
     violation.severity = "minor";
-    violation.message += " It stands in a locked test, so it is reported and does not block.";
+    violation.message += " It is in a locked test, so it is reported and does not block.";
 }
 
 void GateEngine::ConformanceGate::block(const Violation& violation) {

@@ -470,7 +470,7 @@ public:
     void taken_back() {
         bool fails = true;
         if (!evidence_.red_run.trusted && !evidence_.red_run.distrust.empty()) {
-            block("With the change taken back, the test run is not believed: " + evidence_.red_run.distrust + ".");
+            block("Without the change, the test run is not believed: " + evidence_.red_run.distrust + ".");
             fails = false;
         }
         if (!evidence_.change_exists && !ids_.fresh.empty()) {
@@ -482,7 +482,7 @@ public:
             for (const auto* outcome : outcomes_of(test, evidence_.red_run.tests)) {
                 if (fails_as_red_must(*outcome) || contains(evidence_.passed_in_red, outcome->id)) { continue; }
                 fails = false;
-                block(outcome->id + " does not fail with the change taken back (" + std::string(to_string(outcome->status)) +
+                block(outcome->id + " does not fail without the change (" + std::string(to_string(outcome->status)) +
                       "), so it does not test the change; the tests must be written again.");
             }
         }
@@ -529,8 +529,8 @@ private:
         if (!evidence_.run.trusted || evidence_.red_run.tests.empty()) { return; }
         const std::set<std::string> files(evidence_.red_files.begin(), evidence_.red_files.end());
         for (const auto& test : evidence_.run.tests) {
-            const bool was_there = find_test(evidence_.red_run.tests, test.id) != nullptr ||
-                                   find_test(evidence_.base_tests, test.id) != nullptr;
+            const bool was_there =
+                find_test(evidence_.red_run.tests, test.id) != nullptr || find_test(evidence_.base_tests, test.id) != nullptr;
             if (!files.contains(test.file) || test.id == test.file || was_there) { continue; }
             all_pass_ = false;
             block(

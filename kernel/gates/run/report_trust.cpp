@@ -343,7 +343,7 @@ TestRun judge_report(const FormatResult& report, const ReportContext& context, c
     }
     run.trusted = run.distrust.empty();
     if (context.canaries.empty()) {
-        run.notes.emplace_back("no canary: that a failing test is told as failed is the runner's word");
+        run.notes.emplace_back("no canary: only the runner ensures that a failing test is reported as failed");
     }
     if (!run.trusted) {
         for (auto& test : run.tests) {

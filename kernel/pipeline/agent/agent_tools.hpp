@@ -19,7 +19,7 @@ namespace agentforge::kernel {
     const TaskServices& services, AgentDefinition& agent, ServerPool& servers, const std::function<ServerPlace()>& place,
     const ServerOffer& offer, const std::function<bool()>& cancelled);
 
-/// Returns the specifications of the product's own tools that the agent lists, in that order. `completion_schema` becomes the
+/// Returns the specifications of the shipped tools that the agent lists, in that order. `completion_schema` becomes the
 /// parameters of those that complete.
 [[nodiscard]] std::vector<ToolSpec> shipped_tools_of(const TaskServices& services, const AgentDefinition& agent,
                                                      const json::object& completion_schema);
@@ -28,8 +28,8 @@ namespace agentforge::kernel {
 /// the recorded hash if they did. Errors: those of the journal.
 [[nodiscard]] Result<std::optional<std::string>> pin_tool(OpenRun& run, const std::string& name, const ListedTool& tool);
 
-/// Checks that a plugin or server provides the tool, as far as known without starting a server. Errors: AF-PLUG-010, AF-MCP-001 …
-/// 004.
+/// Checks that a plugin or server provides the tool, as far as can be known without starting a server. Errors: AF-PLUG-010,
+/// AF-MCP-001 to 004.
 [[nodiscard]] Result<void> check_tool_is_declared(const PluginRegistry& plugins, const ServerSet* servers,
                                                   const std::string& tool);
 

@@ -150,7 +150,7 @@ std::string agentic_instructions(const AgentDefinition& agent, bool writes, cons
         }
         if (!locked.empty()) { text += "The tests are locked. "; }
         text +=
-            "What is written elsewhere is taken back together with all the rest of the call. Commit nothing: the kernel records what you changed. ";
+            "If you write anywhere else, the kernel reverts all writes of the call. Do not commit: the kernel records your changes. ";
     }
     return text +
            "Values in `state` that are absolute paths are files with earlier artifacts. When the work is done, write the artifact that `complete` describes, "

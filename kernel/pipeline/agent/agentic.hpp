@@ -33,7 +33,7 @@ public:
     /// Returns what was written since `begin`, for a recording: `changes` and `artifact`.
     [[nodiscard]] virtual Result<json::object> work() = 0;
     /// Checks the writes against the role and records them. Returns the tree. Errors: AF-ORCH-026 a forbidden write; all writes
-    /// were taken back.
+    /// were reverted.
     [[nodiscard]] virtual Result<std::string> record_writes() = 0;
     /// Restores the workspace of `begin`.
     [[nodiscard]] virtual Result<void> take_back() = 0;

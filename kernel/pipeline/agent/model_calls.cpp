@@ -26,7 +26,7 @@ Result<void> ModelCalls::before_call(unsigned step, const CompletionRequest& req
         AF_CHECK(lose(step, call, request, "the process ended while the call may have been under way"));
     }
     if (auto reached = limit_reached(limits_in_force(run_.state(), run_.services),
-                                     standing_of(run_.state(), run_.services.clock.now()), &call)) {
+                                     budget_status(run_.state(), run_.services.clock.now()), &call)) {
         return std::move(*reached);
     }
     asked_ = most_of(call, request);
@@ -36,19 +36,19 @@ Result<void> ModelCalls::before_call(unsigned step, const CompletionRequest& req
 
 Error ModelCalls::call_failed(unsigned step, const CompletionRequest& request, Error error) {
     // A failed attempt that may be retried is counted by its own record.
-    if (may_have_cost(error) && !(attempts_recorded_ && error.kind == ErrorKind::transient)) {
+    if (may_have_been_charged(error) && !(attempts_recorded_ && error.kind == ErrorKind::transient)) {
         const auto lost = lose(step, at_most_for(request), request, error.code);
         if (!lost.ok()) { return lost.error(); }
     }
     // The task's time limit ended the call, not the stage's.
     if (error.kind == ErrorKind::timeout) {
-        if (auto reached = out_of_time(run_.state(), run_.services)) { return std::move(*reached); }
+        if (auto reached = wall_time_exceeded(run_.state(), run_.services)) { return std::move(*reached); }
     }
     return error;
 }
 
 std::optional<std::chrono::steady_clock::time_point> ModelCalls::call_deadline() const {
-    return end_of_time(run_.state(), run_.services);
+    return wall_time_deadline(run_.state(), run_.services);
 }
 
 Result<void> ModelCalls::answer_received(unsigned step, const CompletionRequest& request, const Completion& completion) {
@@ -88,7 +88,7 @@ Result<void> ModelCalls::attempt_failed(unsigned step, unsigned attempt, const E
                                   .message = error.message,
                                   .where = error.where};
     // The model may have begun; its work must be paid for.
-    if (may_have_cost(error)) { failed.usage = asked_; }
+    if (may_have_been_charged(error)) { failed.usage = asked_; }
     attempts_recorded_ = true;
     return run_.session.record(failed, &run_.who);
 }

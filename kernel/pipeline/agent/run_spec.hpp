@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent is told of its task: goal, criteria, context, limits (RunSpec).
+// The description of its task that an agent gets (RunSpec): goal, criteria, context, limits.
 #pragma once
 
 #include <optional>

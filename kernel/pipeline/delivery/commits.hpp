@@ -28,8 +28,8 @@ struct MadeCommit {
     bool is_signed = false;
 };
 
-/// Who is named where nobody else is: $GIT_AUTHOR_NAME and $GIT_AUTHOR_EMAIL (`role` AUTHOR, or COMMITTER), the user of git's
-/// configuration, AgentForge.
+/// Returns the default author or committer: $GIT_AUTHOR_NAME and $GIT_AUTHOR_EMAIL (`role` AUTHOR, or COMMITTER), else
+/// the user of git's configuration, else AgentForge.
 [[nodiscard]] PersonName git_person(const Repository& repository, const std::map<std::string, std::string>& environment,
                                     const std::string& role);
 

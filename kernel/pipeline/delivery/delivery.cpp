@@ -49,7 +49,7 @@ Result<std::optional<GateReport>> newest_judgment_of_tests(const TaskSession& se
     return newest_report(session, gate_name::green);
 }
 
-/// What gates measured and found no reason to stop for, and a person should look at; empty: nothing.
+/// Returns the findings of gates that do not block, for a person to check. Empty if there are none.
 Result<std::string> notes_for_review(const TaskSession& session, TaskWorkspace& task_workspace) {
     constexpr std::size_t most = 10;
     AF_TRY(std::vector<std::string> lines, hand_back_lines(session, task_workspace));
@@ -257,7 +257,7 @@ private:
         auto commit = task_workspace_.commit(commit_order(branch, std::move(hooks.message)), stop_);
         if (!commit.ok()) {
             Error error = commit.error();
-            // A branch in the way is the user's to move, not a model's.
+            // If a branch is in the way, the user must move it, not a model.
             if (error.kind == ErrorKind::conflict) { error.kind = ErrorKind::unavailable; }
             return error;
         }
@@ -347,7 +347,7 @@ private:
 
 Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
     const std::string message = consequence + ": " + verdict.report.blocking_issues.front();
-    if (verdict.of_message && !verdict.could_not_run) {
+    if (verdict.refuses_message && !verdict.could_not_run) {
         return Error{"AF-GIT-059", message, "tree " + verdict.report.tree,
                      "set delivery.title to the form that the hook requires, such as \"feat: {title}\", then `agentforge resume`",
                      ErrorKind::unavailable};
@@ -462,14 +462,14 @@ void HookJudgment::report_runs() {
 
 Result<void> HookJudgment::judge_refusal() {
     const HookRun& last = hooks_.runs.back();
-    verdict_.of_message = last.name != "pre-commit";
-    verdict_.could_not_run =
-        last.timed_out || last.exit_code == 126 || last.exit_code == 127;  // A shell's words for a program that is not there.
+    verdict_.refuses_message = last.name != "pre-commit";
+    verdict_.could_not_run = last.timed_out || last.exit_code == 126 ||
+                             last.exit_code == 127;  // A shell's exit codes for a program that it cannot run.
     report_.blocking_issues.push_back("the hook " + last.name +
                                       (last.timed_out ? " did not end within its " + std::to_string(order_.timeout.count()) + " s"
                                                       : " refuses it (exit code " + std::to_string(last.exit_code) + ")") +
                                       (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
-    return verdict_.of_message || verdict_.could_not_run ? Result<void>() : compare_with_parent();
+    return verdict_.refuses_message || verdict_.could_not_run ? Result<void>() : compare_with_parent();
 }
 
 /// The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.

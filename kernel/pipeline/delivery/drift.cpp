@@ -122,13 +122,15 @@ BaseDrift drift_from_json(const json::object& value) {
 std::string describe(const BaseDrift& drift) {
     const std::string name = drift.branch.empty() ? "your checkout" : drift.branch;
     if (!drift.moved()) { return name + " has not moved since the task began"; }
-    std::string text = drift.rewritten ? name + " was rewritten since the task began (" + std::to_string(drift.commits) +
-                                             (drift.commits == 1 ? " commit" : " commits") + " are new)"
-                                       : name + " has moved on by " + std::to_string(drift.commits) +
+    std::string text = drift.rewritten ? name + " was rewritten since the task began (" + std::to_string(drift.commits) + " new" +
+                                             (drift.commits == 1 ? " commit)" : " commits)")
+                                       : name + " has " + std::to_string(drift.commits) + " new" +
                                              (drift.commits == 1 ? " commit" : " commits") + " since the task began";
-    if (!drift.conflicts.empty()) { return text + "; both changed " + few_paths(drift.conflicts) + " in ways that do not merge"; }
-    return drift.both.empty() ? text + "; no file was changed by both"
-                              : text + "; both changed " + few_paths(drift.both) + ", which merges";
+    if (!drift.conflicts.empty()) {
+        return text + "; both sides changed " + few_paths(drift.conflicts) + ", and those changes conflict";
+    }
+    return drift.both.empty() ? text + "; no file was changed on both sides"
+                              : text + "; both sides changed " + few_paths(drift.both) + ", and those changes merge cleanly";
 }
 
 }  // namespace agentforge::kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened to the user's branch since the task began.
+// How the user's branch has changed since the task began.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ inline constexpr std::string_view uncommitted_title = "Uncommitted changes, take
 [[nodiscard]] records::BaseDrift recorded(const BaseDrift& drift);
 [[nodiscard]] json::object to_json(const BaseDrift& drift);
 [[nodiscard]] BaseDrift drift_from_json(const json::object& value);
-/// `main has moved on by 3 commits since the task began; both changed src/a.py`
+/// Returns `main has 3 new commits since the task began; both sides changed src/a.py, and those changes merge cleanly`.
 [[nodiscard]] std::string describe(const BaseDrift& drift);
 
 }  // namespace agentforge::kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A delivered branch on its way to others: pushed to the user's remote, and a pull request for it.
+// Publishes a delivered branch: pushes it to the user's remote and opens a pull request.
 #pragma once
 
 #include <map>
@@ -22,11 +22,11 @@ struct PublishOrder {
 struct Published {
     std::string remote;  ///< Its address, without a password.
     std::string url;     ///< Of the pull request, or where one can be opened; empty where neither is known.
-    std::string by;      ///< `gh` or `glab` where the pull request is there; `push` where only the branch is.
-    std::string note;    ///< Why it was not opened, where a program for it is there and failed.
+    std::string by;      ///< `gh` or `glab` if a pull request exists; `push` if only the branch was pushed.
+    std::string note;    ///< Why the pull request was not opened, if the program for it failed.
 };
 
-/// What a remote's address says of where it is.
+/// The parts of a remote's address.
 struct RemotePlace {
     std::string host;
     std::string path;  ///< `owner/name`, without `.git`.
@@ -34,7 +34,7 @@ struct RemotePlace {
 };
 /// `https://host/owner/name.git`, `ssh://git@host:22/owner/name`, `git@host:owner/name.git`; empty for a folder.
 [[nodiscard]] RemotePlace read_remote(std::string_view address);
-/// Where a person opens a pull request for the branch; empty where the host's pages are not known.
+/// Returns the page on which a person opens a pull request for the branch. Empty for an unknown host.
 [[nodiscard]] std::string request_page(const RemotePlace& place, const std::string& branch, const std::string& base);
 
 /// Whether a folder of `PATH` has such a program.
@@ -43,7 +43,7 @@ struct RemotePlace {
 /// Pushes the branch with the user's own git and rights (never by force), on a stand-in for the repository: ssh commands,
 /// credential helpers and hooks are those of the user's own configuration; what Git LFS keeps goes first. Then opens a pull
 /// request with `gh` (host with `github` in its name) or `glab` (`gitlab`) where that is on PATH, else says where to open it.
-/// What is there already is found and not made twice. Errors: `unavailable` AF-GIT-044 no such remote, or the push failed;
+/// Recognizes a branch or pull request that exists already. Errors: `unavailable` AF-GIT-044 no such remote, or the push failed;
 /// `denied` AF-GIT-066 the remote is a folder of the repository.
 [[nodiscard]] Result<Published> publish_branch(const Repository& repository, ProcessRunner& processes,
                                                const std::map<std::string, std::string>& environment, const PublishOrder& order,

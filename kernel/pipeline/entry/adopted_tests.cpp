@@ -398,7 +398,7 @@ Result<void> TestAdoption::measure(const json::object& suite) {
     if (report.passed) { return {}; }
     return imported_tests_error(
         "the imported tests do not fail as tests written before the code must:" + on_lines(report.blocking_issues),
-        "Correct the tests or the specification and start the task again");
+        "Correct the tests or the specification and start a new task");
 }
 
 }  // namespace

@@ -454,12 +454,12 @@ Result<void> reapply_work(TaskSession& session, TaskTrees& trees) {
     const bool fits = merged.conflicts.empty();
     const std::string tree = fits ? merged.tree : state.tree;
     AF_CHECK(trees.keep("seq-" + std::to_string(state.seq + 1), tree));
-    AF_CHECK(session.record(records::Snapshot{
-        .stage = state.stage().name,
-        .tree = tree,
-        .reason = fits ? "the work from before is put back" : "the work from before does not fit what was corrected",
-        .put_back = fits,
-        .conflicts = merged.conflicts}));
+    AF_CHECK(session.record(
+        records::Snapshot{.stage = state.stage().name,
+                          .tree = tree,
+                          .reason = fits ? "the earlier work is restored" : "the earlier work conflicts with the correction",
+                          .put_back = fits,
+                          .conflicts = merged.conflicts}));
     return trees.restore(tree);
 }
 
@@ -482,7 +482,7 @@ Result<std::string> hand_back_note(const TaskSession& session, TaskTrees& trees)
     return "You handed back " + tests + " to " + open.to + ". " +
            (changed.empty() ? "The tests were looked at again and are as they were: do what they say."
                             : "Changed since: " + changed + ".") +
-           " What you wrote before is in the workspace where it fits; go on from there.";
+           " Your earlier work is in the workspace where it still fits; continue from there.";
 }
 
 Result<std::vector<std::string>> hand_back_lines(const TaskSession& session, TaskTrees& trees) {

@@ -59,7 +59,7 @@ std::vector<std::string> touched(const std::vector<TreeChange>& changes) {
     return {paths.begin(), paths.end()};
 }
 
-/// Puts the files of a sealed change in place, then the index, and says what somebody edited in between.
+/// Moves the files of a planned change into place, then the index, and reports files that were edited in between.
 Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitStandIn& git, const Program& program) {
     AF_TRY(const std::vector<std::string> edited, change.install());
     if (!change.index_patch().empty()) {

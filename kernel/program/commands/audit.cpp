@@ -217,7 +217,8 @@ int run_report(Program& program, const AuditArguments& arguments) {
 void add_audit(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<AuditArguments>();
     const Command command = add_subcommand(app, "audit", "Write a report on a task for an auditor, and verify its records");
-    add_option(*command, "task", arguments->subject, "The id of a task or an archive, or a unique part, or a delivered commit")
+    add_option(*command, "task", arguments->subject,
+               "A task or an archive, by its id or a unique part of it, or a delivered commit")
         ->type_name("TASK");
     add_option(*command, "--format", arguments->format, "md (the default), html, json or pdf")
         ->type_name("FORMAT")

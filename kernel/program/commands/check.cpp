@@ -228,7 +228,7 @@ void add_check(CLI::App& app, Program& program) {
     add_flag(*command, "--strict", arguments->strict,
              "Exit with code 1 for a new violation of any severity, not only major and critical");
     const Option update = add_flag(*command, "--update-baseline", arguments->update_baseline,
-                                   "Record today's findings, so that only new ones fail");
+                                   "Record the current violations as known; from then on only new ones fail the check");
     update->excludes(changed);
     update->excludes(since);
     add_flag(*command, "--json", program.json_output, "The same as --format json");

@@ -332,7 +332,7 @@ Result<void> SettingChange::find_file() {
     AF_TRY(config_.product, ProductPaths::find());
     const std::string home = program_.environment.contains("HOME") ? program_.environment.at("HOME") : "";
     if (arguments_.user && home.empty()) {
-        return Error{"AF-CONF-042", "cannot find your own settings: HOME is not set", "", "set HOME, or leave out --user",
+        return Error{"AF-CONF-042", "cannot find your own settings: HOME is not set", "", "set HOME, or omit --user",
                      ErrorKind::unavailable};
     }
     file_ = arguments_.user ? std::filesystem::path(home) / ".agentforge" / "config.yaml"
@@ -501,8 +501,8 @@ void add_config(CLI::App& app, Program& program) {
     add_flag(*set, "--json", program.json_output, "Print JSON");
     set->footer(
         "Examples:\n  agentforge config set llm.backend anthropic\n  agentforge config set limits.max_cost_usd 2.50 --user\n  agentforge config set llm.model --unset");
-    const Command migrate =
-        add_subcommand(*group, "migrate", "Update your settings and the project's to the current format; all else is kept");
+    const Command migrate = add_subcommand(
+        *group, "migrate", "Convert your settings and the project's to the current format; everything else is kept");
     add_flag(*migrate, "--json", program.json_output, "Print JSON");
     migrate->footer("Example:  agentforge config migrate");
     migrate->callback([&program] { program.command = [&program] { return migrate_config(program); }; });

@@ -110,14 +110,13 @@ void add_continue(CLI::App& app, Program& program) {
     const Option extend_to = *add_option(*command, "--extend-to", arguments->options.extend_to,
                                          "Continue up to this stage (default: to the end); also approves a pending artifact")
                                   ->type_name("STAGE");
-    add_flag(*command, "--revise", arguments->options.revise, "Reopen the last artifact, so that you can have it revised")
-        ->excludes(extend_to);
+    add_flag(*command, "--revise", arguments->options.revise, "Reopen the last artifact for revision")->excludes(extend_to);
     add_option(*command, "--accept-stale", arguments->options.accept_stale,
                "Continue even if files that the artifacts name have changed; the journal keeps the reason")
         ->type_name("REASON");
     add_option_function(
         *command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
-        "Only if the shown item's hash begins with this (at least 6 characters)")
+        "Only if the hash of the pending item begins with this (at least 6 characters)")
         ->type_name("HASH")
         ->needs("--extend-to");
     const Option no_resume = add_flag(*command, "--no-resume", arguments->no_resume,

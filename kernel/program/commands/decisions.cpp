@@ -147,7 +147,7 @@ Command add_decision(CLI::App& app, Program& program, const char* name, const ch
 void add_common_options(const Command& command, Program& program, const Arguments& arguments) {
     add_option_function(
         command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
-        "Only if the shown item's hash begins with this (at least 6 characters)")
+        "Only if the hash of the pending item begins with this (at least 6 characters)")
         ->type_name("HASH");
     add_flag(command, "--no-resume", arguments->no_resume, "Only answer; continue later with `agentforge resume`");
     add_run_output(command, program);
@@ -175,9 +175,9 @@ void add_approve(CLI::App& app, Program& program) {
 
 void add_reject(CLI::App& app, Program& program) {
     const auto arguments = std::make_shared<DecisionArguments>();
-    const Command reject =
-        add_decision(app, program, "reject",
-                     "Reject the pending item: an artifact goes back a stage or ends its task, an action is not run", arguments);
+    const Command reject = add_decision(
+        app, program, "reject",
+        "Reject the pending artifact or action: the task goes back a stage or ends, or the action is not run", arguments);
     reject->footer(
         "Examples:\n"
         "  agentforge reject 1f2e3d4c\n"
@@ -186,7 +186,7 @@ void add_reject(CLI::App& app, Program& program) {
         add_option(reject, "--feedback", arguments->feedback,
                    "What to do instead; an artifact's stage runs again with it, as with `agentforge feedback`");
     instead->type_name("COMMENT");
-    add_option(reject, "--reason", arguments->reason, "The reason; the earlier stage that an artifact goes back to sees it")
+    add_option(reject, "--reason", arguments->reason, "The reason; if the task goes back a stage, that stage sees it")
         ->type_name("TEXT")
         ->excludes(instead);
     add_common_options(reject, program, arguments);
@@ -203,7 +203,7 @@ void add_feedback(CLI::App& app, Program& program) {
         "  agentforge feedback 1f2e3d4c --file feedback.yaml");
     const Option comment = *add_option(feedback, "text", arguments->feedback, "What to change")->type_name("COMMENT");
     add_option(feedback, "--file", arguments->file,
-               "Read the changes from a YAML file, place by place (docs/iteration.md); `-` is standard input")
+               "Read the requested changes from a YAML file that names each place (docs/iteration.md); `-` is standard input")
         ->type_name("FILE")
         ->excludes(comment);
     add_common_options(feedback, program, arguments);

@@ -100,7 +100,7 @@ void show_patch(Program& program, const std::string& patch) {
     program.out << (wants_colour(program.environment) ? coloured_patch(safe) : safe);
 }
 
-/// Two versions of a stage's artifact, from the journal's blobs: whoever changed a file changed nothing here.
+/// Compares two versions of a stage's artifact from the journal's blobs, so changes to the files have no effect.
 int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& paths, const TaskState& state,
                   const DiffArguments& arguments) {
     const auto found = std::ranges::find(state.stages, arguments.artifact, &StageState::name);
@@ -224,7 +224,7 @@ void add_diff(CLI::App& app, Program& program) {
         add_subcommand(app, "diff", "Show what a task has changed, or how two versions of an artifact differ, as a patch");
     add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
     const Option stat = add_flag(*command, "--stat", arguments->stat, "Only the files, with the lines added and removed");
-    add_option(*command, "--artifact", arguments->artifact, "Show how two versions of this stage's artifact differ instead")
+    add_option(*command, "--artifact", arguments->artifact, "Instead, show how two versions of this stage's artifact differ")
         ->type_name("STAGE")
         ->excludes(stat);
     add_option(*command, "--from", arguments->from, "The earlier version (default: the one before)")

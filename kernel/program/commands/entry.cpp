@@ -102,10 +102,10 @@ void add_entry_options(const Command& command, EntryArguments& arguments) {
     const Option spec =
         *add_option(*command, "--spec", arguments.spec, "The same as --from-spec")->type_name("FILE")->excludes(from_spec);
     add_option(*command, "--from-tests", arguments.tests,
-               "Begin with these tests, a folder or a file, which must fail and are locked; needs a specification")
+               "Begin with the tests in this file or folder; they must fail, and are locked; needs a specification")
         ->type_name("PATH");
     add_option(*command, "--from-task", arguments.task,
-               "Begin with what this task's template provides, by default its accepted specification")
+               "Begin with the artifacts that this task hands over (default: its accepted specification)")
         ->type_name("TASK")
         ->excludes(from_spec)
         ->excludes(spec);

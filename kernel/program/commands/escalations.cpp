@@ -244,7 +244,7 @@ void ItemReport::print_line(Program& program, const std::string& name, const std
 /// Prints an action's tool and arguments, to be edited.
 int show_action_to_edit(Program& program, const ProjectPlace& place, const std::string& id) {
     if (kind_of(id) != QuestionKind::action) {
-        return program.fail(Error{"AF-ESC-046", id + " is not an action", "--action", "leave the flag out", ErrorKind::invalid});
+        return program.fail(Error{"AF-ESC-046", id + " is not an action", "--action", "omit the flag", ErrorKind::invalid});
     }
     const auto request = EscalationStore(place.agentforge).approval(id);
     if (!request.ok()) { return program.fail(request.error()); }
@@ -319,7 +319,8 @@ bool has_ended(const TaskStore& tasks, const std::string& task_id) {
 }
 
 void add_escalations(CLI::App& app, Program& program) {
-    const Command group = add_subcommand(app, "escalations", "Show what needs a person");
+    const Command group =
+        add_subcommand(app, "escalations", "List and show what waits for a person: questions, approvals and actions");
     group->require_subcommand();
     group->footer(
         "Examples:\n  agentforge escalations list\n  agentforge escalations show ESC-20260102-add-oauth2-1f2e3d4c-clarify-1");

@@ -25,7 +25,7 @@ std::string request_for(const NamedViolation& named) {
     const Violation& violation = named.violation;
     return "Fix violation " + named.id + ": " + violation.file + ":" + std::to_string(violation.line) + ": " + violation.message +
            " (" + violation.check_id + ", " + violation.severity + ")" +
-           (violation.fix_hint.empty() ? "" : " " + violation.fix_hint) + " Change nothing else that anybody could notice.";
+           (violation.fix_hint.empty() ? "" : " " + violation.fix_hint) + " Do not change any other behavior.";
 }
 
 /// Finds the violation in the files that the task starts from.

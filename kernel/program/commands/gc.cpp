@@ -113,7 +113,7 @@ void add_gc(CLI::App& app, Program& program) {
                "Only trees and blobs of tasks that ended at least this long ago (default: 14d; 0: all)")
         ->type_name("SPAN");
     add_flag(*command, "--blobs", arguments->blobs,
-             "Also remove the blobs of archived tasks: their steps then lack what was sent and received");
+             "Also remove the blobs of archived tasks; their steps then no longer show what was sent and received");
     add_flag(*command, "--dry-run", arguments->dry_run, "Show what would be removed, with its size, without removing it");
     add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Examples:\n  agentforge gc --dry-run\n  agentforge gc --older-than 30d --blobs");

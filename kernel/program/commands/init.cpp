@@ -18,7 +18,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// What was found out, for the settings file and for whoever reads along.
+/// The findings, for the settings file and for the terminal.
 struct InitFindings {
     DetectedRepository repository;
     GateReadiness gates;                 ///< Without scopes: no language was recognised.
@@ -28,12 +28,12 @@ struct InitFindings {
     bool names_backend = false;          ///< The settings name a backend.
 };
 
-/// A repository that somebody else made is not trusted by setting it up; the user hears that there is something to look at.
+/// Setting up a repository does not trust it. Warns the user that the project is not trusted.
 void warn_not_trusted(Program& program, const TrustedSettings& loaded) {
     if (!loaded.trust.allowed()) { program.err << "agentforge: " << printable_lines(loaded.trust.refusal().to_string()) << "\n"; }
 }
 
-/// By the shipped languages and the project's own; what its settings say is not asked, as they may be wrong.
+/// Uses the shipped languages and the project's own. Ignores the project's settings, which may be invalid.
 Result<GateReadiness> detect_languages(const Program& program, const ProjectPlace& place, const ProductPaths& product,
                                        const std::vector<std::string>& files, std::string& problem) {
     GitTaskWorkspaceOptions options;
@@ -53,7 +53,7 @@ Result<GateReadiness> detect_languages(const Program& program, const ProjectPlac
     return readiness_of_checkout(options, *processes, files);
 }
 
-/// `make check` or `make test`, where a Makefile at the top has such a target.
+/// Returns `check` or `test` if a Makefile in the top folder has that target.
 std::string test_target(const std::filesystem::path& root) {
     for (const char* name : {"GNUmakefile", "makefile", "Makefile"}) {
         const auto text = read_file(root / name);
@@ -79,7 +79,7 @@ Result<InitFindings> find_out(const Program& program, const ProjectPlace& place,
         found.names_backend = !any.backend.empty() && any.backend != "auto";
         if (const auto candidates = model_candidates(any, program.environment); candidates.ok()) {
             for (const ModelCandidate& candidate : *candidates) {
-                // A server of this machine is known to run only once it is asked; a command is there or not.
+                // Only a request shows whether a local server is running. A command is either installed or not.
                 const bool absent =
                     !candidate.settings.preset.empty() && !is_on_path(program.environment, candidate.settings.preset);
                 if (candidate.missing.empty() && !absent && !candidate.needs_model && candidate.settings.base_url.empty()) {
@@ -120,40 +120,40 @@ std::string languages_setting(const GateReadiness& gates) {
            (scopes.empty() ? "" : "scopes: {" + scopes + "}") + "}";
 }
 
-/// Where the remote is, without user and password; a folder as it is.
+/// Returns the remote's address without user and password. Returns a folder unchanged.
 std::string shown_remote(const DetectedRepository& repository) {
     const RemotePlace place = read_remote(repository.remote_address);
     return place.host.empty() ? repository.remote_address : place.host + "/" + place.path;
 }
 
-/// What a person would keep: what holds for everybody who works on the project. Who commits and which model answers is each one's
-/// own.
+/// Returns the text of the settings file: only what applies to everyone who works on the project. The author and the model are
+/// personal.
 std::string settings_text(const InitFindings& found) {
     const auto comment = [](const std::string& text) { return "# " + printable(text, 200) + "\n"; };
     std::string text =
-        "# Settings of this project for agentforge, to be committed. `agentforge doctor` says what is in force.\n"
-        "# Every key is listed in docs/settings.md of the product; an unknown key is an error.\n";
+        "# Settings of this project for agentforge. Commit this file. `agentforge config show --origin` shows the settings in force.\n"
+        "# `agentforge help docs/settings.md` lists every key; an unknown key is an error.\n";
     std::string keys;
     const auto& scopes = found.gates.scopes;
     if (scopes.size() == 1) {
-        text += comment("The language is found out from the files: " + counted_files(scopes.front()) + ".");
+        text += comment("The language is detected from the files: " + counted_files(scopes.front()) + ".");
     }
-    if (scopes.size() > 1) { text += "# Each folder's language is found out from the files:\n"; }
+    if (scopes.size() > 1) { text += "# Each folder's language is detected from the files:\n"; }
     for (std::size_t index = 0; scopes.size() > 1 && index < scopes.size(); ++index) {
         text += comment("  " + folder_of_scope(scopes[index]) + "  " + counted_files(scopes[index]));
     }
-    if (!scopes.empty()) { text += "# " + languages_setting(found.gates) + "     would settle it.\n"; }
+    if (!scopes.empty()) { text += "# " + languages_setting(found.gates) + "     would fix it to this.\n"; }
     if (!found.command.empty()) {
         text +=
-            "# No language is recognised. Where this runs the tests and prints TAP, or writes JUnit XML below $AGENTFORGE_RESULTS (docs/gates.md):\n"
+            "# No language was recognized. If this command runs the tests and prints TAP, or writes JUnit XML below $AGENTFORGE_RESULTS (docs/gates.md):\n"
             "# gates: {language: generic, command: [make, " +
             found.command + "]}\n";
     }
     for (const ScopeReadiness& scope : scopes) {
         for (const SetupStep& step : scope.setup) {
             text += comment(
-                "What " + step.files.front() +
-                " names is fetched by `agentforge setup`, once for each content of the file; gates read it and are offline.");
+                step.files.front() +
+                " lists dependencies; `agentforge setup` downloads them, once for each version of the file. Gates read them and have no network.");
         }
     }
     if (found.repository.python) {
@@ -214,7 +214,7 @@ std::string languages_text(const InitFindings& found) {
         for (const SetupStep& step : scope.setup) {
             if (!step.ready) {
                 text += "\n            " + printable(step.files.front(), 100) +
-                        (step.required ? ": fetched by `agentforge setup`, which comes next"
+                        (step.required ? ": run `agentforge setup` next to fetch its dependencies"
                                        : ": fetched by `agentforge setup`, unless your system has it all");
             }
         }
@@ -256,9 +256,9 @@ void print_findings(Program& program, const InitFindings& found) {
     if (!found.models.empty()) { program.out << "  models    " << listed(names_of(found.models)) << "\n"; }
 }
 
-/// What the project's tests say now, as a task would find them. Without a commit or a language, or with settings that are wrong,
-/// nothing is run. Errors: what would keep a task from its first model call.
-Result<std::string> try_tests(Program& program, const InitFindings& found, bool settings_are_read) {
+/// Returns the current result of the project's tests, measured as in a task. Without a commit or a language, or with invalid
+/// settings, runs nothing. Errors: everything that would stop a task before its first model call.
+Result<std::string> measure_tests(Program& program, const InitFindings& found, bool settings_are_read) {
     if (!settings_are_read || !found.repository.has_commit || found.gates.scopes.empty()) { return std::string(); }
     NullProgress progress;
     auto project = Project::open(program, progress);
@@ -273,7 +273,8 @@ Result<std::string> try_tests(Program& program, const InitFindings& found, bool 
 
 /// Asks which model to use and writes it into the user's own settings, which no repository can change.
 int ask_for_model(Program& program, const std::vector<ModelCandidate>& models) {
-    program.out << "Which model should your tasks use? The answer is written into ~/.agentforge/config.yaml, for all projects.\n";
+    program.out
+        << "Which model should your tasks use? The answer goes into ~/.agentforge/config.yaml and applies to all projects.\n";
     for (std::size_t index = 0; index < models.size(); ++index) {
         const ModelSettings& settings = models[index].settings;
         program.out << "  " << index + 1 << "  " << models[index].name
@@ -287,7 +288,7 @@ int ask_for_model(Program& program, const std::vector<ModelCandidate>& models) {
     const auto read = std::from_chars(said.data(), said.data() + said.size(), number);
     if (number == 0 || number > models.size() || read.ptr != said.data() + said.size()) {
         program.out << (said.empty() ? "" : "`" + printable(said, 40) + "` is not one of these numbers. ")
-                    << "Nothing is written; each task uses the first that answers.\n";
+                    << "Nothing was written; each task uses the first that answers.\n";
         return 0;
     }
     const ModelSettings& chosen = models[number - 1].settings;
@@ -339,9 +340,9 @@ int run_init(Program& program) {
     if (!found->problem.empty()) { program.err << "agentforge: " << printable_lines(found->problem) << "\n"; }
     if (found->repository.agentforge_is_ignored) {
         program.err
-            << "agentforge: an ignore file of the repository hides .agentforge, so its settings will not be committed; .agentforge/.gitignore already hides what tasks leave behind\n";
+            << "agentforge: an ignore file of the repository ignores .agentforge, so its settings will not be committed; .agentforge/.gitignore already ignores the tasks' files\n";
     }
-    const auto tests = try_tests(program, *found, loaded.ok());
+    const auto tests = measure_tests(program, *found, loaded.ok());
     if (program.json_output) {
         json::object object{{"project", place->root.string()},
                             {"settings", settings.string()},

@@ -61,7 +61,7 @@ int lock_plugins(Program& program) {
                     << " files\n";
     }
     program.out << (needed ? "Locked: " + file.string() + "\n"
-                           : std::string("There is nothing to lock: only the product's own plugins are in use.\n"));
+                           : std::string("Nothing to lock: only plugins that ship with AgentForge are in use.\n"));
     if (*trusted && needed) { program.out << "You had trusted this project; your trust now includes this lock.\n"; }
     return 0;
 }

@@ -107,7 +107,7 @@ void print(Program& program, const json::object& plugin) {
         out << "  provides    " << text_of(entry.at("kind")) << " " << text_of(entry.at("name")) << " (this host takes version "
             << text_of(entry.at("interface_versions_of_this_host")) << " of the interface)\n";
     }
-    if (plugin.at("config_schema").as_object().empty()) { out << "  settings    its manifest says nothing about settings\n"; }
+    if (plugin.at("config_schema").as_object().empty()) { out << "  settings    none; its manifest declares no settings\n"; }
     for (const json::value& setting : plugin.at("settings").as_array()) {
         const auto& entry = setting.get_object();
         out << "  setting     " << printable(text_of(entry.at("name")), 80) << " = "

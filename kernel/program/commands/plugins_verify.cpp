@@ -92,7 +92,9 @@ int verify_plugins(Program& program) {
                     << "\n";
         if (each.problem) { program.err << "agentforge: " << printable_lines(each.problem->to_string()) << "\n"; }
     }
-    if (!*lock) { program.out << "Only the product's own plugins are in use; there is no lock to compare them with.\n"; }
+    if (!*lock) {
+        program.out << "Nothing to verify: only plugins that ship with AgentForge are in use, and they need no lock.\n";
+    }
     return good ? 0 : 1;
 }
 

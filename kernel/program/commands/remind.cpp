@@ -137,7 +137,8 @@ int run_remind(Program& program, const RemindArguments& arguments) {
 void add_remind(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RemindArguments>();
     const Command command = add_subcommand(app, "remind", "Send reminders and apply deadlines; for cron");
-    add_option(*command, "task", arguments->task, "Only the questions of this task, without delay: its id, or a unique part")
+    add_option(*command, "task", arguments->task,
+               "Only the questions of this task, retrying failed notifications at once: its id, or a unique part")
         ->type_name("TASK");
     const Option resume_answered = add_flag(*command, "--resume", arguments->resume_answered,
                                             "Resume the tasks whose question was answered by its deadline");

@@ -252,15 +252,15 @@ void add_replay(CLI::App& app, Program& program) {
     const Option verify = add_flag(*command, "--verify", arguments->verify,
                                    "Replay in a scratch worktree, and compare each step with the journal; nothing is kept");
     verify->excludes(onto);
-    const Option continue_task = add_flag(*command, "--continue", arguments->continue_task,
-                                          "Continue after an action that did not fit; with --actions-only: skip such actions");
+    const Option continue_task =
+        add_flag(*command, "--continue", arguments->continue_task,
+                 "Continue after an action whose result differed; with --actions-only, skip such actions");
     continue_task->excludes(verify);
     add_flag(*command, "--actions-only", arguments->actions_only,
              "Only repeat the file changes, without gates or a new task, and show the resulting tree")
         ->excludes(verify);
-    const Option rejudge =
-        add_flag(*command, "--rejudge", arguments->rejudge,
-                 "Only measure the judged trees again, with today's gates, and list the verdicts that changed");
+    const Option rejudge = add_flag(*command, "--rejudge", arguments->rejudge,
+                                    "Only run today's gates on the recorded trees again, and list the verdicts that changed");
     rejudge->excludes(onto);
     rejudge->excludes(verify);
     rejudge->excludes(continue_task);

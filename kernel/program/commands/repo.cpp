@@ -23,7 +23,7 @@ json::object repository_json(const KnownRepository& repository) {
             {"contracts_path", text_or_null(repository.contracts_path)}};
 }
 
-/// What others take from it must be there to take.
+/// Checks that the branch and folder offered to other repositories exist.
 Result<void> check_offers(const KnownRepository& repository) {
     std::string folder = repository.contracts_path;
     if (folder.size() > 1 && folder.ends_with('/')) { folder.pop_back(); }
@@ -35,7 +35,7 @@ Result<void> check_offers(const KnownRepository& repository) {
     const bool of_the_checkout = !folder.empty() && repository.default_branch.empty();  // Another branch may have other folders.
     if (of_the_checkout && !std::filesystem::is_directory(repository.path / folder, unreadable)) {
         return Error{"AF-CONF-074", "the repository has no folder `" + printable(folder, 120) + "`", "--contracts-path",
-                     "give a folder that is there, as a path from the root of the repository", ErrorKind::invalid};
+                     "give an existing folder, as a path from the root of the repository", ErrorKind::invalid};
     }
     if (repository.default_branch.empty()) { return {}; }
     AF_TRY(const Repository opened, Repository::open(repository.path));
@@ -63,7 +63,7 @@ int add_repository(Program& program, const std::string& path, KnownRepository re
     if (program.json_output) {
         program.print_json(repository_json(repository));
     } else {
-        program.out << "Known as `" << repository.name << "`: " << printable(repository.path.string()) << "\n";
+        program.out << "Added `" << repository.name << "`: " << printable(repository.path.string()) << "\n";
     }
     return 0;
 }
@@ -78,7 +78,7 @@ int list_repositories(Program& program) {
         program.print_json({{"repositories", std::move(repositories)}});
         return 0;
     }
-    if (all->empty()) { program.out << "No repository is known. Add the one you are in with: agentforge repo add\n"; }
+    if (all->empty()) { program.out << "The list is empty. Add the current repository with: agentforge repo add\n"; }
     for (const KnownRepository& each : *all) { program.out << each.name << "  " << printable(each.path.string()) << "\n"; }
     return 0;
 }
@@ -90,7 +90,7 @@ int remove_repository(Program& program, const std::string& name) {
     if (program.json_output) {
         program.print_json(repository_json(*removed));
     } else {
-        program.out << "No longer known: " << removed->name << "  (" << printable(removed->path.string()) << " is unchanged)\n";
+        program.out << "Removed: " << removed->name << "  (" << printable(removed->path.string()) << " is unchanged)\n";
     }
     return 0;
 }
@@ -100,8 +100,8 @@ int remove_repository(Program& program, const std::string& name) {
 Result<KnownRepositories> known_repositories(const Program& program) {
     const auto home = program.environment.find("HOME");
     if (home == program.environment.end() || home->second.empty() || home->second.front() != '/') {
-        return Error{"AF-CLI-003", "there is no home folder for the list of repositories", "HOME", "set HOME to an absolute path",
-                     ErrorKind::unavailable};
+        return Error{"AF-CLI-003", "cannot find the list of repositories: HOME is not set", "HOME",
+                     "set HOME to an absolute path", ErrorKind::unavailable};
     }
     return KnownRepositories(std::filesystem::path(home->second) / ".agentforge" / "repos.yaml");
 }

@@ -14,7 +14,7 @@ void add_resume(CLI::App& app, Program& program) {
     auto detached = std::make_shared<bool>(false);
     auto guidance = std::make_shared<std::string>();
     const Command command =
-        add_subcommand(app, "resume", "Continue a task, or a set of them, after an interruption, a failure or an answer");
+        add_subcommand(app, "resume", "Continue a task, or a set of tasks, after an interruption, a failure or an answer");
     add_option(*command, "task", *task,
                "The task's id, or a unique part, or a set's (set-…); default: the only task that can be resumed")
         ->type_name("TASK");
@@ -42,7 +42,7 @@ void add_resume(CLI::App& app, Program& program) {
                 return with_fitting_task(
                     program, *task, "can be resumed",
                     [](const TaskOverview& each) {
-                        const std::string condition = condition_of(each);
+                        const std::string condition = state_name(each);
                         return condition == "paused" || condition == "interrupted" || condition == "failed";
                     },
                     [&](Project& project, const std::string& id) { return resume_open_task(program, project, id, *guidance); },

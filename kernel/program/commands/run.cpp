@@ -454,7 +454,7 @@ void print_run(Program& program, const RunArguments& arguments, const std::vecto
     program.out << "\n";
     for (const Job& job : jobs) {
         if (job.outcome.word != "waits") { continue; }
-        program.out << "  once what it waits for is there, or its limit is higher: "
+        program.out << "  when the dependency it waits for is met, or its limit is raised: "
                     << program.with_place("agentforge resume " + short_id(job.outcome.task)) << "\n";
     }
     if (totals.of("asks") > 0) {
@@ -594,9 +594,10 @@ int run_requests(Program& program, const RunArguments& arguments) {
 void add_run(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RunArguments>();
     const Command command =
-        add_subcommand(app, "run", "Take many requests to verified commits, several at a time, each as a separate task");
-    add_option(*command, "file", arguments->file,
-               "One request per line, text or a JSON object (`# …`: a comment); or a list in *.yaml; `-`: standard input")
+        add_subcommand(app, "run", "Turn many requests into verified commits, several at a time, each as a separate task");
+    add_option(
+        *command, "file", arguments->file,
+        "A file with one request per line, as text or a JSON object (`#` begins a comment), or a YAML list (*.yaml); `-` reads standard input")
         ->type_name("FILE")
         ->required();
     add_option(*command, "--jobs,-j", arguments->jobs, "Run up to N tasks at a time (default: 2)")
@@ -606,7 +607,7 @@ void add_run(CLI::App& app, Program& program) {
     add_option(*command, "--name", arguments->name,
                "The run's name (default: from the file's path); under a new name every request runs again")
         ->type_name("NAME");
-    add_flag(*command, "--retry", arguments->retry, "Also resume the tasks of an earlier run that failed");
+    add_flag(*command, "--retry", arguments->retry, "Also resume the failed tasks of an earlier run");
     add_flag(*command, "--dry-run", arguments->dry_run,
              "Check each request and show what would start and resume, without doing it");
     add_flag(*command, "--json", program.json_output, "Print JSON");

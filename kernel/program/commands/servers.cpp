@@ -225,7 +225,7 @@ void add_servers(CLI::App& app, Program& program) {
 
     auto name = std::make_shared<std::string>();
     const Command check =
-        add_subcommand(*group, "check", "Start each tool server in the sandbox, list its tools and say what is wrong");
+        add_subcommand(*group, "check", "Start each tool server in the sandbox, list its tools and report problems");
     add_option(*check, "name", *name, "Only this one")->type_name("SERVER");
     add_flag(*check, "--json", program.json_output, "Print JSON");
     check->footer("Example:  agentforge servers check files");

@@ -62,7 +62,7 @@ public:
         }
         program_.settings.insert(program_.settings.end(), whole.settings.begin(), whole.settings.end());
     }
-    ~PartProgram() { whole_.leave_at_once = whole_.leave_at_once || program_.leave_at_once; }
+    ~PartProgram() { whole_.skip_destructors = whole_.skip_destructors || program_.skip_destructors; }
     PartProgram(const PartProgram&) = delete;
     PartProgram& operator=(const PartProgram&) = delete;
     [[nodiscard]] Program& program() noexcept { return program_; }
@@ -665,7 +665,7 @@ private:
         int code = 0;
         for (const SetPart& part : set_.parts) {
             AF_TRY(auto state, state_of(store_of(part), part.task));
-            // Its branch is there, and nothing more comes of the task.
+            // Its branch exists, and the task has nothing left to do.
             if (!state || state->status == TaskStatus::aborted) {
                 kept_.push_back(part.repo + ": its task " + (state ? "was aborted" : "is gone") + ", its branch stays");
                 continue;

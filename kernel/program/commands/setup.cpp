@@ -75,7 +75,7 @@ int run_setup(Program& program, const SetupArguments& arguments) {
         return 0;
     }
     if (setup->steps.empty()) {
-        program.out << "Nothing to set up: no lockfile was found whose dependencies AgentForge could fetch.\n";
+        program.out << "Nothing to set up: found no lockfile with dependencies that AgentForge can fetch.\n";
         return 0;
     }
     if (arguments.show || all_there) { print_setup(program, *setup); }

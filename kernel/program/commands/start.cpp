@@ -202,7 +202,7 @@ bool wants_interactive(const Project& project, const StartArguments& arguments) 
     return arguments.interactive || project.settings().boolean("pipeline.interactive");
 }
 
-/// A command that works agentically has acted before anybody could be asked.
+/// A command in agentic mode acts before AgentForge can ask anyone.
 Result<void> check_interactive(const Project& project, const PipelineTemplate& pipeline) {
     for (const StageTemplate& stage : pipeline.stages) {
         std::vector<std::string> roles = stage.reviewers;
@@ -261,7 +261,7 @@ void name_choice(Program& program, const Choice& choice, bool by_artifacts) {
     program.err << "agentforge: goal " << choice.goal << ", pipeline " << choice.pipeline << ", "
                 << (by_artifacts          ? "by the given artifacts"
                     : choice.word.empty() ? "as no word of the request suggests another"
-                                          : "by the word \"" + printable(choice.word, 80) + "\" of the request")
+                                          : "because of the word \"" + printable(choice.word, 80) + "\" in the request")
                 << " (--pipeline selects another)\n";
 }
 
@@ -612,14 +612,14 @@ void add_asking_options(const Command& command, StartArguments& arguments) {
         ->repeatable();
     const Option iterate =
         add_flag(*command, "--iterate", arguments.iterate,
-                 "Stop at each artifact that you may revise: approve it, have it revised, go back, or end with it");
+                 "Stop at each artifact that can be revised, to approve it, request changes, go back, or end the task with it");
     const Option iterate_at =
         *add_option(*command, "--iterate-at", arguments.iterate_at, "The same, but only for this stage; may be repeated")
              ->type_name("STAGE")
              ->repeatable();
     iterate_at->excludes(iterate);
     add_flag(*command, "--no-iterate", arguments.no_iterate,
-             "Never stop to show an artifact, even at a terminal: accept all that satisfy their contracts")
+             "Never stop to show an artifact, even on a terminal; accept each one that satisfies its contract")
         ->excludes(iterate)
         ->excludes(iterate_at);
     add_flag(*command, "--wait", arguments.wait, "If a person is needed, wait for the answer instead of ending with code 22");
@@ -658,13 +658,13 @@ void add_limit_options(const Command& command, Program& program) {
     };
     static constexpr PartTimeout timeouts[] = {
         {"--planner-timeout", "orchestration.stages.planner.timeout",
-         "How long agents of a planning stage may work (orchestration.planner_timeout)"},
+         "Time limit for the agents of planning stages (orchestration.planner_timeout)"},
         {"--executor-timeout", "orchestration.stages.executor.timeout",
-         "How long agents of an executing stage may work (orchestration.executor_timeout)"},
+         "Time limit for the agents of executing stages (orchestration.executor_timeout)"},
         {"--verifier-timeout", "orchestration.stages.verifier.timeout",
-         "How long agents of a verifying stage may work (orchestration.verifier_timeout)"},
+         "Time limit for the agents of verifying stages (orchestration.verifier_timeout)"},
         {"--reviewer-timeout", "orchestration.stages.reviewer.timeout",
-         "How long agents of a reviewing stage may work (orchestration.reviewer_timeout)"}};
+         "Time limit for the agents of reviewing stages (orchestration.reviewer_timeout)"}};
     for (const PartTimeout& each : timeouts) {
         add_option_function(
             *command, each.option,
@@ -675,7 +675,7 @@ void add_limit_options(const Command& command, Program& program) {
     add_option_function(
         *command, "--cycle-limit",
         [&program](const std::string& times) { program.settings.emplace_back("orchestration.cycle_limit", times); },
-        "How often work may be sent back to a stage before a person is asked (orchestration.cycle_limit)")
+        "How many times work may be sent back to a stage before AgentForge asks a person (orchestration.cycle_limit)")
         ->type_name("N");
 }
 
@@ -684,7 +684,7 @@ void add_limit_options(const Command& command, Program& program) {
 void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments) {
     add_exit_options(command, arguments);
     add_option(*command, "--compare-to", arguments->compare_to,
-               "At the end, compare it with this task, as `agentforge compare` does")
+               "At the end, compare the new task with this one, as `agentforge compare` does")
         ->type_name("TASK");
     add_flag(*command, "--include-uncommitted", arguments->include_uncommitted,
              "Start from your checkout with its uncommitted changes, not from the last commit");
@@ -716,7 +716,7 @@ struct StartCommand {
 };
 
 constexpr StartCommand start_commands[] = {
-    {"start", "Take a request to a verified commit", "",
+    {"start", "Turn a request into a verified commit", "",
      "Examples:\n"
      "  agentforge start \"Add OAuth2 authentication\"\n"
      "  agentforge start \"Add a cache\" --supervised --exit-after spec\n"
@@ -725,12 +725,12 @@ constexpr StartCommand start_commands[] = {
      "  agentforge start \"Add a cache\" --detach\n"
      "  agentforge start \"Add a field to the user events\" --repos schema,analytics\n"
      "  agentforge start \"Add a cache\" --set llm.backend=cli --set llm.preset=claude"},
-    {"design", "Take a request to a reviewed specification", "design",
+    {"design", "Turn a request into a reviewed specification", "design",
      "Examples:\n"
      "  agentforge design \"Add OAuth2 authentication\"\n"
      "  agentforge design \"Add a cache\" --iterate\n"
      "  agentforge design \"Add a cache\" --no-iterate"},
-    {"implement", "Take a request to a verified commit, even if its words suggest another pipeline", "implement",
+    {"implement", "Turn a request into a verified commit, even if its words suggest another pipeline", "implement",
      "Examples:\n"
      "  agentforge implement \"Plan B for slow disks: a cache\"\n"
      "  agentforge implement --from-spec spec.yaml \"Add a cache\"\n"
@@ -783,7 +783,8 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
     add_entry_options(command, arguments->entry);
     add_task_options(command, program, arguments);
     if (arguments->goal == "review") {
-        add_flag(*command, "--force", arguments->force, "Review again what a task has delivered: the request is the task's id");
+        add_flag(*command, "--force", arguments->force,
+                 "Review a task's delivered change again; give the task's id as the request");
     }
     add_flag(*command, "--skip-verify", arguments->skip_verify)->hidden();
     command->footer(kind.footer);

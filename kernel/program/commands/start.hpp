@@ -58,7 +58,7 @@ void add_task_options(const Command& command, Program& program, const std::share
 [[nodiscard]] Result<PipelineTemplate> pipeline_of(const Project& project, const StartArguments& arguments,
                                                    const std::string& request);
 
-/// What is said of stages that have not begun, before they cost anything: plugins, agents and their models, gates, delivery.
+/// Checks the stages that have not begun, before they cost anything: plugins, agents and their models, gates, delivery.
 /// `beginning`: of a task that exists; null: the template's. Returns what the gates will run.
 [[nodiscard]] Result<GateReadiness> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
                                                        const std::string& exit_stage, const std::string& request,

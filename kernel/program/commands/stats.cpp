@@ -26,7 +26,7 @@ using std::chrono::system_clock;
 
 struct StatsArguments {
     std::string since;
-    std::uint64_t rework_days = usual_rework_days;
+    std::uint64_t rework_days = default_rework_days;
     bool all = false;
 };
 
@@ -52,7 +52,7 @@ Result<void> add_repository(Program& program, const std::filesystem::path& root,
         found.figures.unreadable.push_back(problem);
     };
     for (const auto& [task_id, problem] : listing.damaged) { cannot_be_read(task_id, problem); }
-    const auto rework_in = [&](const TaskCase& task) -> std::optional<Rework> {
+    const auto rework_in = [&](const TaskSample& task) -> std::optional<Rework> {
         const auto within = std::chrono::hours(24 * found.figures.rework_days);
         const auto rework = rework_of(root, task.base_tree, task.commit, within);
         if (!rework.ok()) { report_once(program, rework.error(), found); }
@@ -68,7 +68,7 @@ Result<void> add_repository(Program& program, const std::filesystem::path& root,
             if (const auto problem = store.damage(id, read)) { cannot_be_read(id, *problem); }
             continue;
         }
-        const TaskCase task = case_of(followed.state());
+        const TaskSample task = sample_of(followed.state());
         found.figures.add(task, rework_in);
         active = active || !task.ended;
     }
@@ -107,7 +107,7 @@ void show_groups(std::ostream& out, const char* title, const Groups& groups) {
         out << fmt::format("    {:<26} {:>6} {:>10} {:>10} {:>9} {:>7} {:>9} {:>9} {:>11}  {}\n",
                            name.empty() ? "(not named)" : printable(name, 26), sums.tasks, percent(sums.delivered, sums.tasks),
                            percent(sums.escalated, sums.tasks), percent(sums.gates_passed, sums.gates),
-                           percent(found.rework.gone, found.rework.lines), time_of(sums.people), median_of(sums.steps),
+                           percent(found.rework.reworked_lines, found.rework.lines), time_of(sums.people), median_of(sums.steps),
                            median_of(sums.tokens), cost_of(sums.spend));
     }
 }
@@ -135,9 +135,9 @@ void show(std::ostream& out, const TaskStatistics& found, const StatsArguments& 
     line("people", time_of(sums.people),
          fmt::format("that an ended task waited for a person's answer (the median); {} of all tasks",
                      human_duration(std::chrono::milliseconds(sums.people_ms))));
-    line("rework", percent(rework.gone, rework.lines),
+    line("rework", percent(rework.reworked_lines, rework.lines),
          fmt::format("{} of {} delivered lines were changed within {} days; HEAD contains {} of {} delivered commits",
-                     rework.gone, rework.lines, arguments.rework_days, rework.merged, rework.commits));
+                     rework.reworked_lines, rework.lines, arguments.rework_days, rework.merged, rework.commits));
     line("a week", fmt::format("{:.1f}", static_cast<double>(sums.completed) / found.weeks(now)),
          fmt::format("completed tasks; {:.1f} were started", static_cast<double>(sums.tasks) / found.weeks(now)));
     const std::size_t journals = sums.tasks + found.unreadable.size();

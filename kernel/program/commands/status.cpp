@@ -227,7 +227,7 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
         };
         return 0;
     }
-    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : condition_of(overview)) << "\n  "
+    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : state_name(overview)) << "\n  "
         << quoted_request(state->request, 400) << "\n"
         << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at
         << "\n\n";
@@ -346,7 +346,7 @@ private:
     std::optional<ChangeWatch> watch_;
 };
 
-/// Shows it again whenever it has changed: until Ctrl-C, or until nothing goes on. A box is also drawn again as time passes and
+/// Shows it again whenever it changes, until Ctrl-C or until no process runs the task. Also redraws a box as time passes and
 /// the window changes its size, but without reading anything.
 int show_repeatedly(Program& program, Changes changes, const std::function<Answer()>& read_answer,
                     const std::function<bool()>& continues) {
@@ -430,7 +430,7 @@ int show_set(Program& program, const std::string& id) {
     const auto set = find_set(program, id);
     if (!set.ok()) { return program.fail(set.error()); }
     const json::object figures = figures_of(
-        *set, [](const SetPart& part) { return condition_of(TaskOverviews(part.path / ".agentforge").find(part.task)); });
+        *set, [](const SetPart& part) { return state_name(TaskOverviews(part.path / ".agentforge").find(part.task)); });
     if (program.json_output) {
         program.print_json(figures);
         return 0;
@@ -450,7 +450,7 @@ int show_set(Program& program, const std::string& id) {
     return 0;
 }
 
-/// A flag that says nothing where it stands is named, not passed over.
+/// Reports a flag that has no effect with the other arguments (AF-CLI-076).
 std::optional<Error> useless_flag(const StatusArguments& arguments) {
     const auto wrong = [](const std::string& what, const std::string& remedy) {
         return Error{"AF-CLI-076", what, "", remedy, ErrorKind::invalid};

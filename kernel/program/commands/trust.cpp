@@ -192,7 +192,7 @@ int run_trust(Program& program, const TrustArguments& arguments) {
     }
     print(program.out, what);
     if (trust.verdict == TrustVerdict::nothing_to_trust) {
-        program.out << "Its files name no plugin, server or program: there is nothing to allow.\n";
+        program.out << "Its files name no plugins, servers or programs.\n";
     } else if (arguments.show && trust.verdict != TrustVerdict::trusted) {
         program.out << "Allow all of this with: " << program.with_place("agentforge trust") << "\n";
     } else if (!arguments.show) {

@@ -32,7 +32,7 @@ std::string taken(Program& program, const TaskSummary& task, std::string_view ho
 std::string listed(const std::vector<TaskOverview>& tasks, std::size_t most) {
     std::string list;
     for (std::size_t index = 0; index < std::min(tasks.size(), most); ++index) {
-        list += "\n  " + described(tasks[index].summary, condition_of(tasks[index]));
+        list += "\n  " + described(tasks[index].summary, state_name(tasks[index]));
     }
     if (tasks.size() > most) { list += "\n  and " + std::to_string(tasks.size() - most) + " more"; }
     return list;
@@ -69,7 +69,7 @@ Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const
         std::ranges::copy_if(all.tasks, std::back_inserter(fitting),
                              [&](const TaskOverview& task) { return !task.problem && (*kind)(task); });
     }
-    if (fitting.size() == 1) { return taken(program, fitting.front().summary, condition_of(fitting.front())); }
+    if (fitting.size() == 1) { return taken(program, fitting.front().summary, state_name(fitting.front())); }
     if (!fitting.empty()) {
         return Error{"AF-CLI-191", "several tasks fit:" + listed(fitting, most_listed), "", "give the id of one of them",
                      ErrorKind::conflict};

@@ -15,7 +15,7 @@ namespace agentforge::kernel {
 inline constexpr const char* newest_task_help = "The task's id, or a unique part (default: the newest task)";
 inline constexpr const char* only_task_help = "The task's id, or a unique part (default: the only task that fits)";
 
-/// `named`, expanded; where it is empty, the newest task, which is said on `err`. Errors: those of TaskStore::resolve;
+/// Expands `named`. If it is empty, returns the newest task and names it on `err`. Errors: those of TaskStore::resolve;
 /// `not_found` AF-CLI-190 there is no task.
 [[nodiscard]] Result<std::string> task_or_newest(Program& program, const TaskStore& tasks, const std::string& named);
 

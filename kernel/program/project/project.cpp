@@ -566,7 +566,7 @@ Result<void> Project::Opening::make_people_handlers() {
     HandlerGroupOptions people{
         .clock = project_->clock_, .store = *project_->escalations_, .redactor = *project_->secrets_.redactor};
     people.reminders = reminder_policy(settings());
-    people.left_behind = [&program = program_] { program.leave_at_once = true; };
+    people.left_behind = [&program = program_] { program.skip_destructors = true; };
     project_->handlers_ = std::make_shared<HandlerGroup>(std::move(handlers), std::move(people));
     return {};
 }
@@ -618,7 +618,7 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
         [backend, context] { return backend->check(*context); }, watch,
         [&] { return std::chrono::steady_clock::now() >= *context->deadline() + std::chrono::seconds(5); });
     if (answer) { return std::move(*answer); }
-    program.leave_at_once = true;
+    program.skip_destructors = true;
     return Error{"AF-LLM-107", "the model backend did not return by its deadline of 10 s and was abandoned" + watch->culprit(),
                  backend->info().name, "choose another backend, or fix the plugin: it must watch deadline()", ErrorKind::timeout};
 }
@@ -756,7 +756,7 @@ Result<std::vector<Project::Reached>> Project::reach_models(const ModelSettings&
         Result<std::string> answer = ask();
         const bool found = answer.ok();
         reached.push_back({std::move(candidate), std::move(answer)});
-        if ((found && first_only) || program_.leave_at_once) { break; }
+        if ((found && first_only) || program_.skip_destructors) { break; }
     }
     return reached;
 }

@@ -204,8 +204,7 @@ const GuardedSetting* missed_by_plugin(const Settings& settings, const std::vect
 Error required_setting_error(const GuardedSetting& setting) {
     const std::string key = printable(setting.key, 120);
     return {"AF-PLUG-043",
-            "the project says " + key +
-                ", which takes effect only if you trust the project; without it the run would do something else",
+            "the project says " + key + ", which takes effect only if you trust the project; the run does not start without it",
             setting.where,
             "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`; or set it yourself with --set " +
                 key + "=…",
@@ -214,8 +213,9 @@ Error required_setting_error(const GuardedSetting& setting) {
 
 Error user_only_error(const GuardedSetting& setting) {
     const std::string key = printable(setting.key, 120);
-    return {"AF-CONF-047", "the project's settings say " + key + ", which only you may set; it is ignored", setting.where,
-            "Remove it there. To use it, set it in ~/.agentforge/config.yaml or with --set " + key + "=…", ErrorKind::denied};
+    return {"AF-CONF-047", "the project's settings set " + key + ", which only your own settings may set; it is ignored",
+            setting.where, "Remove it there. To use it, set it in ~/.agentforge/config.yaml or with --set " + key + "=…",
+            ErrorKind::denied};
 }
 
 void name_refused_settings(std::ostream& err, const Settings& settings) {

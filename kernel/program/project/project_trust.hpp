@@ -43,7 +43,8 @@ struct ProjectTrust {
 /// Returns first_missed of the settings of a plugin (`plugins.settings`), by its name or its id.
 [[nodiscard]] const GuardedSetting* missed_by_plugin(const Settings& settings, const std::vector<GuardedSetting>& left_out,
                                                      const std::string& name, const std::string& id);
-/// Returns AF-PLUG-043: without the setting, the run would handle code and questions differently than the project says.
+/// Returns AF-PLUG-043: without the setting, the run would send code or questions to a different place than the project
+/// specifies.
 [[nodiscard]] Error required_setting_error(const GuardedSetting& setting);
 
 /// Returns AF-CONF-047: the project sets something that only the user may set.

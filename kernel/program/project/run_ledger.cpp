@@ -62,7 +62,7 @@ Result<void> RunLedger::read() {
         const auto entry = parse_json(line, file_.string());
         const std::string key = entry.ok() && entry->is_object() ? text_of(entry->get_object(), "key") : "";
         const std::string task = entry.ok() && entry->is_object() ? text_of(entry->get_object(), "task_id") : "";
-        // A last line without an end was written by a process that died. It created no task.
+        // A last line without a newline was written by a process that died. It created no task.
         if (end == std::string::npos && (key.empty() || task.empty())) {
             if (held_.valid() && ::ftruncate(held_.get(), static_cast<off_t>(text.size() - line.size())) != 0) {
                 return ledger_error("cannot be repaired", file_, errno);

@@ -36,7 +36,7 @@ struct Signing {
     std::string format;
     std::string program;
     std::string key;
-    bool own_program = false;  ///< The user names a program, which decides by itself what a key is.
+    bool own_program = false;  ///< The user configured a signing program, which interprets the key itself.
 };
 
 Signing signing_of(const Project& project) {
@@ -64,7 +64,7 @@ bool is_program(const std::map<std::string, std::string>& environment, const std
 }
 
 /// Returns why git could not sign, as far as known without signing. Empty: no problem is known.
-std::string no_signature(Project& project, const Signing& signing, const std::map<std::string, std::string>& environment) {
+std::string signing_problem(Project& project, const Signing& signing, const std::map<std::string, std::string>& environment) {
     if (signing.format != "openpgp" && signing.format != "ssh" && signing.format != "x509") {
         return "git has no gpg.format `" + printable(signing.format, 60) + "` (openpgp, ssh, x509)";
     }
@@ -272,7 +272,7 @@ Result<SuiteNow> measure_suite(Program& program, Project& project) {
     const auto measured = measure_head(project.task_workspace_options(), project.processes(), Stop{program.cancel, until});
     const bool stopped = program.cancel != nullptr && program.cancel->requested();
     if (!stopped && std::chrono::steady_clock::now() >= until) {
-        return SuiteNow{true, "not measured: they take longer than 60 s (a task measures them before it asks a model)"};
+        return SuiteNow{true, "not measured: they take longer than 60 s (a task runs them before it calls a model)"};
     }
     AF_TRY(const GateReport report, measured);
     const json::value* const not_built = report.facts.if_contains("not_built");
@@ -290,7 +290,7 @@ Result<SuiteNow> measure_suite(Program& program, Project& project) {
 
 std::vector<std::string> gates_text(const GateReadiness& gates) {
     std::vector<std::string> lines;
-    if (gates.scopes.empty()) { lines.emplace_back("gates: no language is recognised yet; what the task writes decides"); }
+    if (gates.scopes.empty()) { lines.emplace_back("gates: no language recognized yet; the files that the task writes decide"); }
     for (const ScopeReadiness& scope : gates.scopes) {
         std::string line =
             "gates" + (scope.directory.empty() ? "" : " of " + printable(scope.directory, 80)) + ": " + scope.language;
@@ -311,7 +311,7 @@ std::vector<std::string> gates_text(const GateReadiness& gates) {
             line += "; " + step.files.front() +
                     (step.ready      ? " is fetched"
                      : step.required ? " is not fetched: agentforge setup"
-                                     : " is tried with what is installed (agentforge setup fetches it)");
+                                     : " relies on installed packages (agentforge setup fetches the others)");
         }
         lines.push_back(std::move(line));
     }
@@ -392,7 +392,7 @@ Result<void> check_delivery(Project& project, const std::map<std::string, std::s
     }
     const Signing signing = signing_of(project);
     if (signing.program.empty()) { return {}; }
-    const std::string why = no_signature(project, signing, environment);
+    const std::string why = signing_problem(project, signing, environment);
     if (why.empty()) { return {}; }
     const auto origin = project.settings().origin("delivery.sign");
     return Error{"AF-CLI-100", "cannot sign the commit: " + why,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks whether a task that begins now can end: reports what gates, setup and delivery would refuse later, before it costs
-// anything.
+// Checks whether a task that starts now can be completed: reports what gates, setup and delivery would refuse later, before it
+// costs anything.
 #pragma once
 
 #include <optional>
@@ -21,9 +21,9 @@ namespace agentforge::kernel {
 [[nodiscard]] std::string place_of_stage(const std::vector<StageOrigin>& origins, std::string_view stage,
                                          const std::string& otherwise);
 
-/// Checks that each stage has the inputs that its code needs, whatever prerequisites its template names. `beginning`: of a task
-/// that exists, whose stages need their prerequisites, too; null: every beginning that the template allows. Errors: AF-PIPE-020
-/// with the place of the stage.
+/// Checks that each stage has the inputs that its code needs, regardless of the prerequisites in its template. `beginning`: of a
+/// task that exists, whose stages need their prerequisites, too; null: every beginning that the template allows. Errors:
+/// AF-PIPE-020 with the place of the stage.
 [[nodiscard]] Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemplate& pipeline,
                                              const std::vector<StageOrigin>& origins, const Beginning* beginning = nullptr);
 

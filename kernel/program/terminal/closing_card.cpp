@@ -48,7 +48,7 @@ void print_field(Program& program, std::string_view name, const std::string& tex
     print_line(program, "  " + std::string(name) + std::string(name.size() < 8 ? 9 - name.size() : 1, ' ') + text);
 }
 
-/// What a person can do now; the process that told is about to end.
+/// Returns what the person can run next; this process is about to end.
 std::vector<NextCommand> commands_for(Project& project, const std::optional<TaskState>& state) {
     if (!state) { return {}; }
     TaskOverview overview = overview_of(*state, {}, project.tasks().paths(state->task_id));
@@ -169,7 +169,7 @@ void print_success(Program& program, Project& project, const PipelineResult& res
     }
 }
 
-/// The action in full: what is approved is what was seen.
+/// Shows the action in full, so that the person approves exactly what they saw.
 void print_action(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
     const auto asked = project.escalations().approval(result.waiting_id);
     if (!asked.ok()) {

@@ -102,8 +102,8 @@ void Display::draw(std::string_view above) {
             live += (lines++ == 0 ? "" : "\n") + text;
         }
     }
-    // After Ctrl-Z the shell has written below, and in a terminal that became narrower nobody knows where the lines are: they are
-    // left where they stand.
+    // After Ctrl-Z the shell has written below the lines, and in a narrower terminal their position is unknown. They are
+    // left in place.
     const bool lost = live_lines_ > 0 && (width < live_columns_ || (options_.continued && options_.continued()));
     if (above.empty() && !lost && live == drawn_ && width == live_columns_) { return; }
     std::string text;
@@ -129,7 +129,7 @@ void Display::tick() {
     }
 }
 
-/// What the gate's own line has just said is not said again by the step that it refused.
+/// A refused step does not repeat what the gate's own line has just shown.
 std::string Display::without_repetition(std::string summary) const {
     if (failed_gate_.empty() || !summary.ends_with(": " + failed_gate_)) { return summary; }
     return summary.substr(0, summary.size() - failed_gate_.size() - 2);
@@ -226,13 +226,13 @@ public:
     template <class Other>
     void on(const TaskState&, const Other&) {}
 
-    // The console writes where the live lines stand: they go as long as somebody is asked there.
+    // The console handler uses the lines of the live view, so hide the view while it asks a question.
     void on(const event::Asking& asking) { display_.asked_here_ = asking.handler.find("console") != std::string::npos; }
     void on(const event::AskingEnded&) { display_.asked_here_ = false; }
     void on(const event::Answering&) {
         if (!display_.shown_) { display_.deciding_ = true; }
     }
-    /// What failed is told with its record, which knows why.
+    /// A failure is shown with its record, which has the reason.
     void on(const event::ToolCalled& called) {
         if (!called.success) { return; }
         action(display_.mark(true), display_.steps_ + 1, called.tool, called.summary, true);
@@ -278,7 +278,8 @@ private:
                            failing == 1 ? "s" : "") +
                (before > 0 ? fmt::format(", {} of them did before the task", std::min(before, failing)) : "");
     }
-    /// A gate that passes after an edit with the words of last time. Tests are told each time.
+    /// True for a gate that passes after an edit with the same summary as last time; it is not shown again. Test results are
+    /// always shown.
     bool says_nothing_new(const records::Gate& gate) {
         if (!*gate.partial || gate.tests) { return false; }
         std::string& last = display_.said_[gate.gate];

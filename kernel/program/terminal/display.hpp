@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress for people: what happened as lines; on a terminal also what happens now, in a few lines at the bottom that stay alive.
+// Progress for people: a line for each event; on a terminal also a live view of a few lines at the bottom.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@
 
 namespace agentforge::kernel {
 
-/// On a terminal a thread of its own looks at the live lines four times a second and draws what has changed, so that its clocks
-/// go while a model thinks or tests run; it ends with the object.
+/// On a terminal, a separate thread redraws changed live lines four times a second, so that the elapsed times
+/// advance while a model or tests run. The thread ends with the object.
 class Display final : public Progress {
 public:
     struct Options {
@@ -29,7 +29,7 @@ public:
         bool quiet = false;                         ///< Only warnings.
         std::function<std::size_t()> columns = {};  ///< Of the terminal, asked anew each time; 80 where unset.
         std::function<bool()> stopping = {};        ///< Whether the run stops at the end of its step.
-        std::function<bool()> continued = {};  ///< Whether the program was stopped (Ctrl-Z) and goes on, since it was asked last.
+        std::function<bool()> continued = {};       ///< True if the program was resumed after Ctrl-Z since the last call.
     };
     Display(std::ostream& out, Options options);
     ~Display() override;

@@ -90,7 +90,7 @@ std::string standing_in_words(const TaskOverview& task) {
     const std::string& waits = task.summary.waiting_for;
     if (waits == "escalation") { return "waits for your answer"; }
     if (!waits.empty()) { return waits == "action" ? "waits for your decision on an action" : "waits for your approval"; }
-    return "is " + condition_of(task);
+    return "is " + state_name(task);
 }
 
 }  // namespace

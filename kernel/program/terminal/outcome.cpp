@@ -85,7 +85,7 @@ std::unique_ptr<Progress> make_progress(Program& program) {
 }
 
 int print_outcome(Program& program, Project& project, const PipelineResult& result, const json::object& more) {
-    program.leave_at_once = program.leave_at_once || result.abandoned_thread;
+    program.skip_destructors = program.skip_destructors || result.abandoned_thread;
     const Closing closing = closing_of(project, result);
     if (program.stream_output || program.json_output) {
         json::object whole = closing_json(closing);

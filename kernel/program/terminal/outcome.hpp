@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How commands that run a task tell what came of it.
+// How commands that run a task report its result.
 #pragma once
 
 #include "aggregate/overview.hpp"
@@ -9,7 +9,7 @@
 
 namespace agentforge::kernel {
 
-/// What is told while a task runs: for people, or as a stream of events.
+/// The output while a task runs: for people, or as a stream of events.
 [[nodiscard]] std::unique_ptr<Progress> make_progress(Program& program);
 /// Names each AGENTFORGE_… variable that is not a setting, and the one that was meant.
 void name_unknown_variables(Program& program, const Settings& settings);
@@ -19,21 +19,21 @@ int print_outcome(Program& program, Project& project, const PipelineResult& resu
 int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action);
 /// Calls, tokens and cost of a sum, for `--json`: `cost_microusd` is the known part, `cost_known` whether that is all.
 [[nodiscard]] json::object spend_json(const Spend& spend);
-/// The same; where no task is named, the only one that `fits` (task_or_only).
+/// The same. If no task is named, uses the only one that `fits` (task_or_only).
 int with_fitting_task(Program& program, const std::string& task, const std::string& what,
                       const std::function<bool(const TaskOverview&)>& fits,
                       const std::function<int(Project&, const std::string&)>& action,
                       const std::function<bool(const TaskOverview&)>& otherwise = nullptr);
-/// A text of others in lines that each begin with a bar, so that none can pass for ours.
+/// Returns untrusted text with a bar at the beginning of each line, so that it cannot pass for our own output.
 void print_quoted(std::ostream& out, const std::string& text);
-/// After `id` was answered: goes on with the task, unless `only_answer`. Where another process has the task that one goes on;
-/// where it ends without having seen the answer, this one does.
+/// After `id` was answered: continues the task, unless `only_answer`. If another process has the task, that process continues;
+/// if it ends without having seen the answer, this process continues.
 int resume_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer);
-/// What a task asked before it was aborted waits for nobody any more.
+/// True if the task was aborted or completed, so that nobody waits for answers to its open questions.
 [[nodiscard]] bool has_ended(const TaskStore& tasks, const std::string& task_id);
-/// Goes on with a task of an open project and tells what came of it.
+/// Continues a task of an open project and reports its result.
 int resume_open_task(Program& program, Project& project, const std::string& task_id, const std::string& guidance);
-/// Opens the project as the task needs it, goes on with the task and tells what came of it.
+/// Opens the project for the task, continues the task and reports its result.
 int resume_and_report(Program& program, const std::string& task, const std::string& guidance = {});
 
 }  // namespace agentforge::kernel

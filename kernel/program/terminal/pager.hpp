@@ -13,8 +13,8 @@ namespace agentforge::kernel {
 /// nothing).
 [[nodiscard]] std::string pager_command(const std::map<std::string, std::string>& environment);
 
-/// Runs `command`, whose output to `out` is kept back, and shows it: by the pager where it has more lines than the terminal, as
-/// it is where it fits, or where no pager can be run. Returns what `command` returned; a pager that was left early is not a
+/// Runs `command`, collects its output to `out`, and shows it: in the pager if it has more lines than the terminal,
+/// else, or if no pager can be run, directly. Returns what `command` returned; a pager that was left early is not a
 /// failure. `rows`: of the terminal.
 int paged(std::ostream& out, const std::map<std::string, std::string>& environment, std::size_t rows,
           const std::function<int()>& command);
@@ -22,7 +22,7 @@ int paged(std::ostream& out, const std::map<std::string, std::string>& environme
 /// Runs `command` and writes its output to `out` in lines of at most `columns` (folded_lines). Returns what `command` returned.
 int folded(std::ostream& out, std::size_t columns, const std::function<int()>& command);
 
-/// The rows of standard output's terminal; 24 where it does not say.
+/// Returns the rows of standard output's terminal; 24 if unknown.
 [[nodiscard]] std::size_t terminal_rows();
 
 }  // namespace agentforge::kernel

@@ -34,7 +34,7 @@ std::pair<std::string, std::string> sign_of(const TaskOverview& task) {
 
 /// One word for how it is.
 std::string condition_word(const TaskOverview& task) {
-    const std::string condition = condition_of(task);
+    const std::string condition = state_name(task);
     if (condition == "awaiting_approval") { return "WAITS: " + upper_case(task.summary.waiting_for); }
     return upper_case(condition == "in_progress" ? task.summary.current_stage : condition);
 }

@@ -16,7 +16,7 @@
 
 namespace agentforge::kernel {
 
-/// What stands below the head of a task that has not ended where no box can be shown: nothing that passes by itself.
+/// Returns the lines below the heading of a task that has not ended, for output without a box. They contain no relative times.
 [[nodiscard]] std::vector<std::string> plain_lines(const Program& program, const TaskOverview& task);
 /// Returns `Active: 1    Completed: 2    Waiting for you: 0`, and the other conditions that a task has; `narrow`: in fewer cells.
 [[nodiscard]] std::string counts_in_words(const TaskCounts& counts, bool narrow);
@@ -38,7 +38,7 @@ namespace agentforge::kernel {
                                                const std::string& cost, const BoxStyle& style,
                                                std::chrono::system_clock::time_point now);
 
-/// `12 s`, `5 m`, `3 h 20 m`, `2 d 3 h`: coarse, for what was long ago. Empty where the text is not a time.
+/// Returns a time as `12 s`, `5 m`, `3 h 20 m` or `2 d 3 h`, coarser the longer ago it was. Empty if the text is not a time.
 [[nodiscard]] std::string time_since(const std::string& then, std::chrono::system_clock::time_point now);
 
 }  // namespace agentforge::kernel

@@ -38,7 +38,7 @@ struct Listing {
 };
 
 bool is_wanted(const TaskOverview& task, const TaskListOptions& options) {
-    if (!options.state.empty()) { return condition_of(task) == (options.state == "running" ? "in_progress" : options.state); }
+    if (!options.state.empty()) { return state_name(task) == (options.state == "running" ? "in_progress" : options.state); }
     return !options.all || options.ended || !has_ended(task.summary);
 }
 
@@ -65,7 +65,7 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
         found.shown.push_back(overviews.with_journal_facts(task));
         if (const auto& problem = found.shown.back().problem) {
             tell(*problem);
-            const bool is_unknown = condition_of(found.shown.back()) == "unknown";
+            const bool is_unknown = state_name(found.shown.back()) == "unknown";
             program.err << "The status of task " << short_id(task.summary.task_id)
                         << (is_unknown ? " is unknown: state.yaml cannot be read either.\n" : " is from state.yaml.\n");
         }
@@ -78,7 +78,7 @@ json::array sets_of(const Program& program, SeenRepositories& seen, const std::o
     json::array list;
     const auto folder = sets_folder(program);
     if (!folder.ok()) { return list; }
-    const auto condition = [&seen](const SetPart& part) { return condition_of(overviews_of(seen, part.path).find(part.task)); };
+    const auto condition = [&seen](const SetPart& part) { return state_name(overviews_of(seen, part.path).find(part.task)); };
     for (const TaskSet& set : list_sets(*folder).sets) {
         const bool is_here = !root || std::ranges::find(set.parts, *root, &SetPart::path) != set.parts.end();
         if (is_here) { list.push_back(figures_of(set, condition)); }
@@ -105,7 +105,7 @@ void print_plainly(const Program& program, std::ostream& out, const Listing& lis
     for (const TaskOverview& overview : listing.shown) {
         const TaskSummary& task = overview.summary;
         out << fmt::format("\n{} {:<18} {:<9} {}\n    {}\n", symbol(overview),
-                           is_interrupted(overview) ? "INTERRUPTED" : condition_of(overview), task.current_stage,
+                           is_interrupted(overview) ? "INTERRUPTED" : state_name(overview), task.current_stage,
                            short_id(task.task_id), quoted_request(task.request, 100));
         for (const std::string& line : plain_lines(program, overview)) { out << "    " << line << "\n"; }
     }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array terminal_keys{SIGINT, SIGQUIT};
 
-/// Were Ctrl-C to end this program, too, the shell would come back beneath what the command shows.
+/// If Ctrl-C ended this program too, the shell prompt would appear while the command is still on the screen.
 class KeysBelongToTheCommand {
 public:
     KeysBelongToTheCommand() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes to the kernel's own files in one call.
+// Writes to a file of the Linux kernel (/proc, a cgroup) in one call.
 #pragma once
 
 #include <fcntl.h>

@@ -410,7 +410,7 @@ bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n"
 /// Returns the error of a call that was ended from outside.
 std::optional<Error> ended_early(const Settings& settings, const Call& call, const process::Outcome& outcome) {
     if (outcome.cancelled) {
-        return Error{"AF-LLM-307", "The call of '" + call.name + "' was cancelled", "", "Resume the task to go on.",
+        return Error{"AF-LLM-307", "The call of '" + call.name + "' was cancelled", "", "Resume the task to continue.",
                      ErrorKind::cancelled};
     }
     if (outcome.timed_out) {
@@ -510,7 +510,7 @@ BackendInfo CliBackend::info() const {
 
 Result<Completion> CliBackend::complete(const CompletionRequest& request, StreamSink* sink, CallContext& context) {
     if (context.cancelled()) {
-        return Error{"AF-LLM-307", "The call was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+        return Error{"AF-LLM-307", "The call was cancelled", "", "Resume the task to continue.", ErrorKind::cancelled};
     }
     if (settings_.mode == Mode::agentic) {
         if (AgenticContext* const place = agentic_context(context); place != nullptr) {

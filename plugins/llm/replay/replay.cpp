@@ -83,7 +83,8 @@ Result<const Transcript*> ReplayBackend::transcript() {
 
 Result<Completion> ReplayBackend::complete(const CompletionRequest& request, agentforge::StreamSink* sink, CallContext& context) {
     if (context.cancelled()) {
-        return Error{"AF-LLM-104", "the call to 'replay' was cancelled", "", "Resume the task to go on.", ErrorKind::cancelled};
+        return Error{"AF-LLM-104", "the call to 'replay' was cancelled", "", "Resume the task to continue.",
+                     ErrorKind::cancelled};
     }
     AF_TRY(const Transcript* recorded, transcript());
     const Entry* entry = recorded->find(request.place);

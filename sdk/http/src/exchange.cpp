@@ -432,8 +432,8 @@ public:
             News news = wait();
             if (cancelled_()) {
                 part_ways();
-                return Error{"AF-LLM-411", "the call of " + call_.server.host + " was cancelled", "", "Resume the task to go on.",
-                             ErrorKind::cancelled};
+                return Error{"AF-LLM-411", "the call of " + call_.server.host + " was cancelled", "",
+                             "Resume the task to continue.", ErrorKind::cancelled};
             }
             for (const std::string& part : news.parts) {
                 auto more = take_(*news.head, part);

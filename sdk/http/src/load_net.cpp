@@ -36,7 +36,7 @@ Result<const Net*> load() {
     const Net* const net = entry();
     if (net->version != std::string_view(AGENTFORGE_PROJECT_VERSION) || net->call_size != sizeof(Call) ||
         net->head_size != sizeof(Head)) {
-        return not_whole("the library is another build's, version " + std::string(net->version));
+        return not_whole("the library is from another build, version " + std::string(net->version));
     }
     return net;
 }

@@ -100,7 +100,7 @@ class TestInit(ProgramTest):
         (self.repository / "web/package-lock.json").write_text('{"packages": {"node_modules/left": {}}}')
         (self.repository / "web/index.js").write_text("exports.one = 1;\n")
         out = self.run_program("init").out
-        self.assertRegex(out, r"\.: python, \d+ source files, 3 test files\n +web: javascript, 1 source file, no tests yet\n +web/package-lock.json: fetched by `agentforge setup`")
+        self.assertRegex(out, r"\.: python, \d+ source files, 3 test files\n +web: javascript, 1 source file, no tests yet\n +web/package-lock.json: run `agentforge setup` next to fetch its dependencies")
         text = (self.repository / ".agentforge/config/settings.yaml").read_text()
         settled = next(line for line in text.splitlines() if line.startswith("# gates: "))
         self.assertEqual(yaml.safe_load(settled[2:].split("     ")[0]), {"gates": {"language": "python", "scopes": {"web": "javascript"}}})
@@ -114,7 +114,7 @@ class TestInit(ProgramTest):
 
     def test_an_ignore_file_that_hides_the_settings_is_named(self):
         (self.repository / ".gitignore").write_text(".agentforge/\n")
-        self.assertIn("hides .agentforge", self.run_program("init").err)
+        self.assertIn("ignores .agentforge", self.run_program("init").err)
 
     def test_says_how_to_choose_a_model(self):
         outcome = self.run_program("init")

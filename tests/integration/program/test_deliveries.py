@@ -69,7 +69,7 @@ class TestBranchWithHooks(DeliveriesTest):
         self.git("-c", "commit.gpgsign=false", "commit", "-q", "--no-verify", "-m", "Meanwhile")
         with self.subTest("rebase --check reports and changes nothing"):
             looked = self.assert_code(self.run_program("rebase", self.task(), "--check"), 0)
-            self.assertIn("main has moved on by 1 commit since the task began; both changed CHANGELOG.md, which merges", looked.out)
+            self.assertIn("main has 1 new commit since the task began; both sides changed CHANGELOG.md, and those changes merge cleanly", looked.out)
             self.assertEqual(self.git("log", "-1", "--format=%P", branch), self.git("rev-parse", "main~1"))
         with self.subTest("rebase measures again and moves the branch"):
             self.assert_code(self.run_program("rebase", self.task(), "--quiet"), 0)
@@ -250,7 +250,7 @@ class TestSignedUncommittedWithSubmodule(DeliveriesTest):
         self.git("commit", "-q", "-m", "Meanwhile")
         with self.subTest("the drift report counts the user's commits, not the one of the uncommitted changes"):
             looked = self.assert_code(self.run_program("rebase", self.task(), "--check"), 0)
-            self.assertIn("main has moved on by 1 commit since the task began", looked.out)
+            self.assertIn("main has 1 new commit since the task began", looked.out)
         with self.subTest("the change alone can be applied where the user's own are still there"):
             self.assert_code(self.run_program("apply", self.task()), 0)
             self.assertTrue((self.repository / "textkit" / "slug.py").exists())

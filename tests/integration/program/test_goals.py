@@ -33,7 +33,7 @@ class TestGoals(ProgramTest):
 
     def test_the_goal_and_the_word_are_shown_before_anything_runs(self):
         outcome = self.assert_code(self.start("--exit-after", "intake"), 0)
-        self.assertTrue(outcome.err.startswith('agentforge: goal implement, pipeline implement, by the word "Add" of the request (--pipeline selects another)\n'), outcome)
+        self.assertTrue(outcome.err.startswith('agentforge: goal implement, pipeline implement, because of the word "Add" in the request (--pipeline selects another)\n'), outcome)
         self.assertNotIn("goal implement", self.assert_code(self.start("--pipeline", "design", "--exit-after", "intake"), 0).err)
 
     def test_design_ends_with_a_specification(self):

@@ -459,7 +459,7 @@ class TestLock(PluginTest):
         self.assertEqual(self.state_of_plugin(), "ready")
 
     def test_without_plugins_there_is_nothing_to_lock(self):
-        self.assertIn("nothing to lock", self.assert_code(self.run_program("plugins", "lock"), 0).out)
+        self.assertIn("Nothing to lock", self.assert_code(self.run_program("plugins", "lock"), 0).out)
         self.assertFalse(self.lock_file().exists())
 
 

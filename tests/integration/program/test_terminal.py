@@ -175,7 +175,7 @@ class TestKeys(TerminalTest):
     def test_init_writes_no_model_where_none_is_chosen(self):
         terminal = self.init_with_claude()
         terminal.press(b"\n")
-        self.assertIn("Nothing is written; each task uses the first that answers.", terminal.ended(0))
+        self.assertIn("Nothing was written; each task uses the first that answers.", terminal.ended(0))
         self.assertEqual(self.run_program("config", "get", "llm.preset").out.strip('"\n'), "")
 
 

@@ -89,7 +89,7 @@ public:
     std::vector<std::string> edited;
 };
 
-class FakeActions final : public ActionTaker {
+class FakeActions final : public ActionExecutor {
 public:
     using Act = std::function<ToolResult(std::string_view, const json::object&)>;
     FakeActions(std::vector<ToolSpec> specs, Act act) : specs_(std::move(specs)), act_(std::move(act)) {}

@@ -225,7 +225,7 @@ TEST_F(Aggregated, ATaskWithoutAReadableJournalAndStateIsUnknownWheneverTheDamag
         EXPECT_EQ(each->problems()[0].code, "AF-JRNL-002");
         const auto place = each->find(other_.task_id());
         ASSERT_TRUE(place.ok());
-        EXPECT_EQ(condition_of((*each->figures(*place))->overview), "unknown");
+        EXPECT_EQ(state_name((*each->figures(*place))->overview), "unknown");
     }
     EXPECT_EQ(aggregator.tasks().back()->text, later.tasks().back()->text);
 }
@@ -239,10 +239,10 @@ TEST_F(Aggregated, AStateThatIsRestoredBesideADamagedJournalIsTakenUp) {
     (void)aggregator.refresh();
     const auto place = aggregator.find(other_.task_id());
     ASSERT_TRUE(place.ok());
-    EXPECT_EQ(condition_of((*aggregator.figures(*place))->overview), "unknown");
+    EXPECT_EQ(state_name((*aggregator.figures(*place))->overview), "unknown");
     fs::rename(folder_.path() / "kept", task / "state.yaml");
     EXPECT_EQ(described(aggregator.refresh_processes()), std::vector<std::string>{"problem other " + other_.task_id() + " 5"});
-    EXPECT_NE(condition_of((*aggregator.figures(*place))->overview), "unknown");
+    EXPECT_NE(state_name((*aggregator.figures(*place))->overview), "unknown");
 }
 
 TEST_F(Aggregated, WhatIsAmongTheTasksAndIsNoneIsAProblemAndAChange) {
@@ -264,7 +264,7 @@ TEST_F(Aggregated, WhatIsAmongTheTasksAndIsNoneIsAProblemAndAChange) {
 TEST_F(Aggregated, ATaskThatLosesItsFilesOneByOneIsRemovedWithItsLastState) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
-    const std::string state = condition_of((*aggregator.figures(*aggregator.find(other_.task_id())))->overview);
+    const std::string state = state_name((*aggregator.figures(*aggregator.find(other_.task_id())))->overview);
     const fs::path task = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id();
     fs::remove(task / "actions.yaml");
     (void)aggregator.refresh(1, other_.task_id());

@@ -13,11 +13,11 @@ namespace {
 
 class StatisticsOfATask : public ::testing::Test {
 protected:
-    Result<TaskCase> kept(const char* name) {
+    Result<TaskSample> kept(const char* name) {
         KeptJournal journal(name);
         journal.begin(folder_.path() / name, journal.records());
         AF_TRY(const TaskState state, TaskStore(folder_.path() / name).state(journal.task_id()));
-        return case_of(state);
+        return sample_of(state);
     }
     TemporaryDirectory folder_{"statistics"};
 };
@@ -58,9 +58,9 @@ TEST_F(StatisticsOfATask, that_is_followed_are_those_of_its_whole_journal) {
         ASSERT_TRUE(followed.refresh().ok());
         TaskStatistics one;
         TaskStatistics other;
-        const auto no_rework = [](const TaskCase&) { return std::optional<Rework>(); };
+        const auto no_rework = [](const TaskSample&) { return std::optional<Rework>(); };
         one.add(*whole, no_rework);
-        other.add(case_of(followed.state()), no_rework);
+        other.add(sample_of(followed.state()), no_rework);
         EXPECT_EQ(to_json(one, {}), to_json(other, {})) << name;
         EXPECT_EQ(one.all.tasks.all_steps, followed.state().steps);
     }
@@ -80,7 +80,7 @@ TEST(Statistics, of_tasks_since_a_time_leave_older_ones_out) {
 TEST(Statistics, add_up_tasks_and_take_the_median_of_delivered_ones) {
     Statistics sums;
     for (const std::uint64_t steps : {10U, 30U, 20U}) {
-        TaskCase one;
+        TaskSample one;
         one.delivered = one.ended = true;
         one.steps = steps;
         one.gates = 2;
@@ -88,7 +88,7 @@ TEST(Statistics, add_up_tasks_and_take_the_median_of_delivered_ones) {
         one.people_ms = 100;
         sums.add(one);
     }
-    TaskCase open;
+    TaskSample open;
     open.escalated = true;
     open.steps = 1000;
     sums.add(open);

@@ -33,7 +33,7 @@ TEST_F(Overviews, AnOpenTaskIsReadFromItsJournalAndFollowedFromThere) {
     auto before = overviews.list();
     ASSERT_TRUE(before.ok()) << before.error().to_string();
     EXPECT_EQ(before->counts.waiting, 0U);
-    EXPECT_EQ(condition_of(before->tasks.at(0)), "interrupted");
+    EXPECT_EQ(state_name(before->tasks.at(0)), "interrupted");
     waiting_.append(1);
     auto after = overviews.list();
     ASSERT_TRUE(after.ok()) << after.error().to_string();
@@ -58,7 +58,7 @@ TEST_F(Overviews, ATaskWhoseQuestionHasAnAnswerWaitsForNobodyAndCanBeResumed) {
     const auto listing = overviews.list();
     ASSERT_TRUE(listing.ok()) << listing.error().to_string();
     EXPECT_EQ(listing->counts.waiting, 0U);
-    EXPECT_EQ(condition_of(listing->tasks.at(0)), "paused");
+    EXPECT_EQ(state_name(listing->tasks.at(0)), "paused");
     EXPECT_THAT(available_actions(overviews.with_journal_facts(listing->tasks.at(0))), ::testing::ElementsAre("resume", "abort"));
     const auto changes = aggregator.refresh_processes();
     ASSERT_EQ(changes.size(), 1U);
@@ -169,7 +169,7 @@ TEST_F(Overviews, ADamagedTaskStandsAsInTheAggregator) {
             const TaskOverview& told = aggregator.tasks()[0]->overview;
             EXPECT_EQ(to_json(listing->tasks[0]), to_json(told));
             EXPECT_EQ(told.problem.value_or(Error{}).code, codes[index]);
-            EXPECT_EQ(condition_of(told), has_state ? "awaiting_approval" : "unknown");
+            EXPECT_EQ(state_name(told), has_state ? "awaiting_approval" : "unknown");
             EXPECT_TRUE(available_actions(told).empty());
         }
     }
@@ -206,7 +206,7 @@ TEST_F(OverviewsOfAnEndedTask, HaveItsDamagedJournalAsAProblem) {
     ASSERT_TRUE(found.problem.has_value());
     EXPECT_EQ(found.problem->code, "AF-JRNL-002");
     EXPECT_EQ(to_json(found).at("problem").at("code"), "AF-JRNL-002");
-    EXPECT_EQ(condition_of(found), "completed");
+    EXPECT_EQ(state_name(found), "completed");
 }
 
 TEST_F(OverviewsOfAnEndedTask, VerifyAnIntactJournalThatWasTouchedOnce) {
@@ -226,7 +226,7 @@ TEST(Condition, ATaskThatAProcessHasAndThatHasNotBegunAStageIsInProgress) {
     TaskOverview task;
     task.summary.status = "pending";
     task.running = true;
-    EXPECT_EQ(condition_of(task), "in_progress");
+    EXPECT_EQ(state_name(task), "in_progress");
 }
 
 TEST(Sets, AFileThatIsWrittenAnewIsAChangeAndTheFirstLookTellsOfNone) {

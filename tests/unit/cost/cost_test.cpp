@@ -324,8 +324,8 @@ TEST(LimitsTest, those_given_now_win_over_those_of_before_one_by_one) {
 }
 
 /// Two planning stages (40 %), one that works (60 %).
-Standing standing(std::size_t current, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-    Standing all;
+BudgetStatus standing(std::size_t current, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    BudgetStatus all;
     all.task_id = "task-1";
     all.current = current;
     for (const auto& [name, share, tokens] : {std::tuple{"a", 10U, a}, {"b", 30U, b}, {"c", 60U, c}}) {
@@ -361,7 +361,7 @@ TEST(LimitReached, a_call_that_may_pass_the_limit_is_not_made) {
 
 TEST(LimitReached, each_kind_has_its_code) {
     const NextCall call = next_call(400);
-    const Standing where = standing(2, 100, 100, 400);
+    const BudgetStatus where = standing(2, 100, 100, 400);
     EXPECT_EQ(limit_reached({{.cost_microusd = 9'999}, {}}, where, &call)->code, "AF-COST-010");
     EXPECT_EQ(limit_reached({{.steps = 6}, {}}, where, &call)->code, "AF-COST-012");
     EXPECT_EQ(limit_reached({{.wall_ms = 600}, {}}, where, &call)->code, "AF-COST-013");
@@ -369,7 +369,7 @@ TEST(LimitReached, each_kind_has_its_code) {
 }
 
 TEST(LimitReached, without_a_call_only_time_counts) {
-    const Standing where = standing(2, 100, 100, 400);
+    const BudgetStatus where = standing(2, 100, 100, 400);
     EXPECT_FALSE(limit_reached({{.cost_microusd = 1, .tokens = 1, .steps = 1}, {}}, where, nullptr));
     EXPECT_EQ(limit_reached({{.wall_ms = 600}, {}}, where, nullptr)->code, "AF-COST-013");
 }
@@ -393,13 +393,13 @@ TEST(LimitReached, what_the_message_says_to_raise_it_to_is_enough) {
     const auto value_after = [](const std::string& text, const std::string& key) {
         return std::stoull(text.substr(text.find(key + "=") + key.size() + 1));
     };
-    for (const Standing& where : {standing(0, 1'000, 0, 0), standing(1, 50, 700, 0), standing(2, 0, 0, 950)}) {
+    for (const BudgetStatus& where : {standing(0, 1'000, 0, 0), standing(1, 50, 700, 0), standing(2, 0, 0, 950)}) {
         const auto error = limit_reached({{.tokens = 1'000}, {}}, where, &call);
         ASSERT_TRUE(error.has_value());
         EXPECT_FALSE(limit_reached({{.tokens = value_after(error->remedy, "limits.max_tokens")}, {}}, where, &call))
             << error->remedy;
     }
-    const Standing where = standing(1, 50, 400, 0);
+    const BudgetStatus where = standing(1, 50, 400, 0);
     const auto error = limit_reached({{.tokens = 1'000}, {}}, where, &call);
     ASSERT_TRUE(error.has_value());
     EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {{"b", {.tokens = value_after(error->remedy, "limits.stages.b.max_tokens")}}}},
@@ -413,7 +413,7 @@ TEST(LimitReached, the_last_stage_may_use_all_that_is_left) {
 }
 
 TEST(LimitReached, a_stage_where_the_task_ends_may_use_all_that_is_left) {
-    Standing early = standing(1, 0, 0, 0);
+    BudgetStatus early = standing(1, 0, 0, 0);
     early.stages.pop_back();  // --exit-after b
     const NextCall call = next_call(1'000);
     EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {}}, early, &call));
@@ -430,7 +430,7 @@ TEST(LimitReached, a_limit_of_the_stages_own_takes_the_place_of_its_share) {
 }
 
 TEST(LimitReached, a_pipeline_without_shares_divides_nothing) {
-    Standing plain = standing(0, 0, 0, 0);
+    BudgetStatus plain = standing(0, 0, 0, 0);
     for (StageStanding& stage : plain.stages) { stage.share = 0; }
     const NextCall call = next_call(1'000);
     EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {}}, plain, &call));
@@ -457,7 +457,7 @@ TEST(LimitReached, whatever_calls_use_within_what_was_foreseen_no_limit_is_ever_
     for (unsigned life = 0; life < 300; ++life) {
         TaskLimits limits{{.cost_microusd = 1 + up_to(50'000), .tokens = 1 + up_to(5'000), .steps = 1 + up_to(40)}, {}};
         if (life % 2 == 0) { limits.stages["b"] = {.tokens = 1 + up_to(1'000)}; }
-        Standing where = standing(0, 0, 0, 0);
+        BudgetStatus where = standing(0, 0, 0, 0);
         for (unsigned call = 0; call < 200; ++call) {
             if (up_to(9) == 0) { where.current = up_to(2); }
             const NextCall next = next_call(1 + up_to(400));

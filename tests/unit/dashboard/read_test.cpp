@@ -208,7 +208,7 @@ TEST_F(DashboardReads, GivesTheStatisticsOfTheCommandOfTheSameName) {
     for (const auto& [repository, journal] : {std::pair{"one", &waiting_}, {"two", &ended_}}) {
         const auto state = TaskStore(folder_.path() / repository / ".agentforge").state(journal->task_id());
         ASSERT_TRUE(state.ok()) << state.error().to_string();
-        all.add(case_of(*state), [](const TaskCase&) { return std::optional<Rework>(); });  // There is no git here.
+        all.add(sample_of(*state), [](const TaskSample&) { return std::optional<Rework>(); });  // There is no git here.
     }
     json::object object = body_of(get("/api/stats"));
     for (const auto& [key, value] : to_json(all, std::chrono::system_clock::now())) {

@@ -203,7 +203,7 @@ TEST(DishonestModel, writes_tests_that_pass_by_themselves_later) {
     project.tree("red")["slug.py"] = std::string(good_implementation) + "\n# by now\n";
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("does not fail with the change taken back"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("does not fail without the change"));
 }
 
 TEST(DishonestModel, hides_its_tests_behind_a_link) {

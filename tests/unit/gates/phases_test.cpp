@@ -85,7 +85,7 @@ TEST(GreenGate, a_test_that_waited_and_needs_no_body_of_the_change_is_refused) {
     project.tree("red").erase("slug.py");
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("TestSlug::test_lower does not fail with the change taken back"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("TestSlug::test_lower does not fail without the change"));
 }
 
 TEST(RedGate, a_guard_passes_before_the_change) {

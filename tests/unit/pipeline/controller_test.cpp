@@ -889,8 +889,8 @@ TEST_F(ControllerTest, a_disk_that_is_full_pauses_the_task_and_asks_no_model_aga
     bench.stage("a", says_what_its_agent_says);
     bench.answers([&](const CompletionRequest&) -> Result<Completion> {
         if (++asked == 1) {
-            return Error{"AF-BASE-013", "The file could not be written: No space left on device", "x",
-                         "Free some space, then try again.", ErrorKind::io};
+            return Error{"AF-BASE-013", "Cannot write the file: No space left on device", "x", "Free some space, then try again.",
+                         ErrorKind::io};
         }
         return say("hello");
     });

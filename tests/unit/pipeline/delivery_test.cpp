@@ -461,11 +461,12 @@ TEST(DriftTest, is_described_in_one_line) {
     drift.branch = "main";
     EXPECT_EQ(describe(drift), "main has not moved since the task began");
     drift.commits = 1;
-    EXPECT_EQ(describe(drift), "main has moved on by 1 commit since the task began; no file was changed by both");
+    EXPECT_EQ(describe(drift), "main has 1 new commit since the task began; no file was changed on both sides");
     drift.both = {"a", "b"};
-    EXPECT_EQ(describe(drift), "main has moved on by 1 commit since the task began; both changed a, b, which merges");
+    EXPECT_EQ(describe(drift),
+              "main has 1 new commit since the task began; both sides changed a, b, and those changes merge cleanly");
     drift.conflicts = {"b"};
-    EXPECT_EQ(describe(drift), "main has moved on by 1 commit since the task began; both changed b in ways that do not merge");
+    EXPECT_EQ(describe(drift), "main has 1 new commit since the task began; both sides changed b, and those changes conflict");
 }
 
 TEST(DriftTest, comes_back_from_the_journal_as_it_was) {

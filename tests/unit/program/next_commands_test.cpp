@@ -60,7 +60,7 @@ TEST(NextCommands, OfATaskAtALimitAreThoseThatItsReasonNames) {
     TaskOverview task = standing("paused");
     task.question =
         "AF-COST-012: the task may take 3 steps; it has taken 3 steps (limits.max_steps)\n"
-        "  nothing is lost; raise the limit: agentforge resume 1f2e3d4c --set limits.max_steps=6   or   agentforge resume 1f2e3d4c "
+        "  no work is lost; raise the limit: agentforge resume 1f2e3d4c --set limits.max_steps=6   or   agentforge resume 1f2e3d4c "
         "--set limits.stages.red.max_steps=4";
     EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c --set limits.max_steps=6",
                                                            "agentforge resume 1f2e3d4c --set limits.stages.red.max_steps=4"));

@@ -299,7 +299,7 @@ TEST_F(ToolPlugins, edit_file_replaces_several_pieces_or_none) {
     EXPECT_EQ(get("a.py"), "A\nb\nC\n");
     const auto refused = call(
         "edit_file", {{"path", "a.py"}, {"edits", {{{"search", "A"}, {"replace", "x"}}, {{"search", "q"}, {"replace", "y"}}}}});
-    EXPECT_EQ(refused.error->message.find("Edit 2: the text to replace does not stand in a.py."), 0U) << refused.error->message;
+    EXPECT_EQ(refused.error->message.find("Edit 2: the text to replace is not in a.py."), 0U) << refused.error->message;
     EXPECT_EQ(get("a.py"), "A\nb\nC\n");
 }
 TEST_F(ToolPlugins, edit_file_replaces_a_whole_file_that_was_seen) {
@@ -369,7 +369,7 @@ TEST_F(ToolPlugins, apply_patch_writes_nothing_where_one_hunk_fits_nowhere) {
     EXPECT_EQ(code(refused), "AF-TOOL-040");
     EXPECT_EQ(
         refused.error->message,
-        "Hunk 1 (line 8 of the patch): the text to replace does not stand in b.py. Nothing was changed. Nearest lines:\n1\tone = 1\n2\ttwo = 2");
+        "Hunk 1 (line 8 of the patch): the text to replace is not in b.py. Nothing was changed. Nearest lines:\n1\tone = 1\n2\ttwo = 2");
     EXPECT_EQ(get("a.py") + get("b.py") + get("c.py"), "a\none = 1\ntwo = 2\n(none)");
 }
 TEST_F(ToolPlugins, apply_patch_shows_only_the_changed_lines_of_a_large_file) {

@@ -93,7 +93,7 @@ TEST(ReplaceOnce, prefers_the_exact_place_over_a_tolerant_one) { EXPECT_EQ(edite
 TEST(ReplaceOnce, names_the_lines_where_the_text_stands_several_times) {
     const auto error = failed("x\nfoo\ny\nfoo\nfoo\n", "foo", "bar");
     EXPECT_EQ(error.code, "AF-TOOL-041");
-    EXPECT_NE(error.message.find("stands 3 times in f: lines 2, 4, 5."), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("occurs 3 times in f: lines 2, 4, 5."), std::string::npos) << error.message;
 }
 TEST(ReplaceOnce, counts_overlapping_places) { EXPECT_EQ(failed("aaa", "aa", "b").code, "AF-TOOL-041"); }
 TEST(ReplaceOnce, tolerant_match_must_be_the_only_one) {
@@ -118,7 +118,7 @@ TEST(ReplaceOnce, says_that_only_indentation_differs) {
               std::string::npos);
 }
 TEST(ReplaceOnce, says_that_the_edit_may_have_been_made_before) {
-    EXPECT_NE(failed("a = 2\n", "a = 1\n", "a = 2\n").message.find("stands there already, at line 1"), std::string::npos);
+    EXPECT_NE(failed("a = 2\n", "a = 1\n", "a = 2\n").message.find("is already in the file, at line 1"), std::string::npos);
 }
 TEST(ReplaceOnce, bounds_what_it_shows_of_long_lines) {
     const std::string content = "needle " + std::string(100'000, 'x') + "\n";
@@ -173,7 +173,7 @@ TEST(ApplyHunks, what_an_anchor_heads_ends_after_its_brackets) {
 }
 TEST(ApplyHunks, an_anchor_that_is_nowhere_is_named_with_the_nearest_lines) {
     const auto text = hunked("def slug(x):\n    pass\n", {lines("    pass\n", "    return\n", {"def slugs(x):"})});
-    EXPECT_EQ(text.find("AF-TOOL-040 The line 'def slugs(x):' of an @@ mark does not stand in f."), 0U) << text;
+    EXPECT_EQ(text.find("AF-TOOL-040 The line 'def slugs(x):' of an @@ mark is not in f."), 0U) << text;
     EXPECT_NE(text.find("1\tdef slug(x):"), std::string::npos) << text;
 }
 TEST(ApplyHunks, says_that_the_only_place_is_above_the_anchor) {
@@ -191,7 +191,7 @@ TEST(ApplyHunks, lines_without_a_place_go_to_the_end_or_below_their_anchor) {
     EXPECT_EQ(hunked("\xEF\xBB\xBF", {lines("", "c\n")}),
               "\xEF\xBB\xBF"
               "c\n");
-    EXPECT_EQ(hunked("a\na\n", {lines("", "c\n", {"a"})}).find("AF-TOOL-041 the line 'a' stands 2 times in f: lines 1, 2."), 0U);
+    EXPECT_EQ(hunked("a\na\n", {lines("", "c\n", {"a"})}).find("AF-TOOL-041 the line 'a' occurs 2 times in f: lines 1, 2."), 0U);
 }
 TEST(ApplyHunks, finds_the_first_line_behind_a_byte_order_mark) {
     EXPECT_EQ(hunked("\xEF\xBB\xBF"
@@ -219,8 +219,7 @@ TEST(ApplyHunks, tells_the_new_lines_of_each_hunk) {
 TEST(ApplyHunks, names_the_hunk_that_fails) {
     Hunk hunk = lines("q\n", "r\n");
     hunk.label = "Hunk 2 (line 14 of the patch)";
-    EXPECT_EQ(hunked("a\n", {hunk}).find("AF-TOOL-040 Hunk 2 (line 14 of the patch): the text to replace does not stand in f."),
-              0U);
+    EXPECT_EQ(hunked("a\n", {hunk}).find("AF-TOOL-040 Hunk 2 (line 14 of the patch): the text to replace is not in f."), 0U);
 }
 
 /// Compares every result with a simple interpretation of the hunks: random texts of few lines, so that places repeat.

@@ -120,8 +120,8 @@ Result<void> HttpBackend::wait_as_asked(steady_clock::time_point latest, CallCon
     if (left.count() > 1) { context.progress(what); }
     while (steady_clock::now() < until) {
         if (context.cancelled()) {
-            return Error{"AF-LLM-411", "the call of " + settings_.server.host + " was cancelled", "", "Resume the task to go on.",
-                         ErrorKind::cancelled};
+            return Error{"AF-LLM-411", "the call of " + settings_.server.host + " was cancelled", "",
+                         "Resume the task to continue.", ErrorKind::cancelled};
         }
         std::this_thread::sleep_for(std::min<steady_clock::duration>(nap, until - steady_clock::now()));
     }
