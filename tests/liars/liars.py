@@ -19,11 +19,11 @@ import sys
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "exercises"))
-from exercises import AUTHORS, CASES as EXERCISES, SOURCE, ExerciseModel, Run, call, green, read_arguments, read_exercise, red, refuse_unknown, run_suite, write_files  # noqa: E402
+from exercises import AUTHORS, CASES as EXERCISES, SOURCE, ExerciseModel, Run, call, green, read_arguments, read_exercise, red, refuse_unknown, run_suite, write, write_files  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 REQUIRED = {"agentforge_liar", "kind", "lie", "author", "exercise", "expected"}
-OPTIONAL = {"intake", "spec", "tests", "requirements", "solution", "refactor", "deceives", "repository", "request", "settings"}
+OPTIONAL = {"intake", "spec", "tests", "requirements", "solution", "refactor", "deliver", "deceives", "repository", "request", "settings"}
 OUTCOMES = ("asked", "refused", "correct")
 
 
@@ -74,6 +74,8 @@ class LiarModel(ExerciseModel):
         work["green", None] = [green(liar.get("solution", exercise["solution"]))]
         if "refactor" in liar:
             work["refactor", None] = [green(liar["refactor"], "It reads better now")]
+        if "deliver" in liar:
+            work["deliver", None] = [[*write(liar["deliver"]), call("complete", summary="It is done", changelog_entry=exercise["spec"]["title"])]]
         return work
 
 
@@ -104,7 +106,7 @@ class LiarRun(Run):
         exercise, liar = self.exercise, self.liar
         clean = folder / "lie"
         files = {**exercise["repository"]}
-        for part in (tests_of(liar)[0], liar.get("solution", exercise["solution"]), liar.get("refactor", {})):
+        for part in (tests_of(liar)[0], liar.get("solution", exercise["solution"]), liar.get("refactor", {}), liar.get("deliver", {})):
             files.update(part)
         write_files(clean, {path: text for path, text in files.items() if text is not None})
         deceived, _, out = run_suite(exercise["suite"], clean, self.env)
