@@ -558,7 +558,7 @@ void CommandLine::describe() {
     describe_place_options();
     add_settings_flag(app_, program_);
     add_flag(app_, "--trust", program_.trust_project,
-             "Let the project's own files run plugins, servers and commands, for this run only, without trusting the project");
+             "For this run only, let the project's own files run plugins, servers and commands");
     add_commands(app_, program_, words_);
 }
 
