@@ -27,7 +27,8 @@ public:
     [[nodiscard]] bool cancelled() const noexcept override { return inner_.cancelled(); }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
         const auto own = inner_.deadline();
-        return own && end_ ? std::min(*own, *end_) : own ? own : end_;
+        if (own && end_) { return std::min(*own, *end_); }
+        return own ? own : end_;
     }
     void log(LogLevel level, std::string_view message, const json::object& fields) override {
         inner_.log(level, message, fields);

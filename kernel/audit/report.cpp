@@ -24,6 +24,11 @@ std::string deadline_text(const std::optional<std::string>& deadline, const std:
     return deadline ? "; due " + *deadline + ", then " + then.value_or("") : std::string();
 }
 
+const char* mode_in_words(const TaskState& state) {
+    if (state.interactive) { return "interactive: every action waits for a person"; }
+    return state.supervised ? "supervised: every stage waits for a person" : "autonomous";
+}
+
 DocumentSection facts_of(const TaskEvidence& evidence) {
     const TaskState& state = evidence.state;
     DocumentSection section{"task", "Task", "", {{"what", "", 1}, {"value", "", 4}}, {}, ""};
@@ -34,9 +39,7 @@ DocumentSection facts_of(const TaskEvidence& evidence) {
     row("request", json::value(state.request));
     row("goal", json::value(state.goal_type));
     row("pipeline", json::value(state.pipeline.name));
-    row("mode", json::value(state.interactive  ? "interactive: every action waits for a person"
-                            : state.supervised ? "supervised: every stage waits for a person"
-                                               : "autonomous"));
+    row("mode", json::value(mode_in_words(state)));
     row("begun", json::value(state.created_at));
     row("ended", json::value(state.completed_at));
     row("status", json::value(to_string(state.status)));
@@ -102,14 +105,16 @@ DocumentSection stages_of(const TaskEvidence& evidence) {
     return section;
 }
 
+const char* decision_in_words(std::string_view word) {
+    if (word == "exit") { return "approved, as the task's last artifact,"; }
+    if (word == "extend") { return "approved, with more stages,"; }
+    if (word == "revise") { return "sent back for revision"; }
+    return word == "reject" ? "rejected" : "approved";
+}
+
 /// Returns, for instance, "approved, as the task's last artifact, by ada".
 std::string decided_by(const records::ApprovalDecided& on) {
-    const std::string word = records::decision_of(on);
-    const char* const what = word == "exit"     ? "approved, as the task's last artifact,"
-                             : word == "extend" ? "approved, with more stages,"
-                             : word == "revise" ? "sent back for revision"
-                             : word == "reject" ? "rejected"
-                                                : "approved";
+    const char* const what = decision_in_words(records::decision_of(on));
     const std::string stale =
         on.freshness && !on.freshness->accepted.empty() ? "; stale artifacts count: " + on.freshness->accepted : "";
     return std::string(what) + " by " + *on.decided_by + stale;

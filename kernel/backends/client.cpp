@@ -39,6 +39,12 @@ std::size_t answer_bytes(const Completion& answer) {
     return bytes;
 }
 
+/// Returns the end of the message about an empty answer.
+const char* why_empty(StopReason reason) {
+    if (reason == StopReason::length) { return ": the limit of output tokens was reached before any text"; }
+    return reason == StopReason::refused ? ": the model refused" : "";
+}
+
 /// Forwards the parts of an answer to the call's observer.
 class Listener final : public StreamSink {
 public:
@@ -167,13 +173,8 @@ private:
         answer.diagnostics = clean(json::value(answer.diagnostics)).get_object();
         const bool blank = answer.text.find_first_not_of(" \t\r\n") == std::string::npos;
         if (blank && answer.tool_calls.empty()) {
-            return Error{
-                "AF-LLM-102",
-                std::string("the answer was empty") + (answer.stop_reason == StopReason::length
-                                                           ? ": the limit of output tokens was reached before any text"
-                                                       : answer.stop_reason == StopReason::refused ? ": the model refused"
-                                                                                                   : ""),
-                "", "Answer with exactly one action.", ErrorKind::invalid};
+            return Error{"AF-LLM-102", std::string("the answer was empty") + why_empty(answer.stop_reason), "",
+                         "Answer with exactly one action.", ErrorKind::invalid};
         }
         if (answer.usage.input_tokens == 0 && answer.usage.output_tokens == 0) {
             std::size_t input = estimate_tokens(request.system) + estimate_tokens(request.user);

@@ -330,13 +330,19 @@ private:
                "Remove the tag; use !!str, !!int, !!float, !!bool or !!null only where they fit.", mark);
     }
 
-    static json::value resolve(const std::string& tag, const std::string& text, const YAML::Mark& mark) {
+    static bool is_plain(std::string_view tag) { return tag == "?" || tag.empty(); }
+
+    /// Returns, for instance, `int` for the tag !!int. Empty: no tag; `?`: not one of YAML's own tags.
+    static std::string_view tagged_kind(std::string_view tag) {
         constexpr std::string_view core = "tag:yaml.org,2002:";
+        if (is_plain(tag)) { return {}; }
+        return tag.starts_with(core) ? tag.substr(core.size()) : std::string_view("?");
+    }
+
+    static json::value resolve(const std::string& tag, const std::string& text, const YAML::Mark& mark) {
         if (tag == "!") { return json::value(text); }
-        const bool plain = tag == "?" || tag.empty();
-        const std::string_view kind = plain                   ? std::string_view()
-                                      : tag.starts_with(core) ? std::string_view(tag).substr(core.size())
-                                                              : std::string_view("?");
+        const bool plain = is_plain(tag);
+        const std::string_view kind = tagged_kind(tag);
         if (kind == "str") { return json::value(text); }
         const bool boolean = text == "true" || text == "false";
         const bool null = text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL";
@@ -420,6 +426,12 @@ std::string place_of(std::string_view source, std::size_t line, std::size_t colu
     return std::string(source) + ":" + std::to_string(line + 1) + ":" + std::to_string(column + 1);
 }
 
+/// Returns the number of bytes of the UTF-8 character that begins with this byte, which is not ASCII.
+std::size_t wanted_length(unsigned char first) {
+    if (first >= 0xF0) { return 4; }
+    return first >= 0xE0 ? 3 : 2;
+}
+
 /// Returns the text with LF line ends and without byte order mark, or refuses bytes that are not YAML text.
 std::string normalise(std::string_view text) {
     if (text.starts_with("\xEF\xBB\xBF")) { text.remove_prefix(3); }
@@ -449,8 +461,7 @@ std::string normalise(std::string_view text) {
             while (length < 4 && i + length < text.size() && (static_cast<unsigned char>(text[i + length]) & 0xC0U) == 0x80U) {
                 ++length;
             }
-            const unsigned wanted = byte >= 0xF0 ? 4U : byte >= 0xE0 ? 3U : 2U;
-            length = std::min<std::size_t>(length, wanted);
+            length = std::min(length, wanted_length(byte));
             if (!is_valid_utf8(text.substr(i, length))) { refuse("The text is not valid UTF-8", "Save the file as UTF-8."); }
             out.append(text, i, length);
             i += length - 1;

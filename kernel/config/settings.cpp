@@ -36,9 +36,14 @@ struct Leaf {
     const SettingKey* key;
 };
 
+char in_variable_name(char c) {
+    if (c >= 'a' && c <= 'z') { return static_cast<char>(c - 'a' + 'A'); }
+    return c == '.' || c == '-' ? '_' : c;
+}
+
 std::string upper(std::string_view text) {
     std::string out;
-    for (const char c : text) { out += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c == '.' || c == '-' ? '_' : c; }
+    for (const char c : text) { out += in_variable_name(c); }
     return out;
 }
 

@@ -54,6 +54,13 @@ std::string text_of_value(const json::value* value) {
     return text;
 }
 
+/// `item`: the list item that the line is about, if any.
+std::string text_of_field(std::string_view path, const json::object& artifact, const json::object* item) {
+    const std::string list = list_of_path(path);
+    if (list.empty()) { return text_of_value(at_path(artifact, path)); }
+    return item == nullptr ? std::string() : text_of_value(at_path(*item, path.substr(list.size() + 3)));
+}
+
 /// Returns the line with its fields filled in. Empty if it has fields and all are missing.
 std::string filled(std::string_view line, const std::vector<Placeholder>& fields, const json::object& artifact,
                    const json::object* item) {
@@ -61,11 +68,7 @@ std::string filled(std::string_view line, const std::vector<Placeholder>& fields
     std::size_t from = 0;
     bool any = fields.empty();
     for (const Placeholder& field : fields) {
-        const std::string list = list_of_path(field.path);
-        const std::string value = list.empty() ? text_of_value(at_path(artifact, field.path))
-                                  : item == nullptr
-                                      ? std::string()
-                                      : text_of_value(at_path(*item, std::string_view(field.path).substr(list.size() + 3)));
+        const std::string value = text_of_field(field.path, artifact, item);
         any = any || !value.empty();
         out += std::string(line.substr(from, field.begin - from)) + value;
         from = field.end;

@@ -68,6 +68,11 @@ bool holds(const json::value& expected, const json::value& found) {
     return wanted && number ? *wanted == *number : expected == found;
 }
 
+const char* right_value_of(std::string_view field) {
+    if (field == "gate") { return "Name a gate."; }
+    return field == "must_pass" ? "It must be true or false." : "It must be affected or all.";
+}
+
 Result<EditCheck> read_edit_check(const json::value& value, const std::string& pointer) {
     EditCheck check;
     std::optional<bool> must_pass;
@@ -85,10 +90,7 @@ Result<EditCheck> read_edit_check(const json::value& value, const std::string& p
                        (field.get_string() == "affected" || field.get_string() == "all")) {
                 check.affected = field.get_string() == "affected";
             } else if (name == "gate" || name == "must_pass" || name == "scope") {
-                return wrong_verification(at, "`" + name + "` has a wrong value",
-                                          name == "gate"        ? "Name a gate."
-                                          : name == "must_pass" ? "It must be true or false."
-                                                                : "It must be affected or all.");
+                return wrong_verification(at, "`" + name + "` has a wrong value", right_value_of(name));
             } else {
                 const auto near = nearest(name, std::vector<std::string>{"gate", "must_pass", "scope"});
                 return wrong_verification(at, "`" + ellipsis(name, 60) + "` is not a field of a check after edits",

@@ -20,7 +20,8 @@ std::string text_in(const json::object& object, std::string_view key) {
 std::int64_t number_in(const json::object& object, std::string_view key) {
     const json::value* value = object.if_contains(key);
     if (value == nullptr) { return 0; }
-    return value->is_int64() ? value->get_int64() : value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64()) : 0;
+    if (value->is_int64()) { return value->get_int64(); }
+    return value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64()) : 0;
 }
 
 bool is_small(const json::object& artifact) {

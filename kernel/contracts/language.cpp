@@ -19,6 +19,12 @@ struct Keyword {
     Value value;
 };
 
+const char* how_to_write(Keyword::Value value) {
+    if (value == Keyword::Value::boolean) { return "Write true or false."; }
+    if (value == Keyword::Value::count) { return "Write a whole number from 0."; }
+    return value == Keyword::Value::number ? "Write a number." : "Write a text.";
+}
+
 constexpr Keyword keywords[] = {
     {"type", "type", "", Keyword::Value::special},
     {"required", "", "", Keyword::Value::boolean},
@@ -295,10 +301,7 @@ private:
             if (!fits) {
                 return fail("AF-CONT-007", pointer,
                             "`" + std::string(name) + "` is " + show(value) + ", which is not a valid value",
-                            found->value == Keyword::Value::boolean  ? "Write true or false."
-                            : found->value == Keyword::Value::count  ? "Write a whole number from 0."
-                            : found->value == Keyword::Value::number ? "Write a number."
-                                                                     : "Write a text.");
+                            how_to_write(found->value));
             }
         }
         return {};

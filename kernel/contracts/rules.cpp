@@ -402,9 +402,9 @@ void reviews_exist(const NamedRule& rule, const json::object& artifact, const Ru
 
 std::int64_t whole_number(const json::object& object, std::string_view key) {
     const auto* value = object.if_contains(key);
-    return value != nullptr && value->is_int64()    ? value->get_int64()
-           : value != nullptr && value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64())
-                                                    : 0;
+    if (value == nullptr) { return 0; }
+    if (value->is_int64()) { return value->get_int64(); }
+    return value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64()) : 0;
 }
 
 void steps_are_numbered(const NamedRule& rule, const json::object& artifact, const RuleContext&, ViolationList& violations) {

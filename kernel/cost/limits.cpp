@@ -134,6 +134,12 @@ std::optional<Error> over_limit(const Amount& what, const std::string& who, cons
     return Error{what.code, std::move(message), key, "", ErrorKind::unavailable};
 }
 
+/// Returns how much of an amount other than time the call uses.
+std::uint64_t added_by(const NextCall& call, const Amount& what) {
+    if (what.field == &Limits::cost_microusd) { return call.cost_microusd; }
+    return what.field == &Limits::tokens ? call.tokens : 1;
+}
+
 std::string resume_command(const BudgetStatus& standing, const std::string& key, const std::string& value) {
     return "agentforge resume " + (standing.task_id.empty() ? std::string("TASK") : short_id(standing.task_id)) + " --set " +
            key + "=" + value;
@@ -208,10 +214,7 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const BudgetStatus&
     for (const Amount& what : amounts) {
         const bool time = what.field == &Limits::wall_ms;
         if (call == nullptr && !time) { continue; }
-        const std::uint64_t next = time                                   ? 0
-                                   : what.field == &Limits::cost_microusd ? call->cost_microusd
-                                   : what.field == &Limits::tokens        ? call->tokens
-                                                                          : 1;
+        const std::uint64_t next = time ? 0 : added_by(*call, what);
         const std::string task_key = std::string("limits.") + what.key;
         const std::string stage_key = "limits.stages." + stage.name + "." + what.key;
         const std::optional<std::uint64_t>& stage_limit = own.*what.field;

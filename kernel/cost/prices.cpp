@@ -227,6 +227,18 @@ Result<std::uint64_t> PriceReader::read_amount(const std::string& at, const std:
     return static_cast<std::uint64_t>(std::ceil(usd * static_cast<double>(million) - 1e-3));
 }
 
+/// How exactly an amount is shown.
+struct Precision {
+    std::size_t decimals;
+    std::size_t step;  ///< The last decimal's value in millionths.
+};
+
+Precision precision_of(std::uint64_t microusd) {
+    if (microusd >= million || microusd == 0) { return {2, 10'000}; }
+    if (microusd >= 100) { return {4, 100}; }
+    return {6, 1};
+}
+
 }  // namespace
 
 Result<void> PriceTable::add(const std::string& file, const std::string& named_at) {
@@ -261,8 +273,7 @@ std::string PriceTable::as_of() const {
 std::string money(std::uint64_t microusd) {
     std::string cents = std::to_string(microusd % million);
     cents.insert(0, 6 - cents.size(), '0');
-    const std::size_t shown = microusd >= million || microusd == 0 ? 2 : microusd >= 100 ? 4 : 6;
-    const std::size_t step = shown == 2 ? 10'000 : shown == 4 ? 100 : 1;
+    const auto [shown, step] = precision_of(microusd);
     // Rounded up, like everything here: spending is never understated.
     const std::uint64_t rounded = (microusd + step - 1) / step * step;
     std::string decimals = std::to_string(rounded % million);

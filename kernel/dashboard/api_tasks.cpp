@@ -117,8 +117,13 @@ json::value files_of(const std::filesystem::path& root, const TaskState& state) 
     json::array all;
     for (const TreeChange& change : *changes) {
         all.push_back(to_json(change));
-        json::array& list = change.status == 'A' ? created : change.status == 'D' ? removed : modified;
-        list.emplace_back(change.path);
+        if (change.status == 'A') {
+            created.emplace_back(change.path);
+        } else if (change.status == 'D') {
+            removed.emplace_back(change.path);
+        } else {
+            modified.emplace_back(change.path);
+        }
     }
     return json::object{{"created", std::move(created)},
                         {"modified", std::move(modified)},

@@ -197,18 +197,21 @@ json::object syntax_status(const GateReport& report) {
     return status;
 }
 
+/// `how`: the fact `type_check`, or null.
+std::string_view type_check_word(const json::value* how, bool passes) {
+    if (how == nullptr || !how->is_string()) { return "not configured"; }
+    const std::string_view text(how->get_string());
+    return text == "checked" ? word(passes) : text;
+}
+
 /// From the gate itself, or from a phase's gate that also measured it.
 json::object types_status(const GateReport& report) {
     const auto* how = report.facts.if_contains("type_check");
-    const bool known = how != nullptr && how->is_string();
     const auto* passing = report.facts.if_contains("type_check_passing");
     const bool passes = passing != nullptr && passing->is_bool() ? passing->get_bool() : report.passed;
     json::array errors = violations_of(report, is_type);
     const auto* warnings = report.facts.if_contains("type_warnings");
-    json::object status{{"status", !known                           ? std::string_view("not configured")
-                                   : how->get_string() == "checked" ? word(passes)
-                                                                    : std::string_view(how->get_string())},
-                        {"errors", static_cast<std::int64_t>(errors.size())}};
+    json::object status{{"status", type_check_word(how, passes)}, {"errors", static_cast<std::int64_t>(errors.size())}};
     if (warnings != nullptr) { status["warnings"] = *warnings; }  // Only if they are counted: a 0 would say that there are none.
     if (!errors.empty()) { status["violations"] = std::move(errors); }
     return status;

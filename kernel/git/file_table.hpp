@@ -35,6 +35,12 @@ struct FileStamp {
     bool operator==(const FileStamp&) const = default;
 };
 
+/// Returns the mode in which git records a file or symbolic link.
+[[nodiscard]] inline git_filemode_t recorded_mode(const struct stat& st) {
+    if (S_ISLNK(st.st_mode)) { return GIT_FILEMODE_LINK; }
+    return (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
+}
+
 /// The new state of a path: recorded, or (without an entry) forgotten.
 struct Recorded {
     std::string path;

@@ -111,6 +111,11 @@ void add_configuration(git_repository* repository, const char* variable, git_con
     }
 }
 
+ErrorKind kind_of_failure(int code) {
+    if (code == GIT_ENOTFOUND) { return ErrorKind::not_found; }
+    return code == GIT_EEXISTS ? ErrorKind::conflict : ErrorKind::io;
+}
+
 }  // namespace
 
 void start_library() {
@@ -141,14 +146,11 @@ Error failure(int code, std::string_view doing) {
                      "Wait for the other git program; if none runs, remove the `.lock` file that is named",
                      ErrorKind::transient};
     }
-    const ErrorKind kind = code == GIT_ENOTFOUND ? ErrorKind::not_found
-                           : code == GIT_EEXISTS ? ErrorKind::conflict
-                                                 : ErrorKind::io;
     return Error{"AF-GIT-099",
                  "git could not " + std::string(doing) + ": " + message,
                  {},
                  "Run `git fsck` in the repository, and check for free disk space",
-                 kind};
+                 kind_of_failure(code)};
 }
 
 namespace {

@@ -141,9 +141,7 @@ struct Recorder {
         if (!lfs) { lfs = state.uses_lfs(); }
         const auto id = write_blob(state, *lfs, recorded.size() < few_files ? nullptr : &bulk, parent, name, path, st);
         if (!id.ok()) { return id.error(); }
-        const TreeEntry entry{*id, S_ISLNK(st.st_mode)           ? GIT_FILEMODE_LINK
-                                   : (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE
-                                                                 : GIT_FILEMODE_BLOB};
+        const TreeEntry entry{*id, recorded_mode(st)};
         if (known == nullptr || !known->holds(entry)) {
             edits.push_back({path, entry});
             rules_changed = rules_changed || is_ignore_file(path);

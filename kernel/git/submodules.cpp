@@ -41,9 +41,7 @@ struct ModuleScan {
 
     Result<bool> same_bytes(int parent, const std::string& name, const std::string& path, const struct stat& st,
                             const FileTable::File& known) const {
-        const unsigned mode = S_ISLNK(st.st_mode)           ? GIT_FILEMODE_LINK
-                              : (st.st_mode & S_IXUSR) != 0 ? GIT_FILEMODE_BLOB_EXECUTABLE
-                                                            : GIT_FILEMODE_BLOB;
+        const unsigned mode = recorded_mode(st);
         if (known.mode != mode) { return false; }
         git_oid id{};
         if (S_ISLNK(st.st_mode)) {

@@ -120,7 +120,8 @@ std::string answering_model(const TaskState& state, std::string_view role, const
         if (entry.agent == role) { own = entry.model; }
         if (entry.model.starts_with(configured)) { like = entry.model; }
     }
-    return !own.empty() ? own : !like.empty() ? like : configured;
+    if (!own.empty()) { return own; }
+    return !like.empty() ? like : configured;
 }
 
 records::CallUsage usage_of(const NextCall& call, const std::string& answering, const CompletionRequest& request,

@@ -303,16 +303,18 @@ Result<json::value> cancelled(StageContext& context, Params& params) {
     return json::value(json::object{{"cancelled", context.cancelled()}});
 }
 
+LogLevel level_named(std::string_view name) {
+    if (name == "debug") { return LogLevel::debug; }
+    if (name == "warning") { return LogLevel::warning; }
+    return name == "error" ? LogLevel::error : LogLevel::info;
+}
+
 Result<json::value> log(StageContext& context, Params& params) {
     const std::string level = params.text("level");
     const std::string message = params.text("message", true);
     const json::object fields = params.object("fields");
     AF_CHECK(params.good());
-    context.log(level == "debug"     ? LogLevel::debug
-                : level == "warning" ? LogLevel::warning
-                : level == "error"   ? LogLevel::error
-                                     : LogLevel::info,
-                ellipsis(sanitize_utf8(message), 2000), fields);
+    context.log(level_named(level), ellipsis(sanitize_utf8(message), 2000), fields);
     return json::value(json::object());
 }
 

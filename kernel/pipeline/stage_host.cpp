@@ -21,6 +21,15 @@ json::array texts(const std::vector<std::string>& list) {
     return array;
 }
 
+constexpr std::int64_t max_step_count = 1'000'000;
+
+/// Returns 0 if it is not a whole number.
+std::int64_t step_count(const json::value* value) {
+    if (value == nullptr) { return 0; }
+    if (value->is_int64()) { return value->get_int64(); }
+    return value->is_uint64() ? static_cast<std::int64_t>(std::min<std::uint64_t>(value->get_uint64(), max_step_count)) : 0;
+}
+
 /// Returns the plan's current step, which the stage puts into the state of its agent run: `plan_step: {number, of, title,
 /// attempt}`.
 std::optional<records::PlanStep> plan_step_of(const json::object& run_state) {
@@ -28,12 +37,8 @@ std::optional<records::PlanStep> plan_step_of(const json::object& run_state) {
     if (said == nullptr || !said->is_object()) { return std::nullopt; }
     const json::object& step = said->get_object();
     const auto number = [&step](std::string_view key) -> unsigned {
-        const json::value* value = step.if_contains(key);
-        const std::int64_t count = value != nullptr && value->is_int64() ? value->get_int64()
-                                   : value != nullptr && value->is_uint64()
-                                       ? static_cast<std::int64_t>(std::min<std::uint64_t>(value->get_uint64(), 1'000'000))
-                                       : 0;
-        return count > 0 && count <= 1'000'000 ? static_cast<unsigned>(count) : 0;
+        const std::int64_t count = step_count(step.if_contains(key));
+        return count > 0 && count <= max_step_count ? static_cast<unsigned>(count) : 0;
     };
     const json::value* title = step.if_contains("title");
     if (number("number") == 0 || number("of") < number("number") || title == nullptr || !title->is_string()) {

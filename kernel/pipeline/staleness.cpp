@@ -116,7 +116,11 @@ Result<Staleness> measure_staleness(const Repository& repository,
         AF_TRY(const auto before, repository.file_in_tree(below.tree, path));
         std::error_code error;
         const bool there = std::filesystem::exists(std::filesystem::symlink_status(repository.work_directory() / path, error));
-        changed(path, !there ? 'D' : before ? 'M' : 'A', true);
+        if (there) {
+            changed(path, before ? 'M' : 'A', true);
+        } else {
+            changed(path, 'D', true);
+        }
     }
     std::ranges::sort(result.files, {}, &StaleFile::path);
     AF_TRY(auto commits, commits_that_changed(repository.work_directory(), base, head, paths));

@@ -26,6 +26,15 @@ bool takes_time(const Effect& effect) {
            std::holds_alternative<effect::ReviewStage>(effect);
 }
 
+ExitCode exit_code_for(const PipelineResult& result, const TaskState& state) {
+    if (result.success) { return ExitCode::done; }
+    if (result.error && result.error->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
+    if (state.escalation && state.escalation->cause == EscalationCause::cycle_limit) { return ExitCode::cycle_limit; }
+    if (!result.waiting_for.empty()) { return ExitCode::person_needed; }
+    if (state.status == TaskStatus::aborted || state.status == TaskStatus::paused) { return ExitCode::cancelled; }
+    return ExitCode::failed;
+}
+
 }  // namespace
 
 TaskRun::TaskRun(ControllerSetup& setup, std::unique_ptr<TaskSession> session, std::string_view guidance)
@@ -270,12 +279,7 @@ PipelineResult result_of(const TaskState& state) {
         result.error = Error{state.error_code.empty() ? without_code : state.error_code, state.error, "task " + state.task_id,
                              first + "look at it with `agentforge inspect " + short_id(state.task_id) + "`", ErrorKind::invalid};
     }
-    result.exit_code = result.success                                                                ? ExitCode::done
-                       : result.error && result.error->code == "AF-ORCH-002"                         ? ExitCode::stage_timeout
-                       : state.escalation && state.escalation->cause == EscalationCause::cycle_limit ? ExitCode::cycle_limit
-                       : !result.waiting_for.empty()                                                 ? ExitCode::person_needed
-                       : state.status == TaskStatus::aborted || state.status == TaskStatus::paused   ? ExitCode::cancelled
-                                                                                                     : ExitCode::failed;
+    result.exit_code = exit_code_for(result, state);
     result.spend = state.ledger.total();
     result.unpriced_models = state.ledger.unpriced_models();
     return result;

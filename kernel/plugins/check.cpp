@@ -419,9 +419,12 @@ private:
         if (const auto* number = at.if_contains("n")) { end.call = number->to_number<std::uint64_t>(); }
         const std::string whose = finding.object.empty() ? "The plugin `" + manifest_.id + "`"
                                                          : "The " + finding.object + " of plugin `" + manifest_.id + "`";
-        std::string place = finding.method == "load" ? "while it was loaded (in a static constructor)"
-                            : at.empty()             ? "before it was loaded"
-                                                     : "in " + finding.method + "()";
+        std::string place = "in " + finding.method + "()";
+        if (finding.method == "load") {
+            place = "while it was loaded (in a static constructor)";
+        } else if (at.empty()) {
+            place = "before it was loaded";
+        }
         if (!finding.input.empty()) { place += " with the input \"" + finding.input + "\""; }
         const bool sanitizer = outcome.err.find("ERROR: AddressSanitizer") != std::string::npos ||
                                outcome.err.find("runtime error: ") != std::string::npos ||

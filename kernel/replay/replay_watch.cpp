@@ -65,6 +65,15 @@ std::string short_hash(const std::string& sha256) {
     return sha256.empty() ? "no such file" : "a file with SHA-256 " + sha256.substr(0, 12);
 }
 
+/// `number`: how many gates of this place were measured before. Null: the recording has no such gate.
+const records::Gate* recorded_gate(const std::vector<records::Gate>& all, const records::Gate& gate, std::size_t number) {
+    // A gate that was measured again after an interruption is in the recording twice. The tree identifies the right one.
+    const auto same = std::ranges::find_if(
+        all, [&](const records::Gate& one) { return one.tree == gate.tree && *one.partial == *gate.partial; });
+    if (same != all.end()) { return &*same; }
+    return number < all.size() ? &all[number] : nullptr;
+}
+
 }  // namespace
 
 std::string_view to_string(ReplayDifference::Kind kind) noexcept {
@@ -158,11 +167,7 @@ public:
         const std::size_t number = watch_.gates_[place]++;
         const auto found = watch_.recorded_.gates.find(place);
         if (found == watch_.recorded_.gates.end()) { return; }
-        // A gate that was measured again after an interruption is in the recording twice. The tree identifies the right one.
-        const auto& all = found->second;
-        const auto same = std::ranges::find_if(
-            all, [&](const records::Gate& one) { return one.tree == gate.tree && *one.partial == *gate.partial; });
-        const records::Gate* const recorded = same != all.end() ? &*same : number < all.size() ? &all[number] : nullptr;
+        const records::Gate* const recorded = recorded_gate(found->second, gate, number);
         if (recorded == nullptr || recorded->passed == gate.passed) { return; }
         const auto verdict = [](const records::Gate& one) {
             return std::string(one.passed ? "passed: " : "failed: ") + ellipsis(one.summary, most_shown);

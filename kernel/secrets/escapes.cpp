@@ -210,10 +210,17 @@ std::size_t terminal_sequence(std::string_view text, std::size_t at) {
     return kind >= 0x30 && kind < 0x7F ? 2 : 0;
 }
 
+/// Returns the length in bytes of the UTF-8 character with this first byte; 0 if no character beyond ASCII begins so.
+std::size_t size_of_character(unsigned char lead) {
+    if (lead >= 0xF0U) { return 4; }
+    if (lead >= 0xE0U) { return 3; }
+    return lead >= 0xC2U ? 2 : 0;
+}
+
 /// Returns the UTF-8 character at this place and its length in bytes; 0 bytes if there is none beyond ASCII.
 std::pair<std::uint32_t, std::size_t> code_point(std::string_view text, std::size_t at) {
     const auto lead = static_cast<unsigned char>(text[at]);
-    const std::size_t size = lead >= 0xF0U ? 4 : lead >= 0xE0U ? 3 : lead >= 0xC2U ? 2 : 0;
+    const std::size_t size = size_of_character(lead);
     if (size == 0 || text.size() - at < size) { return {0, 0}; }
     std::uint32_t point = lead & (0xFFU >> (size + 1));
     for (std::size_t i = 1; i < size; ++i) { point = (point << 6U) | (static_cast<unsigned char>(text[at + i]) & 0x3FU); }

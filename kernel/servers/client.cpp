@@ -67,6 +67,11 @@ std::string embedded(const json::object& resource) {
            " bytes of base64: not shown]";
 }
 
+std::string logged_text(const json::value* data) {
+    if (data == nullptr) { return {}; }
+    return data->is_string() ? std::string(data->get_string()) : json::serialize(*data);
+}
+
 }  // namespace
 
 ProcessRequest server_process(const ServerDefinition& server, const ServerPlace& place) {
@@ -178,10 +183,7 @@ void ServerClient::notified(std::string_view method, const json::object& params)
         }
     } else if (method == "notifications/message") {
         if (++log_lines_ > max_log_lines || !log_) { return; }
-        const json::value* data = params.if_contains("data");
-        const std::string text = data == nullptr     ? std::string()
-                                 : data->is_string() ? std::string(data->get_string())
-                                                     : json::serialize(*data);
+        const std::string text = logged_text(params.if_contains("data"));
         log_(LogLevel::debug, called(server_) + " says: " + ellipsis(one_paragraph(text), 500));
     } else if (method.starts_with("host/") && serve_) {
         if (const auto done = serve_(method, params); !done || !done->ok()) {

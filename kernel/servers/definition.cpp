@@ -289,9 +289,12 @@ Error no_such_server(const ServerSet& set, const std::string& what, const std::s
 Error no_such_tool(const ServerDefinition& server, const std::string& tool, const std::string& more,
                    const std::vector<std::string>& tools) {
     const std::string near = nearest(tool, tools);
-    std::string remedy = near.empty() ? tools.empty() ? "Use another tool." : "Its tools:" : "Did you mean `" + near + "`?";
+    std::string remedy;
     if (near.empty()) {
+        remedy = tools.empty() ? "Use another tool." : "Its tools:";
         for (const std::string& name : tools) { remedy += " " + name; }
+    } else {
+        remedy = "Did you mean `" + near + "`?";
     }
     return {"AF-MCP-014", "server `" + server.name + "` has no tool `" + tool + "`" + more, server.where, std::move(remedy),
             ErrorKind::unavailable};

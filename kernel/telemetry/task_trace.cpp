@@ -23,6 +23,12 @@ bool began_elsewhere(const StageState* left) {
     return left != nullptr && left->visits > 0 && left->status == StageStatus::running;
 }
 
+/// Empty: the model was used, but the record does not name the agent.
+std::string calling_role(const records::Envelope& envelope, const TaskState& state, bool was_used) {
+    if (envelope.agent) { return *envelope.agent->role; }
+    return was_used ? std::string() : state.stage_template().agent;
+}
+
 }  // namespace
 
 Additions TaskTrace::take(const TaskState& state, const StageState* left, const records::AnyRecord& record) {
@@ -159,9 +165,7 @@ void TaskTrace::add_failed_call(const Turn& turn, const std::string& code) {
 void TaskTrace::add_model_call(const Turn& turn, const records::CallUsage& usage, const std::string& stage,
                                const std::string& error_type) {
     const bool was_used = error_type.empty() || usage.input_tokens + usage.output_tokens > 0;
-    const std::string role = turn.envelope.agent ? *turn.envelope.agent->role
-                             : was_used          ? std::string()
-                                                 : turn.state.stage_template().agent;
+    const std::string role = calling_role(turn.envelope, turn.state, was_used);
     const ModelNames names = names_of_(role);
     const std::string model = names.model.empty() ? *usage.model : names.model;
     Attributes common{{"gen_ai.operation.name", "chat"},

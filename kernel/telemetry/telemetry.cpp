@@ -22,6 +22,12 @@ telemetry::Settings with_process(const Telemetry::Options& options) {
     return settings;
 }
 
+/// Returns what is counted of the signal.
+const char* parts_of(telemetry::Signal signal) {
+    if (signal == telemetry::Signal::traces) { return "spans"; }
+    return signal == telemetry::Signal::logs ? "log lines" : "exports of metrics";
+}
+
 }  // namespace
 
 Telemetry::Telemetry(Options options, telemetry::Send send, const Clock& clock)
@@ -62,10 +68,8 @@ std::string Telemetry::end(std::chrono::milliseconds at_most) {
     for (const telemetry::Signal signal : {telemetry::Signal::traces, telemetry::Signal::metrics, telemetry::Signal::logs}) {
         const auto& counts = report.counts.at(static_cast<std::size_t>(signal));
         if (counts.dropped == 0) { continue; }
-        const char* const what = signal == telemetry::Signal::traces ? "spans"
-                                 : signal == telemetry::Signal::logs ? "log lines"
-                                                                     : "exports of metrics";
-        lost += (lost.empty() ? "" : ", ") + std::to_string(counts.dropped) + " of " + std::to_string(counts.added) + " " + what;
+        lost += (lost.empty() ? "" : ", ") + std::to_string(counts.dropped) + " of " + std::to_string(counts.added) + " " +
+                parts_of(signal);
     }
     if (lost.empty()) { return {}; }
     return "telemetry: " + lost + " were not delivered" + (report.problem.empty() ? "" : ": " + report.problem);

@@ -58,6 +58,12 @@ std::string possible_advice(std::string_view remedy, const std::vector<std::stri
     return kept;
 }
 
+/// Returns the tool that does the same.
+const char* tool_for(FileEditKind kind) {
+    if (kind == FileEditKind::create) { return "create_file"; }
+    return kind == FileEditKind::remove ? "delete_file" : "edit_file";
+}
+
 /// What a tool may use: the services, each only if the tool declares its effect. Remembers the first undeclared use.
 class GuardedContext final : public ToolContext, public Workspace, public AtomicEdits {
 public:
@@ -138,10 +144,7 @@ private:
     [[nodiscard]] Result<std::vector<FileEdited>> apply(const std::vector<FileEdit>& edits) override {
         AF_CHECK(need(ToolEffect::writes, "edit files"));
         for (const FileEdit& edit : edits) {
-            const char* tool = edit.kind == FileEditKind::create   ? "create_file"
-                               : edit.kind == FileEditKind::remove ? "delete_file"
-                                                                   : "edit_file";
-            if (edit.kind != FileEditKind::change || !edit.hunks.empty()) { AF_CHECK(may(tool, edit.path)); }
+            if (edit.kind != FileEditKind::change || !edit.hunks.empty()) { AF_CHECK(may(tool_for(edit.kind), edit.path)); }
             if (!edit.move_to.empty()) { AF_CHECK(may("move_file", edit.path)); }
         }
         return workspace_.apply(edits);

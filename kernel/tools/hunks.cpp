@@ -473,12 +473,13 @@ private:
             const bool crlf =
                 search.find('\r') == std::string_view::npos ? line_end_near(at, at + search.size()) == "\r\n" : tolerant;
             const bool literal = has_cr && !tolerant;
-            return Place{at, search.size(),
-                         literal    ? hunk.replace
-                         : crlf     ? to_crlf(hunk.replace)
-                         : tolerant ? to_lf(hunk.replace)
-                                    : hunk.replace,
-                         0, tolerant};
+            std::string replacement = hunk.replace;
+            if (crlf && !literal) {
+                replacement = to_crlf(replacement);
+            } else if (tolerant) {
+                replacement = to_lf(replacement);
+            }
+            return Place{at, search.size(), std::move(replacement), 0, tolerant};
         };
         if (const auto exact = byte_places(content_, hunk.search); !exact.empty()) { return take(exact, hunk.search, false); }
         // Makes line ends alike: the same text with the other kind.

@@ -177,12 +177,18 @@ Finding make_finding(const ConformanceCheck& check, const std::string& path, std
             check.blocks()};
 }
 
+/// Returns null for another name.
+const std::vector<std::string>* patterns_named(std::string_view name, const Language& language) {
+    if (name == "@tests") { return &language.test_patterns; }
+    return name == "@sources" ? &language.source_patterns : nullptr;
+}
+
 std::vector<std::string> resolved(const std::vector<std::string>& patterns, const Language& language) {
     std::vector<std::string> result;
     for (const auto& pattern : patterns) {
         const bool excluded = pattern.front() == '!';
         const auto name = pattern.substr(excluded ? 1 : 0);
-        const auto* list = name == "@tests" ? &language.test_patterns : name == "@sources" ? &language.source_patterns : nullptr;
+        const auto* list = patterns_named(name, language);
         if (list == nullptr) {
             result.push_back(pattern);
             continue;

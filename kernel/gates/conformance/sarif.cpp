@@ -9,7 +9,8 @@ namespace {
 
 /// SARIF has three levels besides `none`.
 const char* level_of(std::string_view severity) {
-    return severity == "minor" ? "note" : severity == "major" ? "warning" : "error";
+    if (severity == "minor") { return "note"; }
+    return severity == "major" ? "warning" : "error";
 }
 
 /// Converts a path to a relative URI (RFC 3986): encodes everything except plain path characters.

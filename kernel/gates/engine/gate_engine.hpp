@@ -67,10 +67,9 @@ struct Coverage {
     /// any test runs the line.
     std::vector<CoveredLine> special;
     [[nodiscard]] std::string summary() const {
-        return measured           ? "measured"
-               : !problem.empty() ? "failed: " + problem
-               : reason.empty()   ? "not measured"
-                                  : "not measured: " + reason;
+        if (measured) { return "measured"; }
+        if (!problem.empty()) { return "failed: " + problem; }
+        return reason.empty() ? "not measured" : "not measured: " + reason;
     }
     [[nodiscard]] std::int64_t percent_missing() const {
         return lines == 0 ? 0 : static_cast<std::int64_t>((missing.size() * 100 + lines - 1) / lines);

@@ -19,10 +19,13 @@ void take_over(GateReport& report, Verdict verdict) {
 
 void conclude(GateReport& report, const std::string& good) {
     report.passed = report.blocking_issues.empty();
-    report.summary = report.passed                        ? good
-                     : report.blocking_issues.size() == 1 ? report.blocking_issues.front()
-                                                          : report.blocking_issues.front() + " (and " +
-                                                                std::to_string(report.blocking_issues.size() - 1) + " more)";
+    if (report.passed) {
+        report.summary = good;
+        return;
+    }
+    const std::size_t issues = report.blocking_issues.size();
+    report.summary = report.blocking_issues.front();
+    if (issues > 1) { report.summary += " (and " + std::to_string(issues - 1) + " more)"; }
 }
 
 }  // namespace agentforge::kernel

@@ -219,6 +219,11 @@ std::string cargo_section_problem(const CargoSection& section) {
     return {};
 }
 
+TestStatus cargo_status(std::string_view how) {
+    if (how == "ok") { return TestStatus::passed; }
+    return how == "ignored" ? TestStatus::skipped : TestStatus::error;
+}
+
 }  // namespace
 
 FormatResult parse_cargo_test(const RunOutput& output) {
@@ -252,7 +257,7 @@ FormatResult parse_cargo_test(const RunOutput& output) {
             test.canary = path.find(cargo_canary) != std::string::npos;
             canary = canary || test.canary;
             passed = passed || how == "ok";
-            test.status = how == "ok" ? TestStatus::passed : how == "ignored" ? TestStatus::skipped : TestStatus::error;
+            test.status = cargo_status(how);
             if (how == "FAILED") {
                 const auto said = section.outputs.find(path);
                 if (said != section.outputs.end()) { test.message = cargo_message(said->second); }

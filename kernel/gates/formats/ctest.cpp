@@ -55,6 +55,12 @@ struct Recorded {
 
 std::string key_of(const ReportedTest& test) { return test.suite + "::" + test.name; }
 
+TestStatus ctest_status(std::string_view status) {
+    if (status == "passed") { return TestStatus::passed; }
+    if (status == "skipped") { return TestStatus::skipped; }
+    return status == "failed_assertion" ? TestStatus::failed_assertion : TestStatus::error;
+}
+
 bool is_the_canary(const std::string& suite, const std::string& name) {
     return suite == "AgentForgeCanary" || (suite.empty() && name == "AgentForgeCanary");
 }
@@ -124,11 +130,7 @@ private:
     void result(const json::object& line) {
         auto test = test_of(line);
         const auto key = key_of(test);
-        const auto status = ctest_text(line, "status");
-        test.status = status == "passed"             ? TestStatus::passed
-                      : status == "skipped"          ? TestStatus::skipped
-                      : status == "failed_assertion" ? TestStatus::failed_assertion
-                                                     : TestStatus::error;
+        test.status = ctest_status(ctest_text(line, "status"));
         test.message = failure_text(ctest_text(line, "message"));
         if (test.canary && ctest_number(line, "failures") != canary_failures) { test.status = TestStatus::passed; }
         process.failed =
@@ -249,16 +251,19 @@ private:
             const auto* input = item.if_object();
             if (input == nullptr || input->contains("isCMake")) { continue; }
             const auto path = ctest_text(*input, "path");
-            const auto name = std::string_view(path).substr(path.rfind('/') + 1);
-            const bool known = input->contains("isGenerated")
-                                   ? name == "VerifyGlobs.cmake" || name == "cmake.verify_globs" || name == "CMakeSystem.cmake" ||
-                                         (name.starts_with("CMake") && name.ends_with("Compiler.cmake"))
-                               : input->contains("isExternal")
-                                   ? !is_writable(path)
-                                   : name == "CMakeLists.txt" || name.ends_with(".cmake") || name.ends_with(".in");
-            if (known) { continue; }
+            if (is_known(*input, path)) { continue; }
             result_.reads.push_back(path_in_tree(path, output_.root));
         }
+    }
+    /// True for an input that may be read without being reported.
+    [[nodiscard]] bool is_known(const json::object& input, const std::string& path) const {
+        const auto name = std::string_view(path).substr(path.rfind('/') + 1);
+        if (input.contains("isGenerated")) {
+            return name == "VerifyGlobs.cmake" || name == "cmake.verify_globs" || name == "CMakeSystem.cmake" ||
+                   (name.starts_with("CMake") && name.ends_with("Compiler.cmake"));
+        }
+        if (input.contains("isExternal")) { return !is_writable(path); }
+        return name == "CMakeLists.txt" || name.ends_with(".cmake") || name.ends_with(".in");
     }
     /// True if a build could have written a file there, outside the tree and its own folder.
     [[nodiscard]] bool is_writable(const std::string& path) const {

@@ -70,6 +70,19 @@ void take_meson_name(ReportedTest& test) {
     test.name.erase(0, slash + 3);
 }
 
+/// Returns what a test's element of this name says of it.
+TestStatus junit_status(std::string_view element) {
+    if (element == "failure") { return TestStatus::failed_assertion; }
+    return element == "error" ? TestStatus::error : TestStatus::skipped;
+}
+
+/// Of several statuses, a test has the one of the highest rank.
+int junit_rank(TestStatus status) {
+    if (status == TestStatus::error) { return 3; }
+    if (status == TestStatus::failed_assertion) { return 2; }
+    return status == TestStatus::skipped ? 1 : 0;
+}
+
 class JunitReader final : public Poco::XML::DefaultHandler {
 public:
     explicit JunitReader(FormatResult& result) : result_(result) {}
@@ -176,13 +189,8 @@ private:
     }
 
     void detail(const std::string& name, const Poco::XML::Attributes& attributes) {
-        const auto status = name == "failure" ? TestStatus::failed_assertion
-                            : name == "error" ? TestStatus::error
-                                              : TestStatus::skipped;
-        const auto rank = [](TestStatus each) {
-            return each == TestStatus::error ? 3 : each == TestStatus::failed_assertion ? 2 : each == TestStatus::skipped ? 1 : 0;
-        };
-        if (rank(status) > rank(test_.status)) { test_.status = status; }
+        const auto status = junit_status(name);
+        if (junit_rank(status) > junit_rank(test_.status)) { test_.status = status; }
         const auto type = attributes.getValue("type");
         if (name == "failure" && is_other_error(type)) { test_.status = TestStatus::error; }
         const auto message = attributes.getValue("message");

@@ -54,6 +54,8 @@ std::string shown(const std::string& message, const std::string& marker) {
     return ellipsis(std::string_view(message).substr(from), max_message);
 }
 
+std::string test_in_file(const std::string& file, const std::string& test) { return file.empty() ? test : file + "::" + test; }
+
 /// Converts a report to the kernel's terms.
 class ReportReader {
 public:
@@ -268,10 +270,7 @@ private:
         outcome.status = test.status;
         const bool whole_file = !outcome.file.empty() && (test.whole_file || test.name == test.file || test.name == outcome.file);
         const auto rest = (test.suite.empty() ? "" : test.suite + "::") + test.name;
-        outcome.id = ellipsis(sanitize_utf8(whole_file             ? outcome.file
-                                            : outcome.file.empty() ? rest
-                                                                   : outcome.file + "::" + rest),
-                              1000);
+        outcome.id = ellipsis(sanitize_utf8(whole_file ? outcome.file : test_in_file(outcome.file, rest)), 1000);
         if (test.status == TestStatus::failed_assertion || test.status == TestStatus::error) {
             const auto& runner = *context_.runner;
             if (test.status == TestStatus::failed_assertion && some_match(runner.error_messages, test.message)) {

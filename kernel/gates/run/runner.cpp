@@ -472,10 +472,14 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
         result.failed = at == std::string::npos || outcome->timed_out;
         const auto reason =
             at == std::string::npos ? std::string{} : text.substr(at + said.size(), text.find('\n', at) - at - said.size());
-        result.reason = outcome->timed_out ? "coverage was not measured in time"
-                        : result.failed    ? "the coverage command ended with exit code " + std::to_string(outcome->exit_code) +
-                                              ": " + last_words(text)
-                                        : ellipsis(sanitize_utf8(reason), 300);
+        if (outcome->timed_out) {
+            result.reason = "coverage was not measured in time";
+        } else if (result.failed) {
+            result.reason =
+                "the coverage command ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text);
+        } else {
+            result.reason = ellipsis(sanitize_utf8(reason), 300);
+        }
         return result;
     }
     CoverageReportInput input;

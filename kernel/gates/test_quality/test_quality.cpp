@@ -904,7 +904,11 @@ Result<void> GateEngine::run_plainly(const GateCall& call, const std::string& re
     selection.at_most =
         std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
     AF_TRY(const auto run, commands_->run_plainly(*found, call.tree, selection, stop));
-    evidence.plain_outcome = !run.measured ? run.reason : run.passed ? "passed" : "failed";
+    if (run.measured) {
+        evidence.plain_outcome = run.passed ? "passed" : "failed";
+    } else {
+        evidence.plain_outcome = run.reason;
+    }
     if (run.measured && !run.passed) { evidence.plain = run.words.empty() ? "no word of why" : run.words; }
     return {};
 }

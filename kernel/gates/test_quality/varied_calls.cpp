@@ -92,7 +92,8 @@ std::optional<Insertion> insertion(const CodeFunction& function, const CodeText&
     const auto open = header.size() - rest.size();
     auto close = open;
     for (int depth = 1; close < header.size(); ++close) {
-        depth += header[close] == '(' ? 1 : header[close] == ')' ? -1 : 0;
+        if (header[close] == '(') { ++depth; }
+        if (header[close] == ')') { --depth; }
         if (depth == 0) { break; }
     }
     if (close >= header.size()) { return std::nullopt; }

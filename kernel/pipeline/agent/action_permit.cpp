@@ -7,11 +7,14 @@ namespace agentforge::kernel {
 
 namespace {
 
+ActionVerdict::Kind kind_of_verdict(const Resumption::Decision& decided) {
+    if (decided.decision == "approved") { return ActionVerdict::Kind::go; }
+    return decided.edited ? ActionVerdict::Kind::edited : ActionVerdict::Kind::rejected;
+}
+
 Result<ActionVerdict> verdict_of(const TaskSession& session, const Resumption::Decision& decided) {
     ActionVerdict verdict;
-    verdict.kind = decided.decision == "approved" ? ActionVerdict::Kind::go
-                   : decided.edited               ? ActionVerdict::Kind::edited
-                                                  : ActionVerdict::Kind::rejected;
+    verdict.kind = kind_of_verdict(decided);
     verdict.feedback = decided.feedback;
     if (verdict.kind == ActionVerdict::Kind::edited) {
         AF_TRY(const json::value edited, session.kept(*decided.edited));

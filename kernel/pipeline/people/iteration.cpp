@@ -64,6 +64,16 @@ const json::value* find_at(const json::value& in, const std::vector<std::string>
     return element == nullptr ? nullptr : find_at(*element, parts, at + 1, location);
 }
 
+/// Null: that version does not have the place.
+std::string_view result_at_place(const json::value* was, const json::value* is) {
+    const bool same = was != nullptr && is != nullptr ? *was == *is : was == is;
+    return same ? result_unchanged : result_changed;
+}
+
+std::string_view result_without_place(const json::object& before, const json::object& after) {
+    return before == after ? result_unchanged : result_unmeasured;
+}
+
 std::vector<std::string> with_result(const std::vector<records::IssueAnswer>& answers, std::string_view result) {
     std::vector<std::string> lines;
     for (const records::IssueAnswer& answer : answers) {
@@ -145,11 +155,9 @@ std::vector<records::IssueAnswer> answers_to(const std::vector<records::Feedback
         if (!issue.must_address) { continue; }
         const json::value* was = issue.location.empty() ? nullptr : place_in(before, issue.location);
         const json::value* is = issue.location.empty() ? nullptr : place_in(after, issue.location);
-        const bool same = was != nullptr && is != nullptr ? *was == *is : was == is;
         // If neither version has the place, all that is known is whether anything changed.
-        const std::string_view result = was != nullptr || is != nullptr ? (same ? result_unchanged : result_changed)
-                                        : before == after               ? result_unchanged
-                                                                        : result_unmeasured;
+        const std::string_view result =
+            was != nullptr || is != nullptr ? result_at_place(was, is) : result_without_place(before, after);
         answers.push_back({.location = issue.location, .issue = issue.issue, .result = std::string(result)});
     }
     return answers;

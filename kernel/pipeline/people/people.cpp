@@ -49,6 +49,17 @@ private:
     std::optional<AnswerVersion> refused_;
 };
 
+/// Returns the decision on an artifact that an approval with this feedback is.
+const char* kind_of_approval(std::string_view said) {
+    if (said == "exit") { return "exit"; }
+    return said == "extend" || said.starts_with("extend ") ? "extend" : "approve";
+}
+
+const char* decided_word(const ActionDecision& decision) {
+    if (!decision.approved) { return "rejected"; }
+    return decision.edited ? "edited" : "approved";
+}
+
 }  // namespace
 
 json::object People::evidence() const {
@@ -333,15 +344,7 @@ Result<void> People::take_approval(const ApprovalRequest& request, const Approva
     if (!approval.approved || !approval.feedback) { return task_.setup.escalations.decide(request.id, approval); }
     if (task_.state().waits_for() != QuestionKind::action) {
         const std::string& said = *approval.feedback;
-        ArtifactDecision decision{said == "exit"                                    ? "exit"
-                                  : said == "extend" || said.starts_with("extend ") ? "extend"
-                                                                                    : "approve",
-                                  "",
-                                  {},
-                                  "",
-                                  "",
-                                  approval.artifact_hash,
-                                  approval.decided_by};
+        ArtifactDecision decision{kind_of_approval(said), "", {}, "", "", approval.artifact_hash, approval.decided_by};
         if (decision.decision == "approve") { decision.feedback = said; }
         if (decision.decision == "exit") { AF_CHECK(check_may_end(task_.state())); }
         if (decision.decision == "extend") {
@@ -452,7 +455,7 @@ Result<void> People::collect_action(const OpenQuestion& open, const std::functio
     if (!decision) { return {}; }
     if (decision->approved) { AF_CHECK(check_shown(task_.setup, task_.state(), open)); }
     if (before) { AF_CHECK(before()); }
-    const std::string word = !decision->approved ? "rejected" : decision->edited ? "edited" : "approved";
+    const std::string word = decided_word(*decision);
     records::ActionDecided decided{.stage = task_.stage_name(),
                                    .approval_id = open.id,
                                    .decision = word,

@@ -318,6 +318,13 @@ std::string changes_between(const std::vector<TreeChange>& changes) {
     return joined(paths);
 }
 
+/// `to`: `tests`, `specification` or the name of a stage.
+bool is_meant(const StageTemplate& stage, std::string_view to) {
+    if (to == hand_back_to::tests) { return writes_tests(stage); }
+    if (to == hand_back_to::specification) { return makes(stage, contract_name::specification); }
+    return stage.name == to && (writes_tests(stage) || makes(stage, contract_name::specification));
+}
+
 }  // namespace
 
 const json::object* hand_back_of(const json::object& artifact) {
@@ -416,12 +423,7 @@ std::string hand_back_words(const records::HandBackEvidence& evidence) {
 std::optional<std::size_t> stage_handed_back_to(const TaskState& state, std::string_view named) {
     const std::string_view to = hand_back_to::current_word(named);
     for (std::size_t index = state.stage_index; index-- > 0;) {
-        const StageTemplate& stage = state.pipeline.stages[index];
-        const bool meant = to == hand_back_to::tests ? writes_tests(stage)
-                           : to == hand_back_to::specification
-                               ? makes(stage, contract_name::specification)
-                               : stage.name == to && (writes_tests(stage) || makes(stage, contract_name::specification));
-        if (meant) { return index; }
+        if (is_meant(state.pipeline.stages[index], to)) { return index; }
     }
     return std::nullopt;
 }

@@ -75,6 +75,12 @@ void grant(const Rules& rules, const char* path, std::uint64_t rights, bool name
     closedir(folder);
 }
 
+/// Returns how much of the attributes the kernel knows.
+size_t attributes_size(int abi) {
+    if (abi >= 6) { return sizeof(landlock::RulesetAttributes); }
+    return abi >= 4 ? 2 * sizeof(std::uint64_t) : sizeof(std::uint64_t);
+}
+
 }  // namespace
 
 int landlock_abi(const Policy& policy) {
@@ -86,8 +92,7 @@ void restrict_files(const Policy& policy, int abi) {
     landlock::RulesetAttributes attributes{landlock::handled(abi), 0, 0};
     if (abi >= 4 && !policy.network) { attributes.handled_access_net = landlock::bind_tcp | landlock::connect_tcp; }
     if (abi >= 6) { attributes.scoped = landlock::scope_abstract_sockets | landlock::scope_signals; }
-    const size_t size = abi >= 6 ? sizeof attributes : abi >= 4 ? 2 * sizeof(std::uint64_t) : sizeof(std::uint64_t);
-    const long ruleset = syscall(landlock::create_ruleset, &attributes, size, 0);
+    const long ruleset = syscall(landlock::create_ruleset, &attributes, attributes_size(abi), 0);
     if (ruleset < 0) { fail("Landlock is not to be had"); }
     const Rules rules{policy, static_cast<int>(ruleset), attributes.handled_access_fs};
     for_each(policy, "system", [&](const char* path) {
