@@ -271,8 +271,6 @@ std::string PriceTable::as_of() const {
 }
 
 std::string money(std::uint64_t microusd) {
-    std::string cents = std::to_string(microusd % million);
-    cents.insert(0, 6 - cents.size(), '0');
     const auto [shown, step] = precision_of(microusd);
     // Rounded up, like everything here: spending is never understated.
     const std::uint64_t rounded = (microusd + step - 1) / step * step;

@@ -404,6 +404,41 @@ class People(unittest.TestCase):
         self.assertEqual(0, self.found(guard_violations, "context->detach();"))
 
 
+# What a conditional operator may not be seen in: comments and literals.
+NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\n]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Za-z_])\'(?:\\.|[^\'\\\n])+\'', re.S)
+
+
+def nested_conditionals(text):
+    """The lines on which a conditional operator has another one as an operand, within the same brackets."""
+    code = NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+    lines, line, inside = [], 1, [False]
+    for letter in code:
+        line += letter == "\n"
+        if letter in "([{":
+            inside.append(False)
+        elif letter in ")]}" and len(inside) > 1:
+            inside.pop()
+        elif letter in ";,":
+            inside[-1] = False
+        elif letter == "?":
+            if inside[-1]:
+                lines.append(line)
+            inside[-1] = True
+    return lines
+
+
+class Form(unittest.TestCase):
+    def test_no_conditional_operator_is_nested(self):
+        not_yet = ("kernel/program/", "kernel/escalation/")     # Nor plugins and the SDK.
+        files = [file for file in sources(ROOT / "kernel") if not str(file.relative_to(ROOT)).startswith(not_yet)]
+        found = [f"{file.relative_to(ROOT)}:{line}" for file in files for line in nested_conditionals(file.read_text(encoding="utf-8"))]
+        self.assertEqual([], found)
+
+    def test_a_nested_conditional_operator_is_found(self):
+        self.assertEqual([2], nested_conditionals('int a = b ? 1\n : c ? 2 : 3;'))
+        self.assertEqual([], nested_conditionals('f(b ? 1 : 2, c ? 3 : 4); g = a ? "x ? y : z" : "w"; // why ? what ? so'))
+
+
 class PlantedRecords(unittest.TestCase):
     """The test itself: each kind of record that is read as text is found."""
 
