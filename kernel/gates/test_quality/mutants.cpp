@@ -158,6 +158,7 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
         if (line.text != left[number - 1] || line.text.size() != line.code.size() || without_margins(line.code).empty()) {
             continue;
         }
+        if (without_margins(line.code).starts_with("__all__")) { continue; }  // Python's list of exported names: no behaviour.
         std::vector<Alteration> found;
         for (const auto& rule : mutations) {
             if (rule.name != another_value && (rule.files.empty() || rule.files.matches(path))) { by_rule(rule, line, found); }

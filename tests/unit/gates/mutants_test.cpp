@@ -42,6 +42,11 @@ std::vector<std::string> altered(const std::string& language_name, const std::st
     return result;
 }
 
+TEST(Mutants, leave_the_list_of_exported_names_alone) {
+    EXPECT_TRUE(altered("python", "a.py", "__all__ = [\"slugify\", \"shorten\"]\n", {1}).empty());
+    EXPECT_FALSE(altered("python", "a.py", "names = [\"slugify\", \"shorten\"]\n", {1}).empty());
+}
+
 TEST(Mutants, alter_comparisons_results_and_literals_of_each_language) {
     EXPECT_THAT(altered("python", "a.py", "def f(a):\n    if a == 3:\n        return 'x' + a\n"),
                 ::testing::AllOf(Contains("if a != 3:"), Contains("if a == 4:"), Contains("return another value"),
