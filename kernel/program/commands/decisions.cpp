@@ -203,7 +203,7 @@ void add_feedback(CLI::App& app, Program& program) {
         "  agentforge feedback 1f2e3d4c --file feedback.yaml");
     const Option comment = *add_option(feedback, "text", arguments->feedback, "What to change")->type_name("COMMENT");
     add_option(feedback, "--file", arguments->file,
-               "Read the requested changes from a YAML file that names each place (docs/iteration.md); `-` is standard input")
+               "Read the requested changes from a YAML file (docs/iteration.md); `-` is standard input")
         ->type_name("FILE")
         ->excludes(comment);
     add_common_options(feedback, program, arguments);

@@ -595,9 +595,8 @@ void add_run(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RunArguments>();
     const Command command =
         add_subcommand(app, "run", "Turn many requests into verified commits, several at a time, each as a separate task");
-    add_option(
-        *command, "file", arguments->file,
-        "A file with one request per line, as text or a JSON object (`#` begins a comment), or a YAML list (*.yaml); `-` reads standard input")
+    add_option(*command, "file", arguments->file,
+               "A request per line, as text or a JSON object, or a YAML list (*.yaml); `-` reads standard input")
         ->type_name("FILE")
         ->required();
     add_option(*command, "--jobs,-j", arguments->jobs, "Run up to N tasks at a time (default: 2)")

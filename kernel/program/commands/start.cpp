@@ -612,7 +612,7 @@ void add_asking_options(const Command& command, StartArguments& arguments) {
         ->repeatable();
     const Option iterate =
         add_flag(*command, "--iterate", arguments.iterate,
-                 "Stop at each artifact that can be revised, to approve it, request changes, go back, or end the task with it");
+                 "Stop at each artifact that can be revised, to approve it, ask for changes, go back or end there");
     const Option iterate_at =
         *add_option(*command, "--iterate-at", arguments.iterate_at, "The same, but only for this stage; may be repeated")
              ->type_name("STAGE")
@@ -675,7 +675,7 @@ void add_limit_options(const Command& command, Program& program) {
     add_option_function(
         *command, "--cycle-limit",
         [&program](const std::string& times) { program.settings.emplace_back("orchestration.cycle_limit", times); },
-        "How many times work may be sent back to a stage before AgentForge asks a person (orchestration.cycle_limit)")
+        "How many times work may go back to a stage before a person is asked (orchestration.cycle_limit)")
         ->type_name("N");
 }
 
