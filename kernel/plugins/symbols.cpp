@@ -148,7 +148,7 @@ void add_search_folders(std::vector<std::string>& folders, const std::string& te
     }
 }
 
-/// Reads which libraries it needs, and where they are searched.
+/// Reads which libraries it needs, and the folders to search for them.
 Result<void> read_dynamic_section(DynamicLibrary& library, const Elf& elf, const Sections& sections, const std::string& path) {
     const Elf64_Shdr* dynamic = sections.first(SHT_DYNAMIC);
     if (dynamic == nullptr || sections.linked(*dynamic) == nullptr) { return unreadable(path, "it has no dynamic section"); }

@@ -210,7 +210,7 @@ std::size_t terminal_sequence(std::string_view text, std::size_t at) {
     return kind >= 0x30 && kind < 0x7F ? 2 : 0;
 }
 
-/// Returns the length in bytes of the UTF-8 character with this first byte; 0 if no character beyond ASCII begins so.
+/// Returns the length in bytes of the UTF-8 character with this first byte; 0 if the byte begins no character beyond ASCII.
 std::size_t size_of_character(unsigned char lead) {
     if (lead >= 0xF0U) { return 4; }
     if (lead >= 0xE0U) { return 3; }
