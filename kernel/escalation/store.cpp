@@ -213,6 +213,13 @@ Error other_artifact(std::string_view id, const std::string& given, const std::s
                  ErrorKind::conflict};
 }
 
+/// The decision of an answer that does not name one.
+const char* implied_decision(const ArtifactDecision& given, bool approved, bool says_what) {
+    if (!given.extend_to.empty()) { return "extend"; }
+    if (approved) { return "approve"; }
+    return says_what ? "revise" : "reject";
+}
+
 Result<ArtifactDecision> read_decision(const YamlDocument& document, const ApprovalRequest& request) {
     Fields fields(document, correct_answer);
     ArtifactDecision decision;
@@ -230,9 +237,7 @@ Result<ArtifactDecision> read_decision(const YamlDocument& document, const Appro
                issues_from(*issues, [&document](const std::string& pointer) { return document.where("/issues" + pointer); }));
     }
     const bool says_what = !decision.feedback.empty() || !decision.issues.empty();
-    if (decision.decision.empty()) {
-        decision.decision = !decision.extend_to.empty() ? "extend" : approved ? "approve" : says_what ? "revise" : "reject";
-    }
+    if (decision.decision.empty()) { decision.decision = implied_decision(decision, approved, says_what); }
     static constexpr std::string_view words[] = {"approve", "revise", "reject", "exit", "extend"};
     if (std::ranges::find(words, decision.decision) == std::end(words)) {
         return fields.wrong("decision",
@@ -314,6 +319,20 @@ Result<ActionDecision> read_action_decision(const YamlDocument& document, const 
     return decision;
 }
 
+/// Empty for an answer that decides nothing, such as one to a question.
+std::string decision_in_words(const json::object& said, const std::string& decision) {
+    const auto is = [&](std::string_view key, bool wanted) {
+        const json::value* value = said.if_contains(key);
+        return value != nullptr && value->is_bool() && value->get_bool() == wanted;
+    };
+    if (decision == "exit") { return "approved, as the last artifact"; }
+    if (decision == "extend") { return "approved, with more stages"; }
+    if (!decision.empty()) { return decision; }
+    if (is("abort", true)) { return "end the task"; }
+    if (is("approved", true)) { return said.contains("edited") ? "approved, changed" : "approved"; }
+    return is("approved", false) ? "rejected" : "";
+}
+
 /// Describes the existing answer in one line.
 std::string answer_in_words(const std::filesystem::path& file) {
     const auto document = load(file, max_resolution_bytes, correct_answer);
@@ -323,18 +342,7 @@ std::string answer_in_words(const std::filesystem::path& file) {
         const json::value* value = said.if_contains(key);
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
     };
-    const auto is = [&](std::string_view key, bool wanted) {
-        const json::value* value = said.if_contains(key);
-        return value != nullptr && value->is_bool() && value->get_bool() == wanted;
-    };
-    const std::string decision = text("decision");
-    std::string words = decision == "exit"      ? "approved, as the last artifact"
-                        : decision == "extend"  ? "approved, with more stages"
-                        : !decision.empty()     ? decision
-                        : is("abort", true)     ? "end the task"
-                        : is("approved", true)  ? (said.contains("edited") ? "approved, changed" : "approved")
-                        : is("approved", false) ? "rejected"
-                                                : "";
+    std::string words = decision_in_words(said, text("decision"));
     for (const std::string& more : {text("answer"), text("feedback")}) {
         if (!more.empty()) { words += (words.empty() ? "\"" : ": \"") + ellipsis(first_line(more), 200) + "\""; }
     }
@@ -398,6 +406,11 @@ Error unknown(const std::filesystem::path& directory, std::string_view id) {
                  directory.string(), "List the ids with: agentforge escalations list", ErrorKind::not_found};
 }
 
+std::string argument_text(const json::value& value) {
+    if (value.is_string()) { return std::string(value.get_string()); }
+    return value.is_structured() ? to_yaml(value) : to_json_line(value);
+}
+
 }  // namespace
 
 json::object action_of(const ApprovalRequest& request) {
@@ -431,9 +444,7 @@ std::string action_text(const json::object& shown) {
     const json::value* arguments = shown.if_contains("arguments");
     if (arguments == nullptr || !arguments->is_object()) { return text; }
     for (const auto& [name, value] : arguments->get_object()) {
-        std::string said = value.is_string()       ? std::string(value.get_string())
-                           : value.is_structured() ? to_yaml(value)
-                                                   : to_json_line(value);
+        std::string said = argument_text(value);
         while (said.ends_with('\n')) { said.pop_back(); }
         text += std::string(name) + ":";
         if (said.find('\n') == std::string::npos && !value.is_structured()) {
@@ -525,7 +536,8 @@ AnswerBy AnswerRule::of(std::string_view created_at, const std::vector<std::stri
     by.deadline = format_time(*asked + within);
     by.then = then == "default" && approval ? "pause" : then;
     if (by.then == "default") {
-        by.default_answer = !default_answer.empty() ? default_answer : options.empty() ? std::string() : options.front();
+        by.default_answer = default_answer;
+        if (default_answer.empty() && !options.empty()) { by.default_answer = options.front(); }
     }
     return by;
 }
@@ -747,7 +759,7 @@ Result<void> EscalationStore::decide(std::string_view id, const Approval& approv
     }
     ArtifactDecision decision;
     decision.feedback = approval.feedback.value_or("");
-    decision.decision = approval.approved ? "approve" : decision.feedback.empty() ? "reject" : "revise";
+    decision.decision = implied_decision(decision, approval.approved, !decision.feedback.empty());
     decision.artifact_hash = approval.artifact_hash;
     decision.decided_by = approval.decided_by;
     return decide_artifact(id, decision);

@@ -174,13 +174,17 @@ std::string flag_with_empty_value(const std::vector<std::string>& words) {
     return {};
 }
 
+/// The value of `--output-format` if the word at `index` gives it, else empty.
+std::string output_format_at(const std::vector<std::string>& words, std::size_t index) {
+    constexpr std::string_view flag = "--output-format";
+    if (words[index] == flag && index + 1 < words.size()) { return words[index + 1]; }
+    return words[index].starts_with(std::string(flag) + "=") ? words[index].substr(flag.size() + 1) : "";
+}
+
 /// Reads the output format before parsing, so that a usage error is also printed as JSON if JSON was asked for.
 void take_output_format(const std::vector<std::string>& words, Program& program) {
     for (std::size_t index = 0; index < words.size() && words[index] != "--"; ++index) {
-        constexpr std::string_view flag = "--output-format";
-        const std::string format = words[index] == flag && index + 1 < words.size()    ? words[index + 1]
-                                   : words[index].starts_with(std::string(flag) + "=") ? words[index].substr(flag.size() + 1)
-                                                                                       : "";
+        const std::string format = output_format_at(words, index);
         program.json_output = program.json_output || words[index] == "--json" || format == "json" || format == "stream-json";
         program.stream_output = program.stream_output || format == "stream-json";
     }

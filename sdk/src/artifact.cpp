@@ -13,6 +13,14 @@ Error wrong_shape(std::string field, std::string expected) {
             "Write the artifact again, or correct the field by hand.", ErrorKind::invalid};
 }
 
+/// Returns the field of the envelope with this name, or null if there is none.
+std::string* meta_field(StageArtifact& artifact, std::string_view name) {
+    if (name == "stage_name") { return &artifact.stage_name; }
+    if (name == "artifact_type") { return &artifact.artifact_type; }
+    if (name == "version") { return &artifact.version; }
+    return name == "created_at" ? &artifact.created_at : nullptr;
+}
+
 }  // namespace
 
 json::object StageArtifact::to_json() const {
@@ -38,11 +46,7 @@ Result<StageArtifact> StageArtifact::from_json(const json::object& value) {
         } else {
             if (!field.is_object()) { return wrong_shape(meta_key, "a mapping"); }
             for (const auto& [name, text] : field.get_object()) {
-                std::string* target = name == "stage_name"      ? &artifact.stage_name
-                                      : name == "artifact_type" ? &artifact.artifact_type
-                                      : name == "version"       ? &artifact.version
-                                      : name == "created_at"    ? &artifact.created_at
-                                                                : nullptr;
+                std::string* target = meta_field(artifact, name);
                 const std::string where = std::string(meta_key) + "." + std::string(name);
                 if (target == nullptr) { return wrong_shape(where, "absent: it is not a field of the envelope"); }
                 if (!text.is_string()) { return wrong_shape(where, "a string"); }

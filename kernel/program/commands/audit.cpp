@@ -146,14 +146,16 @@ int with_verdict(Program& program, const std::string& name, const std::function<
     return verdict.ok() ? use(*subject, *verdict) : program.fail(verdict.error());
 }
 
+const char* mark_of_answer(AuditAnswer answer) {
+    if (answer == AuditAnswer::holds) { return "ok       "; }
+    return answer == AuditAnswer::fails ? "WRONG    " : "unchecked";
+}
+
 void print_verdict(std::ostream& out, const AuditVerdict& verdict) {
     out << (verdict.holds() ? "Verified: " : "NOT VERIFIED: ") << printable(verdict.what, 300) << "\n";
     for (const AuditFinding& each : verdict.findings) {
-        const char* const mark = each.answer == AuditAnswer::holds   ? "ok       "
-                                 : each.answer == AuditAnswer::fails ? "WRONG    "
-                                                                     : "unchecked";
-        out << "  " << mark << "  " << each.part << std::string(each.part.size() < 12 ? 12 - each.part.size() : 1, ' ')
-            << printable(each.detail, 2000) << "\n";
+        out << "  " << mark_of_answer(each.answer) << "  " << each.part
+            << std::string(each.part.size() < 12 ? 12 - each.part.size() : 1, ' ') << printable(each.detail, 2000) << "\n";
     }
 }
 

@@ -41,6 +41,12 @@ int list_contracts(Program& program, const Definitions& all) {
     return 0;
 }
 
+/// The value of `type`, which is a word or a list. `any` if it is missing.
+std::string type_in_words(const json::value* type) {
+    if (type == nullptr) { return "any"; }
+    return type->is_string() ? std::string(type->get_string()) : json::serialize(*type);
+}
+
 /// Prints one line for each property, indented below its parent.
 void print_properties(std::ostream& out, const json::object& schema, const std::string& indent) {
     const json::value* items = schema.if_contains("items");
@@ -59,9 +65,7 @@ void print_properties(std::ostream& out, const json::object& schema, const std::
         const json::value* type = property.if_contains("type");
         const json::value* about = property.if_contains("description");
         const bool needed = std::find(required.begin(), required.end(), std::string(name)) != required.end();
-        const std::string kind = type == nullptr     ? "any"
-                                 : type->is_string() ? std::string(type->get_string())
-                                                     : json::serialize(*type);
+        const std::string kind = type_in_words(type);
         out << fmt::format("{}{:<{}} {:<8} {}{}\n", indent, std::string(name), 34 - std::min<std::size_t>(indent.size(), 20),
                            kind, needed ? "required  " : "          ",
                            about != nullptr && about->is_string() ? printable(std::string_view(about->get_string()), 120) : "");

@@ -171,11 +171,8 @@ std::vector<Check> check_measuring(Program& program, Project& project) {
         text += (text.empty() ? "" : "\n") + line.substr(line.starts_with("gates: ") ? 7 : 0);
     }
     const auto can = check_can_measure(*gates, project.settings().text("gates.setup"));
-    checks.push_back({"gates",
-                      !can.ok()               ? Verdict::bad
-                      : gates->scopes.empty() ? Verdict::warning
-                                              : Verdict::good,
-                      can.ok() ? text : text + "\n" + can.error().to_string()});
+    const Verdict found = gates->scopes.empty() ? Verdict::warning : Verdict::good;
+    checks.push_back({"gates", can.ok() ? found : Verdict::bad, can.ok() ? text : text + "\n" + can.error().to_string()});
     std::vector<std::string> seen;
     for (const ScopeReadiness& scope : gates->scopes) {
         for (const ToolState& tool : scope.tools) {
@@ -207,7 +204,8 @@ Check check_the_plugins(Project& project) {
     if (!missed.empty()) { detail += "; pipeline `" + name + "` cannot run"; }
     problems.insert(problems.end(), missed.begin(), missed.end());
     for (const Error& problem : problems) { detail += "\n" + printable_lines(problem.to_string()); }
-    return {"plugins", !missed.empty() ? Verdict::bad : problems.empty() ? Verdict::good : Verdict::warning, std::move(detail)};
+    if (!missed.empty()) { return {"plugins", Verdict::bad, std::move(detail)}; }
+    return {"plugins", problems.empty() ? Verdict::good : Verdict::warning, std::move(detail)};
 }
 
 Check check_people(Program& program, Project& project) {

@@ -70,6 +70,11 @@ void print_processed(Program& program, const PendingItem& item, const ProcessedD
     }
 }
 
+int code_of_reminding(bool cancelled, bool failed) {
+    if (cancelled) { return static_cast<int>(ExitCode::cancelled); }
+    return failed ? static_cast<int>(ExitCode::failed) : 0;
+}
+
 /// Sends due notifications and enforces deadlines. `answered_by_deadline`: gets the tasks with a question that was answered by
 /// its deadline.
 int process_due_questions(Program& program, const RemindArguments& arguments, std::set<std::string>& answered_by_deadline) {
@@ -110,9 +115,7 @@ int process_due_questions(Program& program, const RemindArguments& arguments, st
             program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
         }
     }
-    const int code = context.cancelled() ? static_cast<int>(ExitCode::cancelled)
-                     : failed            ? static_cast<int>(ExitCode::failed)
-                                         : 0;
+    const int code = code_of_reminding(context.cancelled(), failed);
     if (program.json_output) {
         program.print_json({{"tended", std::move(items)}});
     } else if (!anything_done && !failed && !program.quiet) {

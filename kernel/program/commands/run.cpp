@@ -556,6 +556,11 @@ int plan_requests(Program& program, TaskStore& store, const std::string& name, c
     return static_cast<int>(refused ? ExitCode::failed : ExitCode::done);
 }
 
+RequestForm form_of_requests(const RunArguments& arguments) {
+    if (arguments.format.empty()) { return form_of(arguments.file); }
+    return arguments.format == "yaml" ? RequestForm::yaml : RequestForm::lines;
+}
+
 int run_requests(Program& program, const RunArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
@@ -563,9 +568,7 @@ int run_requests(Program& program, const RunArguments& arguments) {
     if (!name.ok()) { return program.fail(name.error()); }
     const auto text = text_of_requests(program, arguments);
     if (!text.ok()) { return program.fail(text.error()); }
-    const RequestForm form = arguments.format.empty()     ? form_of(arguments.file)
-                             : arguments.format == "yaml" ? RequestForm::yaml
-                                                          : RequestForm::lines;
+    const RequestForm form = form_of_requests(arguments);
     const auto entries = read_requests(*text, arguments.file == "-" ? "standard input" : arguments.file, form);
     if (!entries.ok()) { return program.fail(entries.error()); }
     if (const auto own = check_own_folder(place->agentforge); !own.ok()) { return program.fail(own.error()); }

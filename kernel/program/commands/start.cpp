@@ -125,11 +125,16 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
+/// The delivered branch's name with its placeholders. Empty if the delivery makes none.
+std::string branch_pattern(const DeliverySettings& delivery) {
+    if (delivery.type == "commit") { return "agentforge/{task}"; }
+    return delivery.type == "files" ? "" : delivery.branch;
+}
+
 /// Whether the branch that is to be delivered can be made: git keeps `a` and `a/b` apart as a file and a folder.
 Result<void> check_branch_can_be_made(const Project& project) {
     AF_TRY(const Repository repository, Repository::open(project.place().root));
-    const DeliverySettings& delivery = project.services().delivery;
-    const std::string branch = delivery.type == "commit" ? "agentforge/{task}" : delivery.type == "files" ? "" : delivery.branch;
+    const std::string branch = branch_pattern(project.services().delivery);
     for (auto slash = branch.find('/'); slash != std::string::npos && slash < branch.find('{');
          slash = branch.find('/', slash + 1)) {
         const std::string above = branch.substr(0, slash);
@@ -256,13 +261,16 @@ Result<PipelineTemplate> pipeline_chosen(const Project& project, const Choice& c
     return with_orchestration(std::move(pipeline), project.settings());
 }
 
+std::string why_chosen(const Choice& choice, bool by_artifacts) {
+    if (by_artifacts) { return "by the given artifacts"; }
+    if (choice.word.empty()) { return "as no word of the request suggests another"; }
+    return "because of the word \"" + printable(choice.word, 80) + "\" in the request";
+}
+
 void name_choice(Program& program, const Choice& choice, bool by_artifacts) {
     if (!choice.from_request || program.quiet || program.json_output || program.stream_output) { return; }
     program.err << "agentforge: goal " << choice.goal << ", pipeline " << choice.pipeline << ", "
-                << (by_artifacts          ? "by the given artifacts"
-                    : choice.word.empty() ? "as no word of the request suggests another"
-                                          : "because of the word \"" + printable(choice.word, 80) + "\" in the request")
-                << " (--pipeline selects another)\n";
+                << why_chosen(choice, by_artifacts) << " (--pipeline selects another)\n";
 }
 
 /// A file or folder in place of words: what is to be done with it is the command's to say.
@@ -294,6 +302,12 @@ Result<std::string> request_about_path(const Program& program, Project& project,
     return inside == "."
                ? verb + " the whole repository"
                : verb + " " + inside.generic_string() + (fs::is_directory(named, error) ? "/" : "") + " of this repository";
+}
+
+/// What the plan says of the artifact once the stage has made it.
+const char* what_happens_after(bool iterates, bool approval) {
+    if (iterates) { return ", then is shown to you"; }
+    return approval ? ", then asks for approval" : "";
 }
 
 /// What `start` would do, and nothing done: the same checks, no task, no file.
@@ -333,9 +347,7 @@ int print_plan(Program& program, Project& project, const PipelineTemplate& pipel
             text += fmt::format("  {:<10} {:<22} makes {}{}{}{}\n", stage.name, stage.agent.empty() ? "(no agent)" : stage.agent,
                                 stage.contract, model.empty() ? "" : ", model " + printable(model, 60),
                                 stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if,
-                                iterated.contains(stage.name) ? ", then is shown to you"
-                                : approval                    ? ", then asks for approval"
-                                                              : "");
+                                what_happens_after(iterated.contains(stage.name), approval));
         }
         if (stage.name == exit) { break; }
     }
@@ -756,6 +768,12 @@ constexpr StartCommand start_commands[] = {
      "Document"},
 };
 
+const char* description_of_request(const StartArguments& arguments) {
+    if (arguments.takes_path) { return "A file or folder, or a request in your own words; `-` reads it from standard input"; }
+    if (arguments.words_from_spec) { return "What to test, in your own words (default: the specification's title)"; }
+    return "What to do, in your own words; `-` reads it from standard input";
+}
+
 void add_start_command(CLI::App& app, Program& program, const StartCommand& kind) {
     auto arguments = std::make_shared<StartArguments>();
     arguments->goal = kind.goal;
@@ -763,12 +781,8 @@ void add_start_command(CLI::App& app, Program& program, const StartCommand& kind
     if (kind.verb != nullptr) { arguments->verb = kind.verb; }
     arguments->words_from_spec = kind.words_from_spec;
     const Command command = add_subcommand(app, kind.name, kind.description);
-    const Option request =
-        *add_option(*command, "request", arguments->request,
-                    arguments->takes_path ? "A file or folder, or a request in your own words; `-` reads it from standard input"
-                    : arguments->words_from_spec ? "What to test, in your own words (default: the specification's title)"
-                                                 : "What to do, in your own words; `-` reads it from standard input")
-             ->type_name(arguments->takes_path ? "PATH|REQUEST" : "REQUEST");
+    const Option request = *add_option(*command, "request", arguments->request, description_of_request(*arguments))
+                                ->type_name(arguments->takes_path ? "PATH|REQUEST" : "REQUEST");
     if (!kind.words_from_spec) { request->required()->may_be_empty(); }
     if (arguments->goal.empty()) {
         add_option(*command, "--pipeline", arguments->pipeline,

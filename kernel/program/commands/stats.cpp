@@ -83,9 +83,8 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string cost_of(const Spend& spend) {
-    return spend.cost_known()         ? money(spend.cost_microusd)
-           : spend.cost_microusd == 0 ? "unknown"
-                                      : "at least " + money(spend.cost_microusd);
+    if (spend.cost_known()) { return money(spend.cost_microusd); }
+    return spend.cost_microusd == 0 ? "unknown" : "at least " + money(spend.cost_microusd);
 }
 
 std::string median_of(const std::vector<std::uint64_t>& values) {

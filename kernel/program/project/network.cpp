@@ -11,7 +11,8 @@ namespace agentforge::kernel {
 namespace {
 
 ModelNetwork network_of(std::string_view text) {
-    return text == "none" ? ModelNetwork::none : text == "local" ? ModelNetwork::local : ModelNetwork::any;
+    if (text == "none") { return ModelNetwork::none; }
+    return text == "local" ? ModelNetwork::local : ModelNetwork::any;
 }
 
 std::string lower(std::string_view text) {

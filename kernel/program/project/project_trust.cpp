@@ -121,6 +121,12 @@ std::string place_of_setting(const Settings& settings, const PluginManifest& man
     return "";
 }
 
+/// The folder that relative paths in the layer's settings start from. Empty if the layer has none.
+fs::path base_of_layer(const Program& program, const ProjectPlace& place, std::string_view layer) {
+    if (layer == "project") { return place.root; }
+    return layer == "user" ? fs::path(user_settings(program.environment)).parent_path() : fs::path();
+}
+
 }  // namespace
 
 Result<ProjectPlace> ProjectPlace::find(const Program& program) {
@@ -149,9 +155,7 @@ std::vector<std::string> folders_of_plugins(const Program& program, const Projec
     const auto origin = settings.origin("plugins.paths");
     std::vector<std::string> folders = settings.list("plugins.paths");
     if (!origin) { return folders; }
-    const fs::path base = origin->layer == "project" ? place.root
-                          : origin->layer == "user"  ? fs::path(user_settings(program.environment)).parent_path()
-                                                     : fs::path();
+    const fs::path base = base_of_layer(program, place, origin->layer);
     if (base.empty()) { return folders; }
     for (std::string& folder : folders) { folder = (base / folder).lexically_normal().string(); }
     return folders;

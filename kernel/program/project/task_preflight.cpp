@@ -39,6 +39,12 @@ struct Signing {
     bool own_program = false;  ///< The user configured a signing program, which interprets the key itself.
 };
 
+/// The program that git runs if none is configured.
+const char* default_signer(std::string_view format) {
+    if (format == "ssh") { return "ssh-keygen"; }
+    return format == "x509" ? "gpgsm" : "gpg";
+}
+
 Signing signing_of(const Project& project) {
     const DeliverySettings& delivery = project.services().delivery;
     if (delivery.type == "files" || delivery.sign == "never") { return {}; }
@@ -50,9 +56,7 @@ Signing signing_of(const Project& project) {
     signing.program = git.users_text("gpg." + signing.format + ".program");
     if (signing.program.empty() && signing.format == "openpgp") { signing.program = git.users_text("gpg.program"); }
     signing.own_program = !signing.program.empty();
-    if (signing.program.empty()) {
-        signing.program = signing.format == "ssh" ? "ssh-keygen" : signing.format == "x509" ? "gpgsm" : "gpg";
-    }
+    if (signing.program.empty()) { signing.program = default_signer(signing.format); }
     signing.key = git.text("user.signingkey");
     return signing;
 }
@@ -187,6 +191,12 @@ void check_each(Project& project, const PipelineTemplate& pipeline, std::size_t 
     }
 }
 
+const char* setup_state(const SetupStep& step) {
+    if (step.ready) { return " is fetched"; }
+    return step.required ? " is not fetched: agentforge setup"
+                         : " relies on installed packages (agentforge setup fetches the others)";
+}
+
 }  // namespace
 
 std::vector<std::string> roles_of(const StageTemplate& stage) {
@@ -307,12 +317,7 @@ std::vector<std::string> gates_text(const GateReadiness& gates) {
                         (tool.unsupported ? "` runs the tests, but cannot be measured" : "` is not installed (" + tool.use + ")");
             }
         }
-        for (const SetupStep& step : scope.setup) {
-            line += "; " + step.files.front() +
-                    (step.ready      ? " is fetched"
-                     : step.required ? " is not fetched: agentforge setup"
-                                     : " relies on installed packages (agentforge setup fetches the others)");
-        }
+        for (const SetupStep& step : scope.setup) { line += "; " + step.files.front() + setup_state(step); }
         lines.push_back(std::move(line));
     }
     return lines;

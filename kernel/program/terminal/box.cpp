@@ -33,7 +33,7 @@ std::vector<std::string> folded(const std::string& text, std::size_t room) {
         if (head.empty()) { break; }
         const std::size_t blank = head.rfind(' ');
         const bool at_blank = rest[head.size()] == ' ' || (blank != std::string::npos && blank > head.size() / 3);
-        const std::size_t cut = rest[head.size()] == ' ' ? head.size() : at_blank ? blank : head.size();
+        const std::size_t cut = at_blank && rest[head.size()] != ' ' ? blank : head.size();
         lines.push_back(std::string(indent, ' ') + rest.substr(0, cut));
         rest = rest.substr(std::min(rest.size(), cut + (at_blank ? 1 : 0)));
     }

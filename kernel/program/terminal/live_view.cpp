@@ -94,12 +94,7 @@ private:
     void begin(const TaskState& state) {
         view_.begun_ = now_;
         view_.stages_.clear();
-        for (const StageState& stage : state.stages) {
-            const Mark mark = stage.status == StageStatus::completed ? Mark::done
-                              : stage.status == StageStatus::skipped ? Mark::skipped
-                                                                     : Mark::todo;
-            view_.stages_.push_back({stage.name, mark});
-        }
+        for (const StageState& stage : state.stages) { view_.stages_.push_back({stage.name, mark_of_begun(stage.status)}); }
         count(state);
     }
     void enter(const TaskState& state) {
@@ -107,6 +102,11 @@ private:
         view_.agent_ = state.stage_template().agent;
         view_.mark(view_.stage_, Mark::now);
         act("begins");
+    }
+    /// The mark of a stage when the task begins or is resumed.
+    static Mark mark_of_begun(StageStatus status) {
+        if (status == StageStatus::completed) { return Mark::done; }
+        return status == StageStatus::skipped ? Mark::skipped : Mark::todo;
     }
     void count(const TaskState& state) {
         const Spend spend = state.ledger.total();

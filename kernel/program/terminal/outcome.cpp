@@ -130,6 +130,18 @@ void print_quoted(std::ostream& out, const std::string& text) {
     }
 }
 
+namespace {
+
+/// What becomes of an answered task that this process does not resume.
+std::string what_follows_answer(const std::string& task_id, bool running, bool ends, bool taken) {
+    if (running) { return ". The process that runs the task continues."; }
+    if (ends) { return ". The task ends with: agentforge resume " + short_id(task_id); }
+    if (taken) { return ". The task's process read it: agentforge status " + short_id(task_id); }
+    return ". Continue with: agentforge resume " + short_id(task_id);
+}
+
+}  // namespace
+
 int resume_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer) {
     constexpr std::chrono::milliseconds poll_interval{50};
     constexpr unsigned most_polls = 100;
@@ -162,12 +174,7 @@ int resume_with_answer(Program& program, Project& project, const std::string& ta
         const auto answer = kind_of(id) == QuestionKind::escalation ? project.escalations().resolution(id)
                                                                     : Result<std::optional<Resolution>>(std::nullopt);
         const bool ends = answer.ok() && *answer && (*answer)->abort;
-        program.out << "Answered " << id
-                    << program.with_place(running ? ". The process that runs the task continues."
-                                          : ends  ? ". The task ends with: agentforge resume " + short_id(task_id)
-                                          : taken ? ". The task's process read it: agentforge status " + short_id(task_id)
-                                                  : ". Continue with: agentforge resume " + short_id(task_id))
-                    << "\n";
+        program.out << "Answered " << id << program.with_place(what_follows_answer(task_id, running, ends, taken)) << "\n";
     }
     return 0;
 }

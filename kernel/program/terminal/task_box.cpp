@@ -111,16 +111,21 @@ void add_task(const Program& program, BoxPart& part, const TaskOverview& task, c
     }
 }
 
+/// The sign of a stage and its colour.
+std::pair<const char*, const char*> sign_of_stage(const StageState& stage, bool now) {
+    if (stage.status == StageStatus::completed) { return {"✓", good_colour}; }
+    if (stage.status == StageStatus::skipped) { return {"–", dim_colour}; }
+    if (!stage.error.empty() && stage.status == StageStatus::failed) { return {"✗", bad_colour}; }
+    if (now) { return {"●", "1"}; }
+    return {"·", dim_colour};
+}
+
 BoxPart stages_part(const TaskState& state, const TaskOverview& task, std::size_t room) {
     constexpr std::size_t room_for_all = 56;
     BoxPart part;
     for (const StageState& stage : state.stages) {
         const bool now = !is_terminal(state.status) && &stage == &state.stages.at(state.stage_index);
-        const auto [sign, colour] = stage.status == StageStatus::completed                        ? std::pair{"✓", good_colour}
-                                    : stage.status == StageStatus::skipped                        ? std::pair{"–", dim_colour}
-                                    : !stage.error.empty() && stage.status == StageStatus::failed ? std::pair{"✗", bad_colour}
-                                    : now                                                         ? std::pair{"●", "1"}
-                                                                                                  : std::pair{"·", dim_colour};
+        const auto [sign, colour] = sign_of_stage(stage, now);
         BoxLine line{.text = fmt::format("{} {:<10}", sign, printable(stage.name, 40)), .colours = colour};
         const StageFigures figures = figures_of(state, stage);
         if (figures.steps > 0) {

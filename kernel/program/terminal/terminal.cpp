@@ -37,11 +37,17 @@ private:
     locale_t before_;
 };
 
+/// The bits of the code point that the first byte of a sequence of several holds.
+char32_t bits_of_lead(unsigned char first) {
+    if (first >= 0xF0) { return first & 0x07U; }
+    return first >= 0xE0 ? first & 0x0FU : first & 0x1FU;
+}
+
 /// The code point at `at`, which is moved behind it. The text is valid UTF-8.
 char32_t next_character(std::string_view text, std::size_t& at) {
     const auto first = static_cast<unsigned char>(text[at++]);
     if (first < 0x80) { return first; }
-    char32_t point = first >= 0xF0 ? first & 0x07U : first >= 0xE0 ? first & 0x0FU : first & 0x1FU;
+    char32_t point = bits_of_lead(first);
     while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) {
         point = (point << 6U) | (static_cast<unsigned char>(text[at++]) & 0x3FU);
     }

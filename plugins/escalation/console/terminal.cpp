@@ -30,14 +30,18 @@ struct Decoded {
     std::size_t length = 0;
 };
 
+/// Zero for a byte that begins no character of several bytes.
+std::size_t length_by_lead(unsigned lead) {
+    if (lead >= 0xF0 && lead < 0xF5) { return 4; }
+    if (lead >= 0xE0 && lead < 0xF0) { return 3; }
+    return lead >= 0xC2 && lead < 0xE0 ? 2 : 0;
+}
+
 Decoded decode(std::string_view text) {
     const auto byte = [text](std::size_t index) { return static_cast<unsigned char>(text[index]); };
     const unsigned lead = byte(0);
     if (lead < 0x80) { return {lead, 1}; }
-    const std::size_t length = lead >= 0xF0 && lead < 0xF5   ? 4
-                               : lead >= 0xE0 && lead < 0xF0 ? 3
-                               : lead >= 0xC2 && lead < 0xE0 ? 2
-                                                             : 0;
+    const std::size_t length = length_by_lead(lead);
     if (length == 0 || text.size() < length) { return {}; }
     char32_t character = lead & (0xFFU >> (length + 1));
     for (std::size_t i = 1; i < length; ++i) {

@@ -51,21 +51,27 @@ std::string escaped(std::string_view text) {
     return safe;
 }
 
+const char* event_in_words(const std::string& event) {
+    if (event == "question") { return "has a question"; }
+    return event == "action" ? "asks before it acts" : "waits for approval";
+}
+
 std::string headline(const Message& message) {
-    const std::string what = message.event == "question" ? "has a question"
-                             : message.event == "action" ? "asks before it acts"
-                                                         : "waits for approval";
     return (message.reminder == 0 ? "" : "Reminder " + std::to_string(message.reminder) + ": ") + "AgentForge, stage " +
-           clean(message.stage, 100) + " " + what;
+           clean(message.stage, 100) + " " + event_in_words(message.event);
+}
+
+std::string what_happens_at_deadline(const Message& message) {
+    if (message.at_deadline == "abort") { return "the task is ended"; }
+    if (message.at_deadline == "default" && !message.default_answer.empty()) {
+        return "the answer is: " + clean(message.default_answer, longest_option);
+    }
+    return "it stays open";
 }
 
 std::string deadline_line(const Message& message) {
     if (message.deadline.empty()) { return ""; }
-    const std::string then = message.at_deadline == "abort" ? "the task is ended"
-                             : message.at_deadline == "default" && !message.default_answer.empty()
-                                 ? "the answer is: " + clean(message.default_answer, longest_option)
-                                 : "it stays open";
-    return "Until " + message.deadline + "; then " + then + ".";
+    return "Until " + message.deadline + "; then " + what_happens_at_deadline(message) + ".";
 }
 
 json::object block(std::string_view type, const std::string& text) {

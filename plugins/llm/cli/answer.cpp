@@ -131,6 +131,11 @@ bool asks_again(const json::object& event) {
     return !kind.empty() && kind != "agent_message" && kind != "reasoning" && kind != "error";
 }
 
+StopReason claude_stop_reason(const std::string& word) {
+    if (word == "max_tokens") { return StopReason::length; }
+    return word == "refusal" ? StopReason::refused : StopReason::finished;
+}
+
 constexpr std::size_t longest_line = 1UL << 20U;
 constexpr std::uint64_t most_own_tokens = 8'000;  ///< What a program adds to our prompt for the model.
 
@@ -210,17 +215,16 @@ Answer read_claude(std::string_view output) {
             models != nullptr && models->is_object() && models->as_object().size() == 1) {
             completion.model = std::string(models->as_object().begin()->key());
         }
-        const std::string stop = text_of(event, "stop_reason");
-        completion.stop_reason = stop == "max_tokens" ? StopReason::length
-                                 : stop == "refusal"  ? StopReason::refused
-                                                      : StopReason::finished;
+        completion.stop_reason = claude_stop_reason(text_of(event, "stop_reason"));
         const std::string subtype = text_of(event, "subtype");
         const json::value* const is_error = member(event, "is_error");
         // Checks both: `is_error: true` also comes with subtype `success`.
         answer.failed =
             (is_error != nullptr && is_error->is_bool() && is_error->as_bool()) || (!subtype.empty() && subtype != "success");
         answer.status_kind = kind_of_status(count_of(event, "api_error_status"));
-        answer.failure = !completion.text.empty() ? completion.text : !words_of(event).empty() ? words_of(event) : subtype;
+        answer.failure = completion.text;
+        if (answer.failure.empty()) { answer.failure = words_of(event); }
+        if (answer.failure.empty()) { answer.failure = subtype; }
     });
     note_skipped(answer, skipped);
     return answer;

@@ -488,6 +488,20 @@ Result<Completion> judge(const Settings& settings, const Call& call, const proce
     return completion_of(settings, call, outcome, std::move(answer));
 }
 
+Result<Invocation> model_invocation(const Settings& settings, const CompletionRequest& request, const std::string& prompt,
+                                    const std::string& model, const Scratch& scratch) {
+    if (settings.preset == Preset::claude) { return claude_invocation(settings, request, model, scratch); }
+    if (settings.preset == Preset::codex) { return codex_invocation(settings, request, model, scratch); }
+    return plain_invocation(settings, prompt, model, scratch);
+}
+
+Result<Invocation> agentic_invocation(const Settings& settings, const std::string& prompt, const std::string& model,
+                                      AgenticContext& place) {
+    if (settings.preset == Preset::claude) { return agentic_claude(settings, prompt, model); }
+    if (settings.preset == Preset::codex) { return agentic_codex(settings, prompt, model); }
+    return plain_invocation(settings, prompt, model, Scratch(place.scratch()));
+}
+
 milliseconds time_for(const Settings& settings, const CallContext& context) {
     milliseconds time = settings.timeout;
     if (const auto deadline = context.deadline()) {
@@ -525,9 +539,7 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
     AF_CHECK(scratch.make());
     const std::string prompt = build_agent_prompt(request);
     const std::string model = request.model.empty() ? settings_.model : request.model;
-    AF_TRY(Invocation invocation, settings_.preset == Preset::claude  ? claude_invocation(settings_, request, model, scratch)
-                                  : settings_.preset == Preset::codex ? codex_invocation(settings_, request, model, scratch)
-                                                                      : plain_invocation(settings_, prompt, model, scratch));
+    AF_TRY(Invocation invocation, model_invocation(settings_, request, prompt, model, scratch));
     process::Command command;
     command.environment = child_environment(settings_);
     const auto path = command.environment.find("PATH");
@@ -565,10 +577,7 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
 Result<Completion> CliBackend::work(const CompletionRequest& request, AgenticContext& place) const {
     const std::string prompt = build_agent_prompt(request);
     const std::string model = request.model.empty() ? settings_.model : request.model;
-    AF_TRY(Invocation invocation, settings_.preset == Preset::claude ? agentic_claude(settings_, prompt, model)
-                                  : settings_.preset == Preset::codex
-                                      ? agentic_codex(settings_, prompt, model)
-                                      : plain_invocation(settings_, prompt, model, Scratch(place.scratch())));
+    AF_TRY(Invocation invocation, agentic_invocation(settings_, prompt, model, place));
     AgenticCommand command;
     command.environment = child_environment(settings_);
     if (std::find(settings_.environment.begin(), settings_.environment.end(), "HOME") == settings_.environment.end()) {

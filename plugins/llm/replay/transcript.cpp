@@ -124,6 +124,12 @@ agentforge::StopReason stop_reason_of(const YAML::Node& node) {
     fail(node, "stop_reason is none of finished, tool_call, length, refused and other");
 }
 
+std::string& part_of(Error& error, std::string_view name) {
+    if (name == "code") { return error.code; }
+    if (name == "message") { return error.message; }
+    return name == "where" ? error.where : error.remedy;
+}
+
 Error error_of(const YAML::Node& node, const std::string& what) {
     const auto parts = fields_of(node, what, {"code", "message", "where", "remedy"});
     for (const char* name : {"code", "message"}) {
@@ -131,13 +137,13 @@ Error error_of(const YAML::Node& node, const std::string& what) {
     }
     Error error;
     error.kind = ErrorKind::invalid;
-    for (const auto& [name, value] : parts) {
-        (name == "code"      ? error.code
-         : name == "message" ? error.message
-         : name == "where"   ? error.where
-                             : error.remedy) = text_of(value, name);
-    }
+    for (const auto& [name, value] : parts) { part_of(error, name) = text_of(value, name); }
     return error;
+}
+
+WorkFile::Kind kind_of_content(std::string_view name) {
+    if (name == "text") { return WorkFile::Kind::text; }
+    return name == "base64" ? WorkFile::Kind::base64 : WorkFile::Kind::link;
 }
 
 WorkFile file_of(const YAML::Node& node, bool with_path) {
@@ -162,9 +168,7 @@ WorkFile file_of(const YAML::Node& node, bool with_path) {
         } else {
             ++kinds;
             if (name == "text" || name == "base64" || name == "link") {
-                file.kind = name == "text"     ? WorkFile::Kind::text
-                            : name == "base64" ? WorkFile::Kind::base64
-                                               : WorkFile::Kind::link;
+                file.kind = kind_of_content(name);
                 file.content = text_of(value, name);
             } else {
                 if (!flag_of(value, name)) { fail(value, name + " is not true"); }

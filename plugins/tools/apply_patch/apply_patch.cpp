@@ -9,6 +9,12 @@ namespace {
 
 using namespace agentforge;
 
+const char* what_was_done(const FileEdited& file) {
+    if (file.change.created) { return "created"; }
+    if (file.change.after_sha256.empty()) { return "deleted"; }
+    return file.moved_from.empty() ? "changed" : "moved";
+}
+
 class ApplyPatch final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
@@ -39,12 +45,9 @@ public:
         json::array files;
         for (const FileEdited& file : *done) {
             const Change& change = file.change;
-            const char* verb = change.created                ? "created"
-                               : change.after_sha256.empty() ? "deleted"
-                               : !file.moved_from.empty()    ? "moved"
-                                                             : "changed";
-            const std::string line = std::string(verb) + " " + (file.moved_from.empty() ? "" : file.moved_from + " to ") +
-                                     change.path + " " + line_counts(change);
+            const std::string line = std::string(what_was_done(file)) + " " +
+                                     (file.moved_from.empty() ? "" : file.moved_from + " to ") + change.path + " " +
+                                     line_counts(change);
             output += line + "\n";
             summary += (summary.empty() ? "" : ", ") + line;
             files.push_back(change_data(change));

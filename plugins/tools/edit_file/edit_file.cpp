@@ -7,6 +7,12 @@ namespace {
 
 using namespace agentforge;
 
+const char* what_is_wrong(const Arguments& given, int forms) {
+    if (forms == 0) { return "none of them is given."; }
+    if (forms > 1) { return "more than one of them is given."; }
+    return given.has("search") ? "'replace' is missing." : "'search' is missing.";
+}
+
 class EditFile final : public Tool {
 public:
     [[nodiscard]] ToolSpec spec() const override {
@@ -55,10 +61,7 @@ private:
         if (forms != 1 || (piece && !(given.has("search") && given.has("replace")))) {
             return Error{"AF-TOOL-052",
                          std::string("'edit_file' needs either 'search' and 'replace', or 'edits', or 'content'; ") +
-                             (forms == 0            ? "none of them is given."
-                              : forms > 1           ? "more than one of them is given."
-                              : given.has("search") ? "'replace' is missing."
-                                                    : "'search' is missing."),
+                             what_is_wrong(given, forms),
                          "edit_file", "Give one of the three forms.", ErrorKind::invalid};
         }
         if (given.has("content")) {

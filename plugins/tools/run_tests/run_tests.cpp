@@ -27,7 +27,8 @@ public:
         if (!report.ok()) { return ToolResult::failed(std::move(report).error()); }
         std::string summary = "tests: ";
         const auto counts = counts_text(count_tests(*report));
-        summary += counts.empty() ? report->passed ? std::string("passed") : std::string("not passed") : counts;
+        summary += counts;
+        if (counts.empty()) { summary += report->passed ? "passed" : "not passed"; }
         return ToolResult::done(gate_text(*report), std::move(summary), gate_data(*report));
     }
 };

@@ -107,7 +107,8 @@ struct TestCounts {
     if (left_out > 0) { text += "… and " + std::to_string(left_out) + " more tests that did not pass\n"; }
     auto violations = report.violations;
     const auto rank = [](const Violation& violation) {
-        return violation.severity == "critical" ? 0 : violation.severity == "major" ? 1 : 2;
+        if (violation.severity == "critical") { return 0; }
+        return violation.severity == "major" ? 1 : 2;
     };
     std::stable_sort(violations.begin(), violations.end(),
                      [&](const Violation& a, const Violation& b) { return rank(a) < rank(b); });
