@@ -184,8 +184,12 @@ std::string as_ascii(std::string_view text) {
     std::string result;
     for (std::size_t at = 0; at < text.size();) {
         const char32_t point = next_character(text, at);
+        if (point < 0x80) {
+            result += static_cast<char>(point);
+            continue;
+        }
         const auto like = std::ranges::find(likes, point, &std::pair<char32_t, char>::first);
-        result += point < 0x80 ? static_cast<char>(point) : like != likes.end() ? like->second : '?';
+        result += like == likes.end() ? '?' : like->second;
     }
     return result;
 }
