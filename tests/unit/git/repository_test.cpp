@@ -114,6 +114,45 @@ TEST_F(RepositoryTest, patch_applies_and_is_bounded) {
     EXPECT_NE(cut.find("left out"), std::string::npos);
 }
 
+TEST_F(RepositoryTest, patches_and_line_counts_do_not_depend_on_attributes) {
+    first_commit();
+    std::string code;
+    for (int at = 0; at < 8; ++at) { code += "def f" + std::to_string(at) + "():\n    a = 1\n\n\n    return 1\n"; }
+    const std::string image("PNG\0", 4);
+    const std::string before = open().edit_tree(id_of("HEAD^{tree}"), {{"src/app.py", code}, {"image.png", image}}).value();
+    const std::string changed = code + "    # end\n";
+    const std::string after = open().edit_tree(before, {{"src/app.py", changed}, {"image.png", image + "more"}}).value();
+    const std::string plain = open().patch(before, after).value();
+    EXPECT_NE(plain.find("@@ def f7():\n"), std::string::npos) << plain;
+    EXPECT_NE(plain.find("+    # end\n"), std::string::npos) << plain;
+    EXPECT_NE(plain.find("Binary files a/image.png and b/image.png differ\n"), std::string::npos) << plain;
+    for (const char* attributes : {"* -diff\n", "* binary\n", "* diff\n", "*.py diff=odd\n"}) {
+        write(user() / ".git" / "info" / "attributes", attributes);
+        git("config diff.odd.xfuncname '^ *return.*'");
+        EXPECT_EQ(open().patch(before, after).value(), plain) << attributes;
+        const auto changes = open().diff(before, after).value();
+        ASSERT_EQ(changes.size(), 2U);
+        EXPECT_EQ(changes[0].lines_added, 0U) << attributes;
+        EXPECT_EQ(changes[1].lines_added, 1U) << attributes;
+    }
+}
+
+TEST_F(RepositoryTest, patch_shows_modes_renames_and_removed_files) {
+    first_commit();
+    write(user() / "src" / "tool.sh", "#!/bin/sh\necho one\necho two\necho three\n");
+    git("add -A");
+    const auto staged = [&] { return git("write-tree").substr(0, 40); };
+    const std::string before = staged();
+    git("mv src/tool.sh src/other.sh");
+    git("update-index --chmod=+x src/other.sh");
+    git("rm -q src/app.py");
+    const std::string after = staged();
+    write(base() / "p.patch", open().patch(before, after).value());
+    git("read-tree " + before);
+    git("apply --cached '" + (base() / "p.patch").string() + "'");
+    EXPECT_EQ(staged(), after) << read(base() / "p.patch");
+}
+
 TEST_F(RepositoryTest, edit_tree_replaces_adds_and_removes) {
     first_commit();
     const Repository repository = open();
