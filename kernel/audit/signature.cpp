@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "audit/signature.hpp"
 
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <sstream>
+#include <vector>
+
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "git/configuration.hpp"
@@ -80,62 +87,108 @@ Result<std::vector<std::string>> signing_command(const SignatureTools& tools, co
 /// Returns the start of ssh-keygen's output, such as `Good "agentforge" signature for NAME with ED25519 key SHA256:…`.
 std::string first_words(const std::string& text) { return ellipsis(sanitize_utf8(text.substr(0, text.find('\n'))), 300); }
 
+/// The form that ssh-keygen reads, in UTC.
+std::string ssh_time(std::chrono::sys_seconds time) {
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+    std::tm parts{};
+    std::array<char, 16> text{};
+    if (::gmtime_r(&seconds, &parts) == nullptr) { return "19700101000000"; }
+    return {text.data(), std::strftime(text.data(), text.size(), "%Y%m%d%H%M%S", &parts)};
+}
+
 class SshCheck {
 public:
-    SshCheck(const SignatureTools& tools, const GitConfiguration& git, const std::string& name_space,
+    SshCheck(const SignatureTools& tools, const GitConfiguration& git, const SignedContent& signed_content,
              const std::filesystem::path& folder, const Stop& stop)
         : tools_(tools),
-          name_space_(name_space),
+          signed_(signed_content),
           folder_(folder),
           stop_(stop),
           program_(program_of(tools, git, "ssh")),
           signature_((folder / "signature").string()),
-          allowed_(expanded(tools, git.users_text("gpg.ssh.allowedSignersFile"))) {}
+          allowed_(expanded(tools, git.users_text("gpg.ssh.allowedSignersFile"))),
+          revoked_(expanded(tools, git.users_text("gpg.ssh.revocationFile"))) {}
 
-    SignatureAnswer check(const std::string& content) {
+    SignatureAnswer check() {
         SignatureAnswer answer;
-        const auto outcome = run({"check-novalidate", "-n", name_space_, "-s", signature_}, content);
+        const auto outcome = run({"check-novalidate", "-n", signed_.name_space, "-s", signature_}, signed_.content);
         answer.good = outcome.ok() && outcome->exit_code == 0;
         answer.detail = outcome.ok() ? first_words(answer.good ? outcome->out : outcome->err) : outcome.error().message;
-        if (answer.good && !allowed_.empty()) { identify_signer(answer, content); }
+        if (answer.good && !allowed_.empty()) { identify_signer(answer); }
         return answer;
     }
 
 private:
-    void identify_signer(SignatureAnswer& answer, const std::string& content) {
-        if (std::error_code none; !std::filesystem::is_regular_file(allowed_, none)) {
+    void identify_signer(SignatureAnswer& answer) {
+        if (!is_file(allowed_)) {
             answer.detail += "; git's gpg.ssh.allowedSignersFile does not exist: " + allowed_;
             return;
         }
         answer.signer = SignatureAnswer::Signer::stranger;
-        const auto found = run({"find-principals", "-s", signature_, "-f", allowed_}, "");
+        const std::string time = "verify-time=" + ssh_time(signed_.time);
+        const auto found = run({"find-principals", "-s", signature_, "-f", allowed_, "-O", time}, "");
         if (!found.ok() || found->exit_code != 0) {
-            answer.detail += "; " + allowed_ + " does not name that key";
+            answer.detail += "; " + allowed_ + " does not name that key, or not for the time of the signature";
             return;
         }
         const std::string principal = found->out.substr(0, found->out.find('\n'));
-        const auto verified = run({"verify", "-n", name_space_, "-f", allowed_, "-I", principal, "-s", signature_}, content);
+        std::vector<std::string> verify{"verify",  "-n", signed_.name_space, "-f", allowed_, "-I",
+                                        principal, "-s", signature_,         "-O", time};
+        if (is_file(revoked_)) { verify.insert(verify.end(), {"-r", revoked_}); }
+        const auto verified = run(std::move(verify), signed_.content);
         if (!verified.ok() || verified->exit_code != 0) {
-            answer.detail += "; " + allowed_ + " does not allow that key to sign for `" + name_space_ + "`";
+            answer.detail += "; " + (verified.ok() ? first_words(verified->err) : verified.error().message) + " (namespace `" +
+                             signed_.name_space + "`, " + allowed_ + (revoked_.empty() ? "" : ", " + revoked_) + ")";
             return;
         }
         answer.signer = SignatureAnswer::Signer::known;
         answer.detail = first_words(verified->out);
+        if (!revoked_.empty() && !is_file(revoked_)) {
+            answer.detail += "; git's gpg.ssh.revocationFile does not exist: " + revoked_;
+        }
+    }
+
+    static bool is_file(const std::string& path) {
+        std::error_code none;
+        return !path.empty() && std::filesystem::is_regular_file(path, none);
     }
 
     Result<ProcessOutcome> run(std::vector<std::string> arguments, const std::string& input) {
         arguments.insert(arguments.begin(), {program_, "-Y"});
-        return tools_.processes.run(own_program(tools_, std::move(arguments), folder_, input), stop_);
+        ProcessRequest request = own_program(tools_, std::move(arguments), folder_, input);
+        request.environment["TZ"] = "UTC";  // The zone of `verify-time`.
+        return tools_.processes.run(request, stop_);
     }
 
     const SignatureTools& tools_;
-    const std::string& name_space_;
+    const SignedContent& signed_;
     const std::filesystem::path& folder_;
     const Stop& stop_;
     const std::string program_;
     const std::string signature_;
     const std::string allowed_;
+    const std::string revoked_;
 };
+
+/// Returns the rest of gpg's status line with this word. Nothing if there is none.
+std::optional<std::string> status_line(const std::string& status, const std::string& word) {
+    const std::string mark = "[GNUPG:] " + word + " ";
+    const std::size_t at = status.find(mark);
+    if (at == std::string::npos) { return std::nullopt; }
+    return first_words(status.substr(at + mark.size()));
+}
+
+/// True if the signature is older than the expiry of its key.
+bool signed_before_expiry(const std::string& status) {
+    const auto valid = status_line(status, "VALIDSIG");      // Fingerprint, date and time of the signature, …
+    const auto expired = status_line(status, "KEYEXPIRED");  // The time of the expiry.
+    if (!valid || !expired) { return false; }
+    std::istringstream words(*valid);
+    std::string fingerprint;
+    std::string date;
+    long long signed_at = 0;
+    return (words >> fingerprint >> date >> signed_at) && signed_at < std::strtoll(expired->c_str(), nullptr, 10);
+}
 
 SignatureAnswer check_gpg(const SignatureTools& tools, const std::string& program, const std::string& content,
                           const std::filesystem::path& folder, const Stop& stop) {
@@ -148,15 +201,16 @@ SignatureAnswer check_gpg(const SignatureTools& tools, const std::string& progra
         answer.detail = verified.error().message;
         return answer;
     }
-    constexpr std::string_view mark = "[GNUPG:] GOODSIG ";
-    const std::size_t at = verified->out.find(mark);
-    answer.good = verified->exit_code == 0 && at != std::string::npos;
+    auto key = status_line(verified->out, "GOODSIG");
+    const auto expired = status_line(verified->out, "EXPKEYSIG");
+    if (!key && expired && signed_before_expiry(verified->out)) { key = *expired + ", which has expired since"; }
+    answer.good = verified->exit_code == 0 && key;
     if (!answer.good) {
         answer.detail = first_words(verified->err);
         return answer;
     }
     answer.signer = SignatureAnswer::Signer::known;
-    answer.detail = "Good signature by key " + first_words(verified->out.substr(at + mark.size()));
+    answer.detail = "Good signature by key " + *key;
     return answer;
 }
 
@@ -178,8 +232,9 @@ Result<std::string> sign_statement(const SignatureTools& tools, const std::strin
     return outcome->out.substr(begin);
 }
 
-SignatureAnswer check_signature(const SignatureTools& tools, const std::string& name_space, const std::string& content,
-                                const std::string& signature, const Stop& stop) {
+SignatureAnswer check_signature(const SignatureTools& tools, const SignedContent& signed_content, const Stop& stop) {
+    const std::string& content = signed_content.content;
+    const std::string& signature = signed_content.signature;
     SignatureAnswer answer;
     const GitConfiguration git(tools.repository);
     const auto folder = TemporaryDirectory::make("signature");
@@ -192,7 +247,7 @@ SignatureAnswer check_signature(const SignatureTools& tools, const std::string& 
         return answer;
     }
     if (signature.starts_with("-----BEGIN SSH SIGNATURE-----")) {
-        return SshCheck(tools, git, name_space, (*folder)->path(), stop).check(content);
+        return SshCheck(tools, git, signed_content, (*folder)->path(), stop).check();
     }
     if (signature.starts_with("-----BEGIN PGP ")) {
         return check_gpg(tools, program_of(tools, git, "openpgp"), content, (*folder)->path(), stop);

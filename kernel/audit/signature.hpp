@@ -2,6 +2,7 @@
 // Makes and checks signatures of statements as the user's git does for commits: with gpg, ssh-keygen or gpgsm.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -40,8 +41,14 @@ struct SignatureAnswer {
     Signer signer = Signer::unknown;
     std::string detail;  ///< Who signed, or what is wrong.
 };
-/// `name_space`: of an SSH signature.
-[[nodiscard]] SignatureAnswer check_signature(const SignatureTools& tools, const std::string& name_space,
-                                              const std::string& content, const std::string& signature, const Stop& stop);
+/// What was signed, and when as far as the signer says. As git does, the key must be valid at that time: it may have expired
+/// since. A revoked key is never valid.
+struct SignedContent {
+    std::string name_space;  ///< Of an SSH signature.
+    std::string content;
+    std::string signature;  ///< Armoured.
+    std::chrono::sys_seconds time;
+};
+[[nodiscard]] SignatureAnswer check_signature(const SignatureTools& tools, const SignedContent& signed_content, const Stop& stop);
 
 }  // namespace agentforge::kernel

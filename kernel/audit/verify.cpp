@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include <agentforge/artifact.hpp>
 
 #include "audit/statement.hpp"
+#include "base/clock.hpp"
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
@@ -541,6 +543,8 @@ private:
             return {};
         }
         AF_TRY(const WrittenCommit commit, written_commit(place_.repository, state().commit));
+        AF_TRY(note_, read_note(place_.repository, state().commit));
+        commit_is_signed_ = commit.is_signed();
         const DeliveryBase base = delivery_base(state());
         if (commit.tree != delivered_tree(state())) {
             part.fault("commit " + state().commit + " has another tree than the journal says");
@@ -574,7 +578,8 @@ private:
                        (recorded ? " is signed; it is not" : " is not signed; it is"));
         }
         if (!commit.is_signed()) { return; }
-        const SignatureAnswer answer = check_signature(tools_, commit_namespace, commit.signed_content, commit.signature, stop_);
+        const SignatureAnswer answer =
+            check_signature(tools_, {commit_namespace, commit.signed_content, commit.signature, commit.time}, stop_);
         verdict_.add("signature", answer_to(answer), "of the commit: " + told(answer));
     }
     [[nodiscard]] const std::string& named_in_trailer() const { return state().task_id; }
@@ -647,11 +652,11 @@ private:
     Result<void> statement() {
         const auto text = read_file(file(statement_file), largest_file);
         if (!text.ok()) {
+            if (!has_statement(state())) { return {}; }
             AF_TRY(const auto archived, archived_file(statement_file));
-            if (archived && has_statement(state())) {
-                verdict_.add("statement", AuditAnswer::fails,
-                             std::string(statement_file) + " was removed; " + archive_->name + " still has it");
-            } else if (has_statement(state())) {
+            if (archived || note_) {
+                verdict_.add("statement", AuditAnswer::fails, removed(statement_file, archived.has_value()));
+            } else {
                 verdict_.add("statement", AuditAnswer::unchecked,
                              "the task carries no statement: an older version delivered it, or it could not be written");
             }
@@ -672,40 +677,45 @@ private:
         if (named == nullptr || named->hash != hash) {
             part.fault("the statement names record " + std::to_string(seq) + " (" + hash +
                        "), which the journal does not have: its end was cut off, or the statement is another task's");
-            return signature(*text);
+            return signature(*text, {});
         }
+        auto stated_at = parse_time(text_of(named->body, "timestamp"));
+        const auto time =
+            std::chrono::floor<std::chrono::seconds>(std::move(stated_at).value_or(std::chrono::system_clock::time_point()));
         voucher("statement", seq);
+        if (note_) { compare_note(part, *text, seq); }
         if (seq != verdict_.head.seq) {
             part.unchecked("the statement is of record " + std::to_string(seq) + "; the journal has grown since");
-            return signature(*text);
+            return signature(*text, time);
         }
         if (!repository_ || !objects_->has(delivered_tree(state()))) {
             part.unchecked("the delivered tree is not here, so the statement cannot be recomputed and compared");
-            return files_of_statement(part, predicate->get_object(), *text);
+            return files_of_statement(part, predicate->get_object(), *text, time);
         }
         if (place_.escalations.empty() && names_questions(predicate->get_object())) {
             part.unchecked(
                 "the questions to people are not here, so the statement cannot be recomputed; its other files were compared");
-            return files_of_statement(part, predicate->get_object(), *text);
+            return files_of_statement(part, predicate->get_object(), *text, time);
         }
         const auto made = make_statement(*evidence_, *repository_);
         if (!made.ok() && made.error().code == "AF-JRNL-011") {
             part.unchecked("blobs of the task are missing, so the statement cannot be recomputed and compared");
-            return files_of_statement(part, predicate->get_object(), *text);
+            return files_of_statement(part, predicate->get_object(), *text, time);
         }
         AF_TRY(const std::string again, made);
         if (again != to_json_pretty(without_passing_files(*whole))) {
-            AF_CHECK(files_of_statement(part, predicate->get_object(), *text));
+            AF_CHECK(files_of_statement(part, predicate->get_object(), *text, time));
             part.fault("the statement is not what the task's files give");
             return {};
         }
         part.whole("the statement is what the task's files give: tree " + delivered_tree(state()) + ", " +
                    counted(predicate->get_object().at("gates").as_array().size(), "gate", "gates"));
-        return signature(*text);
+        return signature(*text, time);
     }
 
     /// Checks that each file in the statement has the hash given there.
-    Result<void> files_of_statement(Part& part, const json::object& predicate, const std::string& text) {
+    Result<void> files_of_statement(Part& part, const json::object& predicate, const std::string& text,
+                                    std::chrono::sys_seconds time) {
         AF_TRY(const auto files, files_of_task(*evidence_));
         const json::value* const named = predicate.if_contains("files");
         static const json::object nothing;
@@ -722,23 +732,47 @@ private:
         for (const auto& [name, hash] : files) {
             if (!expected.contains(name)) { part.fault(name + " is in no statement"); }
         }
-        return signature(text);
+        return signature(text, time);
     }
 
-    Result<void> signature(const std::string& statement) {
+    /// The note of the commit is written with the statement.
+    void compare_note(Part& part, const std::string& text, Sequence seq) const {
+        const std::string stated = split_signed(*note_).first;
+        const auto parsed = parse_json(stated, "note");
+        const json::object* const whole = parsed.ok() ? parsed->if_object() : nullptr;
+        const json::value* const predicate = whole == nullptr ? nullptr : whole->if_contains("predicate");
+        const json::value* const head =
+            predicate == nullptr || !predicate->is_object() ? nullptr : predicate->get_object().if_contains("journal");
+        const bool of_this_record =
+            head == nullptr || !head->is_object() || number_of(head->get_object(), "records") == seq;  // Others may be older.
+        if (of_this_record && stated != text) {
+            part.fault("the note of the commit (" + std::string(statement_notes) + ") has another statement");
+        }
+    }
+
+    [[nodiscard]] std::string removed(std::string_view name, bool archived) const {
+        return std::string(name) + " was removed; " +
+               (archived ? archive_->name : "the note of the commit (" + std::string(statement_notes) + ")") + " still has it";
+    }
+
+    /// `time`: when it was made.
+    Result<void> signature(const std::string& statement, std::chrono::sys_seconds time) {
         const auto signature = read_file(file(signature_file), largest_file);
-        if (!signature.ok()) {
-            AF_TRY(const auto archived, archived_file(signature_file));
-            AF_TRY(const auto of, archived_file(statement_file));
-            if (archived && of == statement) {
-                verdict_.add("signature", AuditAnswer::fails,
-                             std::string(signature_file) + " was removed; " + archive_->name + " still has it");
-            } else {
-                verdict_.add("signature", AuditAnswer::unchecked, "the statement is not signed");
-            }
+        if (signature.ok()) {
+            add_signature(verdict_, tools_, {statement_namespace, statement, *signature, time}, stop_);
             return {};
         }
-        add_signature(verdict_, tools_, statement, *signature, stop_);
+        AF_TRY(const auto archived, archived_file(signature_file));
+        AF_TRY(const auto of, archived_file(statement_file));
+        const bool in_archive = archived && of == statement;
+        const auto [noted, note_signature] = split_signed(note_.value_or(""));
+        if (in_archive || (!note_signature.empty() && noted == statement)) {
+            verdict_.add("signature", AuditAnswer::fails, removed(signature_file, in_archive));
+        } else {
+            verdict_.add("signature", AuditAnswer::unchecked,
+                         std::string("the statement is not signed") +
+                             (commit_is_signed_ ? ", but the commit is: its signature was removed, or could not be made" : ""));
+        }
         return {};
     }
 
@@ -760,9 +794,9 @@ private:
     }
 
 public:
-    static void add_signature(AuditVerdict& verdict, const SignatureTools& tools, const std::string& statement,
-                              const std::string& signature, const Stop& stop) {
-        const SignatureAnswer answer = check_signature(tools, statement_namespace, statement, signature, stop);
+    static void add_signature(AuditVerdict& verdict, const SignatureTools& tools, const SignedContent& statement,
+                              const Stop& stop) {
+        const SignatureAnswer answer = check_signature(tools, statement, stop);
         verdict.add("signature", answer_to(answer), "of the statement: " + told(answer));
     }
 
@@ -775,6 +809,8 @@ private:
     std::optional<Repository> repository_;
     std::optional<ObjectCheck> objects_;
     std::optional<RefTarget> archive_;  ///< The repository's archive of the task.
+    std::optional<std::string> note_;   ///< The delivered commit's.
+    bool commit_is_signed_ = false;
     std::set<std::string, std::less<>> blobs_;
 };
 
@@ -855,7 +891,7 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
         verdict.add("signature", AuditAnswer::unchecked,
                     "the statement is not signed: anyone who can write notes could have written it");
     } else {
-        Verifier::add_signature(verdict, tools, statement, signature, stop);
+        Verifier::add_signature(verdict, tools, {statement_namespace, statement, signature, written.time}, stop);
     }
     return verdict;
 }

@@ -83,18 +83,20 @@ namespace {
 
 void set_configuration_folder(int level, const char* folder) { git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, folder); }
 
-bool is_set(const char* variable) {
-    const char* value = std::getenv(variable);
-    return value != nullptr && *value != '\0' && std::string_view(value) != "0" && std::string_view(value) != "false";
+bool no_system_configuration() {
+    const char* value = std::getenv("GIT_CONFIG_NOSYSTEM");
+    int leave_out = 0;
+    return value != nullptr && git_config_parse_bool(&leave_out, value) == 0 && leave_out != 0;
 }
 
-/// As git does: with GIT_CONFIG_GLOBAL it reads no file in the user's home, and GIT_CONFIG_NOSYSTEM leaves the machine's out.
+/// As git does: with GIT_CONFIG_GLOBAL it reads no file in the user's home, and GIT_CONFIG_NOSYSTEM leaves the machine's out,
+/// GIT_CONFIG_SYSTEM included.
 void leave_configurations_out() {
     if (std::getenv("GIT_CONFIG_GLOBAL") != nullptr) {
         set_configuration_folder(GIT_CONFIG_LEVEL_GLOBAL, "/dev/null");
         set_configuration_folder(GIT_CONFIG_LEVEL_XDG, "/dev/null");
     }
-    if (is_set("GIT_CONFIG_NOSYSTEM") || std::getenv("GIT_CONFIG_SYSTEM") != nullptr) {
+    if (no_system_configuration() || std::getenv("GIT_CONFIG_SYSTEM") != nullptr) {
         set_configuration_folder(GIT_CONFIG_LEVEL_SYSTEM, "/dev/null");
     }
 }
@@ -219,7 +221,7 @@ Result<RepositoryHandle> open_repository(const std::filesystem::path& path) {
     git_repository* raw = nullptr;
     if (const int code = git_repository_open_ext(&raw, path.c_str(), 0, nullptr); code < 0) { return open_failure(code, path); }
     RepositoryHandle repository(raw);
-    add_configuration(raw, "GIT_CONFIG_SYSTEM", GIT_CONFIG_LEVEL_SYSTEM);
+    if (!no_system_configuration()) { add_configuration(raw, "GIT_CONFIG_SYSTEM", GIT_CONFIG_LEVEL_SYSTEM); }
     add_configuration(raw, "GIT_CONFIG_GLOBAL", GIT_CONFIG_LEVEL_GLOBAL);
     if (git_repository_is_bare(raw) != 0) {
         return Error{"AF-GIT-003", "The git repository is bare: it has no files to work on", path.string(),

@@ -206,6 +206,7 @@ Result<WrittenCommit> written_commit(const std::filesystem::path& repository, st
     result.tree = to_text(*git_commit_tree_id(found.get()));
     if (git_commit_parentcount(found.get()) > 0) { result.parent = to_text(*git_commit_parent_id(found.get(), 0)); }
     result.message = git_commit_message(found.get());
+    result.time = std::chrono::sys_seconds(std::chrono::seconds(git_commit_time(found.get())));
     git_buf signature = GIT_BUF_INIT;
     git_buf content = GIT_BUF_INIT;
     if (git_commit_extract_signature(&signature, &content, handle.get(), &id, nullptr) == 0) {

@@ -3,6 +3,7 @@
 // the user's checkout.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -49,8 +50,9 @@ struct WrittenCommit {
     std::string tree;
     std::string parent;
     std::string message;
-    std::string signature;       ///< Armoured. Empty if the commit is not signed.
-    std::string signed_content;  ///< What the signature is of.
+    std::string signature;               ///< Armoured. Empty if the commit is not signed.
+    std::string signed_content;          ///< What the signature is of.
+    std::chrono::sys_seconds time = {};  ///< The committer's.
 
     [[nodiscard]] bool is_signed() const { return !signature.empty(); }
 };

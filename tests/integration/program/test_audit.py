@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a task left behind, reported to an auditor and verified: from its folder, its archive, a commit, a fresh clone."""
 
+import datetime
 import re
 import shutil
 import subprocess
@@ -187,6 +188,21 @@ class TestAuditLater(SignedAuditTest):
         with self.subTest("another length of git's short ids"):
             self.git("config", "core.abbrev", "12")
             self.assert_verified(self.verify(task))
+        with self.subTest("attributes of files that say how to compare them"):
+            attributes = self.repository / ".git" / "info" / "attributes"
+            for text in ("* -diff\n", "* binary\n", "*.py diff=python\n"):
+                attributes.write_text(text)
+                self.assert_verified(self.verify(task))
+                self.assertIn("As recorded", self.assert_code(self.run_program("replay", task, "--verify"), 0).out)
+            attributes.unlink()
+        with self.subTest("the key has expired since it signed"):
+            key = self.signers.read_text().split(" ", 1)[1]
+            last_second = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=1)
+            self.signers.write_text(f'test@example.invalid valid-before="{last_second:%Y%m%d%H%M%SZ}" {key}')
+            self.assert_verified(self.verify(task))
+            proven = self.script("--allowed-signers", self.signers, self.repository, f"agentforge/{task}")
+            self.assertEqual(proven.returncode, 0, proven.stdout + proven.stderr)
+            self.signers.write_text(f"test@example.invalid {key}")
         with self.subTest("a copy of the folder, without the questions beside it"):
             kept = self.folder / "elsewhere" / task
             shutil.copytree(self.task_folder(task), kept)
@@ -205,7 +221,8 @@ class TestAuditLater(SignedAuditTest):
         with self.subTest("blobs that were freed are in the archive, and come back"):
             self.assert_code(self.run_program("gc", "--older-than", "0", "--blobs"), 0)
             self.assert_verified(self.verify(task))
-            self.assert_code(self.run_program("archive", "restore", task), 0)
+            self.assert_error(self.run_program("fork", task, "--from-step", 4), "AF-JRNL-011", f"agentforge archive restore {task}")
+            self.assertEqual(self.assert_code(self.run_program("archive", "restore", "--all", "--json"), 0).json["restored"], sorted([task, fork]))
             self.assert_code(self.run_program("replay", task, "--actions-only"), 0)
 
     def test_a_proof_that_was_taken_away_or_signed_by_another_is_found(self):
@@ -219,7 +236,26 @@ class TestAuditLater(SignedAuditTest):
         with self.subTest("the signature was removed"):
             (proof / "statement.json.sig").unlink()
             self.assertIn("statement.json.sig was removed", self.faults(self.verify(task))[0])
+        reference = f"refs/agentforge/archive/{task}"
+        archived = self.git("rev-parse", reference).strip()
+        with self.subTest("the archive was removed with it, and the note of the commit has it"):
+            self.git("update-ref", "-d", reference)
+            self.assertIn("statement.json.sig was removed; the note of the commit", self.faults(self.verify(task))[0])
+        with self.subTest("the note has another statement"):
+            commit = self.git("rev-parse", f"agentforge/{task}").strip()
+            note = self.git("notes", "--ref", "agentforge", "show", commit)
+            self.git("notes", "--ref", "agentforge", "add", "-f", "-m", note.replace('"passed": true', '"passed": false'), commit)
+            self.assertIn("has another statement", self.faults(self.verify(task))[0])
+            self.git("notes", "--ref", "agentforge", "remove", commit)
+        with self.subTest("nothing has the signature, but the commit is signed"):
+            told = [finding["told"] for finding in self.assert_verified(self.verify(task))["findings"] if finding["part"] == "signature"]
+            self.assertIn("the statement is not signed, but the commit is", told[1])
+        self.git("update-ref", reference, archived)
         (proof / "statement.json.sig").write_bytes(signature)
+        with self.subTest("the key is revoked"):
+            self.git("config", "--file", self.environment["GIT_CONFIG_GLOBAL"], "gpg.ssh.revocationFile", self.folder / "key.pub")
+            self.assertEqual([fault.split(":")[1].strip() for fault in self.faults(self.verify(task))], ["of the commit", "of the statement"])
+            self.git("config", "--file", self.environment["GIT_CONFIG_GLOBAL"], "--unset", "gpg.ssh.revocationFile")
         with self.subTest("the commit is signed by a key that the user's file does not name"):
             self.signers.write_text(f"test@example.invalid {(self.folder / 'strangers.pub').read_text()}")
             self.assertEqual([fault.split(":")[1].strip() for fault in self.faults(self.verify(task))], ["of the commit", "of the statement"])
@@ -301,7 +337,7 @@ class TestAuditOfAGpgSignature(AuditTest):
 
     def test_a_statement_signed_by_gpg_is_proven_to_those_who_have_the_key(self):
         self.environment["GNUPGHOME"] = str(self.gpg_home("gnupg"))
-        subprocess.run(["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", "Test <test@example.invalid>", "ed25519", "sign", "never"],
+        subprocess.run(["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", "Test <test@example.invalid>", "ed25519", "sign", "2y"],
                        env=self.environment, check=True, capture_output=True)
         settings = self.home / ".gitconfig"
         self.environment["GIT_CONFIG_GLOBAL"] = str(settings)
@@ -315,6 +351,14 @@ class TestAuditOfAGpgSignature(AuditTest):
         proven = self.script("--require-signature", clone, branch)
         self.assertEqual((proven.returncode, proven.stdout.split("\n")[-2]), (0, "VERIFIED"), proven.stdout + proven.stderr)
         self.assertIn("Good signature", proven.stdout)
+        later = self.folder / "gpg-in-2040"
+        later.write_text('#!/bin/sh\nexec gpg --faked-system-time 20400101T000000 "$@"\n')
+        later.chmod(0o755)
+        self.git("config", "--file", settings, "gpg.program", later)
+        told = [finding["told"] for finding in self.assert_verified(self.verify(branch))["findings"] if finding["part"] == "signature"]
+        self.assertIn("which has expired since", told[0])
+        self.assertIn("which has expired since", told[1])
+        self.git("config", "--file", settings, "--unset", "gpg.program")
         self.environment["GNUPGHOME"] = str(self.gpg_home("strangers"))
         self.assertEqual(self.script("--require-signature", clone, branch).returncode, 1)
 
