@@ -307,7 +307,18 @@ Result<void> restore_folder(git_repository* repository, const ArchivedFiles& fil
     return sync_directory(place.parent_path());
 }
 
+fs::path blobs_folder(const fs::path& tasks, std::string_view task_id) {
+    return tasks / task_id / fs::path(archived_blobs).lexically_relative("task").parent_path();
+}
+
 }  // namespace
+
+bool can_restore(const fs::path& tasks, std::string_view task_id) {
+    std::error_code error;
+    if (!fs::exists(fs::symlink_status(tasks / task_id, error))) { return true; }
+    const fs::path blobs = blobs_folder(tasks, task_id);
+    return !fs::exists(fs::symlink_status(blobs, error)) && fs::is_directory(blobs.parent_path(), error);
+}
 
 Result<void> restore_task(const fs::path& repository, std::string_view task_id, const fs::path& tasks,
                           const fs::path& escalations) {
@@ -319,18 +330,17 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
     }
     AF_TRY(const ArchivedFiles files, files_of_archive(handle.get(), tree, task_id));
     const fs::path place = tasks / task_id;
-    const fs::path blobs = place / fs::path(archived_blobs).lexically_relative("task").parent_path();
+    if (!can_restore(tasks, task_id)) {
+        return Error{"AF-GIT-056", "task " + std::string(task_id) + " already exists, so it was not restored", place.string(),
+                     "move its folder away first", ErrorKind::conflict};
+    }
     std::error_code error;
     if (!fs::exists(fs::symlink_status(place, error))) {
         AF_CHECK(make_directories(tasks));
         AF_CHECK(write_archived(handle.get(), files, "escalations/", escalations));
         return restore_folder(handle.get(), files, "task/", place);
     }
-    if (fs::exists(fs::symlink_status(blobs, error)) || !fs::is_directory(blobs.parent_path(), error)) {
-        return Error{"AF-GIT-056", "task " + std::string(task_id) + " already exists, so it was not restored", place.string(),
-                     "move its folder away first", ErrorKind::conflict};
-    }
-    return restore_folder(handle.get(), files, archived_blobs, blobs);
+    return restore_folder(handle.get(), files, archived_blobs, blobs_folder(tasks, task_id));
 }
 
 }  // namespace agentforge::kernel

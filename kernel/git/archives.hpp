@@ -28,6 +28,9 @@ struct ArchivedTask {
 /// Lists archived tasks by id. One whose ref is broken has no status.
 [[nodiscard]] Result<std::vector<ArchivedTask>> archived_tasks(const std::filesystem::path& repository);
 
+/// True if the folder of a task in `tasks` is missing, or its blobs are (`gc --blobs` removes them).
+[[nodiscard]] bool can_restore(const std::filesystem::path& tasks, std::string_view task_id);
+
 /// Restores an archived task, whole or not at all. Errors: AF-GIT-055 no such archive; `conflict` AF-GIT-056 the task's folder
 /// exists; AF-GIT-057 the archive is not a task's folder (a path that leads out of it, a link).
 [[nodiscard]] Result<void> restore_task(const std::filesystem::path& repository, std::string_view task_id,

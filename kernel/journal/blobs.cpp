@@ -346,6 +346,18 @@ BlobStore::BlobStore(fs::path root, Durability durability) : state_(std::make_sh
     state_->file = std::move(root) / "blobs.yaml";
 }
 
+namespace {
+
+/// `folder`: a task's `artifacts/blobs`.
+Error blobs_freed(const std::filesystem::path& folder) {
+    return Error{"AF-JRNL-011", "The task's blobs were freed", folder.string(),
+                 "`agentforge archive restore " + folder.parent_path().parent_path().filename().string() +
+                     "` brings them back if the repository keeps the task (`agentforge archive list`).",
+                 ErrorKind::not_found};
+}
+
+}  // namespace
+
 Result<void> BlobStore::share(const fs::path& parent, std::string_view parent_task, const fs::path& child) {
     const auto link = [](const fs::path& from, const fs::path& folder) -> Result<void> {
         std::error_code error;
@@ -355,8 +367,9 @@ Result<void> BlobStore::share(const fs::path& parent, std::string_view parent_ta
         if (error) { fs::copy_file(from, folder / "blobs.yaml", error); }
         return error ? Result<void>(not_stored(folder / "blobs.yaml", error.message())) : sync_directory(folder);
     };
-    AF_CHECK(link(parent / "blobs.yaml", child / parent_task));
     std::error_code none;
+    if (!fs::exists(parent, none) && !none) { return blobs_freed(parent); }
+    AF_CHECK(link(parent / "blobs.yaml", child / parent_task));
     for (const auto& entry : fs::directory_iterator(parent, none)) {
         if (entry.is_directory(none)) { AF_CHECK(link(entry.path() / "blobs.yaml", child / entry.path().filename())); }
     }
@@ -383,15 +396,6 @@ Result<void> BlobStore::sync() {
     return state_->sync();
 }
 
-namespace {
-
-/// Returns the id of the task whose `artifacts/blobs` holds this file.
-std::string task_of(const std::filesystem::path& file) {
-    return file.parent_path().parent_path().parent_path().filename().string();
-}
-
-}  // namespace
-
 Result<std::string> BlobStore::get(std::string_view hash) const {
     State& state = *state_;
     const std::lock_guard lock(state.mutex);
@@ -405,10 +409,7 @@ Result<std::string> BlobStore::get(std::string_view hash) const {
     }
     std::error_code none;
     if (is_hash(hash) && !std::filesystem::exists(state.file.parent_path(), none) && !none) {
-        return Error{"AF-JRNL-011", "The task's blobs were freed", state.file.parent_path().string(),
-                     "`agentforge archive restore " + task_of(state.file) +
-                         "` brings them back if the repository keeps the task (`agentforge archive list`).",
-                     ErrorKind::not_found};
+        return blobs_freed(state.file.parent_path());
     }
     return Error{"AF-JRNL-011", "There is no blob '" + std::string(hash.substr(0, 80)) + "'", state.file.string(),
                  "Check the hash; the file may have been removed.", ErrorKind::not_found};

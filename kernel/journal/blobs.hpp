@@ -43,7 +43,7 @@ public:
     [[nodiscard]] Result<std::string> get(std::string_view hash) const;
     [[nodiscard]] bool contains(std::string_view hash) const;
     /// Makes the blobs of the store at `parent`, and those shared with it, readable through the store at `child`. Copies nothing
-    /// if the file system has hard links. Errors: `io` AF-JRNL-010.
+    /// if the file system has hard links. Errors: `not_found` AF-JRNL-011 the parent's blobs were freed; `io` AF-JRNL-010.
     [[nodiscard]] static Result<void> share(const std::filesystem::path& parent, std::string_view parent_task,
                                             const std::filesystem::path& child);
 

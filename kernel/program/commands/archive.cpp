@@ -70,7 +70,7 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
     std::vector<std::string> wanted;
     if (arguments.all) {
         for (const ArchivedTask& task : *tasks) {
-            if (!is_there(*place, task.task_id)) { wanted.push_back(task.task_id); }
+            if (can_restore(place->agentforge / "tasks", task.task_id)) { wanted.push_back(task.task_id); }
         }
     }
     for (const std::string& part : arguments.tasks) {
@@ -96,7 +96,7 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
     if (program.json_output) {
         program.print_json({{"restored", std::move(restored)}});
     } else if (wanted.empty()) {
-        program.out << "All archived tasks exist; nothing was restored.\n";
+        program.out << "All archived tasks are complete; nothing was restored.\n";
     }
     return 0;
 }
@@ -118,7 +118,7 @@ void add_archive(CLI::App& app, Program& program) {
     const Command restore = add_subcommand(
         *group, "restore", "Write archived tasks, or the blobs that `gc --blobs` removed, back into .agentforge/tasks");
     add_option(*restore, "task", arguments->tasks, "The ids of tasks, or unique parts")->type_name("ARCHIVED_TASK");
-    add_flag(*restore, "--all", arguments->all, "All archived tasks whose folders are gone");
+    add_flag(*restore, "--all", arguments->all, "All archived tasks whose folders or blobs are gone");
     add_flag(*restore, "--json", program.json_output, "Print JSON");
     restore->footer("Example:  agentforge archive restore --all");
     restore->callback(

@@ -3,6 +3,7 @@
 
 #include "base/ids.hpp"
 #include "program/command_line.hpp"
+#include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 #include "replay/fork.hpp"
@@ -19,6 +20,8 @@ struct ForkArguments {
 };
 
 Result<std::string> make_fork(Project& project, const std::string& parent, std::uint64_t step) {
+    AF_TRY(const TaskState state, project.tasks().state(parent));
+    AF_CHECK(check_plugins(project, state.pipeline, nullptr));
     AF_TRY(const Repository repository, Repository::open(project.place().root));
     const TaskServices& services = project.services();
     ForkOptions options{.from_step = step, .configuration = project.settings_for_task()};

@@ -82,6 +82,11 @@ class TestFork(ForkTest):
         self.assertEqual((after["tasks"], after["tokens"]), (before["tasks"] + 1, before["tokens"]))
         self.assertGreater(self.run_program("cost", child, "--json").json["total"]["input_tokens"], 0)
 
+    def test_a_fork_with_an_unknown_backend_is_refused(self):
+        before = self.tasks()
+        self.assert_error(self.run_program("fork", self.parent, "--from-step", 2, "--backend", "nosuch", "--no-resume"), "AF-PLUG-010", "nosuch")
+        self.assertEqual(self.tasks(), before)
+
     def test_a_change_of_the_shared_history_is_found(self):
         child = self.assert_code(self.run_program("fork", self.parent, "--from-step", 2, "--no-resume", "--json"), 0).json["task_id"]
         history = self.task_folder(child) / "history" / f"{self.parent}.yaml"
