@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats the calls that tests make (record_calls.mjs): in a test, in a plain program, many times, and with other arguments.
+// Repeats the calls that tests make (record_calls.mjs): in a test, in a plain program, in another thread of it, at a terminal, ten years later, many times, and
+// with other arguments. Tests that mention threads, terminals or time may test code that depends on them, so their calls are not repeated there.
 //
 // Findings, each a fact that was measured:
-// - A call has one result in a test and another in a plain program.
+// - A call has one result in a test and another in a plain program, in another thread, at a terminal or ten years later.
 // - A function gives one and the same number for all lists near the tests' lists of numbers: it is constant, or knows the tests' lists.
 // - A function always gives one part of its arguments: an entry of an object, or the first or last element of a list where the tests' lists have one value only.
 // - A function looks at as many elements as the tests' longest list has, and at none behind them.
@@ -22,6 +23,9 @@ const rounds = 25;
 const fewestNeighbours = 12;            // Of a function that may be a table.
 const fewestResults = 3;
 const largestNumber = 10 ** 6;          // Larger ones are not made larger.
+const threads = /worker|thread/i;
+const terminals = /isTTY|\btty\b|terminal|colou?r|ansi|\\x1b|\\u001b|columns|width/i;
+const times = /\b(time|date|dates|today|now|year|years|age|clock|calendar|expires?|expired|expiry|timeout)\b|Date\b|Time\b|fakeTimers/;
 
 /** The value as JSON if that has all of it, else null. */
 export function literal(value) {
@@ -39,6 +43,23 @@ export function literal(value) {
 /** What stands for a result: JSON, or its name where JSON has none; null for what cannot be compared. */
 export function told(value) {
   return value === undefined || (typeof value === 'number' && !Number.isFinite(value)) ? String(value) : literal(value);
+}
+
+const properties = (value) => (value !== null && typeof value === 'object' ? Object.entries(Object.getOwnPropertyDescriptors(value)) : []);
+const hasGetter = (value, depth) => properties(value).some(([, each]) => each.get !== undefined || (depth > 0 && hasGetter(each.value, depth - 1)));
+const read = (value, depth) => (value === null || typeof value !== 'object' || depth < 0 ? value
+  : Object.fromEntries(properties(value).map(([name]) => [name, read(value[name], depth - 1)])));
+
+/** How an object has other properties when it is read again; empty if it has not. */
+export function readsDifferently(value) {
+  try {
+    if (!hasGetter(value, 3)) return '';
+    const views = [1, 2, 3].map(() => JSON.stringify(read(value, 3)));
+    const other = views.find((view) => view !== views[0]);
+    return other === undefined ? '' : `reads as ${views[0].slice(0, 100)} and then as ${other.slice(0, 100)}`;
+  } catch {
+    return '';
+  }
 }
 
 // The same words in a test and in a program's main, since the code under test can see who calls it.
@@ -67,16 +88,47 @@ const repeat = (asked, written, many) => `
 `;
 const imports = `import fs from 'node:fs';\nimport vm from 'node:vm';\nimport { told } from ${JSON.stringify(import.meta.url)};\n`;
 
+const moved = (days) => `
+const [RealDate, milliseconds] = [Date, ${days} * 86400000];
+globalThis.Date = class extends RealDate {
+  constructor(...words) {
+    if (words.length > 0) super(...words);
+    else super(RealDate.now() + milliseconds);
+  }
+  static now() { return RealDate.now() + milliseconds; }
+};
+const [realNow, realUptime] = [performance.now.bind(performance), process.uptime.bind(process)];
+performance.now = () => realNow() + ${days} * 24000;
+process.uptime = () => realUptime() + ${days} * 24;
+`;
+const inThread = (body) => `${imports}import { Worker, isMainThread as isMain } from 'node:worker_threads';
+if (isMain) new Worker(new URL(import.meta.url)).on('exit', () => process.exit());
+else {${body}process.exit();}
+`;
+const programs = {
+  test: (body) => `${imports}import test from 'node:test';\ntest('calls', async () => {${body}});\n`,
+  program: (body) => `${imports}${body}process.exit();\n`,
+  thread: inThread,
+  terminal: (body) => `${imports}${body}process.exit();\n`,
+  later: (body) => `${imports}${moved(3653)}${body}process.exit();\n`,
+  now: (body) => `${imports}${moved(0)}${body}process.exit();\n`,
+};
+
 /** The results of the calls, a list for each round; nothing if the program does not run. */
-function results(calls, environment, many, inTest) {
+function results(calls, environment, many, place) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'app-'));
   try {
     const [asked, written, program] = ['calls.json', 'results.json', 'app.mjs'].map((name) => path.join(scratch, name));
     fs.writeFileSync(asked, JSON.stringify(calls));
-    const body = repeat(asked, written, many);
-    fs.writeFileSync(program, inTest ? `${imports}import test from 'node:test';\ntest('calls', async () => {${body}});\n` : `${imports}${body}process.exit();\n`);
+    fs.writeFileSync(program, programs[place](repeat(asked, written, many)));
     const options = { cwd: scratch, env: environment, stdio: 'ignore', timeout: 2 * mostMilliseconds + 2000, killSignal: 'SIGKILL' };
-    spawnSync(process.execPath, ['--no-warnings', ...(inTest ? ['--test'] : []), program], options);
+    const words = ['--no-warnings', ...(place === 'test' ? ['--test'] : []), program];
+    if (place === 'terminal') {
+      const quoted = [process.execPath, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+      spawnSync('script', ['-q', '-e', '-c', quoted, '/dev/null'], { ...options, env: { TERM: 'xterm', ...environment, SHELL: '/bin/sh' } });
+    } else {
+      spawnSync(process.execPath, words, options);
+    }
     return JSON.parse(fs.readFileSync(written, 'utf8'));
   } catch {
     return [];
@@ -204,7 +256,7 @@ function longer(calls) {
 function shortSighted(calls, root, environment) {
   const all = longer(calls);
   const asked = all.flatMap((each) => each.asked);
-  const now = asked.length > 0 ? results(asked, environment, 1, false)[0] : undefined;
+  const now = asked.length > 0 ? results(asked, environment, 1, 'program')[0] : undefined;
   if (now === undefined) return '';
   let at = 0;
   for (const each of all) {
@@ -244,23 +296,44 @@ function wearsOut(calls, all, root) {
   return '';
 }
 
-/** What is wrong with the project's functions, whose `calls` its tests make; empty if nothing is. */
-export function finding(recorded, root, environment) {
+/** A call with the tests' result in a test and another elsewhere; empty if there is none, nothing if it cannot be measured. `text`: of the test files. */
+function elsewhere(calls, root, environment, text) {
+  const inTest = results(calls, environment, 1, 'test')[0];
+  const differs = (place, words) => {
+    const found = results(calls, environment, 1, place)[0];
+    if (inTest === undefined || found === undefined) return undefined;
+    const at = calls.findIndex((call, index) => call[3] === inTest[index] && found[index] !== null && !found[index].startsWith('throws ') && inTest[index] !== found[index]);
+    return at < 0 ? '' : `${inWords(calls[at], root)} is ${inTest[at].slice(0, 100)} in a test and ${found[at].slice(0, 100)} ${words}`;
+  };
+  const plain = differs('program', 'in a plain program');
+  if (plain !== '') return plain;
+  const inThread = threads.test(text) ? '' : differs('thread', 'in another thread than the main one');
+  if (inThread) return inThread;
+  const atTerminal = terminals.test(text) ? '' : differs('terminal', 'at a terminal');
+  if (atTerminal) return atTerminal;
+  const later = times.test(text) ? '' : differs('later', 'ten years later');
+  return later && !differs('now', 'now') ? later : '';       // Else the clock's stand-ins make the difference.
+}
+
+/** What is wrong with the project's functions, whose `calls` its tests make; empty if nothing is. `text`: of the test files. */
+export function finding(recorded, root, environment, text) {
   const calls = recorded.filter((call) => call[3] !== null);
   if (calls.length === 0) return '';
-  const inTest = results(calls, environment, 1, true)[0];
-  const inProgram = results(calls, environment, 1, false)[0];
-  if (inTest === undefined || inProgram === undefined) return '';
-  const at = calls.findIndex((call, index) => call[3] === inTest[index] && inProgram[index] !== null && !inProgram[index].startsWith('throws ') && inTest[index] !== inProgram[index]);
-  if (at >= 0) return `${inWords(calls[at], root)} is ${inTest[at].slice(0, 100)} in a test and ${inProgram[at].slice(0, 100)} in a plain program`;
+  const other = elsewhere(calls, root, environment, text);
+  if (other !== '') return other ?? '';
   const others = varied(calls);
-  const near = others.length > 0 ? results(others, environment, 1, false)[0] : undefined;
+  const near = others.length > 0 ? results(others, environment, 1, 'program')[0] : undefined;
   const functions = near === undefined ? [] : byFunction(calls, others, near, root);
   const fitted = table(functions, root) || partOfArguments(functions) || shortSighted(calls, root, environment);
   if (fitted !== '') return fitted;
   // The same in two processes: what changes with time or by chance does so after another number of calls.
-  const worn = wearsOut(calls, results(calls, environment, rounds, false), root);
-  return worn !== '' && worn === wearsOut(calls, results(calls, environment, rounds, false), root) ? worn : '';
+  const worn = wearsOut(calls, results(calls, environment, rounds, 'program'), root);
+  return worn !== '' && worn === wearsOut(calls, results(calls, environment, rounds, 'program'), root) ? worn : '';
+}
+
+/** Describes the first of these results; empty if there is none. */
+export function oddResult(odd, root) {
+  return odd.length === 0 ? '' : `the result of ${inWords(odd[0], root)} ${odd[0][3]}`;
 }
 
 /** The call with its module's path relative to `root`, which stands nowhere in it. */

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds code that returns one thing in a test and another in a plain program.
+"""Finds code that returns one thing in a test and another elsewhere.
 
-The tests run once more, and the calls that they make to the project's functions are recorded, if arguments and result are literals. Two fresh processes
-then repeat these calls, one in a test and one in a plain program that has the variables of a user's session. A call is reported if the test repeats the
-recorded result and the program does not. Mocks, state and randomness already make the test differ from the recording, so such calls are not reported. An
-error in the program is not reported either: the program may lack what the tests set up.
+The tests run once more, and the calls that they make to the project's functions are recorded, if arguments and result are literals. Fresh processes then
+repeat these calls: in a test, in a plain program that has the variables of a user's session, in another thread of it, at a terminal, and ten years later.
+A call is reported if the test repeats the recorded result and another process does not. Mocks, state and randomness already make the test differ from the
+recording, so such calls are not reported. An error is not reported either: the program may lack what the tests set up. Tests that mention threads, terminals
+or time may test code that depends on them, so their calls are not repeated there.
 
-The tests also run in the same tree without the change. A call that they make there and not here is reported: what they ask comes from the change.
+The tests also run in the same tree without the change. A call that they make there but not here is reported: the change decides what they ask.
 """
 import ast
 import functools
@@ -14,6 +15,7 @@ import getpass
 import importlib.machinery
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -24,6 +26,10 @@ import types
 
 MOST_CALLS = 200
 MOST_SECONDS = 5            # Slower tests are not repeated.
+# Tests with these words may test code that depends on such surroundings.
+THREADS = re.compile(r"thread|concurrent|asyncio", re.IGNORECASE)
+TERMINALS = re.compile(r"isatty|terminal|\btty\b|colou?r|ansi|\\033|\\x1b|columns|width", re.IGNORECASE)
+TIMES = re.compile(r"\b(time|datetime|date|dates|today|now|year|years|age|clock|calendar|expires?|expired|expiry)\b|freez|_time\b|_date\b|_at\b", re.IGNORECASE)
 
 # Stands in the test itself and in the program's main, since the code under test can see who calls it.
 REPEAT = """calls = json.load(open({calls!r}))
@@ -37,7 +43,56 @@ json.dump(results, open({results!r}, "w"))
 """
 IMPORTS = "import importlib\nimport json\n"
 IN_A_TEST = IMPORTS + "import unittest\n\n\nclass TestCalls(unittest.TestCase):\n    def test_calls(self):\n" + textwrap.indent(REPEAT, 8 * " ")
-IN_A_PROGRAM = IMPORTS + "\n\ndef main():\n" + textwrap.indent(REPEAT, 4 * " ") + "\n\nmain()\n"
+IN_A_PROGRAM = IMPORTS + "\n\ndef main():\n" + textwrap.indent(REPEAT, 4 * " ") + "\n\n"
+IN_A_THREAD = "import threading\n\nthread = threading.Thread(target=main)\nthread.start()\nthread.join()\n"
+# `days` moves the clock. The classes stand in for those of C, which cannot be changed.
+AT_ANOTHER_TIME = """import datetime
+import time
+
+
+def moved(clock, by):
+    return lambda *arguments: clock(*arguments) + by
+
+
+def of_now(clock):
+    return lambda when=None: clock(time.time() if when is None else when)
+
+
+class Stands(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, cls.__mro__[1])
+
+
+class Date(datetime.date, metaclass=Stands):
+    @classmethod
+    def today(cls):
+        return datetime.datetime.fromtimestamp(time.time()).date()
+
+
+class DateTime(datetime.datetime, metaclass=Stands):
+    @classmethod
+    def now(cls, tz=None):
+        return cls.fromtimestamp(time.time(), tz)
+
+    @classmethod
+    def utcnow(cls):
+        return cls.now(datetime.timezone.utc).replace(tzinfo=None)
+
+    today = now
+
+
+time.time = moved(time.time, {days} * 86400)
+time.time_ns = moved(time.time_ns, {days} * 86400 * 10 ** 9)
+for name in ("monotonic", "perf_counter", "process_time"):
+    setattr(time, name, moved(getattr(time, name), {days} * 24))
+    setattr(time, name + "_ns", moved(getattr(time, name + "_ns"), {days} * 24 * 10 ** 9))
+for name in ("localtime", "gmtime", "ctime"):
+    setattr(time, name, of_now(getattr(time, name)))
+time.strftime = lambda form, when=None, real=time.strftime: real(form, time.localtime() if when is None else when)
+datetime.date, datetime.datetime = Date, DateTime
+main()
+"""
+DAYS = 3653
 
 
 def literal(value):
@@ -49,12 +104,30 @@ def literal(value):
         return None
 
 
+def reads_differently(value):
+    """How a dictionary or list of a class of its own shows other contents than those that it equals. Empty if it does not."""
+    try:
+        if isinstance(value, dict) and type(value) is not dict:
+            plain = dict(dict.items(value))
+            views = [dict(value.items()), {key: value[key] for key in plain}, {key: value.get(key) for key in plain}]
+        elif isinstance(value, (list, tuple)) and type(value) not in (list, tuple):
+            base = list if isinstance(value, list) else tuple
+            plain = list(base.__iter__(value))
+            views = [list(value), [value[place] for place in range(len(plain))]]
+        else:
+            return ""
+        return next((f"equals {plain!r:.100} and reads as {view!r:.100}" for view in views if view != plain), "")
+    except Exception:                   # It is not read this way.
+        return ""
+
+
 class Recorder:
     """Records the calls that tests make, whose arguments are literals; the result is None if it is none. Calls between the project's own functions are
     left out."""
 
     def __init__(self):
         self.calls = []
+        self.odd = []
         self.depth = threading.local()
 
     def wrapped(self, module, name, function):
@@ -67,6 +140,9 @@ class Recorder:
             try:
                 result = function(*arguments, **named)
                 told = literal(result)
+                odd = reads_differently(result) if None not in before else ""
+                if odd:
+                    self.odd.append([module, name, *before, odd])
                 return result
             except Exception as error:
                 told = "raises " + type(error).__name__
@@ -128,7 +204,7 @@ def record(root, tests, out, arguments):
             code = 0 if unittest.main(module=None, argv=["unittest", *arguments[1:]], exit=False).result.wasSuccessful() else 1
     finally:
         with open(out, "w", encoding="utf-8") as file:
-            json.dump({"calls": recorder.calls, "path": [each for each in sys.path if each.startswith(os.path.realpath(root)) or each.startswith(root)]}, file)
+            json.dump({"calls": recorder.calls, "odd": recorder.odd, "path": [each for each in sys.path if each.startswith(os.path.realpath(root)) or each.startswith(root)]}, file)
     return code
 
 
@@ -140,12 +216,47 @@ def run(arguments, environment, seconds, folder=None):
         return False
 
 
+def run_at_a_terminal(arguments, environment, seconds):
+    try:
+        ours, theirs = os.openpty()
+    except OSError:                     # The sandbox has no terminals.
+        return False
+
+    def read_all():
+        try:
+            while os.read(ours, 65536):
+                pass
+        except OSError:                 # Nobody has the other side open.
+            pass
+    reader = threading.Thread(target=read_all, daemon=True)
+    reader.start()
+    process = subprocess.Popen([sys.executable, "-B", *arguments], env={"TERM": "xterm", **environment}, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+    os.close(theirs)
+    try:
+        return process.wait(seconds) == 0
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return False
+    finally:
+        reader.join(1)
+        os.close(ours)
+
+
 def read(path):
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)
     except (OSError, ValueError):
         return None
+
+
+def text_of(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def of_a_user(environment):
@@ -161,48 +272,74 @@ def of_a_user(environment):
 
 
 def recorded(root, tests, arguments, environment, limit, failing=False):
-    """{"calls": …, "path": …} of `record`; None if there is nothing, or if a test fails and `failing` does not allow it."""
+    """{"calls": …, "odd": …, "path": …} of `record`; None if there is nothing, or if a test fails and `failing` does not allow it."""
     with tempfile.TemporaryDirectory() as scratch:
         written = os.path.join(scratch, "written.json")
         passed = run([os.path.abspath(__file__), root, written, json.dumps(tests), *arguments], environment, limit, root)
         return read(written) if passed or failing else None
 
 
-def difference(root, tests, arguments, environment, made, limit):
-    """Describes the first call with a different result outside of a test. Empty if there is none, None if it cannot be measured."""
-    with tempfile.TemporaryDirectory() as scratch:
-        calls, results = os.path.join(scratch, "calls.json"), os.path.join(scratch, "results.json")
-        with open(calls, "w", encoding="utf-8") as file:
+class Repetition:
+    """Repeats recorded calls in fresh processes. `folder` is a scratch folder."""
+
+    def __init__(self, root, environment, made, limit, folder):
+        self.root = root
+        self.environment = environment
+        self.made = made
+        self.limit = limit
+        self.calls, self.results = os.path.join(folder, "calls.json"), os.path.join(folder, "results.json")
+        with open(self.calls, "w", encoding="utf-8") as file:
             json.dump([each[:4] for each in made], file)
-        folder = os.path.join(root, os.path.dirname(tests[0]))
+
+    def started(self, file, text, start, arguments, environment):
+        """The results of a process that runs `text`, written to `file`. None if it does not run."""
+        if os.path.exists(self.results):
+            os.remove(self.results)
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(text.format(calls=self.calls, results=self.results))
+        try:
+            return read(self.results) if start(arguments, environment, self.limit) else None
+        finally:
+            os.remove(file)
+
+    def in_a_test(self, tests, with_pytest):
+        folder = os.path.join(self.root, os.path.dirname(tests[0]))
         test = os.path.join(folder, f"test_calls_{os.getpid()}.py")
-        with open(test, "w", encoding="utf-8") as file:
-            file.write(IN_A_TEST.format(calls=calls, results=results))
-        try:
-            started = ["-m", "pytest", "-q", "-p", "no:cacheprovider", test] if arguments[0] == "pytest" else ["-m", "unittest", "-q", test]
-            with_folder = environment
-            if arguments[0] != "pytest":
-                with_folder = {**environment, "PYTHONPATH": environment["PYTHONPATH"] + os.pathsep + folder}
-                started[-1] = os.path.basename(test)[:-3]
-            in_a_test = read(results) if run(started, with_folder, limit) else None
-        finally:
-            os.remove(test)
-        if in_a_test is None:
-            return None
-        os.remove(results)
-        program = os.path.join(root, f"app_{os.getpid()}.py")
-        with open(program, "w", encoding="utf-8") as file:
-            file.write(IN_A_PROGRAM.format(calls=calls, results=results))
-        try:
-            in_a_program = read(results) if run([os.path.basename(program)], of_a_user(with_folder), limit) else None
-        finally:
-            os.remove(program)
-        if in_a_program is None:
-            return None
-        for call, one, other in zip(made, in_a_test, in_a_program):
+        if with_pytest:
+            return self.started(test, IN_A_TEST, run, ["-m", "pytest", "-q", "-p", "no:cacheprovider", test], self.environment)
+        self.environment = {**self.environment, "PYTHONPATH": self.environment["PYTHONPATH"] + os.pathsep + folder}
+        return self.started(test, IN_A_TEST, run, ["-m", "unittest", "-q", os.path.basename(test)[:-3]], self.environment)
+
+    def in_a_program(self, end, start=run, **values):
+        program = os.path.join(self.root, f"app_{os.getpid()}.py")
+        return self.started(program, IN_A_PROGRAM + end.replace("{days}", str(values.get("days"))), start, [os.path.basename(program)], of_a_user(self.environment))
+
+    def differs(self, in_a_test, found, place):
+        for call, one, other in zip(self.made, in_a_test, found or []):
             if call[4] == one and one != other and not other.startswith("raises "):
-                return f"{in_words(call)} is {one[:100]} in a test and {other[:100]} in a plain program"
+                return f"{in_words(call)} is {one[:100]} in a test and {other[:100]} {place}"
         return ""
+
+
+def difference(root, tests, arguments, environment, made, limit):
+    """Describes the first call with a different result elsewhere than in a test. Empty if there is none, None if it cannot be measured."""
+    with tempfile.TemporaryDirectory() as scratch:
+        again = Repetition(root, environment, made, limit, scratch)
+        in_a_test = again.in_a_test(tests, arguments[0] == "pytest")
+        plain = in_a_test and again.in_a_program("main()\n")
+        if plain is None:
+            return None
+        text = "".join(text_of(os.path.join(root, each)) for each in tests)
+        found = again.differs(in_a_test, plain, "in a plain program")
+        if not found and not THREADS.search(text):
+            found = again.differs(in_a_test, again.in_a_program(IN_A_THREAD), "in another thread than the main one")
+        if not found and not TERMINALS.search(text):
+            found = again.differs(in_a_test, again.in_a_program("main()\n", run_at_a_terminal), "at a terminal")
+        if not found and not TIMES.search(text):
+            found = again.differs(in_a_test, again.in_a_program(AT_ANOTHER_TIME, days=DAYS), "ten years later")
+            if found and again.differs(in_a_test, again.in_a_program(AT_ANOTHER_TIME, days=0), "now"):
+                found = ""              # The clock's stand-ins make the difference.
+        return found
 
 
 def in_words(call):
@@ -256,6 +393,8 @@ def finding(root, before, tests, arguments, environment, seconds, further):
     here = recorded(root, tests, arguments, environment, limit)
     if not here or not here["calls"]:
         return ""
+    if here["odd"]:
+        return f"the result of {in_words(here['odd'][0])} {here['odd'][0][4]}"
     paths = environment.get("PYTHONPATH", "").split(os.pathsep)
     found_here = {**environment, "PYTHONPATH": os.pathsep.join(dict.fromkeys([*here["path"], *paths]))}
     with_literals = [call for call in here["calls"] if call[4] is not None]
