@@ -270,9 +270,9 @@ void TestQualityJudgment::judge_expected_values() {
 void TestQualityJudgment::judge_other_runs() {
     if (!evidence_.plain.empty()) {
         refuse(
-            "The new tests pass here and fail when they are run plainly (in a copy at another place, under other names of files, in another order, without the "
-            "kernel's recorder): " +
-            evidence_.plain + ". Neither tests nor code may depend on how, where or by which name they are run.");
+            "The new tests pass here and fail when they are run plainly: " + evidence_.plain +
+            ". Neither tests nor code may depend on how, where or under which name they run: a plain run uses another folder, other "
+            "file names and another order, and no recorder.");
     }
     if (evidence_.varied_calls > 0) { verdict_.facts["varied_calls"] = evidence_.varied_calls; }
     if (!evidence_.no_work.empty()) { refuse(evidence_.no_work + "."); }
