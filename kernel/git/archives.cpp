@@ -2,6 +2,7 @@
 #include "git/archives.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -330,13 +331,15 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
     }
     AF_TRY(const ArchivedFiles files, files_of_archive(handle.get(), tree, task_id));
     const fs::path place = tasks / task_id;
+    AF_CHECK(make_directories(tasks));
+    const FileDescriptor one_at_a_time(::open(tasks.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (one_at_a_time.get() >= 0) { ::flock(one_at_a_time.get(), LOCK_EX); }
     if (!can_restore(tasks, task_id)) {
         return Error{"AF-GIT-056", "task " + std::string(task_id) + " already exists, so it was not restored", place.string(),
                      "move its folder away first", ErrorKind::conflict};
     }
     std::error_code error;
     if (!fs::exists(fs::symlink_status(place, error))) {
-        AF_CHECK(make_directories(tasks));
         AF_CHECK(write_archived(handle.get(), files, "escalations/", escalations));
         return restore_folder(handle.get(), files, "task/", place);
     }

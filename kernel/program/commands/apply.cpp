@@ -35,9 +35,14 @@ Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git
 }
 
 /// Makes git's index notice files that were only touched: `git apply --index` takes them for changed.
-void refresh_index(ProcessRunner& processes, const GitStandIn& git, const Program& program) {
+Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, const Program& program) {
     const ProcessRequest request = own_git(git, program.environment, {"update-index", "-q", "--refresh"});
-    static_cast<void>(processes.run(request, Stop{program.cancel, std::nullopt}).ok());  // It fails where files have changed.
+    AF_TRY(const ProcessOutcome done, processes.run(request, Stop{program.cancel, std::nullopt}));
+    if (done.err.find("index.lock") == std::string::npos) { return {}; }  // It also fails where files have changed.
+    return Error{"AF-GIT-011",
+                 "git cannot write its index because of a lock; nothing was changed: " + first_line(sanitize_utf8(done.err)),
+                 git.work_directory().string(), "wait for the other git program; if none runs, remove the `.lock` file that is named",
+                 ErrorKind::transient};
 }
 
 Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state) {
@@ -234,7 +239,7 @@ Result<void> TaskApply::end_interrupted() {
 
 /// Checks that the change applies, or is there already.
 Result<void> TaskApply::check_fits() {
-    if (arguments_.index) { refresh_index(*processes_, *git_, program_); }
+    if (arguments_.index) { AF_CHECK(refresh_index(*processes_, *git_, program_)); }
     AF_TRY(const ProcessOutcome fits, git_apply(*processes_, *git_, program_, patch_, flags_to_check(arguments_.index)));
     if (fits.exit_code == 0) { return {}; }
     AF_TRY(const ProcessOutcome back, git_apply(*processes_, *git_, program_, patch_, {"--check", "--reverse"}));
