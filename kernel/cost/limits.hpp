@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits on the usage of a task and each of its stages, and whether the next model call still fits.
 //
-// A limit is never exceeded: a call is made only if its maximum usage still fits. A stage's share of the task's tokens and money
-// is its `budget_share`, plus what earlier stages left over. A share stops a stage only once it is used up, because the maximum
-// of one call is often more than the whole share of a small stage.
+// A call is made only if its maximum usage still fits, so a limit is never exceeded, except by the first call of a command that
+// reports its cost afterwards. A stage's share of the task's tokens and money is its `budget_share`, plus what earlier stages
+// left over. A share stops a stage only once it is used up, because the maximum of one call is often more than the whole share
+// of a small stage.
 #pragma once
 
 #include <chrono>
