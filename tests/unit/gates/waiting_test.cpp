@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which test files may wait for the implementation: those that need a name of the specification.
+#include <array>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,6 +103,24 @@ TEST(WaitingFiles, miss_at_linking_what_only_a_header_declares) {
     const json::object specification{{"interfaces", json::array{json::object{{"name", "triple"}, {"file", "ops.hpp"}}}}};
     EXPECT_TRUE(
         lacks_specified_name(*language, specification, "does not build: undefined reference to `triple(int)'", {"triple"}));
+}
+
+TEST(WaitingFiles, may_miss_any_member_of_a_type_that_is_declared_without_members) {
+    const std::array<std::array<const char*, 3>, 4> messages{
+        {{"cpp", "namespace pools { template <class T> class Pool; }",
+          "error: 'class pools::Pool<int>' has no member named 'acquire'"},
+         {"cpp", "struct Pool;", "error: no member named 'acquire' in 'pools::Pool<int>'"},
+         {"rust", "pub struct Pool<T>;", "error[E0599]: no method named `acquire` found for struct `Pool<T>` in the current scope"},
+         {"java", "public class Pool", "error: cannot find symbol symbol: method acquire() location: variable pool of type Pool"}}};
+    for (const auto& [name, signature, message] : messages) {
+        const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", name);
+        ASSERT_TRUE(language.ok());
+        const auto specified = [](const char* text) {
+            return json::object{{"interfaces", json::array{json::object{{"name", "Pool"}, {"signature", text}}}}};
+        };
+        EXPECT_TRUE(lacks_specified_name(*language, specified(signature), message)) << message;
+        EXPECT_FALSE(lacks_specified_name(*language, specified("class Pool { public: int available(); };"), message)) << message;
+    }
 }
 
 TEST(MissedNames, of_a_test_are_those_that_the_specification_has) {
