@@ -112,6 +112,14 @@ def resume(world, arguments):      # noqa: ARG001
     world.program("resume", world.task(), *world.answered)
 
 
+def continue_or_resume(world, arguments):
+    """The command once more if the task is completed: it had not begun, or it is refused because it is done."""
+    if world.program("status", world.task(), "--json").json["status"] == "completed":
+        again(world, arguments)
+    else:
+        resume(world, arguments)
+
+
 def approve_and_resume(world, arguments):
     if world.program("escalations", "list", "--json").json["escalations"]:
         world.program(*arguments, codes=(0, 1, 22, 23))
@@ -170,7 +178,7 @@ SCENARIOS = (
     Scenario("start to spec", fresh, lambda w: ("start", "--transcript", w.transcript, "--exit-after", "spec", REQUEST), start_or_resume, weight=4),
     Scenario("resume", paused, lambda w: ("resume", w.task(), *w.answered, "--set", "limits.max_steps=400"),
              lambda w, a: w.program(*a), weight=2),
-    Scenario("continue", specified, lambda w: ("continue", w.task(), "--extend-to", "red", *w.answered), resume, weight=2),
+    Scenario("continue", specified, lambda w: ("continue", w.task(), "--extend-to", "red", *w.answered), continue_or_resume, weight=2),
     Scenario("approve (deliver)", waiting("refactor"), lambda w: ("approve", w.task(), *w.answered), approve_and_resume, weight=4),
     Scenario("reject", waiting("spec"), lambda w: ("reject", w.task(), "--reason", "no", "--no-resume"), again),
     Scenario("resolve", asking, lambda w: ("resolve", question(w), "Yes", "--no-resume"), resolve_and_resume),
