@@ -211,7 +211,7 @@ fs::path baseline_file(const ProjectPlace& place) { return place.agentforge / "c
 void add_check(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<CheckArguments>();
     const Command command = add_subcommand(
-        app, "check", "Find violations of the conformance checks, without a model; exit with code 1 if a new one blocks");
+        app, "check", "Find violations of the conformance checks, without a model; exit 1 if a new one is major or critical");
     add_option(*command, "path", arguments->paths,
                "Files and folders (default: the whole checkout, uncommitted changes included)")
         ->type_name("PATH");

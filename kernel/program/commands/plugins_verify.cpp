@@ -101,8 +101,7 @@ int verify_plugins(Program& program) {
 }  // namespace
 
 void add_plugins_verify(CLI::App& group, Program& program) {
-    const Command verify =
-        add_subcommand(group, "verify", "Compare every plugin that AgentForge does not ship with plugins.lock");
+    const Command verify = add_subcommand(group, "verify", "Check every third-party plugin against plugins.lock");
     add_flag(*verify, "--json", program.json_output, "Print JSON");
     verify->footer("Example:  agentforge plugins verify");
     verify->callback([&program] {

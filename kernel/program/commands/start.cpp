@@ -624,7 +624,7 @@ void add_asking_options(const Command& command, StartArguments& arguments) {
         ->repeatable();
     const Option iterate =
         add_flag(*command, "--iterate", arguments.iterate,
-                 "Stop at each artifact that can be revised, to approve it, ask for changes, go back or end there");
+                 "Stop at each artifact that can be revised: you approve it, ask for changes, go back or end there");
     const Option iterate_at =
         *add_option(*command, "--iterate-at", arguments.iterate_at, "The same, but only for this stage; may be repeated")
              ->type_name("STAGE")
@@ -653,7 +653,7 @@ void add_model_options(const Command& command, Program& program) {
             program.settings.emplace_back("llm.backend", "replay");
             program.settings.emplace_back("llm.transcript", file);
         },
-        "Answer from this recorded transcript (the replay backend)")
+        "Take the model's answers from this recorded transcript (the replay backend)")
         ->type_name("FILE")
         ->excludes(backend);
     add_option_function(
@@ -687,7 +687,7 @@ void add_limit_options(const Command& command, Program& program) {
     add_option_function(
         *command, "--cycle-limit",
         [&program](const std::string& times) { program.settings.emplace_back("orchestration.cycle_limit", times); },
-        "How many times work may go back to a stage before a person is asked (orchestration.cycle_limit)")
+        "How many times work may go back to a stage before a person decides (orchestration.cycle_limit)")
         ->type_name("N");
 }
 
@@ -742,7 +742,7 @@ constexpr StartCommand start_commands[] = {
      "  agentforge design \"Add OAuth2 authentication\"\n"
      "  agentforge design \"Add a cache\" --iterate\n"
      "  agentforge design \"Add a cache\" --no-iterate"},
-    {"implement", "Turn a request into a verified commit, even if its words suggest another pipeline", "implement",
+    {"implement", "Turn a request into a verified commit, even if the request's wording suggests another pipeline", "implement",
      "Examples:\n"
      "  agentforge implement \"Plan B for slow disks: a cache\"\n"
      "  agentforge implement --from-spec spec.yaml \"Add a cache\"\n"

@@ -493,12 +493,12 @@ void add_status(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatusArguments>();
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
     command->aliases({"list", "ps"});
-    add_option(*command, "task", arguments->task, "The task's id, or a unique part, or a set's; without it: all tasks")
+    add_option(*command, "task", arguments->task, "A task's id, or a unique part, or a set's id (default: all tasks)")
         ->type_name("TASK");
     const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks in this state, as the list shows it")
                               ->one_of({"pending", "running", "in_progress", "paused", "awaiting_approval", "escalated",
                                         "interrupted", "completed", "failed", "aborted", "unknown"});
-    add_flag(*command, "--all", arguments->list.all, "Tasks of every known repository that have not ended");
+    add_flag(*command, "--all", arguments->list.all, "Open tasks of every known repository");
     add_flag(*command, "--ended", arguments->list.ended, "With --all: ended tasks, too")->needs("--all")->excludes(state);
     add_option_function(
         *command, "--limit",
@@ -506,7 +506,7 @@ void add_status(CLI::App& app, Program& program) {
             arguments->limit_given = true;
             arguments->list.limit = std::stoull(number);
         },
-        "At most N tasks of a repository, the newest first (default: 20); 0: all")
+        "At most N tasks per repository, newest first (default: 20; 0: all)")
         ->type_name("N")
         ->between(0, 1'000'000);
     const Option detail =

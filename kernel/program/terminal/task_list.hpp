@@ -21,7 +21,7 @@ namespace agentforge::kernel {
 struct TaskListOptions {
     std::string state;         ///< Only tasks with this status; empty: any.
     std::uint64_t limit = 20;  ///< At most this many of a repository, the newest first; 0: no limit.
-    bool all = false;          ///< Tasks of every known repository that have not ended.
+    bool all = false;          ///< Open tasks of every known repository.
     bool ended = false;        ///< With `all`: those that have ended, too.
     bool watch = false;        ///< JSON is one object a line.
 };
