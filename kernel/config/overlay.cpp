@@ -193,7 +193,8 @@ Result<ResolvedTemplate> resolve_template(const YamlDocument& document, const st
     }
     const json::value* changes = own->if_contains("changes");
     if (changes == nullptr || !changes->is_array()) {
-        return wrong("/pipeline", "`changes` is missing or no list", "Write changes: [] and what is to be other below it");
+        return wrong("/pipeline", "`changes` is missing or not a list",
+                     "Write `changes:` and below it a list of the differences");
     }
     Overlay overlay(document, base->second);
     for (std::size_t i = 0; i < changes->get_array().size(); ++i) {

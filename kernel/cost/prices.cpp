@@ -154,7 +154,7 @@ Result<void> PriceReader::read_field(std::string_view key, const json::value& va
         }
         source.as_of = std::string(value.get_string());
     } else if (key == "source") {
-        if (!value.is_string()) { return wrong(at, "`source` must be a text", "Say where the prices were looked up."); }
+        if (!value.is_string()) { return wrong(at, "`source` must be a string", "Say where the prices were looked up."); }
         source.source = std::string(value.get_string());
     } else if (key == "models") {
         if (!value.is_object()) {

@@ -75,7 +75,7 @@ public:
         // `answer: 42` and `answer: true` are texts to a person.
         if (value->is_string()) { return std::string(value->get_string()); }
         if (value->is_int64() || value->is_uint64() || value->is_bool()) { return to_json_line(*value); }
-        return wrong(key, "must be a text (put it in quotes)");
+        return wrong(key, "must be a string (put it in quotes)");
     }
     Result<bool> truth(std::string_view key, bool required) {
         const json::value* value = find(key);
@@ -508,7 +508,7 @@ Result<std::optional<Error>> EscalationStore::discard_early_answer(std::string_v
         if (error) {
             return Error{
                 "AF-ESC-008",
-                "Cannot rename the answer to " + std::string(id) + ", which existed before its question: " + error.message(),
+                "Cannot set aside the answer to " + std::string(id) + ", which existed before its question: " + error.message(),
                 answer.string(), "Remove it", ErrorKind::io};
         }
         return std::optional<Error>(

@@ -26,7 +26,7 @@ public:
     std::string text(const char* key) {
         const auto* found = value_.if_contains(key);
         if (found != nullptr && found->is_string()) { return std::string(found->get_string()); }
-        wrong(key, "a text");
+        wrong(key, "a string");
         return {};
     }
     std::uint64_t number(const char* key) {

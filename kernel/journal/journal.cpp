@@ -369,7 +369,7 @@ Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin
     const JournalVisitor records_only{.header = {}, .record = visitor.record};
     AF_TRY(Contents before, Parser(path, file->get(), size, records_only, history, end, depth + 1).parse());
     if (before.head.seq != end || (end == origin.seq && before.head.hash != origin.hash)) {
-        return broken("its history holds another one in that place");
+        return broken("its history has a different one in that place");
     }
     SharedRecords shared{before.head, std::move(before.history)};
     shared.parts.push_back({origin.task, before.sum.size(), before.sum.value()});
@@ -439,7 +439,7 @@ Result<void> Journal::create_file(const fs::path& path, const json::object& head
     text += '\n';
     if (auto made = create_file_exclusive(path, text, Durability::synced); !made.ok()) {
         if (made.error().kind != ErrorKind::conflict) { return std::move(made).error(); }
-        return Error{"AF-JRNL-001", "The journal exists already", path.string(), "Resume the task instead of starting it again.",
+        return Error{"AF-JRNL-001", "The journal already exists", path.string(), "Resume the task instead of starting it again.",
                      ErrorKind::conflict};
     }
     return {};

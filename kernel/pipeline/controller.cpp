@@ -230,7 +230,7 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
     const TaskStatus status = (*session)->state().status;
     if (status == TaskStatus::completed) {
         return broken_rule("AF-ORCH-042",
-                           "task " + std::string(task_id) + " has ended already (" + std::string(to_string(status)) + ")",
+                           "task " + std::string(task_id) + " has already ended (" + std::string(to_string(status)) + ")",
                            "nothing to do", ErrorKind::conflict);
     }
     // The process may end during the steps after this record. Each of them can be repeated.

@@ -25,7 +25,7 @@ public:
         const json::value* value = take(name, required);
         if (value == nullptr) { return {}; }
         if (!value->is_string()) {
-            wrong(name, "a text");
+            wrong(name, "a string");
             return {};
         }
         return std::string(value->get_string());

@@ -100,7 +100,7 @@ private:
     Result<std::string> text(const json::object& object, const std::string& at, const char* key) const {
         const json::value* value = object.if_contains(key);
         if (value == nullptr || !value->is_string() || value->get_string().empty()) {
-            return wrong(at + "/" + key, "`" + std::string(key) + "` must be a text that is not empty");
+            return wrong(at + "/" + key, "`" + std::string(key) + "` must be a string that is not empty");
         }
         return std::string(value->get_string());
     }

@@ -43,7 +43,7 @@ void Reader::field(std::string_view key, Kept& out) {
 
 void Reader::field(std::string_view key, std::string& out) {
     const json::value* value = object_->if_contains(key);
-    if (value == nullptr || !value->is_string()) { return miss(key, "a text"); }
+    if (value == nullptr || !value->is_string()) { return miss(key, "a string"); }
     out = value->get_string();
 }
 

@@ -151,7 +151,7 @@ public:
             for (const auto& [key, text] : env->get_object()) {
                 if (!text.is_string()) {
                     return wrong(where(at + "/env/" + std::string(key)),
-                                 "`env." + std::string(key) + "` of the server `" + name + "` must be a text");
+                                 "`env." + std::string(key) + "` of the server `" + name + "` must be a string");
                 }
                 server.environment[key] = std::string(text.get_string());
             }

@@ -21,7 +21,7 @@ public:
     std::string text(std::string_view key) {
         const json::value* value = object_.if_contains(key);
         if (value == nullptr || !value->is_string()) {
-            miss(key, "a text");
+            miss(key, "a string");
             return {};
         }
         return std::string(value->get_string());

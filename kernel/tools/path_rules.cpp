@@ -276,7 +276,7 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
         }
         entry.symbol = looks_like_symbol(glob);
         if (entry.symbol && glob != "@tests" && glob != "@sources" && glob != "@created") {
-            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is not a symbol that rules know.",
+            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is not a known symbol.",
                          ellipsis(sanitize_utf8(text), 300),
                          "The symbols are @tests, @sources and @created; write '\\" + ellipsis(std::string(glob), 200) +
                              "' for a file of that name.",
@@ -508,8 +508,8 @@ Result<void> RolePaths::check_write(std::string_view normalized_path) const {
     if ((acts_later(normalized_path) || !link.empty()) && std::ranges::find(specified_, normalized_path) == specified_.end()) {
         return Error{
             "AF-TOOL-016",
-            "Path '" + std::string(normalized_path) + "' acts later" +
-                (link.empty() ? "" : ", for '" + std::string(link) + "' is a link to it") +
+            "Path '" + std::string(normalized_path) + "' takes effect later" +
+                (link.empty() ? "" : ", because '" + std::string(link) + "' is a link to it") +
                 ": tools on the user's machine or a server run or read such files, and the specification does not name this one.",
             {},
             "Leave it as it is. To change it, a task names it in files_to_create or files_to_modify of its specification.",

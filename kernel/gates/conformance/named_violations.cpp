@@ -203,7 +203,7 @@ Result<NamedViolation> named_violation_from_json(const json::object& value, cons
         }
         const auto text = texts.find(key);
         if (text == texts.end()) { return wrong("unknown field `" + key + "`", where); }
-        if (!field.value().is_string()) { return wrong("`" + key + "` must be a text", where); }
+        if (!field.value().is_string()) { return wrong("`" + key + "` must be a string", where); }
         *text->second = std::string(field.value().get_string());
     }
     if (!is_violation_id(named.id)) { return wrong("`id` must be V- and twelve hexadecimal digits", where); }

@@ -901,10 +901,9 @@ Result<void> GateEngine::measure_files(const Language& language, const std::vect
                     auto reason = text_of(line, "not_measured");
                     if (!is_sent || reason.empty()) {
                         return Error{
-                            "AF-GATE-003",
-                            "The command `metrics` of " + language.name + " wrote something that is not its format.",
+                            "AF-GATE-003", "The command `metrics` of " + language.name + " wrote output in the wrong format.",
                             ellipsis(to_json_line(line), 500),
-                            "A line with `not_measured` needs a `file` of the command's input, and the reason as a text.",
+                            "A line with `not_measured` needs a `file` of the command's input, and the reason as a string.",
                             ErrorKind::unavailable};
                     }
                     all[index]->not_measured = std::move(reason);

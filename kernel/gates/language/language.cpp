@@ -50,7 +50,7 @@ public:
             return {};
         }
         if (const auto* string = found->if_string()) { return std::string(*string); }
-        fail(pointer + "/" + key, std::string("`") + key + "` must be a text.");
+        fail(pointer + "/" + key, std::string("`") + key + "` must be a string.");
         return {};
     }
     std::vector<std::string> texts(const json::object& value, const std::string& pointer, const char* key, bool required = true) {

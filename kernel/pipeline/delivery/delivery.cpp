@@ -355,7 +355,7 @@ Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
     if (!verdict.could_not_run) {
         return Error{
             "AF-GIT-047", message, "tree " + verdict.report.tree,
-            "fix what the hook names, then `agentforge resume`; or skip hooks with delivery.hooks: skip, which the report mentions",
+            "fix what the hook names, then `agentforge resume`; or skip hooks with delivery.hooks: skip (the report mentions that)",
             ErrorKind::denied};
     }
     return Error{
@@ -488,8 +488,9 @@ Result<void> HookJudgment::judge_changed_files() {
     for (const auto& [path, content] : hooks_.changed) {
         if (hook_may_change(path, links)) { continue; }
         report_.passed = false;
-        report_.blocking_issues.push_back("the hooks changed " + sanitize_utf8(path) +
-                                          ", which acts later or is protected: a program of the task may have led them to");
+        report_.blocking_issues.push_back(
+            "the hooks changed " + sanitize_utf8(path) +
+            ", which takes effect later or is protected; a program of the task may have caused this");
     }
     return {};
 }

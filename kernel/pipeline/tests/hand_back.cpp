@@ -263,9 +263,9 @@ std::vector<std::string> faults_of_specification(const HandBack& hand_back, cons
     for (const auto& [id, requirement] : requirements_of(before)) {
         const auto found = now.find(id);
         if (found == now.end()) {
-            faults.push_back("requirement " + id + " is gone; correct what was handed back, and leave out nothing");
+            faults.push_back("requirement " + id + " is missing; correct what was handed back, and leave nothing out");
         } else if (text_of(found->second, "verification_method") != text_of(requirement, "verification_method")) {
-            faults.push_back("requirement " + id + " is verified otherwise than before; only its criteria may be corrected");
+            faults.push_back("requirement " + id + " has a different verification_method; only its criteria may be corrected");
         } else if (id != hand_back.requirement && found->second != requirement) {
             faults.push_back("requirement " + id + " has changed, and only " + hand_back.requirement + " was handed back");
         }
@@ -300,13 +300,13 @@ std::vector<std::string> faults_of_suite(const HandBack& hand_back, const json::
         });
         if (!kept && !was_handed_back(test, hand_back.tests)) {
             faults.push_back(test.file + "::" + test.name + " (" + test.requirement +
-                             ") was not handed back; hand it in as it was");
+                             ") was not handed back; submit it unchanged");
         }
     }
     for (const auto& [requirement, count] : missing) {
         if (count > 0) {
             faults.push_back(requirement +
-                             " has fewer new tests than before; correct those that were handed back, and take none away");
+                             " has fewer new tests than before; correct those that were handed back, and remove none");
         }
     }
     return faults;

@@ -187,7 +187,7 @@ int run_check(Program& program, const CheckArguments& arguments) {
                                             {"not_measured", not_measured_json(*result)}});
         } else {
             print_not_measured(program, *result);
-            program.out << "The baseline holds " << counted(*written, "violation", "violations") << "; commit .agentforge/"
+            program.out << "The baseline contains " << counted(*written, "violation", "violations") << "; commit .agentforge/"
                         << baseline_file(project.place()).filename().string() << ".\n";
         }
         return 0;

@@ -43,8 +43,8 @@ int run_rebase(Program& program, Project& project, const std::string& id, bool c
                 << "  gate:    " << printable(result->summary, 300) << "\n";
     if (result->hooks != "none") { program.out << "  hooks:   " << printable(result->hooks, 300) << "\n"; }
     if (result->pushed_before) {
-        program.out << "  The branch that was pushed is still the old one: git push --force-with-lease REMOTE " << result->branch
-                    << "\n";
+        program.out << "  The pushed branch is still the old one; update it: git push --force-with-lease REMOTE "
+                    << result->branch << "\n";
     }
     return 0;
 }

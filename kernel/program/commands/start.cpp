@@ -217,7 +217,7 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
             if (!project.services().agentic || !project.services().agentic(agent)) { continue; }
             return Error{"AF-ESC-041",
                          "an interactive task cannot use the model of role `" + role +
-                             "`, which works agentically: its command acts before anyone can be asked",
+                             "`, which works agentically: its command acts before AgentForge can ask anyone",
                          "llm.mode", "set llm.mode: plain for the role, or start without --interactive", ErrorKind::invalid};
         }
     }

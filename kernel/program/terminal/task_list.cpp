@@ -133,8 +133,8 @@ void say_why_none(const Program& program, std::ostream& out, const Listing& list
     }
     const auto archived = archived_tasks(listing.root);
     if (archived.ok() && !archived->empty()) {
-        out << "\nNo task is here, and " << archived->size() << (archived->size() == 1 ? " is" : " are")
-            << " kept in the repository: " << program.with_place("agentforge archive list") << "\n";
+        out << "\nNo task is here, but " << archived->size() << (archived->size() == 1 ? " is" : " are")
+            << " archived in the repository: " << program.with_place("agentforge archive list") << "\n";
     } else {
         out << "\nNo task yet. Begin with: " << program.with_place("agentforge start") << " \"what you want\"\n";
     }

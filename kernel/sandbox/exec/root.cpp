@@ -273,7 +273,7 @@ private:
             return after_grant();
         });
         for_each(policy_, "write", [this](const char* path) {
-            if (leads_over_a_link(path)) { refuse("the writable path %s leads over a symbolic link", path); }
+            if (leads_over_a_link(path)) { refuse("the writable path %s leads through a symbolic link", path); }
             grant(path, 0, true);
             return after_grant();
         });

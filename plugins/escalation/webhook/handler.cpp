@@ -28,7 +28,7 @@ std::string variable(const std::string& name) {
 
 std::string text_setting(std::string_view key, const json::value& value) {
     if (!value.is_string() || value.get_string().empty()) {
-        throw std::invalid_argument("`" + std::string(key) + "` must be a text");
+        throw std::invalid_argument("`" + std::string(key) + "` must be a string");
     }
     return std::string(value.get_string());
 }
@@ -259,7 +259,7 @@ Result<std::optional<WebhookHandler::Notification::Failure>> WebhookHandler::Not
 }
 
 Error WebhookHandler::Notification::cancelled() const {
-    return Error{"AF-ESC-053", "the notification of the webhook was cancelled", target_.server.host, "It is sent later.",
+    return Error{"AF-ESC-053", "the notification of the webhook was cancelled", target_.server.host, "AgentForge sends it later.",
                  ErrorKind::cancelled};
 }
 
@@ -267,8 +267,7 @@ Error WebhookHandler::Notification::late(unsigned tries, const std::string& why)
     return Error{"AF-ESC-053",
                  "the webhook at " + target_.server.host + " was not notified of " + message_.id + " (tried " +
                      std::to_string(tries) + (tries == 1 ? " time): " : " times): ") + why,
-                 target_.server.host,
-                 "Nothing is lost: it is notified again by `agentforge remind` and when the task is resumed.",
+                 target_.server.host, "Nothing is lost: `agentforge remind` or resuming the task notifies it again.",
                  ErrorKind::transient};
 }
 

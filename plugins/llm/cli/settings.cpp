@@ -13,7 +13,7 @@ namespace {
 }
 
 std::string text(std::string_view key, const json::value& value) {
-    if (!value.is_string()) { refuse(key, "must be a text"); }
+    if (!value.is_string()) { refuse(key, "must be a string"); }
     return std::string(value.as_string());
 }
 

@@ -404,7 +404,7 @@ Result<Transcript> Transcript::parse(const std::string& text, const std::string&
                      "Fix the line, or record again.", ErrorKind::invalid};
     };
     if (text.size() > most_bytes) {
-        return error(1, "it has " + std::to_string(text.size()) + " bytes; " + std::to_string(most_bytes) + " are the limit");
+        return error(1, "it has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(most_bytes));
     }
     try {
         refuse_what_yaml_hides(text);

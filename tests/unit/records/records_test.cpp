@@ -71,7 +71,7 @@ TEST(Records, a_required_field_that_is_missing_is_named) {
     const auto read = read_record(body);
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code, "AF-TASK-012");
-    EXPECT_EQ(read.error().message, "a journal record is incomplete: field `tree` must be a text");
+    EXPECT_EQ(read.error().message, "a journal record is incomplete: field `tree` must be a string");
     EXPECT_EQ(read.error().where, "actions.yaml, record 7, type gate");
 }
 
