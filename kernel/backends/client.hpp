@@ -22,8 +22,8 @@ struct RetryPolicy {
     unsigned attempts = 4;
     std::chrono::milliseconds first_delay{500};
     std::chrono::milliseconds max_delay{8000};
-    /// Returns a random number from 0 to 1. Up to a quarter of each delay is taken off accordingly, so that many clients do not
-    /// retry at once. None: delays are exact.
+    /// Returns a random number from 0 to 1. Up to a quarter of each delay is subtracted accordingly, to keep many clients from
+    /// retrying at once. None: delays are exact.
     std::function<double()> random = {};
 };
 

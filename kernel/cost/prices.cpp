@@ -73,7 +73,7 @@ std::uint64_t ModelPrice::of(const TokenCounts& counts) const noexcept {
     return sum.up();
 }
 
-std::uint64_t ModelPrice::at_most(std::uint64_t input_tokens, std::uint64_t output_tokens) const noexcept {
+std::uint64_t ModelPrice::max_cost(std::uint64_t input_tokens, std::uint64_t output_tokens) const noexcept {
     Sum sum;
     sum.add(input_tokens, std::max({input, cached_input, cache_write}));
     sum.add(output_tokens, std::max(output, reasoning));

@@ -75,8 +75,8 @@ int code_of_reminding(bool cancelled, bool failed) {
     return failed ? static_cast<int>(ExitCode::failed) : 0;
 }
 
-/// Sends due notifications and enforces deadlines. `answered_by_deadline`: gets the tasks with a question that was answered by
-/// its deadline.
+/// Sends due notifications and enforces deadlines. Adds to `answered_by_deadline` each task with a question whose deadline
+/// has passed and supplied the answer.
 int process_due_questions(Program& program, const RemindArguments& arguments, std::set<std::string>& answered_by_deadline) {
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
