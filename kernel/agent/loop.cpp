@@ -282,7 +282,8 @@ private:
         if (spec_.run.text_answer) {
             record.success = record.completion.text.find_first_not_of(" \t\r\n") != std::string::npos;
             if (!record.success) {
-                refuse(record, {"AF-AGENT-020", "the answer holds no text", "", "Answer with plain text.", ErrorKind::invalid});
+                refuse(record,
+                       {"AF-AGENT-020", "the answer contains no text", "", "Answer with plain text.", ErrorKind::invalid});
             } else {
                 record.summary = ellipsis(first_line(record.completion.text), max_summary_bytes);
             }

@@ -82,7 +82,7 @@ Result<std::vector<KnownRepository>> KnownRepositories::list() const {
     const auto* top = document.value.if_object();
     const json::value* entries = top != nullptr && top->size() == 1 ? top->if_contains("repositories") : nullptr;
     if (entries == nullptr || !entries->is_array()) {
-        return wrong(document, "", "it must hold the list `repositories` and nothing else");
+        return wrong(document, "", "it must contain the list `repositories` and nothing else");
     }
     for (std::size_t index = 0; index < entries->get_array().size(); ++index) {
         const std::string at = "/repositories/" + std::to_string(index);

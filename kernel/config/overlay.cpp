@@ -61,8 +61,8 @@ private:
     Result<void> insert(const json::object& change, const std::string& at) {
         AF_TRY(const std::string name, name_of_stage(change.at("insert"), at + "/insert"));
         if (index_of(name)) {
-            return wrong(at + "/insert/name", "the pipeline has a stage `" + name + "` already",
-                         "Name it otherwise, or replace that one");
+            return wrong(at + "/insert/name", "the pipeline already has a stage `" + name + "`",
+                         "Give it another name, or replace the existing one");
         }
         const bool after = change.contains("after");
         if (after == change.contains("before")) {

@@ -309,9 +309,9 @@ bool within_limits(const json::object& value, const ArtifactLimits& limits, Viol
             push_fields(*object, depth + 1);
         }
         if (values + pending.size() > limits.max_values) {
-            problem = "holds more than " + std::to_string(limits.max_values) + " values";
+            problem = "contains more than " + std::to_string(limits.max_values) + " values";
         } else if (text > limits.max_text_bytes) {
-            problem = "holds more than " + std::to_string(limits.max_text_bytes) + " bytes of text";
+            problem = "contains more than " + std::to_string(limits.max_text_bytes) + " bytes of text";
         }
     }
     if (problem.empty()) { return true; }

@@ -32,7 +32,7 @@ Result<void> only(const json::object& body, std::initializer_list<std::string_vi
         if (text && !field.value().is_string()) { return wrong_field("`" + key + "` must be a string"); }
         if (flag && !field.value().is_bool()) { return wrong_field("`" + key + "` must be true or false"); }
         if (text && field.value().get_string().find('\0') != json::string::npos) {
-            return wrong_field("`" + key + "` holds a NUL");
+            return wrong_field("`" + key + "` contains a NUL");
         }
     }
     return {};

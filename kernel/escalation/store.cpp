@@ -186,7 +186,7 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
     AF_TRY(resolution.resolved_by, fields.text("resolved_by", false));
     AF_CHECK(fields.no_others());
     if (resolution.abort && (!answer.empty() || context.contains("answer"))) {
-        return fields.wrong("answer", "cannot stand beside `abort: true`, which ends the task without using it");
+        return fields.wrong("answer", "cannot be combined with `abort: true`, which ends the task without using it");
     }
     if (!answer.empty()) {
         if (context.contains("answer") && context.at("answer") != json::value(answer)) {

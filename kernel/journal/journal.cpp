@@ -102,10 +102,10 @@ std::string make_storable(json::object& object, std::size_t depth) {
 std::string make_storable(json::value& value, std::size_t depth) {
     switch (value.kind()) {
         case json::kind::double_:
-            return "it holds a double; use an integer or a string";
+            return "it contains a double; use an integer or a string";
         case json::kind::uint64:
             if (value.get_uint64() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-                return "it holds an integer beyond int64";
+                return "it contains an integer beyond int64";
             }
             value = static_cast<std::int64_t>(value.get_uint64());  // In the type that reading it back gives.
             return {};

@@ -62,7 +62,7 @@ Result<void> check_request(std::string_view request) {
     }
     if (request.size() > max_request_bytes) { return request_too_long(std::to_string(request.size())); }
     if (request.find('\0') != std::string_view::npos) {
-        return broken_rule("AF-ORCH-040", "the request holds a zero byte: it is not text", "give it as text in UTF-8");
+        return broken_rule("AF-ORCH-040", "the request contains a zero byte: it is not text", "give it as text in UTF-8");
     }
     if (!is_valid_utf8(request)) { return broken_rule("AF-ORCH-040", "the request is not valid UTF-8", "give it in UTF-8"); }
     return {};

@@ -638,7 +638,7 @@ private:
         large += "}";
         for (const auto& [settings, input] :
              std::vector<std::pair<std::string, const char*>>{{"{\"no_such_setting\":1}", "a setting that does not exist"},
-                                                              {"[1]", "settings that are no object"},
+                                                              {"[1]", "settings that are not an object"},
                                                               {"{\"", "settings that are not JSON"},
                                                               {large, "huge settings"}}) {
             const Made other = create_once(factory, settings.c_str(), input);
@@ -648,7 +648,7 @@ private:
         if (silent.object != nullptr) { destroy(factory, silent.object, "broken settings and no room for a message"); }
         const Made small = create_once(factory, "[1]", "broken settings and room for 8 bytes", 8);
         if (small.object != nullptr) { destroy(factory, small.object, "broken settings and room for 8 bytes"); }
-        pass("create", "it is made, and broken settings are taken or refused in order");
+        pass("create", "it is created, and broken settings are accepted or refused properly");
         return made.object;
     }
 

@@ -38,7 +38,7 @@ public:
     Result<PluginLock> operator()() const {
         PluginLock lock{file_, {}};
         const auto* top = document_.value.if_object();
-        if (top == nullptr) { return wrong("", "it must hold `agentforge_lock: 1` and the list `plugins`"); }
+        if (top == nullptr) { return wrong("", "it must contain `agentforge_lock: 1` and the list `plugins`"); }
         AF_CHECK(only(*top, "", {"agentforge_lock", "plugins"}));
         const json::value* version = top->if_contains("agentforge_lock");
         if (version == nullptr || *version != 1) {

@@ -132,7 +132,7 @@ Error incomplete(const json::object& record, const std::string& problem) {
 }
 
 Error unknown_to_us(const json::object& record, const std::string& what) {
-    return Error{"AF-TASK-011", "the journal holds " + what, place_of(record),
+    return Error{"AF-TASK-011", "the journal contains " + what, place_of(record),
                  "a newer version of agentforge probably wrote it; use that version", ErrorKind::corrupt};
 }
 

@@ -29,7 +29,7 @@ public:
         const json::object* root = document_.value.if_object();
         const json::value* list = root == nullptr ? nullptr : root->if_contains("rules");
         if (list == nullptr || !list->is_array() || root->size() != 1) {
-            return wrong("", "the file must hold `rules:`, a list, and nothing else");
+            return wrong("", "the file must contain `rules:`, a list, and nothing else");
         }
         std::vector<SecretRule> rules;
         for (std::size_t i = 0; i < list->get_array().size(); ++i) {

@@ -313,7 +313,7 @@ Result<void> Fold::on(const records::TaskContinued& continued) {
         state_.progress = StageProgress::not_started;
     }
     state_.status = TaskStatus::paused;
-    state_.pause_reason = "goes on after its end";
+    state_.pause_reason = "continues after its end";
     state_.completed_at.clear();
     state_.exit_stage.clear();
     state_.exit_type.clear();

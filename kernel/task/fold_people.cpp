@@ -91,7 +91,9 @@ Result<void> Fold::on(const records::ApprovalRequested& requested) {
     AF_CHECK(require_running_stage(requested.stage));
     if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to approve"); }
     AF_CHECK(require_reviews());
-    if (requested.artifact_hash != state_.stage().artifact_hash) { return refuse("approval is asked for another artifact"); }
+    if (requested.artifact_hash != state_.stage().artifact_hash) {
+        return refuse("approval is requested for a different artifact");
+    }
     StageState& stage = state_.stage();
     ShownVersion shown;
     shown.version = artifact_version(stage);
@@ -203,7 +205,7 @@ Result<void> Fold::on(const records::ActionAsked& asked) {
     if (state_.status != TaskStatus::running || !state_.action || !state_.action->id.empty()) {
         return refuse("no action waits to be shown");
     }
-    if (asked.action_hash != state_.action->hash) { return refuse("approval is asked for another action"); }
+    if (asked.action_hash != state_.action->hash) { return refuse("approval is requested for a different action"); }
     state_.action->id = asked.approval_id;
     state_.people_figures.asked(asked.approval_id, time_);
     state_.actions_asked += 1;

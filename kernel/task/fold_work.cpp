@@ -237,7 +237,7 @@ Result<void> Fold::on(const records::Gate& gate) {
     if (state_.progress == StageProgress::accepted && gate.gate == exit_gate(state_.stage_template()) &&
         !unmet_exit_gate(state_).empty()) {
         // The basis of the acceptance no longer holds: sends the stage back, as if the artifact had been refused.
-        send_back("the " + gate.gate + " gate was measured again and does not hold: " + gate.summary);
+        send_back("the " + gate.gate + " gate was measured again and does not pass: " + gate.summary);
     }
     return {};
 }

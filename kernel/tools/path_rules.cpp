@@ -208,14 +208,14 @@ std::string glob_defect(std::string_view glob) {
     if (components(glob).empty()) { return "it names nothing"; }
     for (std::size_t i = 0; i < glob.size(); ++i) {
         const auto c = static_cast<unsigned char>(glob[i]);
-        if (c < 0x20 || c == 0x7F) { return "it holds a control character"; }
+        if (c < 0x20 || c == 0x7F) { return "it contains a control character"; }
         if (c == '{' || c == '}') { return "braces are not part of these patterns; write each alternative, separated by commas"; }
         if (c == '\\' && ++i >= glob.size()) { return "it ends in a backslash"; }
         if (c == '[') {
             bool ignored = false;
             const auto end = bracket(glob, i, 'x', ignored);
             if (end == std::string_view::npos) { return "its '[' is not closed"; }
-            if (glob.substr(i, end - i).find('/') != std::string_view::npos) { return "its '[…]' holds a '/'"; }
+            if (glob.substr(i, end - i).find('/') != std::string_view::npos) { return "its '[…]' contains a '/'"; }
             i = end - 1;
         }
     }
@@ -424,8 +424,8 @@ Result<std::string> normalize_path(std::string_view path) {
     for (std::size_t i = 0; i < path.size(); ++i) {
         const auto c = static_cast<unsigned char>(path[i]);
         const bool c1 = c == 0xC2 && i + 1 < path.size() && static_cast<unsigned char>(path[i + 1]) < 0xA0;
-        if (c < 0x20 || c == 0x7F || c1) { return bad("The path " + shown() + " holds a control character."); }
-        if (c == '\\') { return bad("The path " + shown() + " holds a backslash; folders are separated by '/'."); }
+        if (c < 0x20 || c == 0x7F || c1) { return bad("The path " + shown() + " contains a control character."); }
+        if (c == '\\') { return bad("The path " + shown() + " contains a backslash; folders are separated by '/'."); }
     }
     if (path.front() == '/') { return outside("it is absolute"); }
     std::string result;

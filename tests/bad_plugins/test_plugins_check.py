@@ -164,7 +164,7 @@ class FaultyFiles(unittest.TestCase):
         os.truncate(self.library, 9000)
         one = self.first()
         self.assertTold(one, "elf", "AF-PLUG-011", "it is truncated at 9000 bytes", self.library, "Build or install the plugin again.")
-        self.assertEqual((one["found"], one["expected"]), ("it is truncated at 9000 bytes", "a shared library (ELF) for this machine, whole"))
+        self.assertEqual((one["found"], one["expected"]), ("it is truncated at 9000 bytes", "a complete shared library (ELF) for this machine"))
 
     def test_file_cut_anywhere_is_told_and_never_crashes(self):
         whole = self.library.read_bytes()

@@ -219,7 +219,7 @@ Result<std::vector<NamedViolation>> read_baseline(const std::filesystem::path& f
     const auto* root = document.value.if_object();
     if (root == nullptr || root->size() != 2 || !root->contains("agentforge_baseline") ||
         root->at("agentforge_baseline") != json::value(1)) {
-        return wrong("a baseline holds `agentforge_baseline: 1` and `violations`, and nothing else", file.string());
+        return wrong("a baseline contains `agentforge_baseline: 1` and `violations`, and nothing else", file.string());
     }
     const auto* list = root->contains("violations") ? root->at("violations").if_array() : nullptr;
     if (list == nullptr) { return wrong("`violations` must be a list", file.string()); }

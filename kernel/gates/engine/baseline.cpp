@@ -84,7 +84,7 @@ GateReport baseline_report(std::vector<GateReport> runs) {
     GateReport report = std::move(runs.front());
     report.passed = true;
     report.blocking_issues.clear();
-    report.summary = "no tests before the task: there is no suite that could show what it breaks";
+    report.summary = "no tests before the task: no suite could show what it breaks";
     report.facts["runs"] = counts;
     report.facts["failed_before"] = json::array();
     report.facts["flaky"] = json::array();

@@ -249,7 +249,7 @@ Result<void> GateEngine::mark_stub_failures(const Language& language, const std:
         const bool by_result = !language.result_errors.empty() && RE2::PartialMatch(test.message, language.result_errors);
         if (!by_result && !lacks_specified_name(language, specification_, test.message)) { continue; }
         test.status = TestStatus::failed_skeleton;
-        test.message = ellipsis("meets an error in what the code gave it: " + test.message, 500);
+        test.message = ellipsis("hits an error in the code's result: " + test.message, 500);
     }
     if (!run.trusted || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return {}; }
     auto key = tree + hash_of(texts(files));
@@ -272,7 +272,7 @@ Result<void> GateEngine::mark_stub_failures(const Language& language, const std:
     for (auto& test : run.tests) {
         if (!broken(test) || !at_stubs_.at(key).contains(test.id)) { continue; }
         test.status = TestStatus::failed_skeleton;
-        test.message = ellipsis("comes to a function that is to be written or changed: " + test.message, 500);
+        test.message = ellipsis("reaches a function that has yet to be written or changed: " + test.message, 500);
     }
     return {};
 }

@@ -552,7 +552,8 @@ private:
                                                           [](const auto& each) { return each.recorded && !each.provisional; });
                 if (named || now->second.contains(invocation)) { continue; }
                 all_pass_ = false;
-                block(id + " is run or judged otherwise than before the change (" + difference(invocation, *now->second.begin()) +
+                block(id + " is run or judged differently than before the change (" +
+                      difference(invocation, *now->second.begin()) +
                       "); take that back. How a test is run and what its outcome means belong to the tests.");
                 break;
             }

@@ -193,7 +193,7 @@ public:
             problem("ctest's list of tests is missing");
             return std::move(result_);
         }
-        if (!has_inputs_) { problem("what CMake read is not told"); }
+        if (!has_inputs_) { problem("the list of files that CMake read is missing"); }
         for (const auto& item : tests->get_array()) {
             if (item.is_object()) { test(item.get_object()); }
         }
@@ -246,7 +246,7 @@ private:
         const auto value = parse_json(sanitize_utf8(text), "inputs.json");
         const auto* object = value.ok() ? value->if_object() : nullptr;
         const auto* list = object == nullptr ? nullptr : object->if_contains("inputs");
-        if (list == nullptr || !list->is_array()) { return problem("what CMake read cannot be read"); }
+        if (list == nullptr || !list->is_array()) { return problem("the list of files that CMake read is not readable"); }
         for (const auto& item : list->get_array()) {
             const auto* input = item.if_object();
             if (input == nullptr || input->contains("isCMake")) { continue; }

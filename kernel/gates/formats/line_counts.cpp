@@ -115,7 +115,7 @@ private:
                 if (!named || !counted) {
                     return not_its_format(
                         "lcov", file, number,
-                        named ? "a line that begins with DA: has no line and count" : "a count stands outside of a file");
+                        named ? "a line that begins with DA: has no line and count" : "a count is outside of a file");
                 }
                 if (lines != nullptr && at > 0) { add(*lines, at, count); }
             }

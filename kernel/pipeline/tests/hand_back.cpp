@@ -482,7 +482,7 @@ Result<std::string> hand_back_note(const TaskSession& session, TaskTrees& trees)
     AF_TRY(const auto changes, trees.diff(open.base_tree, state.red_tree));
     const std::string changed = changes_between(changes);
     return "You handed back " + tests + " to " + open.to + ". " +
-           (changed.empty() ? "The tests were looked at again and are as they were: do what they say."
+           (changed.empty() ? "The tests were checked again and did not change: do what they say."
                             : "Changed since: " + changed + ".") +
            " Your earlier work is in the workspace where it still fits; continue from there.";
 }
@@ -495,9 +495,9 @@ Result<std::vector<std::string>> hand_back_lines(const TaskSession& session, Tas
         const bool of_specification = index && makes(session.state().pipeline.stages[*index], contract_name::specification);
         const std::string what =
             of_specification ? evidence.requirement + " (" + joined(evidence.tests) + ")" : joined(evidence.tests);
-        lines.push_back(
-            upper_case(from) + " handed " + what + " back to " + upper_case(to) + ": " + ended(ellipsis(*evidence.reason, 200)) +
-            " " + (changes.empty() ? "The tests stayed as they were." : "Changed since: " + changes_between(changes) + "."));
+        lines.push_back(upper_case(from) + " handed " + what + " back to " + upper_case(to) + ": " +
+                        ended(ellipsis(*evidence.reason, 200)) + " " +
+                        (changes.empty() ? "The tests did not change." : "Changed since: " + changes_between(changes) + "."));
     }
     return lines;
 }

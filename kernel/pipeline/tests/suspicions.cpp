@@ -67,7 +67,7 @@ std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests
         if (!words.empty()) { lines.push_back(violation.file + ":" + std::to_string(violation.line) + std::string(words)); }
     }
     for (const std::string& each : fact_texts(report.facts, "lost_tests")) {
-        lines.push_back(each + " is gone, and cannot be run beside the change");
+        lines.push_back(each + " is gone, so it cannot be run on the change");
     }
     for (const std::string& each : fact_texts(report.facts, "removed_functions")) {
         lines.push_back(each + " is gone, which neither the request nor the specification names");

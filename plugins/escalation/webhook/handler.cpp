@@ -115,10 +115,10 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
     const std::size_t query = url.find('?');
     const auto server = http::read_address(std::string_view(url).substr(0, query));
     if (!server.ok()) {
-        const std::string why = server.error().message;  // "base_url must not hold a user or password; name …"
+        const std::string why = server.error().message;  // "base_url must not contain a user or password; name …"
         return no_address(url_variable_ + why.substr(why.find(' '), why.find(';') - why.find(' ')));
     }
-    if (url.find('#') != std::string::npos) { return no_address(url_variable_ + " must not hold a fragment"); }
+    if (url.find('#') != std::string::npos) { return no_address(url_variable_ + " must not contain a fragment"); }
     target.server = server.value();
     // Keeps the path as given: some servers distinguish `/hook/` and `/hook`.
     const std::size_t path = url.find('/', url.find("://") + 3);
@@ -128,7 +128,7 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
         return static_cast<unsigned char>(letter) <= ' ' || static_cast<unsigned char>(letter) >= 0x7f;
     };
     if (std::any_of(target.path.begin(), target.path.end(), odd)) {
-        return no_address(url_variable_ + " holds a character that does not belong into an address");
+        return no_address(url_variable_ + " contains a character that does not belong in an address");
     }
     if (!target.server.secure && !target.server.loopback()) {
         return no_address(url_variable_ +

@@ -191,7 +191,9 @@ enum class Input : unsigned char { given = 1, conversation };
 
 Result<void> check_folder(const std::string& directory) {
     struct stat folder {};
-    if (::stat(directory.c_str(), &folder) != 0) { return cannot_start("The working directory is not there", errno, directory); }
+    if (::stat(directory.c_str(), &folder) != 0) {
+        return cannot_start("The working directory does not exist", errno, directory);
+    }
     if (!S_ISDIR(folder.st_mode)) { return cannot_start("The working directory is not a folder", ENOTDIR, directory); }
     return {};
 }

@@ -128,7 +128,7 @@ Settings read_settings(const json::object& object, const Service& service, const
     settings.needs_key = !settings.key_variable.empty();
     if (settings.needs_key) { settings.key = variable(settings.key_variable); }
     if (!is_header_value(settings.key)) {
-        throw std::invalid_argument("the key in " + settings.key_variable + " holds a line end or control character");
+        throw std::invalid_argument("the key in " + settings.key_variable + " contains a line end or control character");
     }
     return settings;
 }
