@@ -157,7 +157,7 @@ public:
                                                              std::function<void(std::chrono::milliseconds)> sleep,
                                                              std::shared_ptr<CircuitBreaker> breaker = nullptr);
 
-/// True if the model is told of this error and answers again: it answered, but the answer was unusable (AF-LLM-101, AF-LLM-102,
+/// True if the model sees this error and answers again: it answered, but the answer was unusable (AF-LLM-101, AF-LLM-102,
 /// AF-LLM-105).
 [[nodiscard]] bool is_shown_to_model(const Error& error) noexcept;
 

@@ -260,7 +260,7 @@ void sweep_abandoned_writes(const fs::path& folder) {
 
 namespace {
 
-/// Folders that this process made and whose names may not be on disk yet. Shared by all threads.
+/// Folders that this process created whose names are perhaps not on disk yet. Shared by all threads.
 class NewFolders {
 public:
     void add(const fs::path& folder) {

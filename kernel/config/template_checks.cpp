@@ -60,7 +60,7 @@ Result<void> check_exits(const PipelineTemplate& pipeline, const std::vector<Own
 
 Result<void> check_reached(const PipelineTemplate& pipeline, bool has_exit) {
     const std::size_t last = pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1);
-    // A default exit is only the default: --through may go on to a later stage.
+    // A default exit is only the default: --through may continue to a later stage.
     if (has_exit && last + 1 < pipeline.stages.size()) {
         return cannot_run("AF-PIPE-019", place_of_stage(last + 1),
                           "no task reaches stage " + pipeline.stages[last + 1].name + ": the pipeline ends before it, at " +

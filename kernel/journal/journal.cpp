@@ -55,7 +55,7 @@ struct Journal::State {
     std::uint64_t size = 0;  ///< Bytes up to there.
     bool poisoned = false;
 
-    /// Appends no more from now on, and cuts off what was written of the record.
+    /// Stops all further appends, and cuts off the part of the record that was written.
     Error poison(const char* what, int error);
     /// Errors: AF-JRNL-003, AF-JRNL-006 something else changed the file.
     Result<void> check_untouched();

@@ -427,7 +427,7 @@ struct PluginRegistry::State {
         std::shared_ptr<void> made(object, [destroy](void* pointer) noexcept {
             try {
                 destroy(pointer);
-            } catch (...) {  // A destructor that throws is a defect of the plugin. The host goes on.
+            } catch (...) {  // A destructor that throws is a defect of the plugin. The host continues.
             }
         });
         return std::pair(versions.adapt(factory->interface_version, std::move(made)), std::move(origin));

@@ -255,7 +255,7 @@ Result<ListedTool> read_tool(const ServerDefinition& server, const json::object&
     return tool;
 }
 
-/// Adds one page of tools. Errors: AF-MCP-008 it is no list of tools.
+/// Adds one page of tools. Errors: AF-MCP-008 it is not a list of tools.
 Result<void> add_tools(const ServerDefinition& server, const json::value& page, ToolListing& listing) {
     const json::value* tools = page.is_object() ? page.get_object().if_contains("tools") : nullptr;
     if (tools == nullptr || !tools->is_array()) { return wrong_listing(server, "no list of tools"); }

@@ -185,7 +185,7 @@ Result<void> Fold::on(const records::TaskResumed& resumed) {
         state_.stage().reviews = 0;
     }
     if (state_.status == TaskStatus::failed && state_.error_code == "AF-ORCH-002") {
-        // The time limit starts anew. The template, which sets the limit, stays.
+        // The time limit starts again. The template, which sets the limit, does not change.
         state_.spent_before_ms = 0;
         for (const StageState& stage : state_.stages) { state_.spent_before_ms += stage.duration_ms; }
     }
@@ -340,7 +340,7 @@ Result<void> Fold::extend(const records::Extension& extension) {
         entry.name = longer.stages[index].name;
         const bool known =
             index < state_.stages.size() &&
-            state_.stages[index].name == entry.name;  // It was entered before the task went back: its limits go on.
+            state_.stages[index].name == entry.name;  // It was entered before the task went back, so its limits continue.
         stages.push_back(known ? state_.stages[index] : std::move(entry));
     }
     state_.stages = std::move(stages);

@@ -430,7 +430,7 @@ Result<TaskFolders> TaskStore::folders() const {
 }
 
 Result<void> TaskStore::check_began(std::string_view task_id) const {
-    // Nearly always the file names the task in a line of its own; only then is it not parsed, which takes as long as all the
+    // Nearly always the file names the task on a separate line. Only then is it not parsed, which takes as long as all the
     // rest.
     const auto text = read_file(paths(task_id).task(), artifact_limits.max_bytes);
     const bool names_it = text.ok() && text->find("\ntask_id: \"" + std::string(task_id) + "\"\n") != std::string::npos;

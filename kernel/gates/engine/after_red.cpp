@@ -309,7 +309,7 @@ Result<void> GateEngine::AfterRed::complete_red_run() {
     return {};
 }
 
-/// Tests that flip without the task's change are no regression and are listed. A test that fails twice is one.
+/// Tests that flip without the task's change are listed and are not regressions. A test that fails twice is one.
 Result<void> GateEngine::AfterRed::set_flaky_tests_aside() {
     AF_TRY(flaky_since_, engine_.flaky_tests(baseline_, call_.tree, judged_files_, evidence_.run, stop_));
     evidence_.flaky.insert(evidence_.flaky.end(), flaky_since_.begin(), flaky_since_.end());

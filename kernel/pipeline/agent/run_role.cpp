@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// A command that works agentically has tools of its own; what is left are the actions that end its work.
+/// A command that works agentically has its own tools; only the actions that end its work remain.
 void keep_final_tools(const TaskServices& services, AgentDefinition& agent) {
     std::erase_if(agent.allowed_tools, [&services](const std::string& name) {
         if (!services.plugins.has(PluginKind::tool, name)) { return true; }

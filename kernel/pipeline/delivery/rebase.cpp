@@ -99,7 +99,7 @@ private:
         AF_TRY(GateReport before, task_workspace_.gate(suite, stop_));
         report_gate(gate_name::baseline, before);
         baseline.base_tests = std::move(before.tests);
-        // What was found to flip before the task is trusted no more here.
+        // Tests found to flip before the task are no longer trusted here.
         AF_TRY(const auto known, newest_report(session_, gate_name::baseline));
         if (known) { baseline.flaky = fact_texts(known->facts, "flaky"); }
         const auto delivering = std::ranges::find_if(state().pipeline.stages, makes_delivery);

@@ -371,7 +371,7 @@ Result<void> SettingChange::rewrite_file() {
     return replace_kept_file(file_, after);
 }
 
-/// The written value may not be in force: a higher layer may override it, or the project may not be trusted.
+/// The written value may have no effect: a higher layer may override it, or the project may not be trusted.
 std::string SettingChange::remark() {
     if (!in_project_ || arguments_.unset) { return ""; }
     const auto loaded = load_settings(program_, config_.place, config_.product);

@@ -337,7 +337,7 @@ private:
         return Waits();
     }
 
-    /// The parts of the specification that was given, or of the one that the task has written.
+    /// The parts of the given specification, or of the one that the task has written.
     Result<std::vector<PartSpecification>> divide(const fs::path& given) {
         PartProgram own(program_, set_.parts.front().path, set_.settings);
         const auto progress = make_progress(own.program());

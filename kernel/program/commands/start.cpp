@@ -131,7 +131,7 @@ std::string branch_pattern(const DeliverySettings& delivery) {
     return delivery.type == "files" ? "" : delivery.branch;
 }
 
-/// Whether the branch that is to be delivered can be made: git keeps `a` and `a/b` apart as a file and a folder.
+/// Whether the branch to deliver can be created: git stores `a` as a file and `a/b` below a folder `a`, so both cannot exist.
 Result<void> check_branch_can_be_made(const Project& project) {
     AF_TRY(const Repository repository, Repository::open(project.place().root));
     const std::string branch = branch_pattern(project.services().delivery);
@@ -224,7 +224,7 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
     return {};
 }
 
-/// Which pipeline the request takes, and what decided: the command, --pipeline, a `pipeline.default` that somebody has set, or
+/// Which pipeline the request takes, and what decided: the command, --pipeline, a `pipeline.default` that is set, or
 /// the request's words.
 struct Choice {
     std::string goal;  ///< Empty where the pipeline was named.
@@ -273,7 +273,7 @@ void name_choice(Program& program, const Choice& choice, bool by_artifacts) {
                 << why_chosen(choice, by_artifacts) << " (--pipeline selects another)\n";
 }
 
-/// A file or folder in place of words: what is to be done with it is the command's to say.
+/// A file or folder instead of words: the command decides what to do with it.
 Result<std::string> request_about_path(const Program& program, Project& project, const std::string& given,
                                        const std::string& verb) {
     namespace fs = std::filesystem;
@@ -723,7 +723,7 @@ struct StartCommand {
     const char* description;
     const char* goal;
     const char* footer;
-    const char* verb = nullptr;    ///< What is to be done with a path that stands for the request; null: none may.
+    const char* verb = nullptr;    ///< What to do with a path given as the request. Null: a path is not allowed.
     bool words_from_spec = false;  ///< The request may be left out.
 };
 

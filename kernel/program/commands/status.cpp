@@ -48,7 +48,7 @@ struct StatusArguments {
     bool watch = false;
 };
 
-/// A task as it was seen last. Who watches it reads what its journal has grown by.
+/// A task as last seen. A watcher reads only the records appended since then.
 struct SeenTask {
     std::unique_ptr<FollowedTask> followed;  ///< Null: the journal cannot be read.
     ProjectedTask projected;                 ///< What `state.yaml` says then.
@@ -71,7 +71,7 @@ Result<void> read_task(Program& program, const TaskStore& store, const std::stri
         wants_records ? FollowedTask::Seen([&](const Record& record) { seen->records.push_back(record); }) : FollowedTask::Seen();
     const Result<void> read = seen->followed ? seen->followed->refresh(keep) : Result<void>();
     if (read.ok() && !seen->state().task_id.empty()) { return {}; }
-    const auto state = read_task_state(store, id);  // It says best why there is no state.
+    const auto state = read_task_state(store, id);  // Its error explains best why there is no state.
     if (state.ok()) { return read.ok() ? seen->followed->refresh(keep) : read; }
     if (state.error().code == "AF-TASK-015") { return state.error(); }  // It would be another task's.
     seen->projected = projected_task(store, id, store.damage(id, read));
@@ -132,7 +132,7 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
                                   (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known,
                                   ErrorKind::not_found});
     }
-    // A record without a stage of its own is of the stage that was entered last.
+    // A record without a stage belongs to the stage entered last.
     std::vector<const Record*> own;
     std::string at;
     for (const Record& record : seen.records) {
@@ -302,7 +302,7 @@ Answer show_one(Program& program, const ProjectPlace& place, const StatusArgumen
     };
 }
 
-/// Over what stands on the screen, without a flicker; what has no room there is left out below.
+/// Overwrites the screen without flicker. Lines that do not fit are left out at the bottom.
 std::string in_place_of_the_last(const std::string& text, std::size_t rows) {
     std::string drawn = "\x1b[H";
     std::size_t at = 0;

@@ -77,7 +77,7 @@ std::string place_below(const Settings& settings, std::vector<std::string> segme
     while (segments.size() > 2) {
         const std::string key = join_key(segments);
         if (const auto origin = settings.origin(key)) { return origin->where; }
-        // A map has no place of its own. Its first value is nearest.
+        // A map has no place. Its first value is nearest.
         std::vector<std::string> inside = segments;
         for (json::object section = settings.section(key); !section.empty();) {
             const auto& [name, value] = *section.begin();

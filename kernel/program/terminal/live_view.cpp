@@ -129,7 +129,7 @@ void LiveView::event(const Event& event, Time now) {
     std::visit([&fold](const auto& one) { fold.on(one); }, event);
 }
 
-/// All stages by name where they fit, else how many are done and the one that runs.
+/// All stages by name if they fit, else the number that are done and the running one.
 std::string LiveView::pipeline_line(const Style& style) const {
     const auto sign = [](Mark mark) {
         switch (mark) {

@@ -50,7 +50,7 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
                            const TaskListOptions& options) {
     TaskOverviews& overviews = overviews_of(seen, root);
     AF_TRY(const TaskOverviews::Listing all, overviews.list());
-    std::set<std::string> object;  // Each problem is told once.
+    std::set<std::string> object;  // Each problem is shown once.
     const auto tell = [&](const Error& problem) {
         const std::string text = printable_lines(problem.to_string());
         if (object.insert(text).second) { program.err << "agentforge: " << text << "\n"; }

@@ -41,7 +41,7 @@ using Answer = std::function<int(std::ostream& out)>;
 [[nodiscard]] Answer list_tasks_of_all(Program& program, SeenRepositories& seen, const std::vector<KnownRepository>& repositories,
                                        const TaskListOptions& options);
 
-/// On a terminal a person gets boxes; elsewhere plain lines without what passes by itself ("12 s ago").
+/// Prints boxes on a terminal; elsewhere plain lines without relative times ("12 s ago").
 [[nodiscard]] bool shows_boxes(const Program& program);
 [[nodiscard]] BoxStyle box_style_of(const Program& program);
 void print_box(const Program& program, std::ostream& out, const std::vector<BoxPart>& parts);

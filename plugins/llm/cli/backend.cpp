@@ -229,7 +229,7 @@ Result<Invocation> codex_invocation(const Settings& settings, const CompletionRe
     return made;
 }
 
-/// The arguments with which `claude` works by itself under the host's confinement. Its instructions stay its own; ours come as
+/// The arguments that make `claude` work autonomously under the host's confinement. Its instructions stay its own; ours come as
 /// the prompt.
 Result<Invocation> agentic_claude(const Settings& settings, const std::string& prompt, const std::string& model) {
     Invocation made{program_words(settings), prompt};

@@ -245,7 +245,7 @@ void give_streams(SpawnSettings& settings, const Streams& streams) {
     ::posix_spawn_file_actions_addclosefrom_np(&settings.actions, streams.extra.open() ? 5 : 3);
 }
 
-/// Gives the child a session of its own, and no signal that is blocked or handled.
+/// Gives the child its own session, with no signal blocked or handled.
 void reset_signals(SpawnSettings& settings) {
     sigset_t none, all;
     ::sigemptyset(&none);
