@@ -157,7 +157,7 @@ void no_cycles(const NamedRule& rule, const json::object& artifact, const RuleCo
         if (cycle.empty()) { return; }
         std::string words;
         for (const auto& name : cycle) { words += (words.empty() ? "" : " → ") + ellipsis(name, 60); }
-        violations.add(ArtifactPath().field(list), rule.text, std::string(list) + " depend on each other in a circle: " + words);
+        violations.add(ArtifactPath().field(list), rule.text, std::string(list) + " depend on each other in a cycle: " + words);
     };
     check("components", "name");
     check("requirements", "id");

@@ -166,7 +166,7 @@ void check_texts(const SchemaCheck::Compiled& compiled, const Place& place, Viol
         for (std::size_t i = 0; i < list->size(); ++i) {
             const auto path = place.path.item(i);
             if (unique != nullptr && unique->as_bool() && !seen.insert(to_json_canonical((*list)[i])).second) {
-                violations.add(path, "unique_items", path.words() + " is " + show((*list)[i]) + ", which is in the list already");
+                violations.add(path, "unique_items", path.words() + " is " + show((*list)[i]) + ", which is already in the list");
             }
             if (items != nullptr) { check_texts(compiled, {path, &(*list)[i], items}, violations); }
         }

@@ -93,9 +93,9 @@ public:
         std::vector<std::string> list;
         const json::value* value = find(key);
         if (value == nullptr) { return list; }
-        if (!value->is_array()) { return wrong(key, "must be a list of texts"); }
+        if (!value->is_array()) { return wrong(key, "must be a list of strings"); }
         for (const json::value& item : value->get_array()) {
-            if (!item.is_string()) { return wrong(key, "must be a list of texts"); }
+            if (!item.is_string()) { return wrong(key, "must be a list of strings"); }
             list.emplace_back(item.get_string());
         }
         return list;

@@ -75,9 +75,9 @@ void Reader::field(std::string_view key, unsigned& out) {
 
 void Reader::field(std::string_view key, std::vector<std::string>& out) {
     const json::value* value = object_->if_contains(key);
-    if (value == nullptr || !value->is_array()) { return miss(key, "a list of texts"); }
+    if (value == nullptr || !value->is_array()) { return miss(key, "a list of strings"); }
     for (const json::value& item : value->get_array()) {
-        if (!item.is_string()) { return miss(key, "a list of texts"); }
+        if (!item.is_string()) { return miss(key, "a list of strings"); }
         out.emplace_back(item.get_string());
     }
 }

@@ -67,9 +67,9 @@ private:
             } else if (key == "lines" && field.is_bool()) {
                 rule.lines = field.get_bool();
             } else if (key == "keywords" || key == "example") {
-                if (!field.is_array()) { return wrong(place, "`" + std::string(key) + "` must be a list of texts"); }
+                if (!field.is_array()) { return wrong(place, "`" + std::string(key) + "` must be a list of strings"); }
                 for (const json::value& item : field.get_array()) {
-                    if (!item.is_string()) { return wrong(place, "`" + std::string(key) + "` must be a list of texts"); }
+                    if (!item.is_string()) { return wrong(place, "`" + std::string(key) + "` must be a list of strings"); }
                     if (key == "example") {
                         rule.example += std::string_view(item.get_string());
                     } else {

@@ -140,7 +140,7 @@ public:
         if (const json::value* args = fields.if_contains("args"); args != nullptr) {
             const auto list = texts(*args);
             if (!args->is_array() || list.size() != args->get_array().size()) {
-                return wrong(where(at + "/args"), "`args` of the server `" + name + "` must be a list of texts");
+                return wrong(where(at + "/args"), "`args` of the server `" + name + "` must be a list of strings");
             }
             server.command.insert(server.command.end(), list.begin(), list.end());
         }

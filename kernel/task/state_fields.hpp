@@ -62,12 +62,12 @@ public:
         std::vector<std::string> result;
         const json::value* value = object_.if_contains(key);
         if (value == nullptr || !value->is_array()) {
-            miss(key, "a list of texts");
+            miss(key, "a list of strings");
             return result;
         }
         for (const json::value& item : value->get_array()) {
             if (!item.is_string()) {
-                miss(key, "a list of texts");
+                miss(key, "a list of strings");
                 return result;
             }
             result.emplace_back(item.get_string());

@@ -142,14 +142,14 @@ private:
         if (found == nullptr) { return result; }
         const auto* list = found->if_array();
         if (list == nullptr) {
-            fail(std::string("`") + key + "` must be a list of texts");
+            fail(std::string("`") + key + "` must be a list of strings");
             return result;
         }
         for (const auto& item : *list) {
             if (item.is_string()) {
                 result.emplace_back(item.get_string());
             } else {
-                fail(std::string("`") + key + "` must be a list of texts");
+                fail(std::string("`") + key + "` must be a list of strings");
             }
         }
         return result;

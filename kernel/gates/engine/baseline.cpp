@@ -61,7 +61,7 @@ GateReport baseline_report(std::vector<GateReport> runs) {
         if (trusted == 0) {
             report.summary =
                 "the suite could not be measured before the task: " +
-                (report.blocking_issues.empty() ? std::string("it was not believed") : report.blocking_issues.front());
+                (report.blocking_issues.empty() ? std::string("it was not trusted") : report.blocking_issues.front());
         } else if (says_true(report.facts, "not_built")) {
             report.summary = "the project does not build before the task (not held against it): " +
                              (report.tests.empty() ? std::string() : report.tests.front().message);

@@ -595,7 +595,7 @@ void GateEngine::TestsGate::report_part_of_files() {
 
 Result<void> GateEngine::TestsGate::judge_failures() {
     if (!run_.trusted) {
-        report_.blocking_issues.push_back("The test run is not believed: " + run_.distrust + ".");
+        report_.blocking_issues.push_back("The test run is not trusted: " + run_.distrust + ".");
         return {};
     }
     Excused excused;

@@ -746,7 +746,7 @@ void add_covered_up(const GreenEvidence& green, const std::set<std::string>& out
         if (run.trusted && now != nullptr && now->status == TestStatus::passed) { continue; }
         TestOutcome failed = now != nullptr ? *now : before;
         if (now == nullptr || !run.trusted) {
-            failed.message = run.trusted ? "it does not load" : "the run is not believed: " + run.distrust;
+            failed.message = run.trusted ? "it does not load" : "the run is not trusted: " + run.distrust;
         }
         evidence.covered_up.push_back(std::move(failed));
     }

@@ -190,7 +190,7 @@ Result<void> must_fail(const Named& test, const GateReport& report) {
         case TestStatus::passed:
             return refused(test.id + " passes");
         case TestStatus::failed_skeleton:
-            return refused(test.id + " comes to a body that is not written yet", "write it first");
+            return refused(test.id + " reaches a body that is not written yet", "write it first");
         case TestStatus::skipped:
         case TestStatus::not_collected:
             break;
@@ -367,7 +367,7 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
         named.begin(), named.end(), [&](const Named& test) { return build_fault(ground.green, test.outcome->file).has_value(); });
     const json::value* trusted = ground.green.facts.if_contains("believed");
     if (builds && trusted != nullptr && *trusted == json::value(false)) {
-        return refused("the run is not believed: " + ellipsis(ground.green.summary, 300));
+        return refused("the run is not trusted: " + ellipsis(ground.green.summary, 300));
     }
     if (to == hand_back_to::specification && !of_others.empty()) {
         return refused("the criterion is of " + criterion.requirement + ", and " + joined(of_others));

@@ -16,9 +16,9 @@ namespace {
 /// Returns the words after `file:line` for a violation that blocks nothing, but is listed. Empty for another.
 std::string_view words_for(std::string_view check) {
     if (check == "opaque-table") { return " has a table whose keys cannot be read"; }
-    if (check == "depends-on-build") { return " may give other results as another build type"; }
+    if (check == "depends-on-build") { return " may give different results in another build type"; }
     if (check == "depends-on-surroundings") {
-        return " may do something else in another thread, terminal, process, build or year";
+        return " may behave differently in another thread, terminal, process, build or year";
     }
     return {};
 }

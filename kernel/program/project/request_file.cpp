@@ -93,7 +93,7 @@ private:
     }
     Take texts(std::vector<std::string>& out) {
         return [this, &out](const json::value& value, const std::string& key) -> Result<void> {
-            if (!value.is_array()) { return wrong(key, "a list of texts"); }
+            if (!value.is_array()) { return wrong(key, "a list of strings"); }
             for (const json::value& each : value.get_array()) { AF_CHECK(text(out.emplace_back())(each, key)); }
             return {};
         };

@@ -18,7 +18,7 @@ std::string text(std::string_view key, const json::value& value) {
 }
 
 std::vector<std::string> texts(std::string_view key, const json::value& value) {
-    if (!value.is_array()) { refuse(key, "must be a list of texts"); }
+    if (!value.is_array()) { refuse(key, "must be a list of strings"); }
     std::vector<std::string> read;
     for (const json::value& item : value.as_array()) { read.push_back(text(key, item)); }
     return read;
