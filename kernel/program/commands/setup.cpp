@@ -39,7 +39,7 @@ void print_setup(Program& program, const Setup& setup) {
     for (const SetupStep& step : setup.steps) {
         std::string files;
         for (const std::string& file : step.files) { files += (files.empty() ? "" : ", ") + file; }
-        program.out << (step.ready ? "there      " : "not there  ") << printable(step.name, 60) << ": " << printable(files, 300)
+        program.out << (step.ready ? "ready      " : "missing    ") << printable(step.name, 60) << ": " << printable(files, 300)
                     << "\n"
                     << "           " << printable(command_text(step.argv), 1000) << "\n"
                     << "           in " << printable(step.folder, 400) << "\n";

@@ -69,8 +69,7 @@ public:
 
     void on(const event::Answering& answering) {
         view_.agent_ = answering.role;
-        act(answering.bytes == 0 ? std::string("the model is asked")
-                                 : fmt::format("the model answers, {} bytes", answering.bytes),
+        act(answering.bytes == 0 ? std::string("asking the model") : fmt::format("the model answers, {} bytes", answering.bytes),
             answering.bytes == 0);
     }
     void on(const event::ToolCalled& called) { act(called.tool + ": " + called.summary); }
