@@ -14,7 +14,7 @@
 
 namespace agentforge::kernel {
 
-/// What does not change during a run, counted once.
+/// The parts that do not change during a run, with their token counts.
 struct FixedParts {
     std::string system;
     std::size_t system_tokens = 0;
@@ -28,17 +28,17 @@ struct FixedParts {
 
 struct BuiltContext {
     std::string text;
-    /// Offsets in `text`, ascending, at which parts end that will probably be sent again: the first after what stays the same for
-    /// a run, the others after files.
+    /// Offsets in `text`, ascending, up to which the text will probably be sent again. The first is the end of the part that
+    /// stays the same for a run, the others are ends of files.
     std::vector<std::size_t> stable_ends;
     /// Tokens by our count: frame (what servers add around the rest), system_prompt, tools, task_frame, current_state,
     /// verification_status, recent_actions, last_result, available_actions, and total, their sum; `calibration_permille`;
-    /// `truncated`: names of what was shortened.
+    /// `truncated`: names of the shortened sections.
     json::object section_tokens;
 };
 
-/// Caches what was written and counted for the previous context, for one run whose spec stays the same. It changes no byte of any
-/// context.
+/// Caches the pieces of the previous context with their token counts, for one run whose spec stays the same. It changes no byte
+/// of any context.
 class ContextMemo {
 public:
     /// Returns the cached piece for this key, or the result of `make`. Valid until the next context but one.

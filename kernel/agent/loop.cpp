@@ -82,7 +82,7 @@ public:
         for (const StepRecord& record : host_.finished_steps()) {
             if (record.step != memory_.steps() + 1) {
                 return Error{"AF-AGENT-016",
-                             "the journal has step " + std::to_string(record.step) + " of this run in the place of step " +
+                             "the journal has step " + std::to_string(record.step) + " of this run in place of step " +
                                  std::to_string(memory_.steps() + 1),
                              spec_.stage + ", run " + std::to_string(spec_.place.run),
                              "`agentforge inspect` verifies the journal.", ErrorKind::corrupt};
@@ -283,7 +283,7 @@ private:
             record.success = record.completion.text.find_first_not_of(" \t\r\n") != std::string::npos;
             if (!record.success) {
                 refuse(record,
-                       {"AF-AGENT-020", "the answer holds no text", "", "Answer with one plain text.", ErrorKind::invalid});
+                       {"AF-AGENT-020", "the answer contains no text", "", "Answer with plain text.", ErrorKind::invalid});
             } else {
                 record.summary = ellipsis(first_line(record.completion.text), max_summary_bytes);
             }

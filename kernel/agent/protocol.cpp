@@ -226,7 +226,7 @@ public:
         for (std::size_t at = header + 1; at < lines_.size(); ++at) {
             if (const std::string second = action_header(lines_[at].text); !second.empty()) {
                 return unreadable("AF-AGENT-021",
-                                  "the answer holds more than one action (lines " + std::to_string(lines_[header].number) +
+                                  "the answer contains more than one action (lines " + std::to_string(lines_[header].number) +
                                       " and " + std::to_string(lines_[at].number) + ")",
                                   "Send exactly one action; the next step comes after its result.");
             }
@@ -423,7 +423,7 @@ std::string_view path_in(std::string_view line) {
 /// Reads edits without an ACTION line, from models that know the blocks but not the frame. Empty: there are none.
 Result<std::optional<ToolCall>> bare_edit(const std::vector<Line>& lines, const std::vector<ToolSpec>& offered) {
     const auto several = [](const std::string& what) {
-        return unreadable("AF-AGENT-021", "the answer holds " + what,
+        return unreadable("AF-AGENT-021", "the answer contains " + what,
                           "Send exactly one action; the next step comes after its result.");
     };
     std::optional<ToolCall> call;
@@ -479,7 +479,7 @@ Result<ToolCall> read_any(const Completion& answer, const std::vector<ToolSpec>&
     if (!answer.tool_calls.empty()) {
         if (cut_off) { return cut_error(); }
         if (answer.tool_calls.size() > 1) {
-            return unreadable("AF-AGENT-021", "the answer holds " + std::to_string(answer.tool_calls.size()) + " actions",
+            return unreadable("AF-AGENT-021", "the answer contains " + std::to_string(answer.tool_calls.size()) + " actions",
                               "Send exactly one action; the next step comes after its result.");
         }
         return answer.tool_calls.front();
@@ -513,11 +513,12 @@ Result<ToolCall> read_any(const Completion& answer, const std::vector<ToolSpec>&
     std::vector<ToolCall> calls = json_calls(answer.text);
     if (calls.size() == 1) { return std::move(calls.front()); }
     if (calls.size() > 1) {
-        return unreadable("AF-AGENT-021", "the answer holds " + std::to_string(calls.size()) + " actions",
+        return unreadable("AF-AGENT-021", "the answer contains " + std::to_string(calls.size()) + " actions",
                           "Send exactly one action; the next step comes after its result.");
     }
     if (cut_off) { return cut_error(); }
-    return unreadable("AF-AGENT-020", "the answer holds no action", std::string(how_to) + " Tools: " + tool_names(offered) + ".");
+    return unreadable("AF-AGENT-020", "the answer contains no action",
+                      std::string(how_to) + " Tools: " + tool_names(offered) + ".");
 }
 
 }  // namespace

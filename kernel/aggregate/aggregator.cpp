@@ -255,7 +255,7 @@ std::vector<TaskChange> Aggregator::refresh_processes() {
         Known& known = found->second;
         known.figures = std::make_shared<const TaskFigures>(with_process(*known.figures, TaskPaths{folder_of(key)}));
         ++version_;
-        // A task is told of from its first record on.
+        // Reports a task from its first record on.
         if (known.figures->seq > 0) { changes.push_back(change_of(key, known, "process")); }
     }
     find_answers(changes);

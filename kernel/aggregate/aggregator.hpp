@@ -139,7 +139,7 @@ private:
     mutable std::mutex mutex_;
     std::vector<KnownRepository> repositories_;
     std::map<std::size_t, std::string> availability_;  ///< What the last change of type `repository` said.
-    std::set<std::size_t> forgotten_;                  ///< Numbers of repositories that are known no more.
+    std::set<std::size_t> forgotten_;                  ///< Numbers of repositories that are no longer known.
     std::map<Key, Known> tasks_;
     std::map<std::size_t, Error> repository_problems_;
     std::map<std::size_t, std::vector<Error>> non_task_entries_;  ///< What is among the tasks of a repository and is none.

@@ -88,7 +88,7 @@ void ChangeWatch::watch_task(std::size_t folder, const std::string& task) {
     const int parent = ::inotify_add_watch(events_.get(), (folders_[folder] / task).c_str(),
                                            IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
     if (parent >= 0) { watched_[parent] = {folder, task}; }
-    // If the task is gone, or is no folder, the watch of the whole folder reports when it comes.
+    // If the task is gone or is not a folder, the watch of the parent folder reports its return.
     if (parent < 0 && errno != ENOENT && errno != ENOTDIR) { misses_events_ = true; }
 }
 
@@ -113,7 +113,7 @@ void ChangeWatch::take_event(int watch, unsigned mask, const std::string& name, 
         if (!name.starts_with('.')) { changes.push_back(about); }
         return;
     }
-    // What is not a task's folder is told of, too. Dot files are AgentForge's own.
+    // Also reports entries that are not task folders, except dot files, which are AgentForge's own.
     if (about.task.empty() && !name.empty() && !name.starts_with('.')) {
         if (is_task_id(name) && (mask & (IN_CREATE | IN_MOVED_TO)) != 0) { watch_task(about.folder, name); }
         changes.push_back({about.folder, {}});

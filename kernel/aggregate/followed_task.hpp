@@ -37,7 +37,7 @@ struct UsagePoint {
 
 /// The results of gates after a step.
 struct CheckPoint {
-    std::uint64_t step = 0;   ///< The first step that these results hold for.
+    std::uint64_t step = 0;   ///< The first step that these results apply to.
     std::uint64_t tests = 0;  ///< 0: no gate has run tests.
     std::uint64_t tests_passed = 0;
     std::optional<bool> conformance = {};

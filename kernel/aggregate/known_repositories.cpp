@@ -18,7 +18,8 @@ constexpr std::size_t longest_name = 64;
 
 Error wrong(const YamlDocument& document, const std::string& pointer, const std::string& what) {
     return Error{"AF-CONF-070", "the list of repositories cannot be used: " + what, document.where(pointer),
-                 "each entry has `name` and `path` (absolute), each once; `agentforge repo add` writes them", ErrorKind::invalid};
+                 "each entry needs a unique `name` and a unique absolute `path`; `agentforge repo add` writes them",
+                 ErrorKind::invalid};
 }
 
 Result<KnownRepository> read_entry(const YamlDocument& document, const json::value& entry, const std::string& at) {
@@ -81,7 +82,7 @@ Result<std::vector<KnownRepository>> KnownRepositories::list() const {
     const auto* top = document.value.if_object();
     const json::value* entries = top != nullptr && top->size() == 1 ? top->if_contains("repositories") : nullptr;
     if (entries == nullptr || !entries->is_array()) {
-        return wrong(document, "", "it must hold the list `repositories` and nothing else");
+        return wrong(document, "", "it must contain the list `repositories` and nothing else");
     }
     for (std::size_t index = 0; index < entries->get_array().size(); ++index) {
         const std::string at = "/repositories/" + std::to_string(index);
@@ -110,7 +111,7 @@ Result<void> KnownRepositories::save(const std::vector<KnownRepository>& reposit
 
 Result<void> KnownRepositories::add(const KnownRepository& repository) const {
     if (!is_repository_name(repository.name)) {
-        return Error{"AF-CONF-071", "`" + ellipsis(sanitize_utf8(repository.name), 80) + "` is not a name of a repository", "",
+        return Error{"AF-CONF-071", "`" + ellipsis(sanitize_utf8(repository.name), 80) + "` is not a valid repository name", "",
                      "use at most 64 letters, digits, `.`, `_` and `-`", ErrorKind::invalid};
     }
     AF_TRY(std::vector<KnownRepository> all, list());

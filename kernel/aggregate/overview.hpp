@@ -38,7 +38,7 @@ struct TaskOverview {
     std::size_t stages = 0;  ///< To the end of the pipeline. 0: not known.
     double progress = 0;     ///< See overall_progress (figures.hpp).
     std::string waiting_id;
-    std::string question;        ///< The question that the task waits for an answer to, or why it is paused.
+    std::string question;        ///< The open question, or why the task is paused.
     bool answered = false;       ///< The question has an answer that no process has read yet; `resume` continues with it.
     std::string answer_problem;  ///< Why the answer's file cannot be used, or empty; the question stays open.
     /// False if the task failed for a reason that `resume` cannot change. Not known in a listing.
@@ -60,7 +60,7 @@ struct TaskOverview {
 /// Updates `answered` and `answer_problem` from the folder of escalations that belongs to the task's folder. Returns true if one
 /// of them changed.
 bool update_answer(const TaskPaths& paths, TaskOverview& task);
-/// Returns the overview of a task whose state is known. `paths`, the task's folder, says which process has it.
+/// Returns the overview of a task whose state is known. `paths`: the task's folder, which names the process that runs it.
 [[nodiscard]] TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths);
 /// Returns the overview of a task from its line of the listing.
 [[nodiscard]] TaskOverview overview_of(TaskSummary summary, const TaskPaths& paths);

@@ -15,7 +15,7 @@
 
 namespace agentforge::kernel {
 
-/// Returns state_name the part's task, or `unknown` if it cannot be read.
+/// Returns the state_name of the part's task, or `unknown` if the task cannot be read.
 using ConditionOfPart = std::function<std::string(const SetPart& part)>;
 
 /// Returns the set with its parts in order. A part's `state` is its task's condition, or null if it has no task yet. As for a

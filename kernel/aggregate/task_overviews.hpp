@@ -21,7 +21,8 @@ public:
     explicit TaskOverviews(const std::filesystem::path& agentforge_directory) : store_(agentforge_directory) {}
 
     struct Listing {
-        /// Newest first, with those that cannot be read. Fields that only the journal has (stages, question, activity) are empty.
+        /// Newest first, including those that cannot be read. Fields that only the journal has (stages, question, activity) are
+        /// empty.
         std::vector<TaskOverview> tasks;
         TaskCounts counts;            ///< Counts over all tasks.
         std::vector<Error> problems;  ///< One for each folder that is not a readable task.

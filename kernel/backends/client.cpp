@@ -161,8 +161,8 @@ private:
     Result<void> accept(const CompletionRequest& request, Completion& answer) const {
         if (const std::size_t bytes = answer_bytes(answer); bytes > max_answer_bytes) {
             return Error{"AF-LLM-101",
-                         "'" + info_.name + "' answered with " + std::to_string(bytes) + " bytes; " +
-                             std::to_string(max_answer_bytes) + " are the limit",
+                         "'" + info_.name + "' answered with " + std::to_string(bytes) + " bytes; the limit is " +
+                             std::to_string(max_answer_bytes),
                          "", "Lower max_output_tokens, or use a model that stops.", ErrorKind::invalid};
         }
         answer.text = sanitize_utf8(answer.text);

@@ -22,8 +22,8 @@ struct RetryPolicy {
     unsigned attempts = 4;
     std::chrono::milliseconds first_delay{500};
     std::chrono::milliseconds max_delay{8000};
-    /// Returns a random number from 0 to 1. Up to a quarter of each delay is taken off accordingly, so that many clients do not
-    /// retry at once. None: delays are exact.
+    /// Returns a random number from 0 to 1. Up to a quarter of each delay is subtracted accordingly, to keep many clients from
+    /// retrying at once. None: delays are exact.
     std::function<double()> random = {};
 };
 
@@ -157,7 +157,7 @@ public:
                                                              std::function<void(std::chrono::milliseconds)> sleep,
                                                              std::shared_ptr<CircuitBreaker> breaker = nullptr);
 
-/// True if the model is told of this error and answers again: it answered, but the answer was unusable (AF-LLM-101, AF-LLM-102,
+/// True if the model sees this error and answers again: it answered, but the answer was unusable (AF-LLM-101, AF-LLM-102,
 /// AF-LLM-105).
 [[nodiscard]] bool is_shown_to_model(const Error& error) noexcept;
 

@@ -164,7 +164,7 @@ private:
             }
             for (const json::value& entry : entries->get_array()) {
                 if (!entry.is_object()) {
-                    return Error{"AF-LLM-111", "the transcript to record to holds an entry that is not a mapping", file_,
+                    return Error{"AF-LLM-111", "the transcript to record to contains an entry that is not a mapping", file_,
                                  "Move the file away or name another.", ErrorKind::invalid};
                 }
                 put(entry.get_object());

@@ -221,7 +221,7 @@ Result<void> create_file_exclusive(const fs::path& path, std::string_view bytes,
         ::unlink(temporary.c_str());
     }
     if (error == EEXIST) {
-        return Error{"AF-BASE-014", "The file exists already", path.string(),
+        return Error{"AF-BASE-014", "The file already exists", path.string(),
                      "Another process created it first; read that file, or choose another name.", ErrorKind::conflict};
     }
     if (error != 0) { return failure("AF-BASE-013", "Cannot create the file", path, error); }
@@ -260,7 +260,7 @@ void sweep_abandoned_writes(const fs::path& folder) {
 
 namespace {
 
-/// Folders that this process made and whose names may not be on disk yet. Shared by all threads.
+/// Folders that this process created whose names are perhaps not on disk yet. Shared by all threads.
 class NewFolders {
 public:
     void add(const fs::path& folder) {

@@ -161,13 +161,13 @@ Result<Goals> Goals::load(const std::string& file) {
     }
     AF_TRY(goals.default_, reader.text(*top, "", "default"));
     if (goals.named(goals.default_) == nullptr) {
-        return reader.wrong("/default", "the default `" + ellipsis(goals.default_, 60) + "` is none of the goals",
+        return reader.wrong("/default", "the default `" + ellipsis(goals.default_, 60) + "` is not one of the goals",
                             "Name one of them.");
     }
     goals.with_artifacts_ = goals.default_;
     if (top->contains("with_artifacts")) { AF_TRY(goals.with_artifacts_, reader.text(*top, "", "with_artifacts")); }
     if (goals.named(goals.with_artifacts_) == nullptr) {
-        return reader.wrong("/with_artifacts", "`" + ellipsis(goals.with_artifacts_, 60) + "` is none of the goals",
+        return reader.wrong("/with_artifacts", "`" + ellipsis(goals.with_artifacts_, 60) + "` is not one of the goals",
                             "Name one of them.");
     }
     return goals;

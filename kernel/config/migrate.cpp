@@ -65,7 +65,7 @@ Result<Migration> migrate_settings(const SettingsSchema& schema, std::string_vie
         if (former.now.empty()) { return former_key(former, old, document.where(pointer_of(old))); }
         const auto successor = split_key(former.now);
         if (is_there(document.value, successor)) {
-            return Error{"AF-CONF-045", "the file holds " + join_key(old) + " and its new name " + former.now,
+            return Error{"AF-CONF-045", "the file sets both " + join_key(old) + " and its new name " + former.now,
                          document.where(pointer_of(old)), "Nothing was written. Remove one of them.", ErrorKind::conflict};
         }
         json::value moved = in_new_unit(value, former.divisor);

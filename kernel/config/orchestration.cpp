@@ -124,7 +124,7 @@ Result<PipelineTemplate> with_orchestration(PipelineTemplate pipeline, const Set
             "AF-PIPE-030",
             "the shares of the stages of pipeline " + pipeline.name + " add up to " + std::to_string(sum) + " percent",
             settings.origin(*shares)->where,
-            "Lower the others under `orchestration.token_budget` as well: planner, executor, verifier and reviewer together have at most 100.",
+            "Lower the others under `orchestration.token_budget` as well: planner, executor, verifier and reviewer together may have at most 100.",
             ErrorKind::invalid};
     }
     return pipeline;

@@ -61,8 +61,8 @@ private:
     Result<void> insert(const json::object& change, const std::string& at) {
         AF_TRY(const std::string name, name_of_stage(change.at("insert"), at + "/insert"));
         if (index_of(name)) {
-            return wrong(at + "/insert/name", "the pipeline has a stage `" + name + "` already",
-                         "Name it otherwise, or replace that one");
+            return wrong(at + "/insert/name", "the pipeline already has a stage `" + name + "`",
+                         "Give it another name, or replace the existing one");
         }
         const bool after = change.contains("after");
         if (after == change.contains("before")) {
@@ -193,7 +193,8 @@ Result<ResolvedTemplate> resolve_template(const YamlDocument& document, const st
     }
     const json::value* changes = own->if_contains("changes");
     if (changes == nullptr || !changes->is_array()) {
-        return wrong("/pipeline", "`changes` is missing or no list", "Write changes: [] and what is to be other below it");
+        return wrong("/pipeline", "`changes` is missing or not a list",
+                     "Write `changes:` and below it a list of the differences");
     }
     Overlay overlay(document, base->second);
     for (std::size_t i = 0; i < changes->get_array().size(); ++i) {

@@ -586,7 +586,7 @@ Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& do
             if (key != "pipeline") {
                 return fail("/" + std::string(key) + "#",
                             "`" + ellipsis(key, 60) + "` is not a field of the mapping of stages to agents",
-                            "It holds pipeline: {stages: {…}} and nothing else.");
+                            "It contains pipeline: {stages: {…}} and nothing else.");
             }
         }
     }
@@ -594,7 +594,7 @@ Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& do
     const auto* inner = pipeline == nullptr ? nullptr : pipeline->if_object();
     const auto* stages = inner == nullptr || inner->size() != 1 ? nullptr : inner->if_contains("stages");
     if (stages == nullptr || !stages->is_object()) {
-        return fail("", "the mapping of stages to agents must hold pipeline: {stages: {…}} and nothing else",
+        return fail("", "the mapping of stages to agents must contain pipeline: {stages: {…}} and nothing else",
                     "See config/orchestration/pipeline.yaml.");
     }
     for (const auto& [key, value] : stages->get_object()) {

@@ -70,7 +70,7 @@ Result<ProductPaths> ProductPaths::find_for(const std::string& home, const std::
         if (at == at.parent_path()) { break; }
     }
     return Error{"AF-CONF-023", "AgentForge's own files were not found next to the program", program,
-                 "Install all of it, or set AGENTFORGE_HOME to the folder that holds config/ and plugins/.",
+                 "Install all of it, or set AGENTFORGE_HOME to the folder that contains config/ and plugins/.",
                  ErrorKind::not_found};
 }
 

@@ -122,7 +122,7 @@ Result<void> flatten_free(const json::object& object, std::vector<std::string>& 
                           const Places& where, const SettingKey& setting, std::vector<Leaf>& leaves) {
     for (const auto& [key, value] : object) {
         if (key.empty()) {
-            return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " holds a field without a name",
+            return Error{"AF-CONF-021", "the setting " + ellipsis(join_key(segments), 120) + " contains a field without a name",
                          where(pointer), "Name it.", ErrorKind::invalid};
         }
         segments.emplace_back(key);

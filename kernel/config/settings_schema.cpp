@@ -250,7 +250,7 @@ Result<SettingsSchema> SettingsSchema::load(const std::string& file) {
     const auto* settings = top == nullptr || top->size() > 2 ? nullptr : top->if_contains("settings");
     const auto* former = settings == nullptr ? nullptr : top->if_contains("former");
     if (settings == nullptr || !settings->is_object() || (top->size() == 2 && (former == nullptr || !former->is_array()))) {
-        return reader.fail("", "it must hold the map `settings:`, may hold the list `former:`, and nothing else");
+        return reader.fail("", "it must contain the map `settings:`, may contain the list `former:`, and nothing else");
     }
     SettingsSchema schema;
     if (former != nullptr) { AF_TRY(schema.former_, reader.read_former_keys(former->get_array())); }
@@ -336,7 +336,7 @@ std::string value_problem(const SettingKey& key, const json::value& value) {
         case SettingKey::Type::span:
         case SettingKey::Type::path: {
             if (!value.is_string()) { return "must be a string; put it in quotes"; }
-            if (value.get_string().find('\0') != json::string::npos) { return "holds a null character"; }
+            if (value.get_string().find('\0') != json::string::npos) { return "contains a null character"; }
             if (key.values.empty() ||
                 std::find(key.values.begin(), key.values.end(), view(value.get_string())) != key.values.end()) {
                 return "";

@@ -31,7 +31,7 @@ Result<void> check_exits(const PipelineTemplate& pipeline, const std::vector<Own
             if (!marked.empty()) {
                 return cannot_run("AF-PIPE-018", at + "/default_exit",
                                   "stage " + stage.name + " is the default exit, and so is " + marked,
-                                  "Leave `default_exit` to one of them.");
+                                  "Keep `default_exit` in one of them.");
             }
             marked = stage.name;
             if (has_exit && stage.name != pipeline.exit_stage) {
@@ -60,7 +60,7 @@ Result<void> check_exits(const PipelineTemplate& pipeline, const std::vector<Own
 
 Result<void> check_reached(const PipelineTemplate& pipeline, bool has_exit) {
     const std::size_t last = pipeline.index_of(pipeline.exit_stage).value_or(pipeline.stages.size() - 1);
-    // A default exit is only the default: --through may go on to a later stage.
+    // A default exit is only the default: --through may continue to a later stage.
     if (has_exit && last + 1 < pipeline.stages.size()) {
         return cannot_run("AF-PIPE-019", place_of_stage(last + 1),
                           "no task reaches stage " + pipeline.stages[last + 1].name + ": the pipeline ends before it, at " +
@@ -281,10 +281,10 @@ private:
 
     [[nodiscard]] std::string in_words(const Words& holds) const {
         std::string given;
-        if (!beginning_.names.empty()) { given = "where " + joined(beginning_.names) + " comes from outside"; }
-        if (beginning_.names.empty() && !pipeline_.accepts_external.empty()) { given = "where nothing comes from outside"; }
+        if (!beginning_.names.empty()) { given = "if " + joined(beginning_.names) + " comes from outside"; }
+        if (beginning_.names.empty() && !pipeline_.accepts_external.empty()) { given = "if nothing comes from outside"; }
         if (holds.empty()) { return given; }
-        return (given.empty() ? "where " : given + " and ") + joined(holds) + " holds";
+        return (given.empty() ? "if " : given + " and ") + joined(holds) + " is true";
     }
 
     const PipelineTemplate& pipeline_;
@@ -346,7 +346,7 @@ Error unprovided_error(const Unprovided& found, const std::string& who, std::str
         "AF-PIPE-020", std::move(where),
         who + " builds on " + with_article(found.contract) + ", but no earlier stage that runs produces one" +
             (found.when.empty() ? "" : " " + found.when),
-        "Add the stage that produces it, require it from outside with `requires_external`, or remove what makes the stage run without it.");
+        "Add the stage that produces it, require it from outside with `requires_external`, or change the conditions under which the stage runs.");
 }
 
 Result<void> check_template_can_run(PipelineTemplate& pipeline, const std::vector<OwnKeys>& keys, bool has_exit) {

@@ -66,7 +66,8 @@ struct Beginning {
                                                   const PipelineTemplate& next,
                                                   const std::function<bool(std::size_t stage)>& has_made);
 
-/// Returns AF-ORCH-041 for a name that is no stage of the pipeline, with its stages. `purpose` ends the message (`to approve`).
+/// Returns AF-ORCH-041 for a name that is not a stage of the pipeline, with its stages. `purpose` ends the message (`to
+/// approve`).
 [[nodiscard]] Error unknown_stage(const PipelineTemplate& pipeline, std::string_view name, std::string_view purpose = {});
 
 }  // namespace agentforge::kernel

@@ -137,11 +137,11 @@ Result<ExitCriterion> read_criterion(const json::value& value, const std::string
         if (!criterion.fact.empty()) {
             return wrong_verification(at,
                                       "one criterion names two facts, `" + criterion.fact + "` and `" + ellipsis(name, 60) + "`",
-                                      "Write each as an entry of its own.");
+                                      "Write a separate entry for each.");
         }
         if (field.is_object() || field.is_array() || field.is_null()) {
             return wrong_verification(at, "`" + ellipsis(name, 60) + "` has a wrong value",
-                                      "It must be true, false, a number, a text or a comparison such as \">= 80\".");
+                                      "It must be true, false, a number, a string or a comparison such as \">= 80\".");
         }
         if (field.is_string() && begins_as_comparison(std::string_view(field.get_string().data(), field.get_string().size())) &&
             !comparison_of(std::string_view(field.get_string().data(), field.get_string().size()))) {

@@ -127,7 +127,7 @@ private:
         if (name.empty() || name.size() > 64) { return "must have 1 to 64 characters"; }
         for (const char c : name) {
             if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')) {
-                return "holds a character other than a-z, 0-9 and _";
+                return "contains a character other than a-z, 0-9 and _";
             }
         }
         return "";

@@ -157,7 +157,7 @@ void no_cycles(const NamedRule& rule, const json::object& artifact, const RuleCo
         if (cycle.empty()) { return; }
         std::string words;
         for (const auto& name : cycle) { words += (words.empty() ? "" : " → ") + ellipsis(name, 60); }
-        violations.add(ArtifactPath().field(list), rule.text, std::string(list) + " depend on each other in a circle: " + words);
+        violations.add(ArtifactPath().field(list), rule.text, std::string(list) + " depend on each other in a cycle: " + words);
     };
     check("components", "name");
     check("requirements", "id");
@@ -458,7 +458,7 @@ void decision_fits_issues(const NamedRule& rule, const json::object& artifact, c
     const bool approves = text_of(artifact, "decision") == "approve";
     if (!approves && list_of(artifact, "issues").empty()) {
         violations.add(ArtifactPath().field("issues"), rule.text,
-                       "the work is sent back, and issues is empty: nobody would know what to change");
+                       "the work is sent back, but `issues` is empty, so nobody would know what to change");
     }
     if (!approves) { return; }
     each_object(artifact, "issues", {}, [&](const json::object& issue, const ArtifactPath& path) {
@@ -466,7 +466,7 @@ void decision_fits_issues(const NamedRule& rule, const json::object& artifact, c
         if (severity != "high" && severity != "critical") { return; }
         violations.add(path.field("severity"), rule.text,
                        path.words_of("severity") + " is " + std::string(severity) +
-                           ", and the decision is approve: send the work back, or rate the issue for what it is");
+                           ", but the decision is approve: send the work back, or give the issue a lower severity");
     });
 }
 
@@ -491,17 +491,17 @@ std::string relative_path_problem(std::string_view path) {
     if (path.front() == '/') { return "is absolute; it must be relative to the project"; }
     if (path.front() == '~') { return "starts with ~; it must be relative to the project"; }
     for (const char c : path) {
-        if (static_cast<unsigned char>(c) < 0x20U || c == 0x7F) { return "holds a control character"; }
-        if (c == '\\') { return "holds a backslash; folders are separated by /"; }
+        if (static_cast<unsigned char>(c) < 0x20U || c == 0x7F) { return "contains a control character"; }
+        if (c == '\\') { return "contains a backslash; folders are separated by /"; }
     }
     if (path.size() > 1 && path[1] == ':') { return "names a drive; it must be relative to the project"; }
     std::size_t start = 0;
     while (start <= path.size()) {
         const auto end = std::min(path.find('/', start), path.size());
         const auto part = path.substr(start, end - start);
-        if (part.empty()) { return end == path.size() ? "ends in /; it must name a file" : "holds an empty folder name"; }
+        if (part.empty()) { return end == path.size() ? "ends in /; it must name a file" : "contains an empty folder name"; }
         if (part == "." || part == "..") { return "holds " + std::string(part) + "; write the path from the project's top"; }
-        if (part.size() > 255) { return "holds a name longer than 255 bytes"; }
+        if (part.size() > 255) { return "contains a name longer than 255 bytes"; }
         start = end + 1;
     }
     return "";

@@ -166,7 +166,7 @@ void check_texts(const SchemaCheck::Compiled& compiled, const Place& place, Viol
         for (std::size_t i = 0; i < list->size(); ++i) {
             const auto path = place.path.item(i);
             if (unique != nullptr && unique->as_bool() && !seen.insert(to_json_canonical((*list)[i])).second) {
-                violations.add(path, "unique_items", path.words() + " is " + show((*list)[i]) + ", which is in the list already");
+                violations.add(path, "unique_items", path.words() + " is " + show((*list)[i]) + ", which is already in the list");
             }
             if (items != nullptr) { check_texts(compiled, {path, &(*list)[i], items}, violations); }
         }
@@ -309,9 +309,9 @@ bool within_limits(const json::object& value, const ArtifactLimits& limits, Viol
             push_fields(*object, depth + 1);
         }
         if (values + pending.size() > limits.max_values) {
-            problem = "holds more than " + std::to_string(limits.max_values) + " values";
+            problem = "contains more than " + std::to_string(limits.max_values) + " values";
         } else if (text > limits.max_text_bytes) {
-            problem = "holds more than " + std::to_string(limits.max_text_bytes) + " bytes of text";
+            problem = "contains more than " + std::to_string(limits.max_text_bytes) + " bytes of text";
         }
     }
     if (problem.empty()) { return true; }

@@ -62,7 +62,7 @@ Result<Limits> read_some(const json::object& settings, const std::string& prefix
         const json::value* value = settings.if_contains(key);
         if (value == nullptr) { return {}; }
         if (!value->is_int64() || value->get_int64() < 1) {
-            return wrong(key, "must be a whole number above 0", "Leave it out where there is to be no limit.");
+            return wrong(key, "must be a whole number above 0", "Leave it out if there is no limit.");
         }
         into = static_cast<std::uint64_t>(value->get_int64());
         return {};

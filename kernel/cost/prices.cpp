@@ -73,7 +73,7 @@ std::uint64_t ModelPrice::of(const TokenCounts& counts) const noexcept {
     return sum.up();
 }
 
-std::uint64_t ModelPrice::at_most(std::uint64_t input_tokens, std::uint64_t output_tokens) const noexcept {
+std::uint64_t ModelPrice::max_cost(std::uint64_t input_tokens, std::uint64_t output_tokens) const noexcept {
     Sum sum;
     sum.add(input_tokens, std::max({input, cached_input, cache_write}));
     sum.add(output_tokens, std::max(output, reasoning));
@@ -133,14 +133,14 @@ Result<const json::object*> PriceReader::find_prices() const {
         for (const auto& [key, unused] : *top) {
             if (key != "prices") {
                 return wrong("/" + std::string(key) + "#",
-                             "`" + ellipsis(key, 60) + "` is not a field of it; it holds `prices:` and nothing else",
+                             "`" + ellipsis(key, 60) + "` is not a field of it; it contains `prices:` and nothing else",
                              "Write it as config/prices.yaml is written.");
             }
         }
     }
     const json::value* fields = top == nullptr ? nullptr : top->if_contains("prices");
     if (fields == nullptr || !fields->is_object() || top->size() != 1) {
-        return wrong("", "it must hold `prices:`, a map, and nothing else", "Write it as config/prices.yaml is written.");
+        return wrong("", "it must contain `prices:`, a map, and nothing else", "Write it as config/prices.yaml is written.");
     }
     return &fields->get_object();
 }
@@ -154,7 +154,7 @@ Result<void> PriceReader::read_field(std::string_view key, const json::value& va
         }
         source.as_of = std::string(value.get_string());
     } else if (key == "source") {
-        if (!value.is_string()) { return wrong(at, "`source` must be a text", "Say where the prices were looked up."); }
+        if (!value.is_string()) { return wrong(at, "`source` must be a string", "Say where the prices were looked up."); }
         source.source = std::string(value.get_string());
     } else if (key == "models") {
         if (!value.is_object()) {
@@ -163,7 +163,7 @@ Result<void> PriceReader::read_field(std::string_view key, const json::value& va
         }
         models_ = &value.get_object();
     } else {
-        return wrong(at, "`" + ellipsis(std::string(key), 60) + "` is unknown", "It may hold as_of, source and models.");
+        return wrong(at, "`" + ellipsis(std::string(key), 60) + "` is unknown", "It may contain as_of, source and models.");
     }
     return {};
 }

@@ -35,7 +35,7 @@ struct ModelPrice {
     /// In micro-USD, rounded up. Counts beyond 10^9 count as 10^9.
     [[nodiscard]] std::uint64_t of(const TokenCounts& counts) const noexcept;
     /// Returns the maximum cost of a call with these tokens, whatever is cached or reasoned.
-    [[nodiscard]] std::uint64_t at_most(std::uint64_t input_tokens, std::uint64_t output_tokens) const noexcept;
+    [[nodiscard]] std::uint64_t max_cost(std::uint64_t input_tokens, std::uint64_t output_tokens) const noexcept;
     bool operator==(const ModelPrice&) const = default;
 };
 

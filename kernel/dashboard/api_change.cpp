@@ -18,7 +18,7 @@ namespace {
 
 Error wrong_field(const std::string& what) {
     return {"AF-DASH-013", "The request cannot be used: " + what, "",
-            "docs/dashboard.md and /api/openapi.json describe what it takes", ErrorKind::invalid};
+            "docs/dashboard.md and /api/openapi.json describe this request", ErrorKind::invalid};
 }
 
 /// Refuses unknown fields, and text fields that are not strings.
@@ -29,10 +29,10 @@ Result<void> only(const json::object& body, std::initializer_list<std::string_vi
         const bool text = std::ranges::find(texts, std::string_view(key)) != texts.end();
         const bool flag = std::ranges::find(flags, std::string_view(key)) != flags.end();
         if (!text && !flag) { return wrong_field("unknown field `" + ellipsis(key, 60) + "`"); }
-        if (text && !field.value().is_string()) { return wrong_field("`" + key + "` must be a text"); }
+        if (text && !field.value().is_string()) { return wrong_field("`" + key + "` must be a string"); }
         if (flag && !field.value().is_bool()) { return wrong_field("`" + key + "` must be true or false"); }
         if (text && field.value().get_string().find('\0') != json::string::npos) {
-            return wrong_field("`" + key + "` holds a NUL");
+            return wrong_field("`" + key + "` contains a NUL");
         }
     }
     return {};
@@ -124,7 +124,7 @@ public:
         if (std::ranges::find(actions, "extend") != actions.end()) { return {}; }
         return Error{
             "AF-DASH-062", "The task cannot be extended now", state_name(figures->overview),
-            "only a task that has ended or shows its last artifact can be extended, if it delivered nothing and stages follow",
+            "a task can be extended if it has ended or shows its last artifact, has delivered nothing and has stages left",
             ErrorKind::conflict};
     }
 
@@ -237,7 +237,7 @@ Result<HttpResponse> resolve(const TaskCommands& task, const ApiCall& call) {
     const std::string& id = call.place("escalation_id");
     if (kind_in_task(id, task.task_id()) != QuestionKind::escalation) {
         return Error{"AF-DASH-017", "The task has no question with this id", ellipsis(sanitize_utf8(id), 200),
-                     "/api/attention lists what waits", ErrorKind::not_found};
+                     "/api/attention lists what waits for you", ErrorKind::not_found};
     }
     std::vector<std::string> arguments{"resolve", "--no-resume", "--json"};
     if (flag_of(call.body, "abort")) {
@@ -264,7 +264,7 @@ Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const
     AF_TRY(const std::string hash, required_hash(call.body));
     if (const auto kind = kind_in_task(id, task.task_id()); !kind || kind == QuestionKind::escalation) {
         return Error{"AF-DASH-017", "The task has no approval or action with this id", ellipsis(sanitize_utf8(id), 200),
-                     "/api/attention lists what waits", ErrorKind::not_found};
+                     "/api/attention lists what waits for you", ErrorKind::not_found};
     }
     std::vector<std::string> arguments{command, "--no-resume", "--json", with_value("--hash", hash)};
     const std::string feedback = text_of(call.body, "feedback");
@@ -301,7 +301,7 @@ Result<HttpResponse> extend(const TaskCommands& task, const ApiCall& call) {
     AF_TRY(const std::string stage, required(call.body, "stage"));
     if (kind_in_task(id, task.task_id()) != QuestionKind::approval) {
         return Error{"AF-DASH-017", "The task has no approval or action with this id", ellipsis(sanitize_utf8(id), 200),
-                     "/api/attention lists what waits", ErrorKind::not_found};
+                     "/api/attention lists what waits for you", ErrorKind::not_found};
     }
     arguments.insert(arguments.end(), {"--no-resume", with_value("--hash", hash)});
     AF_TRY(const json::object answer, task.run(std::move(arguments)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dashboard makes changes by running the program's own commands, each in a process of its own. They decide, check and journal
+// The dashboard makes changes by running the program's own commands, each in a separate process. They decide, check and journal
 // as they do on the command line, and a plugin that crashes there does not stop the dashboard.
 #pragma once
 
@@ -28,7 +28,7 @@ public:
 /// Runs the executable of this process.
 class OwnProgram final : public CommandRunner {
 public:
-    /// `environment` is passed on. `timeout` holds for each command.
+    /// `environment` is passed on. `timeout` applies to each command.
     OwnProgram(std::map<std::string, std::string> environment, std::chrono::milliseconds timeout = std::chrono::seconds(60));
     [[nodiscard]] Result<json::object> run(const std::filesystem::path& repository, std::vector<std::string> arguments,
                                            const std::string& input = {}) override;

@@ -37,7 +37,7 @@ public:
     [[nodiscard]] Result<std::string> text(std::string_view key) const {
         const json::value* value = object_.if_contains(key);
         if (value == nullptr || value->is_null()) { return std::string(); }
-        if (!value->is_string()) { return wrong(key, "must be a text (put it in quotes)"); }
+        if (!value->is_string()) { return wrong(key, "must be a string (put it in quotes)"); }
         std::string_view said = value->get_string();
         const std::size_t begin = said.find_first_not_of(" \t\r\n");
         return begin == std::string_view::npos ? std::string()
@@ -98,7 +98,7 @@ Result<FeedbackIssue> read_issue(const json::value& value, const std::string& po
     const FeedbackReader reader(value.is_object() ? value.get_object() : none, pointer, where);
     if (!value.is_object()) {
         return Error{"AF-ESC-064",
-                     must ? "an issue is a text, or a map with `location`, `issue` and `suggestion`"
+                     must ? "an issue is a string, or a map with `location`, `issue` and `suggestion`"
                           : "an issue is a map with `location`, `issue`, `suggestion` and `priority`",
                      where(pointer), "write `- {location: requirements.REQ-003, issue: \"…\"}`", ErrorKind::invalid};
     }

@@ -75,7 +75,7 @@ public:
         // `answer: 42` and `answer: true` are texts to a person.
         if (value->is_string()) { return std::string(value->get_string()); }
         if (value->is_int64() || value->is_uint64() || value->is_bool()) { return to_json_line(*value); }
-        return wrong(key, "must be a text (put it in quotes)");
+        return wrong(key, "must be a string (put it in quotes)");
     }
     Result<bool> truth(std::string_view key, bool required) {
         const json::value* value = find(key);
@@ -93,9 +93,9 @@ public:
         std::vector<std::string> list;
         const json::value* value = find(key);
         if (value == nullptr) { return list; }
-        if (!value->is_array()) { return wrong(key, "must be a list of texts"); }
+        if (!value->is_array()) { return wrong(key, "must be a list of strings"); }
         for (const json::value& item : value->get_array()) {
-            if (!item.is_string()) { return wrong(key, "must be a list of texts"); }
+            if (!item.is_string()) { return wrong(key, "must be a list of strings"); }
             list.emplace_back(item.get_string());
         }
         return list;
@@ -186,7 +186,7 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
     AF_TRY(resolution.resolved_by, fields.text("resolved_by", false));
     AF_CHECK(fields.no_others());
     if (resolution.abort && (!answer.empty() || context.contains("answer"))) {
-        return fields.wrong("answer", "cannot stand beside `abort: true`, which ends the task without using it");
+        return fields.wrong("answer", "cannot be combined with `abort: true`, which ends the task without using it");
     }
     if (!answer.empty()) {
         if (context.contains("answer") && context.at("answer") != json::value(answer)) {
@@ -508,7 +508,7 @@ Result<std::optional<Error>> EscalationStore::discard_early_answer(std::string_v
         if (error) {
             return Error{
                 "AF-ESC-008",
-                "Cannot rename the answer to " + std::string(id) + ", which existed before its question: " + error.message(),
+                "Cannot set aside the answer to " + std::string(id) + ", which existed before its question: " + error.message(),
                 answer.string(), "Remove it", ErrorKind::io};
         }
         return std::optional<Error>(

@@ -54,7 +54,7 @@ struct AnswerRule {
 struct ActionDecision {
     bool approved = false;
     std::optional<json::object> edited;  ///< The replacement to carry out: `tool` and `arguments`.
-    std::string feedback;                ///< For a rejected action: what the model is told.
+    std::string feedback;                ///< For a rejected action: the message to the model.
     std::string action_hash;             ///< Hash of what was shown.
     std::string decided_by;
 };

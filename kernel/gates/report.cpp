@@ -26,7 +26,7 @@ public:
     std::string text(const char* key) {
         const auto* found = value_.if_contains(key);
         if (found != nullptr && found->is_string()) { return std::string(found->get_string()); }
-        wrong(key, "a text");
+        wrong(key, "a string");
         return {};
     }
     std::uint64_t number(const char* key) {
@@ -332,7 +332,7 @@ Result<GateReport> gate_report_from_json(const json::object& value) {
     report.duration = std::chrono::milliseconds(fields.number("duration_ms"));
     for (const auto& issue : fields.list("blocking_issues")) {
         if (!issue.is_string()) {
-            fields.wrong("blocking_issues", "a list of texts");
+            fields.wrong("blocking_issues", "a list of strings");
             break;
         }
         report.blocking_issues.emplace_back(issue.get_string());

@@ -15,7 +15,7 @@ namespace {
 /// Returns what is wrong with a line. Empty: nothing.
 std::string fault_of(std::string_view line, std::string& hash) {
     const auto bytes = bytes_of_blob_line(line);
-    if (!bytes) { return "the line holds no blob"; }
+    if (!bytes) { return "the line contains no blob"; }
     hash = sha256(*bytes);
     std::string expected;
     append_blob_line(expected, hash, *bytes);
@@ -23,7 +23,7 @@ std::string fault_of(std::string_view line, std::string& hash) {
     if (expected == line) { return {}; }
     return line.substr(0, blob_line_start.size() + blob_hash_digits) ==
                    std::string_view(expected).substr(0, blob_line_start.size() + blob_hash_digits)
-               ? "the line is not as it was written"
+               ? "the line has changed since it was written"
                : "the bytes do not have the hash that the line names";
 }
 
@@ -50,7 +50,7 @@ Result<BlobCheck> check_blobs(const std::filesystem::path& root) {
     while (check.bytes >= head.size() && std::getline(in, line)) {
         const bool ended = !in.eof();
         std::string hash;
-        const std::string fault = ended ? fault_of(line, hash) : "the last line is not whole";
+        const std::string fault = ended ? fault_of(line, hash) : "the last line is incomplete";
         if (fault.empty()) {
             check.hashes.insert(std::move(hash));
         } else {

@@ -17,8 +17,8 @@ namespace agentforge::kernel {
 /// All are in one file, `<root>/blobs.yaml`, which only grows: `agentforge_blobs: 1`, `blobs:`, then a line for each,
 ///   - {"sha256": "…", "bytes": 12, "text": "…"}
 /// in the form of the journal's lines (`"hex"` instead of `"text"` if the bytes are not UTF-8). One file, because the blobs that
-/// a record names must be durable together. In one file they cost one fdatasync; separate files would cost a sync each, and those
-/// of the folders around them (measured: two thirds of all syncs of a task).
+/// a record names must be durable together. In one file they cost one fdatasync; separate files would cost a sync each, and a
+/// sync of each folder (measured: two thirds of all syncs of a task).
 ///
 /// A power cut may lose the blobs put after the last `sync`. No record may name those yet: `sync` comes before the append. The
 /// next `sync` overwrites an incomplete last line.
@@ -35,8 +35,8 @@ public:
     /// Keeps a blob in memory and returns its hash. `get` of this object finds it at once. Idempotent. Syncs automatically beyond
     /// 8 MiB. Errors: `io` AF-JRNL-010.
     [[nodiscard]] Result<std::string> put(std::string_view bytes);
-    /// Syncs what was put and what an earlier process left in the file. Does nothing if there is nothing to sync. Errors: `io`
-    /// AF-JRNL-010; then nothing was stored, and the blobs stay in memory for another try.
+    /// Syncs the blobs put so far and those that an earlier process left unsynced in the file. Does nothing if there is nothing
+    /// to sync. Errors: `io` AF-JRNL-010; then nothing was stored, and the blobs stay in memory for another try.
     [[nodiscard]] Result<void> sync();
     /// Returns the bytes of a blob. Errors: `not_found` AF-JRNL-011 (also if `hash` is not 64 lower-case hexadecimal digits),
     /// `io` AF-JRNL-010, `corrupt` AF-JRNL-012 if the bytes do not have that hash.

@@ -55,7 +55,7 @@ struct Journal::State {
     std::uint64_t size = 0;  ///< Bytes up to there.
     bool poisoned = false;
 
-    /// Appends no more from now on, and cuts off what was written of the record.
+    /// Stops all further appends, and cuts off the part of the record that was written.
     Error poison(const char* what, int error);
     /// Errors: AF-JRNL-003, AF-JRNL-006 something else changed the file.
     Result<void> check_untouched();
@@ -102,10 +102,10 @@ std::string make_storable(json::object& object, std::size_t depth) {
 std::string make_storable(json::value& value, std::size_t depth) {
     switch (value.kind()) {
         case json::kind::double_:
-            return "it holds a double; use an integer or a string";
+            return "it contains a double; use an integer or a string";
         case json::kind::uint64:
             if (value.get_uint64() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-                return "it holds an integer beyond int64";
+                return "it contains an integer beyond int64";
             }
             value = static_cast<std::int64_t>(value.get_uint64());  // In the type that reading it back gives.
             return {};
@@ -369,7 +369,7 @@ Result<SharedRecords> parse_origin(const fs::path& history, const Origin& origin
     const JournalVisitor records_only{.header = {}, .record = visitor.record};
     AF_TRY(Contents before, Parser(path, file->get(), size, records_only, history, end, depth + 1).parse());
     if (before.head.seq != end || (end == origin.seq && before.head.hash != origin.hash)) {
-        return broken("its history holds another one in that place");
+        return broken("its history has a different one in that place");
     }
     SharedRecords shared{before.head, std::move(before.history)};
     shared.parts.push_back({origin.task, before.sum.size(), before.sum.value()});
@@ -439,7 +439,7 @@ Result<void> Journal::create_file(const fs::path& path, const json::object& head
     text += '\n';
     if (auto made = create_file_exclusive(path, text, Durability::synced); !made.ok()) {
         if (made.error().kind != ErrorKind::conflict) { return std::move(made).error(); }
-        return Error{"AF-JRNL-001", "The journal exists already", path.string(), "Resume the task instead of starting it again.",
+        return Error{"AF-JRNL-001", "The journal already exists", path.string(), "Resume the task instead of starting it again.",
                      ErrorKind::conflict};
     }
     return {};

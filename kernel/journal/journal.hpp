@@ -143,9 +143,9 @@ public:
     /// reopened, because the page cache cannot be trusted after a failed fdatasync.
     /// `conflict` AF-JRNL-006: another process changed, replaced or deleted the file. Nothing is written or cut, and this object
     /// refuses further appends.
-    /// `invalid` AF-JRNL-005, after which appends go on: a body without a `type`, with a double, an integer beyond int64, one of
-    /// the fields seq, prev, hash, a key of more than 1,000 bytes (no YAML reader accepts it), deeper than 60 levels, or longer
-    /// than 64 MiB as a line.
+    /// `invalid` AF-JRNL-005, after which appends continue: a body without a `type`, with a double, an integer beyond int64, one
+    /// of the fields seq, prev, hash, a key of more than 1,000 bytes (no YAML reader accepts it), deeper than 60 levels, or
+    /// longer than 64 MiB as a line.
     [[nodiscard]] Result<Record> append(json::object body);
     /// Changes a body to what `append` would write, without writing it. Errors: AF-JRNL-005, as there.
     [[nodiscard]] Result<void> prepare(json::object& body) const;

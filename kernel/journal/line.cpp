@@ -31,7 +31,7 @@ std::string fault_of(std::string_view text, Line& line) {
     const auto* seq = line.record.body.if_contains("seq");
     const auto* prev = line.record.body.if_contains("prev");
     if (seq == nullptr || !seq->is_int64() || seq->get_int64() < 1) { return "its field `seq` is not a number from 1"; }
-    if (prev == nullptr || !prev->is_string()) { return "its field `prev` is not a text"; }
+    if (prev == nullptr || !prev->is_string()) { return "its field `prev` is not a string"; }
     line.record.seq = static_cast<Sequence>(seq->get_int64());
     line.record.hash = hash;
     line.prev = std::string_view(prev->get_string());
@@ -93,7 +93,7 @@ Error no_journal(const std::filesystem::path& path) {
 }
 
 Error journal_is_no_file(const std::filesystem::path& path) {
-    return Error{"AF-JRNL-009", "The journal is not a file: a link, a folder or a device", path.string(),
+    return Error{"AF-JRNL-009", "The journal is not a regular file but a link, a folder or a device", path.string(),
                  "Put the journal back, or remove the task's folder.", ErrorKind::corrupt};
 }
 

@@ -116,7 +116,7 @@ JournalMark JournalTail::mark() const { return mark_of(history_, sum_, head_); }
 Result<void> JournalTail::check_same_file() const {
     struct stat ours {};
     struct stat named {};
-    const Error replaced{"AF-JRNL-006", "The journal was replaced or shortened while it was read", path_.string(),
+    const Error replaced{"AF-JRNL-006", "The journal was replaced or shortened while it was being read", path_.string(),
                          "Read it again from its beginning.", ErrorKind::conflict};
     if (::fstat(file_.get(), &ours) != 0) { return cannot_read(path_, errno); }
     if (::lstat(path_.c_str(), &named) != 0 || named.st_ino != ours.st_ino || named.st_dev != ours.st_dev) { return replaced; }

@@ -20,7 +20,7 @@ namespace agentforge::kernel {
 using JournalOffset = std::uint64_t;
 
 /// Delivers each record once, verified: its hash, its number, and that it follows the previous one. A journal that continues
-/// another one delivers the shared records once it has a record of its own. One thread at a time.
+/// another one delivers the shared records once it has its own record. One thread at a time.
 class JournalTail {
 public:
     explicit JournalTail(std::filesystem::path path) : path_(std::move(path)) {}

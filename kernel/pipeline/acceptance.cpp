@@ -76,7 +76,7 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     // Tells the agent once. What the agent still leaves unanswered goes to the person.
     if (errors.empty() && task_.state().stage().heals == 0 && stage.max_heals > 0) {
         for (const std::string& left : unanswered(answers)) {
-            errors.push_back("a person said that this must be addressed, and it is as it was: " + left);
+            errors.push_back("a person said that this must be addressed, but it is unchanged: " + left);
         }
     }
     if (!errors.empty()) {

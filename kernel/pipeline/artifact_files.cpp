@@ -159,7 +159,7 @@ Result<void> check_artifact_files(const TaskPaths& paths, const TaskState& state
     return Error{"AF-ORCH-051", "artifacts of task " + state.task_id + " were changed on disk since they were accepted: " + names,
                  paths.root.string(),
                  "remove these files: `agentforge continue " + short_id(state.task_id) +
-                     "` writes them again from the journal; to change an artifact, have it revised then (--revise)",
+                     "` writes them again from the journal; to change an artifact, revise it with --revise",
                  ErrorKind::conflict};
 }
 
@@ -168,13 +168,12 @@ Result<void> check_files_are_own(const TaskPaths& paths, const TaskState& state)
     for (const TaskFile& file : files_of(blobs, state)) {
         const auto instead = irregular_kind(paths.root, file.name);
         if (!instead) { continue; }
-        return Error{
-            "AF-ORCH-077",
-            "a file of task " + state.task_id + " was replaced: " + file.name + " is " + *instead +
-                ", which AgentForge does not follow",
-            (paths.root / file.name).string(),
-            "find out who put it there, remove it, then resume: the journal has the content, and the file is written again",
-            ErrorKind::conflict};
+        return Error{"AF-ORCH-077",
+                     "a file of task " + state.task_id + " was replaced: " + file.name + " is " + *instead +
+                         ", which AgentForge does not follow",
+                     (paths.root / file.name).string(),
+                     "find out who put it there, remove it, then resume: AgentForge then writes the file again from the journal",
+                     ErrorKind::conflict};
     }
     return {};
 }

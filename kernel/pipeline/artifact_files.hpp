@@ -18,11 +18,11 @@ namespace agentforge::kernel {
 /// Returns `artifacts/phases/<stage>/<name>_<version>.yaml`, beside the artifact's own file. Versions are `v1`, `v2`, …, `final`.
 [[nodiscard]] std::string artifact_version_file(const std::string& artifact, const std::string& version);
 
-/// Returns the files of the versions that were kept for people: each that was sent back, and in a stage that iterates each that
-/// was decided on. Maps a file, relative to the task's folder, to its version.
+/// Returns the versions kept for people: those that were sent back and, in a stage that iterates, those that a person decided
+/// on. Maps a file, relative to the task's folder, to its version.
 [[nodiscard]] std::map<std::string, ShownVersion> version_files(const TaskState& state, const StageState& stage);
 
-/// Removes the stage's final file, if there is one, before the stage is done again: it is final no more.
+/// Removes the stage's final file, if there is one, before the stage runs again: it is no longer final.
 void remove_final_file(const TaskPaths& paths, const StageState& stage);
 
 /// Returns the files of accepted artifacts, their versions and reviews, and imported inputs that differ from the journal, are

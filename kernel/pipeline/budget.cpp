@@ -60,8 +60,8 @@ BudgetStatus budget_status(const TaskState& state, std::chrono::system_clock::ti
     return standing;
 }
 
-NextCall at_most(const TaskState& state, const TaskServices& services, const std::string& model, const CompletionRequest& request,
-                 bool offline) {
+NextCall worst_case_call(const TaskState& state, const TaskServices& services, const std::string& model,
+                         const CompletionRequest& request, bool offline) {
     std::uint64_t input = estimate_tokens(request.system) + estimate_tokens(request.user);
     for (const ToolDescription& tool : request.tools) { input += estimate_tokens(tool); }
     // The overhead that the backend adds is known only after a first call. The server may use a longer name for the model.
@@ -81,7 +81,9 @@ NextCall at_most(const TaskState& state, const TaskServices& services, const std
     if (price == nullptr && services.prices != nullptr) {
         price = services.prices->find(answering_model(state, request.place.role, model));
     }
-    if (price != nullptr) { call.cost_microusd = std::max(call.cost_microusd, price->at_most(input, request.max_output_tokens)); }
+    if (price != nullptr) {
+        call.cost_microusd = std::max(call.cost_microusd, price->max_cost(input, request.max_output_tokens));
+    }
     call.price_unknown = price == nullptr && unpriced && !offline;
     return call;
 }

@@ -26,8 +26,8 @@ namespace agentforge::kernel {
 /// Returns the most that this request may use: all of its input uncached and no less than the largest input so far, all output
 /// that it allows, and at least the cost of the most expensive call of this model so far. `model` is the configured name; may be
 /// empty.
-[[nodiscard]] NextCall at_most(const TaskState& state, const TaskServices& services, const std::string& model,
-                               const CompletionRequest& request, bool offline);
+[[nodiscard]] NextCall worst_case_call(const TaskState& state, const TaskServices& services, const std::string& model,
+                                       const CompletionRequest& request, bool offline);
 
 /// Returns the name under which a role's model answers, as far as known: the name in the role's calls so far, else a name that
 /// begins with the configured one, else the configured one. A replayed run, which has no configured model, gets the same result.

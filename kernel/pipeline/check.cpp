@@ -111,7 +111,7 @@ GateRunner::Options reading_options(const GitTaskWorkspaceOptions& options) {
     return gates;
 }
 
-/// Refuses a path at which there is no file to check, although something is there: it would pass unchecked.
+/// Refuses an existing path that has no file to check: it would pass unchecked.
 Result<void> refuse_unseen(const std::vector<std::string>& paths, const std::vector<std::string>& files,
                            const std::filesystem::path& checkout) {
     for (const std::string& path : paths) {
@@ -119,9 +119,10 @@ Result<void> refuse_unseen(const std::vector<std::string>& paths, const std::vec
         const bool is_seen =
             std::any_of(files.begin(), files.end(), [&](const std::string& file) { return is_below(file, {path}); });
         if (is_seen || !std::filesystem::exists(std::filesystem::symlink_status(checkout / path, failure))) { continue; }
-        return Error{
-            "AF-GATE-172", "`" + path + "` is not checked: git ignores it, or it has no regular file", (checkout / path).string(),
-            "name files that git tracks or sees as new (`git check-ignore -v` says what ignores one)", ErrorKind::invalid};
+        return Error{"AF-GATE-172", "`" + path + "` is not checked: git ignores it, or it has no regular file",
+                     (checkout / path).string(),
+                     "name files that git tracks or sees as new (`git check-ignore -v FILE` shows the rule that ignores a file)",
+                     ErrorKind::invalid};
     }
     return {};
 }

@@ -62,7 +62,7 @@ Result<void> check_request(std::string_view request) {
     }
     if (request.size() > max_request_bytes) { return request_too_long(std::to_string(request.size())); }
     if (request.find('\0') != std::string_view::npos) {
-        return broken_rule("AF-ORCH-040", "the request holds a zero byte: it is not text", "give it as text in UTF-8");
+        return broken_rule("AF-ORCH-040", "the request contains a zero byte: it is not text", "give it as text in UTF-8");
     }
     if (!is_valid_utf8(request)) { return broken_rule("AF-ORCH-040", "the request is not valid UTF-8", "give it in UTF-8"); }
     return {};
@@ -230,7 +230,7 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
     const TaskStatus status = (*session)->state().status;
     if (status == TaskStatus::completed) {
         return broken_rule("AF-ORCH-042",
-                           "task " + std::string(task_id) + " has ended already (" + std::string(to_string(status)) + ")",
+                           "task " + std::string(task_id) + " has already ended (" + std::string(to_string(status)) + ")",
                            "nothing to do", ErrorKind::conflict);
     }
     // The process may end during the steps after this record. Each of them can be repeated.

@@ -118,7 +118,7 @@ struct ControllerSetup {
     std::shared_ptr<EscalationHandler> handler;
     std::chrono::milliseconds wait{0};   ///< How long to wait for a person before the task pauses.
     std::string command = "agentforge";  ///< Shown by the lock.
-    /// Asks the person at the terminal for approvals and actions, and waits without limit. Null: no one is there.
+    /// Asks the person at the terminal for approvals and actions, and waits without limit. Null: there is no terminal.
     std::shared_ptr<EscalationHandler> present = {};
     AnswerRule answer_rule = {};  ///< The deadline for a person's answer.
     /// Processes due actions of an open question (HandlerGroup::process_due). Called for the question that a resumed task waits

@@ -27,7 +27,7 @@ namespace agentforge::kernel {
 
 /// True if the stage's result is judged against the suite before the task. That suite is then measured before the stage begins.
 [[nodiscard]] bool needs_baseline(const StageTemplate& stage);
-/// True if this holds for the current stage or a later one.
+/// True if this is so for the current stage or a later one.
 [[nodiscard]] bool will_need_baseline(const TaskState& state);
 
 /// Runs the suite on a tree for the `number`th time. A tree without source files has no tests. Errors: AF-GATE-…; cancelled.
@@ -54,7 +54,7 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<std::vector<std::string>> begin_suite(TaskSession& session, TaskWorkspace& task_workspace,
                                                            const Redactor& redactor);
 
-/// Returns `verification_status` (docs/gates.md) from the reports that hold for the current tree. `stale`: gates whose last
+/// Returns `verification_status` (docs/gates.md) from the reports that apply to the current tree. `stale`: gates whose last
 /// report is about another tree or other inputs. `before_the_task`: tests that failed or were flaky before, or that there were
 /// none.
 [[nodiscard]] Result<json::object> current_verification(const TaskSession& session, const std::string& inputs);

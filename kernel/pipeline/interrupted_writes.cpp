@@ -46,7 +46,7 @@ void remove_unnamed_records(const fs::path& git_directory) {
     for (const fs::path& record : found) { fs::remove_all(record, error); }
 }
 
-/// libgit2 writes a pack under a name of its own first. `git gc` removes only what git itself left.
+/// libgit2 writes a pack under its own temporary name first. `git gc` removes only what git itself left.
 void remove_unfinished_packs(const fs::path& packs) {
     std::error_code error;
     const auto long_ago = fs::file_time_type::clock::now() - std::chrono::minutes(10);

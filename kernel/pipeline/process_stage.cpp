@@ -25,7 +25,7 @@ public:
         const json::value* value = take(name, required);
         if (value == nullptr) { return {}; }
         if (!value->is_string()) {
-            wrong(name, "a text");
+            wrong(name, "a string");
             return {};
         }
         return std::string(value->get_string());
@@ -51,12 +51,12 @@ public:
         const json::value* value = take(name, required);
         if (value == nullptr) { return list; }
         if (!value->is_array()) {
-            wrong(name, "a list of texts");
+            wrong(name, "a list of strings");
             return list;
         }
         for (const json::value& one : value->get_array()) {
             if (!one.is_string()) {
-                wrong(name, "a list of texts");
+                wrong(name, "a list of strings");
                 return list;
             }
             list.emplace_back(one.get_string());

@@ -101,7 +101,7 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
     return std::ranges::find(names, name) != names.end();
 }
 
-/// What is wrong with one part by itself.
+/// The fault of one part, taken by itself.
 std::vector<std::string> faults_of_part(const json::object& whole, const json::object& part,
                                         const std::vector<std::string>& repositories) {
     std::vector<std::string> faults;

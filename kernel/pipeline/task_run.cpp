@@ -108,7 +108,7 @@ Result<void> TaskRun::begin_or_resume() {
     }
     if (ended_in_) {
         task_.warn(Error{
-            "AF-PLUG-023", "The process that ran this task before ended without an error message in " + *ended_in_,
+            "AF-PLUG-023", "The previous process of this task ended without an error message in " + *ended_in_,
             "task " + task_.state().task_id,
             "Nothing to do if you killed it. If it crashes again, report it to the plugin's author, or name the plugin in plugins.disable.",
             ErrorKind::internal});

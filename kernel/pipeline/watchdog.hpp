@@ -23,7 +23,7 @@ public:
     /// Runs a review on the thread, because its agent's model may hang as well. Errors: AF-ORCH-002 the thread was given up.
     [[nodiscard]] Result<AgentOutcome> run_review(const AgentRun& run, const std::shared_ptr<StageClock>& clock);
 
-    /// True if a thread was given up. It may still hold its plugin's locks, so this process does no more work on the task.
+    /// True if a thread was abandoned. It may still hold its plugin's locks, so this process does no more work on the task.
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
 private:

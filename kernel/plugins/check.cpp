@@ -119,7 +119,7 @@ private:
             report_.manifest = given.string();
         }
         if (!report_.manifest.empty()) {
-            pass("file", "the plugin's folder is there");
+            pass("file", "the plugin's folder exists");
             if (!read_the_manifest()) { return false; }
             report_.file = manifest_.directory + "/" + manifest_.library;
             if (!fs::exists(report_.file, failure)) {
@@ -140,7 +140,7 @@ private:
         if (auto whole = check_elf(report_.file); !whole.ok()) {
             Error error = std::move(whole).error();
             std::string found = error.message.substr(error.message.find(": ") + 2);
-            return fail("elf", std::move(error), std::move(found), "a shared library (ELF) for this machine, whole");
+            return fail("elf", std::move(error), std::move(found), "a complete shared library (ELF) for this machine");
         }
         auto contents = read_symbols(report_.file);
         if (!contents.ok()) {
@@ -148,7 +148,7 @@ private:
                         "a shared library with a dynamic symbol table");
         }
         contents_ = std::move(*contents);
-        pass("elf", "it is a whole shared library for this machine");
+        pass("elf", "it is a complete shared library for this machine");
         return true;
     }
 

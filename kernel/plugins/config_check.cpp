@@ -41,7 +41,7 @@ std::string form_problem(const json::value& schema, const std::string& place, in
         } else if (key == "items" || (key == "additionalProperties" && !value.is_bool())) {
             if (std::string problem = form_problem(value, at, depth + 1); !problem.empty()) { return problem; }
         } else if (key == "pattern" || key == "format" || key == "description") {
-            if (!value.is_string()) { return at + " must be a text" + found; }
+            if (!value.is_string()) { return at + " must be a string" + found; }
             if (key == "pattern") {
                 if (std::string problem = pattern_problem(value.get_string()); !problem.empty()) {
                     return at + " is not a regular expression: " + problem;

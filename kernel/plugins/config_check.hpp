@@ -24,7 +24,7 @@ struct ConfigProblem {
 [[nodiscard]] Result<void> check_config_schema(const PluginManifest& manifest);
 
 /// Returns the first fault in the settings. Empty if they are valid, or if the manifest has no schema. `partial`: the plugin will
-/// get more settings, so missing ones are no fault. Errors: as above.
+/// get more settings, so missing ones are not faults. Errors: as above.
 [[nodiscard]] Result<std::optional<ConfigProblem>> check_config(const PluginManifest& manifest, const json::object& settings,
                                                                 bool partial = false);
 

@@ -594,7 +594,7 @@ private:
             const std::size_t length = strnlen(buffer.data(), room);
             if (made.called && made.object == nullptr && length == room) {
                 wrong_result("create", CheckStatus::error, "left its message without a NUL",
-                             "no NUL in " + std::to_string(room) + " bytes", "a text that ends in NUL",
+                             "no NUL in " + std::to_string(room) + " bytes", "a string that ends in NUL",
                              "End the message with NUL.");
             }
             made.reason = sanitize_utf8({buffer.data(), length});
@@ -624,7 +624,7 @@ private:
                      library_,
                      made.reason.empty()
                          ? "Write a message into `error` before null is returned."
-                         : "Let it be made without settings, or give its config_schema a `default` or `examples` for what it needs.",
+                         : "Make it work without settings, or give its config_schema a `default` or `examples` for what it needs.",
                      ErrorKind::invalid},
                     "null", "an object");
             }
@@ -638,7 +638,7 @@ private:
         large += "}";
         for (const auto& [settings, input] :
              std::vector<std::pair<std::string, const char*>>{{"{\"no_such_setting\":1}", "a setting that does not exist"},
-                                                              {"[1]", "settings that are no object"},
+                                                              {"[1]", "settings that are not an object"},
                                                               {"{\"", "settings that are not JSON"},
                                                               {large, "huge settings"}}) {
             const Made other = create_once(factory, settings.c_str(), input);
@@ -648,7 +648,7 @@ private:
         if (silent.object != nullptr) { destroy(factory, silent.object, "broken settings and no room for a message"); }
         const Made small = create_once(factory, "[1]", "broken settings and room for 8 bytes", 8);
         if (small.object != nullptr) { destroy(factory, small.object, "broken settings and room for 8 bytes"); }
-        pass("create", "it is made, and broken settings are taken or refused in order");
+        pass("create", "it is created, and broken settings are accepted or refused properly");
         return made.object;
     }
 
@@ -664,7 +664,7 @@ private:
                 {"AF-PLUG-017",
                  "The plugin `" + manifest_.id + "` provides the " + object_ + ", but its " + function + "() says `" +
                      ellipsis(sanitize_utf8(found), 80) + "`",
-                 library_, "Make both names equal.", ErrorKind::invalid},
+                 library_, "Use the same name in both places.", ErrorKind::invalid},
                 found, expected);
     }
     void check_text(std::string_view step, const char* what, const std::string& text) {

@@ -58,7 +58,9 @@ Result<FileHashes> hash_folder(const std::string& folder) {
         if (error) { return cannot(path.string(), error.message()); }
         if (fs::is_directory(status)) { continue; }
         if (!is_valid_utf8(name)) { return cannot(path.string(), "the name of a file is not UTF-8"); }
-        if (hashes.size() == most_files) { return cannot(folder, "it holds more than " + std::to_string(most_files) + " files"); }
+        if (hashes.size() == most_files) {
+            return cannot(folder, "it contains more than " + std::to_string(most_files) + " files");
+        }
         if (fs::is_symlink(status)) {
             const fs::path target = fs::read_symlink(path, error);
             if (error) { return cannot(path.string(), error.message()); }
@@ -69,7 +71,7 @@ Result<FileHashes> hash_folder(const std::string& folder) {
         const auto read = read_file(path, most_bytes - bytes);
         if (!read.ok()) {
             return cannot(path.string(),
-                          read.error().kind == ErrorKind::invalid ? "the folder holds more than 1 GiB" : read.error().message);
+                          read.error().kind == ErrorKind::invalid ? "the folder contains more than 1 GiB" : read.error().message);
         }
         bytes += read->size();
         hashes[name] = sha256(*read);

@@ -44,7 +44,7 @@ public:
         return Error{"AF-PLUG-017",
                      "The plugin `" + origin_.plugin + "` provides the " + std::string(to_string(kind_)) + " `" + origin_.name +
                          "`, but its " + function + "() says `" + ellipsis(sanitize_utf8(found), 80) + "`",
-                     origin_.library, "Report it to the plugin's author: both names must be equal.", ErrorKind::invalid};
+                     origin_.library, "Report it to the plugin's author: both names must be the same.", ErrorKind::invalid};
     }
 
 private:

@@ -189,7 +189,7 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
         return Error{"AF-PLUG-014",
                      "The entry `" + std::string(entry_symbol) + "` of plugin `" + manifest.id +
                          "` returned null, but it must return a descriptor",
-                     library_path(manifest), "Let AGENTFORGE_PLUGIN(…) define the entry.", ErrorKind::invalid};
+                     library_path(manifest), "Define the entry with AGENTFORGE_PLUGIN(…).", ErrorKind::invalid};
     }
     // Size and ABI version come first and never move. Nothing else may be read before they agree.
     if (descriptor->abi_version != AGENTFORGE_ABI_VERSION) {

@@ -11,12 +11,12 @@ namespace agentforge::kernel {
 
 /// Opens the library that the manifest names, once in a process. A second call returns the same descriptor.
 ///
-/// If the manifest's files are pinned (by plugins.lock or by trust), compares all of them first. Then opens not the file but a
-/// sealed copy of its bytes in memory (sealed.hpp), which was hashed while it was made: no program can replace or overwrite it
-/// between check and load. The same holds for every library beside it that it needs. A sealed library has no folder, so an
-/// $ORIGIN in its run path leads nowhere. The libraries it needs must be in the plugin's own folder, with a SONAME, or be the
-/// system's. A debugger shows its path as `/proc/self/fd/N`. Without a pin, the libraries that it needs from its folder, and then
-/// the library itself, are opened by path.
+/// If the manifest's files are pinned (by plugins.lock or by trust), compares all of them first. Then opens a
+/// sealed copy of its bytes in memory (sealed.hpp) instead of the file. The copy is hashed as it is made, so no program can
+/// replace or overwrite it between check and load. The same holds for every library beside it that it needs. A sealed library has
+/// no folder, so an $ORIGIN in its run path leads nowhere. The libraries it needs must be in the plugin's own folder, with a
+/// SONAME, or be the system's. A debugger shows its path as `/proc/self/fd/N`. Without a pin, the libraries that it needs from
+/// its folder, and then the library itself, are opened by path.
 ///
 /// The library is never closed. Objects, static data, virtual tables and exception types of a plugin may be in use anywhere, and
 /// using one after an unload would crash. So handles are leaked on purpose. Opening runs the plugin's static constructors, but

@@ -38,7 +38,7 @@ public:
     Result<PluginLock> operator()() const {
         PluginLock lock{file_, {}};
         const auto* top = document_.value.if_object();
-        if (top == nullptr) { return wrong("", "it must hold `agentforge_lock: 1` and the list `plugins`"); }
+        if (top == nullptr) { return wrong("", "it must contain `agentforge_lock: 1` and the list `plugins`"); }
         AF_CHECK(only(*top, "", {"agentforge_lock", "plugins"}));
         const json::value* version = top->if_contains("agentforge_lock");
         if (version == nullptr || *version != 1) {
@@ -100,7 +100,7 @@ private:
     Result<std::string> text(const json::object& object, const std::string& at, const char* key) const {
         const json::value* value = object.if_contains(key);
         if (value == nullptr || !value->is_string() || value->get_string().empty()) {
-            return wrong(at + "/" + key, "`" + std::string(key) + "` must be a text that is not empty");
+            return wrong(at + "/" + key, "`" + std::string(key) + "` must be a string that is not empty");
         }
         return std::string(value->get_string());
     }

@@ -123,7 +123,7 @@ private:
                          "Add it; `agentforge help docs/plugins.md` lists all fields.");
         }
         if (!value->is_string() || value->get_string().empty() || value->get_string().find('\0') != json::string::npos) {
-            return wrong(name, "a text that is not empty", json::serialize(*value));
+            return wrong(name, "a string that is not empty", json::serialize(*value));
         }
         return std::string(value->get_string());
     }

@@ -186,7 +186,7 @@ struct PluginRegistry::State {
                                     "The definition of the stage `" + name +
                                         "` is not used: " + (problem.ok() ? (*problem)->message : problem.error().message),
                                     definition.document.where("/stage" + (problem.ok() ? (*problem)->pointer : std::string())),
-                                    "`agentforge plugins show prompt` lists what it takes.", ErrorKind::invalid});
+                                    "`agentforge plugins show prompt` lists its settings.", ErrorKind::invalid});
                 continue;
             }
             definitions.emplace(name, std::move(definition));
@@ -333,7 +333,7 @@ struct PluginRegistry::State {
         return Error{"AF-PLUG-050",
                      "The settings of the " + kind_and_name(kind, name) + " do not fit the plugin `" + manifest.id +
                          "`: " + problem->message,
-                     std::move(where), "Correct them; `agentforge plugins show " + manifest.id + "` lists what it takes.",
+                     std::move(where), "Correct them; `agentforge plugins show " + manifest.id + "` lists its settings.",
                      ErrorKind::invalid};
     }
 
@@ -427,7 +427,7 @@ struct PluginRegistry::State {
         std::shared_ptr<void> made(object, [destroy](void* pointer) noexcept {
             try {
                 destroy(pointer);
-            } catch (...) {  // A destructor that throws is a defect of the plugin. The host goes on.
+            } catch (...) {  // A destructor that throws is a defect of the plugin. The host continues.
             }
         });
         return std::pair(versions.adapt(factory->interface_version, std::move(made)), std::move(origin));

@@ -22,8 +22,8 @@ namespace {
 constexpr std::uint64_t most_bytes = 1ULL << 30U;
 
 Error cannot(const std::string& path, const std::string& why) {
-    return {"AF-PLUG-037", "The plugin's file cannot be loaded as it was checked: " + why, path,
-            "Put the file itself there, readable, or unlock the plugin.", ErrorKind::io};
+    return {"AF-PLUG-037", "The plugin's file cannot be loaded in the form that was checked: " + why, path,
+            "Put a regular, readable file there, or remove the plugin from the lock.", ErrorKind::io};
 }
 
 /// Reads a `T` at `offset`. Empty beyond the end.

@@ -26,7 +26,7 @@ Result<std::pair<std::string, StageDefinition>> read_definition(const std::strin
     const json::object* top = document.value.if_object();
     const json::value* inside = top == nullptr || top->size() != 1 ? nullptr : top->if_contains("stage");
     if (inside == nullptr || !inside->is_object()) {
-        return wrong("", "a stage's definition must hold `stage: {…}` and nothing else",
+        return wrong("", "a stage's definition must contain `stage: {…}` and nothing else",
                      "Take config/stages/analyze.yaml as an example.");
     }
     json::object settings = inside->get_object();

@@ -87,8 +87,8 @@ Result<void> run_in_child(const PluginManifest& manifest, std::string_view doing
     if (WIFSIGNALED(status)) { return failed("crashed (" + std::string(::strsignal(WTERMSIG(status))) + ")"); }
     if (text->empty()) { return failed("ended the whole process"); }
     if (*text == all_is_well) { return {}; }
-    const auto report = parse_json(*text, "what the trial told");
-    if (!report.ok() || !report->is_object()) { return failed("was not heard to its end"); }
+    const auto report = parse_json(*text, "the trial's report");
+    if (!report.ok() || !report->is_object()) { return failed("did not report a complete result"); }
     const json::object& error = report->get_object();
     const auto field = [&](const char* name) { return std::string(error.at(name).as_string()); };
     return Error{field("code"), field("message"), field("where"), field("remedy"),

@@ -239,7 +239,7 @@ Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
     const json::value* version = top == nullptr ? nullptr : top->if_contains("agentforge_trust");
     const json::value* list = top == nullptr ? nullptr : top->if_contains("projects");
     if (version == nullptr || *version != 1 || list == nullptr || !list->is_array() || top->size() != 2) {
-        return broken("it must hold `agentforge_trust: 1` and the list `projects`", parsed->where(""));
+        return broken("it must contain `agentforge_trust: 1` and the list `projects`", parsed->where(""));
     }
     std::size_t index = 0;
     for (const json::value& entry : list->get_array()) {

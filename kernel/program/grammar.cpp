@@ -168,7 +168,7 @@ struct DescribedVariable {
 };
 
 constexpr DescribedVariable environment_variables[] = {
-    {"AGENTFORGE_HOME", "The folder that holds config/ and plugins/, if the program is not fully installed."},
+    {"AGENTFORGE_HOME", "The folder that contains config/ and plugins/, if the program is not fully installed."},
     {"AGENTFORGE_PAGER", "The pager for long output on a terminal; else PAGER, else less; cat or an empty value turns it off."},
     {"AGENTFORGE_PLUGIN_PATH", "Folders with plugins, separated by colons."},
     {"AGENTFORGE_STATE_HOME",

@@ -71,7 +71,7 @@ int output_lost(agentforge::kernel::Program& program, int code) {
 }
 
 /// A program that a plugin runs ends with this process, were it by kill -9 (sdk/process). Before any thread begins; what is
-/// configured is read from the environment as it was.
+/// configured is read from the original environment.
 void end_children_with_this_process() {
     const auto product = agentforge::kernel::ProductPaths::find();
     if (product.ok()) { ::setenv(agentforge::process::supervisor_variable, product->exec_helper.c_str(), 1); }

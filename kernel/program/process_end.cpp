@@ -31,7 +31,7 @@ auto* const original_fexecve = original<int(int, char* const[], char* const[])>(
 auto* const original_execveat = original<int(int, const char*, char* const[], char* const[], int)>("execveat");
 auto* const original_syscall = original<long(long, long, long, long, long, long, long)>("syscall");
 
-/// The words of a call such as execl(path, first, …, nullptr), which `rest` goes on after.
+/// The words of a call such as execl(path, first, …, nullptr); `rest` has those after `first`.
 std::vector<char*> words_of(const char* first, va_list& rest) {
     std::vector<char*> words;
     for (const char* word = first; word != nullptr; word = va_arg(rest, const char*)) {

@@ -143,7 +143,7 @@ bool takes_texts(const CLI::App& command) {
 
 /// Returns what may help after words that the command does not take.
 std::string hint_after_extras(const CLI::App& command) {
-    if (takes_texts(command)) { return "; put a text of several words in quotes"; }
+    if (takes_texts(command)) { return "; put several words in quotes"; }
     const std::vector<std::string> names = arguments_of(command);
     return names.size() == 1 ? "; it takes one " + names.front() : std::string();
 }
@@ -330,7 +330,7 @@ Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const s
             if (const std::string near = nearest(option, long_flags(command)); option.starts_with("--") && !near.empty()) {
                 error.remedy = "did you mean `" + near + "`? " + error.remedy;
             } else if (word.find(' ') != std::string::npos && takes_texts(command)) {
-                error.remedy = "put a text that begins with `-` after `--`: " + name + " -- \"…\"; " + error.remedy;
+                error.remedy = "put an argument that begins with `-` after `--`: " + name + " -- \"…\"; " + error.remedy;
             }
             return error;
         }
@@ -490,10 +490,10 @@ int Program::fail(const Error& error) {
 Error ended_by_another(const std::string& culprit) {
     return Error{
         "AF-PLUG-022",
-        "Something inside the program ended it, by a call such as exit() or exec(): " +
+        "Code inside the program ended it with a call such as exit() or exec(): " +
             (culprit.empty() ? std::string("the cause is unknown") : "in " + culprit),
         culprit,
-        "A running task is kept; `agentforge resume TASK` continues it. Report it to the plugin's author: a plugin must return an error; to disable it, name it in plugins.disable.",
+        "A running task is saved; `agentforge resume TASK` continues it. Report it to the plugin's author: a plugin must return an error; to disable it, name it in plugins.disable.",
         ErrorKind::internal};
 }
 

@@ -120,7 +120,7 @@ public:
         }
     }
     [[nodiscard]] bool complete() const noexcept { return problem_.empty(); }
-    /// Returns, for instance, "field `stage` must be a text".
+    /// Returns, for instance, "field `stage` must be a string".
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
     /// Returns the first unknown key. Empty: there is none.
     [[nodiscard]] const std::string& unknown() const noexcept { return unknown_; }

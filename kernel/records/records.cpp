@@ -43,7 +43,7 @@ void Reader::field(std::string_view key, Kept& out) {
 
 void Reader::field(std::string_view key, std::string& out) {
     const json::value* value = object_->if_contains(key);
-    if (value == nullptr || !value->is_string()) { return miss(key, "a text"); }
+    if (value == nullptr || !value->is_string()) { return miss(key, "a string"); }
     out = value->get_string();
 }
 
@@ -75,9 +75,9 @@ void Reader::field(std::string_view key, unsigned& out) {
 
 void Reader::field(std::string_view key, std::vector<std::string>& out) {
     const json::value* value = object_->if_contains(key);
-    if (value == nullptr || !value->is_array()) { return miss(key, "a list of texts"); }
+    if (value == nullptr || !value->is_array()) { return miss(key, "a list of strings"); }
     for (const json::value& item : value->get_array()) {
-        if (!item.is_string()) { return miss(key, "a list of texts"); }
+        if (!item.is_string()) { return miss(key, "a list of strings"); }
         out.emplace_back(item.get_string());
     }
 }
@@ -132,7 +132,7 @@ Error incomplete(const json::object& record, const std::string& problem) {
 }
 
 Error unknown_to_us(const json::object& record, const std::string& what) {
-    return Error{"AF-TASK-011", "the journal holds " + what, place_of(record),
+    return Error{"AF-TASK-011", "the journal contains " + what, place_of(record),
                  "a newer version of agentforge probably wrote it; use that version", ErrorKind::corrupt};
 }
 

@@ -128,7 +128,7 @@ struct IssueAnswer {
 };
 BOOST_DESCRIBE_STRUCT(IssueAnswer, (), (location, issue, result))
 
-/// A test that is claimed to be wrong, as it was measured.
+/// A test that is claimed to be wrong, with its measurement.
 struct MeasuredTest {
     Added<std::string> id;
     Added<std::string> file;
@@ -201,7 +201,7 @@ struct TaskMet {
 };
 BOOST_DESCRIBE_STRUCT(TaskMet, (), (task_id, repo, required_stage, branch, commit))
 
-/// An artifact of another repository that the specification depends on, as it was found.
+/// An artifact of another repository that the specification depends on, as found at that time.
 struct ExternalMet {
     std::string repo;
     std::string artifact;

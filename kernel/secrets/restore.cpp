@@ -55,7 +55,7 @@ Result<std::string> restore_secrets(std::string_view text, std::string_view befo
             if (!hidden.empty() && before.find(line) == std::string_view::npos) {
                 return Error{"AF-SEC-004",
                              "'" + ellipsis(sanitize_utf8(line), 80) + "' is not a complete placeholder, and '" + path +
-                                 "' holds secrets that are shown as placeholders.",
+                                 "' contains secrets that are shown as placeholders.",
                              path, "Write placeholders exactly as they were shown, or leave these lines as they are.",
                              ErrorKind::invalid};
             }
@@ -87,7 +87,7 @@ Result<std::string> restore_secrets(std::string_view text, std::string_view befo
             return Error{"AF-SEC-003",
                          "The secret behind '" + std::string(found) + "' is not in the workspace, so it cannot be written to '" +
                              path + "'.",
-                         path, "Let the code read it from the environment or a secret store; never write it into a file.",
+                         path, "Make the code read it from the environment or a secret store; never write it into a file.",
                          ErrorKind::denied};
         }
         made += *secret;

@@ -29,7 +29,7 @@ public:
         const json::object* root = document_.value.if_object();
         const json::value* list = root == nullptr ? nullptr : root->if_contains("rules");
         if (list == nullptr || !list->is_array() || root->size() != 1) {
-            return wrong("", "the file must hold `rules:`, a list, and nothing else");
+            return wrong("", "the file must contain `rules:`, a list, and nothing else");
         }
         std::vector<SecretRule> rules;
         for (std::size_t i = 0; i < list->get_array().size(); ++i) {
@@ -67,9 +67,9 @@ private:
             } else if (key == "lines" && field.is_bool()) {
                 rule.lines = field.get_bool();
             } else if (key == "keywords" || key == "example") {
-                if (!field.is_array()) { return wrong(place, "`" + std::string(key) + "` must be a list of texts"); }
+                if (!field.is_array()) { return wrong(place, "`" + std::string(key) + "` must be a list of strings"); }
                 for (const json::value& item : field.get_array()) {
-                    if (!item.is_string()) { return wrong(place, "`" + std::string(key) + "` must be a list of texts"); }
+                    if (!item.is_string()) { return wrong(place, "`" + std::string(key) + "` must be a list of strings"); }
                     if (key == "example") {
                         rule.example += std::string_view(item.get_string());
                     } else {

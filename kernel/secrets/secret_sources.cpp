@@ -182,7 +182,7 @@ Result<std::string> redaction_key(const std::string& state_directory, IdSource& 
             const std::string key = text->substr(0, text->find('\n'));
             const bool good = key.size() == key_digits && key.find_first_not_of("0123456789abcdef") == std::string::npos;
             return good ? Result<std::string>(key)
-                        : Result<std::string>(refused("it does not hold 64 hexadecimal digits", ErrorKind::corrupt));
+                        : Result<std::string>(refused("it does not contain 64 hexadecimal digits", ErrorKind::corrupt));
         }
         if (text.error().kind != ErrorKind::not_found || attempt > 0) { return refused(text.error().message, ErrorKind::io); }
         if (auto made = make_directories(file.parent_path()); !made.ok()) { return refused(made.error().message, ErrorKind::io); }

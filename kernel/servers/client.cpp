@@ -126,7 +126,7 @@ Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition
             error = Error{
                 "AF-MCP-006",
                 called(server) + " did not answer `initialize` within " + std::to_string(server.startup_timeout.count()) +
-                    " ms and was ended" + client->connection_->said(),
+                    " ms and was stopped" + client->connection_->said(),
                 server.where,
                 "Check that its command speaks the Model Context Protocol on standard input and output; raise startup_timeout_seconds if it is slow." +
                     std::string(
@@ -141,7 +141,7 @@ Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition
                 called(server) + " ended before it answered `initialize` (" + client->connection_->end() + ")" +
                     client->connection_->said(),
                 server.where,
-                "Run its command by hand; inside the sandbox it reads only the system's folders, those on PATH, the workspace and what `readable` of the server names, and has no "
+                "Run its command by hand; inside the sandbox it reads only the system's folders, those on PATH, the workspace and the folders in the server's `readable`, and has no "
                 "network unless `network` allows it.",
                 ErrorKind::unavailable};
         } else if (error.code != "AF-MCP-019") {
@@ -255,7 +255,7 @@ Result<ListedTool> read_tool(const ServerDefinition& server, const json::object&
     return tool;
 }
 
-/// Adds one page of tools. Errors: AF-MCP-008 it is no list of tools.
+/// Adds one page of tools. Errors: AF-MCP-008 it is not a list of tools.
 Result<void> add_tools(const ServerDefinition& server, const json::value& page, ToolListing& listing) {
     const json::value* tools = page.is_object() ? page.get_object().if_contains("tools") : nullptr;
     if (tools == nullptr || !tools->is_array()) { return wrong_listing(server, "no list of tools"); }

@@ -62,10 +62,10 @@ Result<json::value> Connection::wait_for(std::int64_t id, std::string_view metho
             notify("notifications/cancelled", {{"requestId", id}, {"reason", cancelled ? "cancelled" : "timeout"}});
             const bool lives = answers_ping(cancelled ? ping_time_cancelled : ping_time);
             if (!lives) { end(); }
-            const std::string after = lives ? "it was told to stop" : "it did not answer a ping either and was ended";
+            const std::string after = lives ? "it was told to stop" : "it did not answer a ping either and was stopped";
             if (cancelled) {
                 return Error{"AF-MCP-019", "the request `" + std::string(method) + "` to " + name_ + " was cancelled; " + after,
-                             name_, "ask again once the task goes on", ErrorKind::cancelled};
+                             name_, "ask again once the task continues", ErrorKind::cancelled};
             }
             return Error{"AF-MCP-010",
                          name_ + " did not answer `" + std::string(method) + "` within " + std::to_string(limit.timeout.count()) +
@@ -227,7 +227,7 @@ void Connection::answer(const json::object& message, std::string_view method) {
     }
     send(reply);
     if (to_write_.size() > limits_.max_message_bytes + (1UL << 20U)) {
-        give_up("AF-MCP-009", "asks without reading the answers");
+        give_up("AF-MCP-009", "sends requests without reading the answers");
     }
 }
 
@@ -241,7 +241,7 @@ void Connection::ignore(const std::string& what) {
 
 void Connection::give_up(std::string code, std::string why) {
     if (broken_) { return; }
-    broken_ = Error{std::move(code), name_ + " " + why + " and was ended", name_,
+    broken_ = Error{std::move(code), name_ + " " + why + " and was stopped", name_,
                     "use another tool; a person can raise max_message_bytes of the server, or report this to its author",
                     ErrorKind::unavailable};
     end();
@@ -292,7 +292,7 @@ std::string Connection::said() const {
 Error Connection::gone(std::string_view method) const {
     if (broken_) { return *broken_; }
     return Error{"AF-MCP-011", name_ + " ended during `" + std::string(method) + "` (" + ended_how_ + ")" + said(), name_,
-                 "what it had done by then remains; check before you call it again", ErrorKind::unavailable};
+                 "what it did before that remains; check before you call it again", ErrorKind::unavailable};
 }
 
 }  // namespace agentforge::kernel

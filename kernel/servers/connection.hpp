@@ -50,8 +50,8 @@ public:
 
     /// Sends a request and waits for its answer, serving the child's requests meanwhile. A request is never sent twice. Errors:
     /// AF-MCP-013 the child answered with an error (the connection stays); AF-MCP-010 no answer in time, AF-MCP-019 cancelled
-    /// (the child is told; if it then does not answer a ping within a second, it is ended); AF-MCP-009 a message is too large, or
-    /// too many arrived; AF-MCP-011 it ended; AF-MCP-008 its answer is invalid. After 009 and 011 `alive` is false.
+    /// (the child is notified; if it then does not answer a ping within a second, it is stopped); AF-MCP-009 a message is too
+    /// large, or too many arrived; AF-MCP-011 it ended; AF-MCP-008 its answer is invalid. After 009 and 011 `alive` is false.
     [[nodiscard]] Result<json::value> request(std::string_view method, json::object params, const RequestLimit& limit);
     void notify(std::string_view method, json::object params = {});
     /// Reads what has arrived meanwhile. Returns false once the child is gone.

@@ -140,7 +140,7 @@ public:
         if (const json::value* args = fields.if_contains("args"); args != nullptr) {
             const auto list = texts(*args);
             if (!args->is_array() || list.size() != args->get_array().size()) {
-                return wrong(where(at + "/args"), "`args` of the server `" + name + "` must be a list of texts");
+                return wrong(where(at + "/args"), "`args` of the server `" + name + "` must be a list of strings");
             }
             server.command.insert(server.command.end(), list.begin(), list.end());
         }
@@ -151,7 +151,7 @@ public:
             for (const auto& [key, text] : env->get_object()) {
                 if (!text.is_string()) {
                     return wrong(where(at + "/env/" + std::string(key)),
-                                 "`env." + std::string(key) + "` of the server `" + name + "` must be a text");
+                                 "`env." + std::string(key) + "` of the server `" + name + "` must be a string");
                 }
                 server.environment[key] = std::string(text.get_string());
             }

@@ -26,7 +26,7 @@ bool in(const std::vector<std::string>& names, std::string_view name) {
 
 Error changed_tool(const std::string& name, const std::string& server, const std::string& since) {
     return {"AF-MCP-015",
-            "the tool `" + name + "` of server `" + server + "` has another description than " + since + ": it is not called",
+            "the tool `" + name + "` of server `" + server + "` has a different description than " + since + ": it is not called",
             name, "use another tool; a person can check the change and start a new task, which uses the new description",
             ErrorKind::denied};
 }

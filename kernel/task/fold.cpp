@@ -145,7 +145,7 @@ Result<void> Fold::take_entry(TaskState& fresh, const records::TaskCreated& crea
 
 template <>
 Result<void> Fold::on(const records::ExternalArtifactImported& imported) {
-    if (state_.status != TaskStatus::pending) { return refuse("the task was started before"); }
+    if (state_.status != TaskStatus::pending) { return refuse("the task was already started"); }
     if (!state_.imports_due.contains(imported.validation.contract)) {
         return refuse("the journal did not announce that a `" + imported.validation.contract + "` would be imported");
     }
@@ -185,7 +185,7 @@ Result<void> Fold::on(const records::TaskResumed& resumed) {
         state_.stage().reviews = 0;
     }
     if (state_.status == TaskStatus::failed && state_.error_code == "AF-ORCH-002") {
-        // The time limit starts anew. The template, which sets the limit, stays.
+        // The time limit starts again. The template, which sets the limit, does not change.
         state_.spent_before_ms = 0;
         for (const StageState& stage : state_.stages) { state_.spent_before_ms += stage.duration_ms; }
     }
@@ -277,7 +277,7 @@ template <>
 Result<void> Fold::on(const records::TaskContinued& continued) {
     if (has_delivered(state_)) { return refuse("the task has delivered its change"); }
     if (continued.revise == continued.extension.has_value()) {
-        return refuse("it says neither that the last artifact is revised nor which stages follow, or both");
+        return refuse("it must say either that the last artifact is revised or which stages follow");
     }
     if (continued.base_commit.has_value() != continued.base_tree.has_value()) {
         return refuse("it names only one of the new base's commit and tree");
@@ -289,7 +289,7 @@ Result<void> Fold::on(const records::TaskContinued& continued) {
     };
     if (continued.base_commit && continued.base_tree) {
         if (state_.tree != state_.base_tree || !state_.red_tree.empty()) {
-            return refuse("the task's workspace is not as its base, so it cannot stand on another one");
+            return refuse("the task's workspace differs from its base, so it cannot move to another base");
         }
         state_.base_commit = *continued.base_commit;
         state_.base_tree = *continued.base_tree;
@@ -313,7 +313,7 @@ Result<void> Fold::on(const records::TaskContinued& continued) {
         state_.progress = StageProgress::not_started;
     }
     state_.status = TaskStatus::paused;
-    state_.pause_reason = "goes on after its end";
+    state_.pause_reason = "continues after its end";
     state_.completed_at.clear();
     state_.exit_stage.clear();
     state_.exit_type.clear();
@@ -340,7 +340,7 @@ Result<void> Fold::extend(const records::Extension& extension) {
         entry.name = longer.stages[index].name;
         const bool known =
             index < state_.stages.size() &&
-            state_.stages[index].name == entry.name;  // It was entered before the task went back: its limits go on.
+            state_.stages[index].name == entry.name;  // It was entered before the task went back, so its limits continue.
         stages.push_back(known ? state_.stages[index] : std::move(entry));
     }
     state_.stages = std::move(stages);
@@ -460,7 +460,7 @@ Result<PipelineTemplate> Fold::pipeline_in(const json::object& text) const {
     auto pipeline = PipelineTemplate::from_json(text);
     if (pipeline.ok()) { return pipeline; }
     const Error& error = pipeline.error();
-    return refuse("its pipeline is no template: " + error.message + (error.where.empty() ? "" : " (" + error.where + ")"));
+    return refuse("its pipeline is not a template: " + error.message + (error.where.empty() ? "" : " (" + error.where + ")"));
 }
 
 Error Fold::refuse_ended() const { return refuse("the task has ended (" + std::string(to_string(state_.status)) + ")"); }

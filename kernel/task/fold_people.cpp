@@ -22,9 +22,9 @@ Result<void> Fold::on(const records::StageEscalated& escalated) {
     if (!cause) { return refuse("its cause is unknown"); }
     if (state_.progress == StageProgress::asking || state_.progress == StageProgress::escalated ||
         state_.progress == StageProgress::approving) {
-        return refuse("a question is open already");
+        return refuse("a question is already open");
     }
-    if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is done already"); }
+    if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is already done"); }
     state_.escalation = OpenEscalation{"",
                                        *cause,
                                        escalated.reason,
@@ -91,7 +91,9 @@ Result<void> Fold::on(const records::ApprovalRequested& requested) {
     AF_CHECK(require_running_stage(requested.stage));
     if (state_.progress != StageProgress::accepted) { return refuse("there is no accepted artifact to approve"); }
     AF_CHECK(require_reviews());
-    if (requested.artifact_hash != state_.stage().artifact_hash) { return refuse("approval is asked for another artifact"); }
+    if (requested.artifact_hash != state_.stage().artifact_hash) {
+        return refuse("approval is requested for a different artifact");
+    }
     StageState& stage = state_.stage();
     ShownVersion shown;
     shown.version = artifact_version(stage);
@@ -113,7 +115,7 @@ Result<void> Fold::on(const records::ApprovalDecided& decided) {
         return refuse("approval `" + id + "` is not open");
     }
     if (decided.artifact_hash != state_.approval->artifact_hash) {
-        return refuse("the decision is about another artifact than the one shown");
+        return refuse("the decision is about a different artifact than the one shown");
     }
     const std::string word = records::decision_of(decided);
     const bool accepts = word == "approve" || word == "exit" || word == "extend";
@@ -203,7 +205,7 @@ Result<void> Fold::on(const records::ActionAsked& asked) {
     if (state_.status != TaskStatus::running || !state_.action || !state_.action->id.empty()) {
         return refuse("no action waits to be shown");
     }
-    if (asked.action_hash != state_.action->hash) { return refuse("approval is asked for another action"); }
+    if (asked.action_hash != state_.action->hash) { return refuse("approval is requested for a different action"); }
     state_.action->id = asked.approval_id;
     state_.people_figures.asked(asked.approval_id, time_);
     state_.actions_asked += 1;
@@ -220,7 +222,9 @@ Result<void> Fold::on(const records::ActionDecided& decided) {
     if (!state_.action || state_.action->id.empty() || state_.action->id != id) {
         return refuse("action `" + id + "` is not open");
     }
-    if (decided.action_hash != state_.action->hash) { return refuse("the decision is about another action than the one shown"); }
+    if (decided.action_hash != state_.action->hash) {
+        return refuse("the decision is about a different action than the one shown");
+    }
     if (decision != "approved" && decision != "edited" && decision != "rejected") {
         return refuse("an action is approved, edited or rejected, not `" + decision + "`");
     }

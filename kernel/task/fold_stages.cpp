@@ -13,9 +13,9 @@ template <>
 Result<void> Fold::on(const records::StageStarted& started) {
     AF_CHECK(require_running_stage(started.stage));
     if (state_.progress != StageProgress::not_started && state_.progress != StageProgress::failed) {
-        return refuse("stage `" + state_.stage().name + "` is at work already");
+        return refuse("stage `" + state_.stage().name + "` is already at work");
     }
-    if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is done already"); }
+    if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is already done"); }
     for (const StageState& other : state_.stages) {
         if (other.status == StageStatus::running) { return refuse("stage `" + other.name + "` still runs"); }
     }

@@ -47,7 +47,7 @@ Result<void> Fold::on(const records::Step& step) {
     const std::uint64_t number = envelope_.step;
     if (!step.tree->empty() && *step.tree != state_.tree) { AF_CHECK(require_writer()); }
     if (*step.input_tokens > most_counted || *step.output_tokens > most_counted) {
-        return refuse("the step's tokens are no number that a call can have used");
+        return refuse("the step's token count is not one that a call can have used");
     }
     if (step.patch) { AF_CHECK(require_own_file(*step.patch)); }
     StageState& stage = state_.stage();
@@ -96,7 +96,7 @@ Result<void> Fold::require_unanswered(const records::Answer& answer) const {
     const auto place = place_of_run(answer.phase, *answer.visit, *answer.run);
     const auto run = place ? state_.resumption.runs.find(*place) : state_.resumption.runs.end();
     const bool is_answered = run != state_.resumption.runs.end() && run->second.answers.contains(*answer.run_step);
-    return is_answered ? refuse("its step has an answer already") : Result<void>();
+    return is_answered ? refuse("its step already has an answer") : Result<void>();
 }
 
 /// Usage is counted with the answer, not with the step. A crash between the two loses nothing and counts nothing twice.
@@ -164,7 +164,7 @@ Result<void> Fold::on(const records::Plugins& plugins) {
     if (!plugins.in_use->value) {
         if (plugins.in_use->blob.empty()) { return refuse("it names no list of plugins"); }
     } else if (!is_list_of_plugins(*plugins.in_use->value)) {
-        return refuse("its plugins are no list of an `id`, `version`, `sha256` and `source` each");
+        return refuse("its plugins are not a list with `id`, `version`, `sha256` and `source` for each");
     }
     state_.resumption.plugins = *plugins.in_use;
     return {};
@@ -179,7 +179,7 @@ Result<void> Fold::on(const records::CallStarted& started) {
                       "`, which is not the current one");
     }
     if (state_.resumption.calls.contains(*started.call)) {
-        return refuse("call " + std::to_string(*started.call) + " of its visit was made before");
+        return refuse("call " + std::to_string(*started.call) + " of its visit was already made");
     }
     if (started.plan_step && (started.plan_step->number == 0 || started.plan_step->number > started.plan_step->of)) {
         return refuse("a plan of " + std::to_string(started.plan_step->of) + " steps has no step " +
@@ -203,7 +203,7 @@ Result<void> Fold::on(const records::CallFinished& finished) {
     if (!is_open) { return refuse("call " + std::to_string(*finished.call) + " of its visit is not under way"); }
     Resumption::HostCall& call = begun->second;
     if (call.name != *finished.name || call.input_hash != *finished.input_hash) {
-        return refuse("call " + std::to_string(*finished.call) + " is of `" + call.name + "` with other input");
+        return refuse("call " + std::to_string(*finished.call) + " is of `" + call.name + "` with different input");
     }
     if (finished.outcome->empty()) { return refuse("it does not say how the call ended"); }
     if (finished.tree && !finished.tree->empty()) {
@@ -237,7 +237,7 @@ Result<void> Fold::on(const records::Gate& gate) {
     if (state_.progress == StageProgress::accepted && gate.gate == exit_gate(state_.stage_template()) &&
         !unmet_exit_gate(state_).empty()) {
         // The basis of the acceptance no longer holds: sends the stage back, as if the artifact had been refused.
-        send_back("the " + gate.gate + " gate was measured again and does not hold: " + gate.summary);
+        send_back("the " + gate.gate + " gate was measured again and does not pass: " + gate.summary);
     }
     return {};
 }

@@ -113,7 +113,7 @@ struct StageState {
     std::vector<ShownVersion> history;  ///< Each time a person was shown its artifact.
     /// The reviews of its accepted artifact by their files, below the task's folder. Of two in one file, the later one.
     std::map<std::string, FinishedReview> review_files;
-    /// The earlier stage that is being redone, which invalidates this one's work. Empty once this stage begins anew.
+    /// The earlier stage that is being redone, which invalidates this one's work. Empty once this stage begins again.
     std::string superseded_by;
     Effort effort;
     std::set<std::string> conditions;            ///< Words of `skip_if` that its artifact makes true.
@@ -376,7 +376,7 @@ struct Resumption {
     bool operator==(const Resumption&) const = default;
 };
 
-/// An imported artifact, in the place of a stage's work.
+/// An imported artifact, in place of a stage's work.
 struct ExternalInput {
     std::string name;    ///< Its name in the template.
     std::string source;  ///< `user_provided` or `task_reference`.

@@ -21,7 +21,7 @@ public:
     std::string text(std::string_view key) {
         const json::value* value = object_.if_contains(key);
         if (value == nullptr || !value->is_string()) {
-            miss(key, "a text");
+            miss(key, "a string");
             return {};
         }
         return std::string(value->get_string());
@@ -62,12 +62,12 @@ public:
         std::vector<std::string> result;
         const json::value* value = object_.if_contains(key);
         if (value == nullptr || !value->is_array()) {
-            miss(key, "a list of texts");
+            miss(key, "a list of strings");
             return result;
         }
         for (const json::value& item : value->get_array()) {
             if (!item.is_string()) {
-                miss(key, "a list of texts");
+                miss(key, "a list of strings");
                 return result;
             }
             result.emplace_back(item.get_string());

@@ -279,7 +279,7 @@ json::object to_json(const TaskState& state) {
 namespace {
 
 Error broken(const std::string& problem) {
-    return Error{"AF-TASK-004", "state.yaml does not hold a task's state: " + problem, "state.yaml",
+    return Error{"AF-TASK-004", "state.yaml does not contain a task's state: " + problem, "state.yaml",
                  "nothing is lost: the next command that opens the task computes it again from actions.yaml", ErrorKind::corrupt};
 }
 

@@ -232,8 +232,8 @@ Result<TaskLock> TaskLock::acquire(const TaskPaths& paths, std::string_view comm
     struct stat named {};
     if (::fstat(file.get(), &held) != 0) { return refused(errno); }
     if (::stat(paths.lock().c_str(), &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
-        return Error{"AF-TASK-002", "The task was removed meanwhile", paths.root.string(), "`agentforge status` lists the tasks.",
-                     ErrorKind::not_found};
+        return Error{"AF-TASK-002", "The task was removed in the meantime", paths.root.string(),
+                     "`agentforge status` lists the tasks.", ErrorKind::not_found};
     }
     sweep_abandoned_writes(paths.root);
     char host[256] = "";
@@ -265,7 +265,7 @@ TaskPaths TaskStore::paths(std::string_view task_id) const {
 namespace {
 
 Error task_exists(std::string_view task_id, const TaskPaths& target) {
-    return Error{"AF-TASK-001", "The task '" + std::string(task_id) + "' exists already", target.root.string(),
+    return Error{"AF-TASK-001", "The task '" + std::string(task_id) + "' already exists", target.root.string(),
                  "Resume it, or start again to get another id.", ErrorKind::conflict};
 }
 
@@ -359,7 +359,7 @@ Result<void> check_names(std::string_view task_id, std::string_view named, const
     if (named == task_id) { return {}; }
     const std::string whose = named.empty() ? "names no task" : "is of the task '" + ellipsis(named, 80) + "'";
     return Error{"AF-TASK-015",
-                 "'" + file.filename().string() + "' " + whose + ", and its folder is of '" + std::string(task_id) + "'",
+                 "'" + file.filename().string() + "' " + whose + ", but its folder belongs to '" + std::string(task_id) + "'",
                  file.string(), "Remove the folder if it is a copy; otherwise restore the right file.", ErrorKind::corrupt};
 }
 
@@ -430,7 +430,7 @@ Result<TaskFolders> TaskStore::folders() const {
 }
 
 Result<void> TaskStore::check_began(std::string_view task_id) const {
-    // Nearly always the file names the task in a line of its own; only then is it not parsed, which takes as long as all the
+    // Nearly always the file names the task on a separate line. Only then is it not parsed, which takes as long as all the
     // rest.
     const auto text = read_file(paths(task_id).task(), artifact_limits.max_bytes);
     const bool names_it = text.ok() && text->find("\ntask_id: \"" + std::string(task_id) + "\"\n") != std::string::npos;
@@ -474,7 +474,7 @@ Result<json::object> TaskStore::load(std::string_view task_id) const {
         return std::move(document).error();
     }
     if (!document->value.is_object()) {
-        return Error{"AF-TASK-004", "The task's file does not hold a map", path.string(), "Restore the file from a backup.",
+        return Error{"AF-TASK-004", "The task's file does not contain a map", path.string(), "Restore the file from a backup.",
                      ErrorKind::corrupt};
     }
     if (const auto* format = document->value.get_object().if_contains("format"); format != nullptr && *format != 1) {

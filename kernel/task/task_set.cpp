@@ -27,7 +27,7 @@ constexpr std::array<std::pair<SetPhase, std::string_view>, 7> phases{{{SetPhase
 
 Error no_set(const std::filesystem::path& file, const std::string& why) {
     return Error{"AF-SET-010", "cannot use the file of a set: " + why, file.string(),
-                 "restore it from a backup; the tasks of the set are in their repositories as they were", ErrorKind::corrupt};
+                 "restore it from a backup; the set's tasks are unchanged in their repositories", ErrorKind::corrupt};
 }
 
 /// Returns the first unknown key. Empty: every key is known.

@@ -214,7 +214,7 @@ public:
     KeywordCheck(Check& check, json::value& value, const std::string& path, std::size_t depth, Unknown unknown)
         : check_(check), value_(value), path_(path), depth_(depth), unknown_(unknown) {}
 
-    /// Returns false if nothing more of this value is to be checked.
+    /// Returns false if nothing else in this value needs a check.
     bool check(std::string_view name, const json::value& rule) {
         if (is_described_keyword(name) || check_choice(name, rule) || check_number(name, rule) || check_size(name, rule) ||
             check_pattern(name, rule) || check_items(name, rule) || check_unique_items(name, rule) || check_not(name, rule)) {

@@ -159,10 +159,10 @@ private:
             return rule->second->allows(normal) ? Result<void>()
                                                 : path_not_allowed(normal, agent_.role, rule->second->explained());
         }
-        return Error{
-            "AF-TOOL-001",
-            "What '" + std::string(tool) + "' does is forbidden for " + agent_.role + ", with any tool. Nothing was changed.",
-            path, "Leave this file out.", ErrorKind::denied};
+        return Error{"AF-TOOL-001",
+                     "Tool '" + std::string(tool) + "' is forbidden for " + agent_.role +
+                         ", and no other tool may do the same. Nothing was changed.",
+                     path, "Leave this file out.", ErrorKind::denied};
     }
 
     [[nodiscard]] Result<void> need(ToolEffect effect, const char* what) {
@@ -343,15 +343,15 @@ ToolResult ToolBridge::State::run(std::string_view tool, const ToolSpec& spec, c
                                   GuardedContext& context) const {
     ToolResult result;
     const auto threw = [&](const std::string& what) {
-        result =
-            refuse({"AF-TOOL-006", "Tool '" + spec.name + "' failed inside: " + ellipsis(sanitize_utf8(what), 500) + ".",
-                    spec.name, "This is a defect of the plugin: report it to its author; try other arguments or another tool.",
-                    ErrorKind::internal});
+        result = refuse(
+            {"AF-TOOL-006", "Tool '" + spec.name + "' failed with an exception: " + ellipsis(sanitize_utf8(what), 500) + ".",
+             spec.name, "This is a defect of the plugin: report it to its author; try other arguments or another tool.",
+             ErrorKind::internal});
     };
     try {
         result = tools.find(tool)->second->call(arguments, context);
     } catch (const std::exception& exception) { threw(exception.what()); } catch (...) {
-        threw("it threw something that is not a std::exception");
+        threw("it is not a std::exception");
     }
     if (context.violation()) { return refuse(*context.violation()); }
     if (result.error) {

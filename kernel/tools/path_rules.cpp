@@ -208,14 +208,14 @@ std::string glob_defect(std::string_view glob) {
     if (components(glob).empty()) { return "it names nothing"; }
     for (std::size_t i = 0; i < glob.size(); ++i) {
         const auto c = static_cast<unsigned char>(glob[i]);
-        if (c < 0x20 || c == 0x7F) { return "it holds a control character"; }
+        if (c < 0x20 || c == 0x7F) { return "it contains a control character"; }
         if (c == '{' || c == '}') { return "braces are not part of these patterns; write each alternative, separated by commas"; }
         if (c == '\\' && ++i >= glob.size()) { return "it ends in a backslash"; }
         if (c == '[') {
             bool ignored = false;
             const auto end = bracket(glob, i, 'x', ignored);
             if (end == std::string_view::npos) { return "its '[' is not closed"; }
-            if (glob.substr(i, end - i).find('/') != std::string_view::npos) { return "its '[…]' holds a '/'"; }
+            if (glob.substr(i, end - i).find('/') != std::string_view::npos) { return "its '[…]' contains a '/'"; }
             i = end - 1;
         }
     }
@@ -276,7 +276,7 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
         }
         entry.symbol = looks_like_symbol(glob);
         if (entry.symbol && glob != "@tests" && glob != "@sources" && glob != "@created") {
-            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is not a symbol that rules know.",
+            return Error{"AF-TOOL-020", "The pattern '" + ellipsis(std::string(glob), 200) + "' is not a known symbol.",
                          ellipsis(sanitize_utf8(text), 300),
                          "The symbols are @tests, @sources and @created; write '\\" + ellipsis(std::string(glob), 200) +
                              "' for a file of that name.",
@@ -424,8 +424,8 @@ Result<std::string> normalize_path(std::string_view path) {
     for (std::size_t i = 0; i < path.size(); ++i) {
         const auto c = static_cast<unsigned char>(path[i]);
         const bool c1 = c == 0xC2 && i + 1 < path.size() && static_cast<unsigned char>(path[i + 1]) < 0xA0;
-        if (c < 0x20 || c == 0x7F || c1) { return bad("The path " + shown() + " holds a control character."); }
-        if (c == '\\') { return bad("The path " + shown() + " holds a backslash; folders are separated by '/'."); }
+        if (c < 0x20 || c == 0x7F || c1) { return bad("The path " + shown() + " contains a control character."); }
+        if (c == '\\') { return bad("The path " + shown() + " contains a backslash; folders are separated by '/'."); }
     }
     if (path.front() == '/') { return outside("it is absolute"); }
     std::string result;
@@ -508,8 +508,8 @@ Result<void> RolePaths::check_write(std::string_view normalized_path) const {
     if ((acts_later(normalized_path) || !link.empty()) && std::ranges::find(specified_, normalized_path) == specified_.end()) {
         return Error{
             "AF-TOOL-016",
-            "Path '" + std::string(normalized_path) + "' acts later" +
-                (link.empty() ? "" : ", for '" + std::string(link) + "' is a link to it") +
+            "Path '" + std::string(normalized_path) + "' takes effect later" +
+                (link.empty() ? "" : ", because '" + std::string(link) + "' is a link to it") +
                 ": tools on the user's machine or a server run or read such files, and the specification does not name this one.",
             {},
             "Leave it as it is. To change it, a task names it in files_to_create or files_to_modify of its specification.",

@@ -79,7 +79,7 @@ Error not_found_error(std::string_view path) {
 }
 
 Error exists_error(std::string_view path) {
-    return {"AF-TOOL-035", "'" + std::string(path) + "' exists already.", std::string(path),
+    return {"AF-TOOL-035", "'" + std::string(path) + "' already exists.", std::string(path),
             "Change it with edit_file. Otherwise leave it and choose another path.", ErrorKind::conflict};
 }
 

@@ -21,7 +21,7 @@ namespace agentforge::kernel {
 ///     `list` shows one as `path -> target`, and a pipe, device or socket as `path (pipe)` and so on; these texts are not paths.
 ///   - A write makes a temporary sibling and renames it over the old file. So it never writes through a hard link to another
 ///     file, and a reader sees either the old or the new bytes. Keeps the mode. Syncs nothing: the snapshot that follows does.
-///   - Everything is relative to the folder as it was opened, even if another folder gets its name meanwhile.
+///   - Everything is relative to the folder as it was opened, even if another folder gets its name in the meantime.
 ///   - Bytes stay bytes: an edit changes no line end, encoding or missing last newline elsewhere in the file.
 ///   - Only files are moved and deleted, never folders.
 ///   - `create` replaces a file that this task created (`@created`), so a role that may write there can rewrite a draft. Any

@@ -47,6 +47,6 @@ ToolResult ToolResult::failed(Error error) {
     return result;
 }
 
-Result<std::string> LLMBackend::check(CallContext&) { return "`" + info().name + "` is loaded; it has no check of its own"; }
+Result<std::string> LLMBackend::check(CallContext&) { return "`" + info().name + "` is loaded; it has no separate check"; }
 
 }  // namespace agentforge

@@ -110,7 +110,7 @@ StageResult LLMStage::execute(StageContext& context) {
     } else if (auto artifact = parse_response(outcome, context)) {
         result = finish(std::move(*artifact), outcome, context);
     } else {
-        result = StageResult::failed({"AF-STAGE-020", "The model's answer holds no artifact", "stage " + context.input().stage,
+        result = StageResult::failed({"AF-STAGE-020", "The model's answer contains no artifact", "stage " + context.input().stage,
                                       "The stage runs again while attempts are left; see the answer in the journal.",
                                       ErrorKind::invalid});
     }

@@ -32,7 +32,7 @@ FAULTS = {
     "newer_abi": ("error", "descriptor", "AF-PLUG-012", f"{THE_PLUGIN} was built for SDK ABI 2, but this host has SDK ABI 1", None, "Install a newer AgentForge"),
     "other_fingerprint": ("error", "descriptor", "AF-PLUG-012", "was built for AGENTFORGE_1_libstdcxx99_cxx11abi1_gxxabi1017_boost1_81_dbg0_sanNone, but this host is AGENTFORGE_1_", None, "Rebuild the plugin with the compiler"),
     "wrong_size": ("error", "descriptor", "AF-PLUG-012", f"The descriptor of plugin `{ID}` has 72 bytes, but that of SDK ABI 1 has 64", None, "Rebuild the plugin"),
-    "null_descriptor": ("error", "descriptor", "AF-PLUG-014", f"The entry `agentforge_plugin` of plugin `{ID}` returned null, but it must return a descriptor", None, "Let AGENTFORGE_PLUGIN(…) define the entry."),
+    "null_descriptor": ("error", "descriptor", "AF-PLUG-014", f"The entry `agentforge_plugin` of plugin `{ID}` returned null, but it must return a descriptor", None, "Define the entry with AGENTFORGE_PLUGIN(…)."),
     "null_id": ("error", "descriptor", "AF-PLUG-014", f"differ in the id: the library says nothing, the manifest `{ID}`", None, "Make AGENTFORGE_PLUGIN(…) and plugin.json agree"),
     "null_factories": ("error", "descriptor", "AF-PLUG-014", "the library says there are no factories (null), the manifest that there are 1", None, "Make AGENTFORGE_PLUGIN(…)"),
     "no_factories": ("error", "descriptor", "AF-PLUG-014", "differ in the number of things provided: the library says 0, the manifest 1", None, "Make AGENTFORGE_PLUGIN(…)"),
@@ -52,7 +52,7 @@ FAULTS = {
     "message_overflow": ("error", "create", "AF-CHECK-016", f"{TOOL} wrote beyond the 1024 bytes that it was given for its message in create()", "more", "Write at most `error_size` bytes"),
     "hang_in_create": ("error", "create", "AF-CHECK-011", f"{TOOL} hung in create() with the input \"no settings\": it did not return within 400 ms and was killed", "no return within 400 ms", "cancelled() and deadline()"),
     "throw_in_spec": ("error", "describe", "AF-CHECK-013", f"{TOOL} threw in spec(): no words for it", "an exception", "Catch it in the plugin"),
-    "other_name": ("error", "describe", "AF-PLUG-017", f"{THE_PLUGIN} provides the tool `faulty`, but its spec() says `somebody_else`", "somebody_else", "Make both names equal."),
+    "other_name": ("error", "describe", "AF-PLUG-017", f"{THE_PLUGIN} provides the tool `faulty`, but its spec() says `somebody_else`", "somebody_else", "Use the same name in both places."),
     "wrong_schema": ("error", "describe", "AF-CHECK-008", "are not a schema that the host can apply: properties.text.type must name a JSON type, found \"strnig\"", "strnig", "Correct ToolSpec::parameters"),
     "unknown_path_parameter": ("error", "describe", "AF-CHECK-008", "`path_parameters` names `file`, which is not a property", "file", "Correct ToolSpec::parameters"),
     "no_description": ("warning", "describe", "AF-CHECK-016", f"{TOOL} has no description in spec()", "nothing", "the model chooses by it"),
@@ -164,7 +164,7 @@ class FaultyFiles(unittest.TestCase):
         os.truncate(self.library, 9000)
         one = self.first()
         self.assertTold(one, "elf", "AF-PLUG-011", "it is truncated at 9000 bytes", self.library, "Build or install the plugin again.")
-        self.assertEqual((one["found"], one["expected"]), ("it is truncated at 9000 bytes", "a shared library (ELF) for this machine, whole"))
+        self.assertEqual((one["found"], one["expected"]), ("it is truncated at 9000 bytes", "a complete shared library (ELF) for this machine"))
 
     def test_file_cut_anywhere_is_told_and_never_crashes(self):
         whole = self.library.read_bytes()

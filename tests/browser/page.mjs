@@ -341,7 +341,7 @@ const scenarios = {
       assert.notEqual(ring, "none", "no ring around " + (await page.evaluate(() => document.activeElement.outerHTML.slice(0, 100))));
     }
     await key("Enter");
-    await page.getByText("Approved. The task goes on.").waitFor();
+    await page.getByText("Approved. The task continues.").waitFor();
     await page.getByText("✓ completed").waitFor({ timeout: 60000 });
     assert.ok(await hash());
   },
@@ -405,7 +405,7 @@ const scenarios = {
     await page.keyboard.type("Yes, digits stay");
     await reach(".card button", "Answer");
     await key("Enter");
-    await page.getByText("Answered. The task goes on.").waitFor({ timeout: 60000 });
+    await page.getByText("Answered. The task continues.").waitFor({ timeout: 60000 });
   },
 
   async decisions() {
@@ -417,7 +417,7 @@ const scenarios = {
     await card.getByText("Context").click();
     await card.locator("textarea").fill("Yes, digits stay");
     await card.getByRole("button", { name: "Answer" }).click();
-    await page.getByText("Answered. The task goes on.").waitFor({ timeout: 60000 });
+    await page.getByText("Answered. The task continues.").waitFor({ timeout: 60000 });
     await page.waitForFunction(() => document.title.startsWith("(1)"), null, { timeout: 60000 });
     const approval = page.locator(".card", { hasText: "is ready for your approval" });
     await approval.locator("textarea").fill("Name the separator");
@@ -446,7 +446,7 @@ const scenarios = {
     await go("", "Tasks");
     await go("attention", "wants to do something");
     await page.locator(".card", { hasText: "wants to do something" }).first().getByRole("button", { name: "Approve" }).click();
-    await page.getByText("Approved. The task goes on.").waitFor({ timeout: 60000 });
+    await page.getByText("Approved. The task continues.").waitFor({ timeout: 60000 });
   },
 
   async abort_a_question() {
@@ -468,7 +468,7 @@ const scenarios = {
     await page.goto(world.address);
     await settled();
     await go("attention");
-    await page.getByRole("button", { name: "Notify me when something waits" }).click();
+    await page.getByRole("button", { name: "Notify me when something waits for me" }).click();
     await page.waitForFunction(() => ![...document.querySelectorAll("button")].some((button) => button.textContent.startsWith("Notify me")));
     await page.evaluate(() => { window.away = true; });
     await have("ask");
@@ -573,7 +573,7 @@ const scenarios = {
     await page.getByText("‖ paused").waitFor({ timeout: 60000 });
     await page.getByLabel("Tell the model (optional)").fill("Leave the old names as they are");
     await page.getByRole("button", { name: "Resume" }).click();
-    await page.getByText("The task goes on.").waitFor({ timeout: 60000 });
+    await page.getByText("The task continues.").waitFor({ timeout: 60000 });
     await page.getByRole("button", { name: /Abort task/ }).click({ timeout: 60000 });
     await page.getByText("✗ aborted").waitFor({ timeout: 60000 });
   },
@@ -599,7 +599,7 @@ const scenarios = {
     assert.deepEqual(await group.getByRole("button").allTextContents(), world.options);
     const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/resolve")), group.getByRole("button", { name: world.options[1] }).click()]);
     assert.deepEqual(JSON.parse(asked.postData()), { answer: world.options[1] });
-    await page.getByText("Answered. The task goes on.").waitFor({ timeout: 60000 });
+    await page.getByText("Answered. The task continues.").waitFor({ timeout: 60000 });
   },
 
   async refuse() {
@@ -609,7 +609,7 @@ const scenarios = {
     // What is shown is not what is there.
     await page.route("**/approve", (route) => route.continue({ postData: JSON.stringify({ ...JSON.parse(route.request().postData()), hash: "0".repeat(64) }) }));
     await page.getByRole("button", { name: "Approve", exact: true }).click();
-    await page.getByText("Nothing was changed: what you saw is no longer what is there.").waitFor({ timeout: 60000 });
+    await page.getByText("Nothing was changed: the item has changed since you saw it.").waitFor({ timeout: 60000 });
     assert.ok((await page.locator("#notice").innerText()).includes("(AF-ESC-035)"));
     const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/reject")), page.getByRole("button", { name: "Refuse", exact: true }).click()]);
     assert.match(JSON.parse(asked.postData()).hash, /^[0-9a-f]{32,}$/);
@@ -644,7 +644,7 @@ const scenarios = {
     await page.getByText("is ready for your approval").waitFor();
     await page.getByText("The artifact", { exact: true }).waitFor();
     await visit("new");
-    await page.getByText("This dashboard only shows.").waitFor();
+    await page.getByText("This dashboard is read-only.").waitFor();
   },
 
   async extend() {
@@ -655,12 +655,12 @@ const scenarios = {
     await page.getByLabel("End after").selectOption("red");
     const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/extend")), page.getByRole("button", { name: "Approve and extend" }).click()]);
     assert.match(JSON.parse(asked.postData()).hash, /^[0-9a-f]{32,}$/);
-    await page.getByText("Approved. The task goes on.").waitFor({ timeout: 60000 });
+    await page.getByText("Approved. The task continues.").waitFor({ timeout: 60000 });
     await page.getByText("✓ completed").waitFor({ timeout: 60000 });
-    await page.getByRole("heading", { name: "Go on with the stages that are left" }).waitFor({ timeout: 60000 });
+    await page.getByRole("heading", { name: "Continue with the remaining stages" }).waitFor({ timeout: 60000 });
     await page.getByLabel("End after").selectOption("green");
     await page.getByRole("button", { name: "Extend", exact: true }).click();
-    await page.getByText("The task goes on.", { exact: true }).waitFor({ timeout: 60000 });
+    await page.getByText("The task continues.", { exact: true }).waitFor({ timeout: 60000 });
     await page.waitForFunction(() => [...document.querySelectorAll("h2")].some((each) => each.textContent.includes("to green")), null, { timeout: 60000 });
     await page.getByText("✓ completed").waitFor({ timeout: 60000 });
     await go("task/" + world.ending, "is ready for your approval");
@@ -764,7 +764,7 @@ const scenarios = {
     await page.getByText("connection lost, trying again …").waitFor({ timeout: 60000 });
     await picture("lost");
     world.address = await have("begin");
-    await page.getByText("This browser is not known any more").waitFor({ timeout: 60000 });
+    await page.getByText("The dashboard no longer knows this browser").waitFor({ timeout: 60000 });
     await page.goto(world.address);
     await page.getByText("live", { exact: true }).waitFor({ timeout: 60000 });
     trouble = [];

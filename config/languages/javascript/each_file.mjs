@@ -32,7 +32,7 @@ export async function runEachFile(argv, extra, { root, files, canary, marker }, 
       const told = `${problem}${last === undefined ? '' : `, in or after ${last.id}`}${words === '' ? '' : ` (${words})`}`;
       ledger.test({ id: file, name: file, file, line: 0, status: 'error', message: told });
       for (const { id } of lines.filter(({ type }) => type === 'start')) {
-        ledger.test({ id, name: id.slice(file.length + 2), file, line: 0, status: 'error', message: `not believed: ${told}` });
+        ledger.test({ id, name: id.slice(file.length + 2), file, line: 0, status: 'error', message: `not trusted: ${told}` });
       }
       return;
     }

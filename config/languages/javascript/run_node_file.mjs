@@ -82,7 +82,7 @@ function finish() {
   look();
   for (const each of outcomes.all()) {
     const doubtful = cut && each.status === 'passed';
-    tell({ type: 'result', ...each, canary: false, ...(doubtful ? { status: 'error', message: 'not believed: another test of the file never ended' } : {}) });
+    tell({ type: 'result', ...each, canary: false, ...(doubtful ? { status: 'error', message: 'not trusted: another test of the file never ended' } : {}) });
   }
   if (!cut) {
     for (const each of canaries.all()) tell({ type: 'result', ...each, canary: true });

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that must fail. A run that reports one of them as anything but a failed assertion is not believed:
+"""Tests that must fail. A run that reports one of them as anything but a failed assertion is not trusted:
 something in the project has changed what the runner or its assertions do."""
 import unittest
 

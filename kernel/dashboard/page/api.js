@@ -3,7 +3,7 @@
 
 export class Problem extends Error {
   constructor(status, document) {
-    super(document.title || "The dashboard gave no answer");
+    super(document.title || "The dashboard did not answer");
     this.status = status;
     this.code = document.code || "";
     this.detail = document.detail || "";
@@ -39,7 +39,7 @@ export function keyed(items) {
   for (const item of items) item.key = item.task_id + (repos.get(item.task_id).size > 1 ? "@" + item.repo : "");
 }
 
-// Whether the dashboard only shows. That cannot change while it runs, so it is asked once.
+// Whether the dashboard is read-only. That cannot change while it runs, so it is asked once.
 let only = null;
 export async function readOnly() {
   only ??= (await get("/api/repositories")).read_only;

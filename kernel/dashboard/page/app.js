@@ -68,11 +68,11 @@ async function draw() {
       redraw(main, content);
       entitle(name);
     } catch (problem) {
-      if (problem.status === 401) redraw(main, h("section", {}, h("h1", {}, "This browser is not known any more"), h("p", {}, "Start ", h("code", {}, "agentforge dashboard"), " again, and open the address that it prints.")));
+      if (problem.status === 401) redraw(main, h("section", {}, h("h1", {}, "The dashboard no longer knows this browser"), h("p", {}, "Start ", h("code", {}, "agentforge dashboard"), " again, and open the address that it prints.")));
       else if (problem.code === "AF-DASH-018") redraw(main, h("section", {}, h("h1", {}, problem.message), h("ul", {}, problem.where.split(", ").map((repo) => h("li", {}, h("a", { href: place.replace(/^#\/task\/[^/?]+/, (start) => start + "@" + encodeURIComponent(repo)) }, repo))))));
       // What is shown stays only if the dashboard cannot be reached: its answer says that the task is gone, or why it cannot be shown.
       else if (place !== lastPlace || problem.status) {
-        const detail = ["AF-TASK-002", "AF-DASH-014"].includes(problem.code) ? "It was removed, or it has never existed." : problem.detail || "The dashboard cannot be reached.";
+        const detail = ["AF-TASK-002", "AF-DASH-014"].includes(problem.code) ? "It was removed, or it never existed." : problem.detail || "The dashboard cannot be reached.";
         redraw(main, h("section", {}, h("h1", {}, problem.message), h("p", {}, detail), h("p", {}, h("a", { href: "#/" }, "All tasks"))));
         entitle(problem.message);
       }

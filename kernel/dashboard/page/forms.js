@@ -14,7 +14,7 @@ export function act(app, work, done) {
       const answer = await work();
       app.say(answer && answer.resumed === false && answer.problem ? (answer.answered ? "Answered" : "Made") + ", but the task cannot go on: " + answer.problem.title + ". " + answer.problem.detail : done);
     } catch (problem) {
-      app.say((problem.status === 409 ? "Nothing was changed: what you saw is no longer what is there. " : "") + problem.message + (problem.detail ? ". " + problem.detail : "") + (problem.code ? " (" + problem.code + ")" : ""));
+      app.say((problem.status === 409 ? "Nothing was changed: the item has changed since you saw it. " : "") + problem.message + (problem.detail ? ". " + problem.detail : "") + (problem.code ? " (" + problem.code + ")" : ""));
     } finally {
       for (const button of buttons) button.disabled = false;
       app.refresh();
@@ -24,7 +24,7 @@ export function act(app, work, done) {
 
 const asked = (item) => ({ escalation: "has a question", approval: "is ready for your approval", action: "wants to do something" })[item.kind];
 
-// `only`: the dashboard only shows.
+// `only`: the dashboard is read-only.
 export function attention(app, item, only) {
   const key = item.id + ":";
   const place = task(item.key);
@@ -35,7 +35,7 @@ export function attention(app, item, only) {
     item.deadline ? " · until " + date(item.deadline) + " (then: " + item.at_deadline + ")" : "")];
   const shown = item.shown && h("details", { "data-key": key + "shown", open: true }, h("summary", {}, item.kind === "action" ? "The action" : "The artifact"), item.kind === "action" ? h("pre", { tabindex: 0 }, item.shown) : code.show(item.shown, "artifact.yaml", (item.artifact || "Artifact") + " of " + item.request));
   if (item.kind === "escalation") {
-    const answer = (words) => (event) => { if (words().trim() === "") app.say("Write an answer, then send it."); else act(app, () => post(place + "/escalations/" + encodeURIComponent(item.id) + "/resolve", { answer: words() }).then(finished), "Answered. The task goes on.")(event); };
+    const answer = (words) => (event) => { if (words().trim() === "") app.say("Write an answer, then send it."); else act(app, () => post(place + "/escalations/" + encodeURIComponent(item.id) + "/resolve", { answer: words() }).then(finished), "Answered. The task continues.")(event); };
     return h("div", { class: "card wait" }, head, item.issue && h("p", {}, item.issue), h("p", {}, h("strong", {}, item.question)),
       !only && item.options.length > 0 && h("div", { class: "buttons", role: "group", "aria-label": "Suggested answers" }, item.options.map((option) => h("button", { type: "button", "data-key": key + option, onclick: answer(() => option) }, option))),
       Object.keys(item.context).length > 0 && h("details", { "data-key": key + "context" }, h("summary", {}, "Context"), h("pre", { tabindex: 0 }, JSON.stringify(item.context, null, 2))),
@@ -46,7 +46,7 @@ export function attention(app, item, only) {
   return h("div", { class: "card wait" }, head, item.kind === "action" && h("p", {}, item.question), shown, !only && [
     h("label", { for: key + "text" }, item.kind === "action" ? "What to do instead (when you refuse)" : "What to change"), draft("textarea", key + "text", { id: key + "text" }),
     h("div", { class: "buttons" },
-      h("button", { type: "button", class: "main", "data-key": key + "approve", onclick: decide("approve", () => ({}), "Approved. The task goes on.") }, "Approve"),
+      h("button", { type: "button", class: "main", "data-key": key + "approve", onclick: decide("approve", () => ({}), "Approved. The task continues.") }, "Approve"),
       item.available_actions.includes("exit") && h("button", { type: "button", "data-key": key + "exit", onclick: (event) => { if (confirm("Approve this as the last artifact, and end the task here?")) decide("approve", () => ({ exit: true }), "Approved. The task ends here.")(event); } }, "Approve and end here"),
       item.kind === "approval" && h("button", { type: "button", "data-key": key + "revise", onclick: (event) => { if (text().trim() === "") app.say("Say what to change, then request it."); else decide("feedback", () => ({ feedback: text() }), "Sent back with your words.")(event); } }, "Request changes"),
       h("button", { type: "button", class: "danger", "data-key": key + "reject", onclick: (event) => { if (item.kind === "action" || confirm("Refuse this? An artifact that iterates goes back to the stage before; any other ends its task.")) decide("reject", () => (item.kind === "action" && text() ? { feedback: text() } : {}), "Refused.")(event); } }, "Refuse")),
@@ -66,7 +66,7 @@ export function controls(app, shown) {
   return h("section", { "aria-label": "Control" },
     can.includes("resume") && [h("label", { for: key }, "Tell the model (optional)"), draft("textarea", key, { id: key, rows: 2 })],
     h("div", { class: "buttons" },
-      can.includes("resume") && h("button", { type: "button", class: "main", "data-key": "resume-" + id, onclick: act(app, () => post(task(id, "/resume"), guidance()).then((done) => { forget(key); return done; }), "The task goes on.") }, "Resume"),
+      can.includes("resume") && h("button", { type: "button", class: "main", "data-key": "resume-" + id, onclick: act(app, () => post(task(id, "/resume"), guidance()).then((done) => { forget(key); return done; }), "The task continues.") }, "Resume"),
       can.includes("pause") && h("button", { type: "button", "data-key": "pause-" + id, onclick: act(app, () => post(task(id, "/pause"), {}), "Asked the task to save and end.") }, "Pause"),
       can.includes("pause") && h("button", { type: "button", "data-key": "pause-step-" + id, onclick: act(app, () => post(task(id, "/pause"), { after_step: true }), "The task pauses after its step.") }, "Pause after step"),
       can.includes("abort") && abortButton(app, id)));
@@ -83,8 +83,8 @@ export function extension(app, shown, waits, pipelines) {
   const waiting = waits.find((item) => item.task_id === shown.task_id && item.kind === "approval");
   const stage = () => document.getElementById(key).value;
   const body = () => ({ ...(stage() ? { stage: stage() } : {}), ...(waiting ? { id: waiting.id, hash: waiting.hash } : {}) });
-  const go = act(app, () => post(task(id, "/extend"), body()), waiting ? "Approved. The task goes on." : "The task goes on.");
-  return h("section", { "aria-label": "Go on" }, h("h2", {}, can.stages.length ? "Go on with the stages that are left" : "Go on with pipeline " + can.next_pipeline),
+  const go = act(app, () => post(task(id, "/extend"), body()), waiting ? "Approved. The task continues." : "The task continues.");
+  return h("section", { "aria-label": "Go on" }, h("h2", {}, can.stages.length ? "Continue with the remaining stages" : "Go on with pipeline " + can.next_pipeline),
     h("label", { for: key }, "End after"), h("select", { id: key, "data-key": key }, !waiting && h("option", { value: "" }, "the last stage"), stages.map((name) => h("option", { value: name }, name))),
     h("div", { class: "buttons" }, h("button", { type: "button", class: "main", "data-key": key + "-go", onclick: go }, waiting ? "Approve and extend" : "Extend")));
 }
@@ -121,7 +121,7 @@ export function goOnFrom(app, shown, step) {
     forget(key);
     location.hash = "#/task/" + made.task_id;
     return made;
-  }, "A new task goes on from there.");
+  }, "A new task continues from there.");
   return h("section", { "aria-label": "Try again" }, h("h2", {}, "Try again from here"), h("p", { class: "small quiet" }, "A new task shares the steps up to this one and goes on with the model. This task stays as it is."),
     h("label", { for: key }, "Tell the model (optional)"), draft("textarea", key, { id: key, rows: 2 }),
     h("div", { class: "buttons" }, step > 1 && h("button", { type: "button", "data-key": key + "-again", onclick: fork(step - 1) }, "Do this step again"), h("button", { type: "button", "data-key": key + "-on", onclick: fork(step) }, "Go on after this step")),

@@ -123,12 +123,12 @@ export async function attentions(app) {
   app.waiting(waits.items.length);
   keyed(waits.items);
   return ["Needs attention", h("h1", {}, "Needs attention"), waits.items.length === 0 && h("section", {}, h("p", {}, "Nothing waits for you.")), waits.items.map((item) => attention(app, item, only)), troubles(waits.problems),
-    "Notification" in window && Notification.permission === "default" && h("p", {}, h("button", { type: "button", "data-key": "notify", onclick: async () => { await Notification.requestPermission(); app.refresh(); } }, "Notify me when something waits"))];
+    "Notification" in window && Notification.permission === "default" && h("p", {}, h("button", { type: "button", "data-key": "notify", onclick: async () => { await Notification.requestPermission(); app.refresh(); } }, "Notify me when something waits for me"))];
 }
 
 export async function start(app) {
   const [known, only] = await Promise.all([get("/api/repositories"), onlyShows()]);
-  if (only) return ["New task", h("h1", {}, "New task"), h("section", {}, h("p", {}, "This dashboard only shows. To start a task: ", h("code", {}, "agentforge start")))];
+  if (only) return ["New task", h("h1", {}, "New task"), h("section", {}, h("p", {}, "This dashboard is read-only. To start a task: ", h("code", {}, "agentforge start")))];
   const repo = known.repositories.some((each) => each.name === drafted("new-repo")) ? drafted("new-repo") : "";
   const all = await get("/api/pipelines", { repo }).catch(() => ({ pipelines: [] }));
   return ["New task", h("h1", {}, "New task"), startForm(app, known.repositories, all.pipelines)];
@@ -310,7 +310,7 @@ export async function step(app, query, id, which) {
 function after(state) {
   const checks = state.verification_status;
   const counted = (sums) => sums.passing + " pass, " + sums.failing + " fail";
-  return checks && h("section", {}, h("h2", {}, "What the gates had said by then"), h("dl", { class: "facts" }, checks.tests && fact("Tests", counted(checks.tests)), checks.conformance && fact("Conformance", checks.conformance.passing !== null ? counted(checks.conformance) : checks.conformance.passed ? "holds" : "does not hold"), fact("Tree", state.tree)));
+  return checks && h("section", {}, h("h2", {}, "Gate results up to then"), h("dl", { class: "facts" }, checks.tests && fact("Tests", counted(checks.tests)), checks.conformance && fact("Conformance", checks.conformance.passing !== null ? counted(checks.conformance) : checks.conformance.passed ? "holds" : "does not hold"), fact("Tree", state.tree)));
 }
 
 function columns(two, place) {

@@ -97,7 +97,7 @@ std::optional<UnreadableHead> unreadable_header(std::string_view line) {
     if (name.size() > most_name_bytes) { return too_large("a header's name"); }
     const auto is_control = [](unsigned char letter) { return (letter < ' ' && letter != '\t') || letter == 0x7f; };
     if (std::ranges::any_of(line, is_control)) {
-        return broken("A header holds a control character", "", "send text in one line");
+        return broken("A header contains a control character", "", "send text in one line");
     }
     if (!is_named(name, "content-length")) { return std::nullopt; }
     const std::string_view length = without_blanks(line.substr(colon + 1));

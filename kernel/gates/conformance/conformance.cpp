@@ -40,7 +40,7 @@ Result<void> merge_file(const std::string& path, std::vector<Declaration>& decla
             if (field.value() != json::value(1)) { return wrong(where, "`agentforge_conformance` must be 1"); }
             versioned = true;
         } else if (field.key() == "category") {
-            if (!field.value().is_string()) { return wrong(where, "`category` must be a text"); }
+            if (!field.value().is_string()) { return wrong(where, "`category` must be a string"); }
             category = std::string(field.value().get_string());
         } else if (field.key() == "checks") {
             checks = field.value().if_array();
@@ -124,7 +124,7 @@ private:
     std::string text(const char* key, bool required) {
         const auto* found = fields_.if_contains(key);
         if (found != nullptr && found->is_string()) { return std::string(found->get_string()); }
-        if (found != nullptr || required) { fail(std::string("`") + key + "` must be a text"); }
+        if (found != nullptr || required) { fail(std::string("`") + key + "` must be a string"); }
         return {};
     }
     std::string one_of(const char* key, const std::vector<std::string>& values) {
@@ -142,14 +142,14 @@ private:
         if (found == nullptr) { return result; }
         const auto* list = found->if_array();
         if (list == nullptr) {
-            fail(std::string("`") + key + "` must be a list of texts");
+            fail(std::string("`") + key + "` must be a list of strings");
             return result;
         }
         for (const auto& item : *list) {
             if (item.is_string()) {
                 result.emplace_back(item.get_string());
             } else {
-                fail(std::string("`") + key + "` must be a list of texts");
+                fail(std::string("`") + key + "` must be a list of strings");
             }
         }
         return result;

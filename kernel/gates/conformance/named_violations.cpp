@@ -203,7 +203,7 @@ Result<NamedViolation> named_violation_from_json(const json::object& value, cons
         }
         const auto text = texts.find(key);
         if (text == texts.end()) { return wrong("unknown field `" + key + "`", where); }
-        if (!field.value().is_string()) { return wrong("`" + key + "` must be a text", where); }
+        if (!field.value().is_string()) { return wrong("`" + key + "` must be a string", where); }
         *text->second = std::string(field.value().get_string());
     }
     if (!is_violation_id(named.id)) { return wrong("`id` must be V- and twelve hexadecimal digits", where); }
@@ -219,7 +219,7 @@ Result<std::vector<NamedViolation>> read_baseline(const std::filesystem::path& f
     const auto* root = document.value.if_object();
     if (root == nullptr || root->size() != 2 || !root->contains("agentforge_baseline") ||
         root->at("agentforge_baseline") != json::value(1)) {
-        return wrong("a baseline holds `agentforge_baseline: 1` and `violations`, and nothing else", file.string());
+        return wrong("a baseline contains `agentforge_baseline: 1` and `violations`, and nothing else", file.string());
     }
     const auto* list = root->contains("violations") ? root->at("violations").if_array() : nullptr;
     if (list == nullptr) { return wrong("`violations` must be a list", file.string()); }

@@ -30,7 +30,7 @@ struct NamedViolation {
 
 /// Names each finding by its check, its file and the text of its line. So its id stays the same if the line moves or its blanks
 /// change. If the same text violates a check several times in a file, known ones keep their ids by line and neighbours, then by
-/// neighbours, then by their order; the others are numbered. The ends of a file are no neighbours. The result is sorted by file,
+/// neighbours, then by their order; the others are numbered. The ends of a file are not neighbours. The result is sorted by file,
 /// line and check. `known` may contain
 /// violations that are gone.
 [[nodiscard]] std::vector<NamedViolation> name_violations(const std::vector<Finding>& findings,

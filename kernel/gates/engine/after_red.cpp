@@ -309,7 +309,7 @@ Result<void> GateEngine::AfterRed::complete_red_run() {
     return {};
 }
 
-/// Tests that flip without the task's change are no regression and are listed. A test that fails twice is one.
+/// Tests that flip without the task's change are listed and are not regressions. A test that fails twice is one.
 Result<void> GateEngine::AfterRed::set_flaky_tests_aside() {
     AF_TRY(flaky_since_, engine_.flaky_tests(baseline_, call_.tree, judged_files_, evidence_.run, stop_));
     evidence_.flaky.insert(evidence_.flaky.end(), flaky_since_.begin(), flaky_since_.end());
@@ -317,7 +317,7 @@ Result<void> GateEngine::AfterRed::set_flaky_tests_aside() {
     for (const auto& id : flaky_since_) {
         report_.violations.push_back({"flaky-test", "quality", "minor", id.substr(0, id.find("::")), 0,
                                       id + " passed before the task, failed here, and passed when it was run twice more.",
-                                      "A person should look whether the change made it so."});
+                                      "A person should check whether the change caused this."});
     }
     return {};
 }
@@ -444,7 +444,7 @@ void GateEngine::AfterRed::report_surviving_mutants() {
         if (mutant.noticed != TriedMutant::Noticed::not_noticed) { continue; }
         report_.violations.push_back({"surviving-mutant", "quality", "minor", mutant.file, mutant.line,
                                       "No new test notices when `" + mutant.before + "` is made `" + mutant.after + "`.",
-                                      "A person should look whether it does what was asked for."});
+                                      "A person should check whether that code does what was asked for."});
     }
 }
 

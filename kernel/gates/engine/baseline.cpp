@@ -61,7 +61,7 @@ GateReport baseline_report(std::vector<GateReport> runs) {
         if (trusted == 0) {
             report.summary =
                 "the suite could not be measured before the task: " +
-                (report.blocking_issues.empty() ? std::string("it was not believed") : report.blocking_issues.front());
+                (report.blocking_issues.empty() ? std::string("it was not trusted") : report.blocking_issues.front());
         } else if (says_true(report.facts, "not_built")) {
             report.summary = "the project does not build before the task (not held against it): " +
                              (report.tests.empty() ? std::string() : report.tests.front().message);
@@ -84,7 +84,7 @@ GateReport baseline_report(std::vector<GateReport> runs) {
     GateReport report = std::move(runs.front());
     report.passed = true;
     report.blocking_issues.clear();
-    report.summary = "no tests before the task: there is no suite that could show what it breaks";
+    report.summary = "no tests before the task: no suite could show what it breaks";
     report.facts["runs"] = counts;
     report.facts["failed_before"] = json::array();
     report.facts["flaky"] = json::array();

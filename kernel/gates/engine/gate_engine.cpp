@@ -249,7 +249,7 @@ Result<void> GateEngine::mark_stub_failures(const Language& language, const std:
         const bool by_result = !language.result_errors.empty() && RE2::PartialMatch(test.message, language.result_errors);
         if (!by_result && !lacks_specified_name(language, specification_, test.message)) { continue; }
         test.status = TestStatus::failed_skeleton;
-        test.message = ellipsis("meets an error in what the code gave it: " + test.message, 500);
+        test.message = ellipsis("hits an error in the code's result: " + test.message, 500);
     }
     if (!run.trusted || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return {}; }
     auto key = tree + hash_of(texts(files));
@@ -272,7 +272,7 @@ Result<void> GateEngine::mark_stub_failures(const Language& language, const std:
     for (auto& test : run.tests) {
         if (!broken(test) || !at_stubs_.at(key).contains(test.id)) { continue; }
         test.status = TestStatus::failed_skeleton;
-        test.message = ellipsis("comes to a function that is to be written or changed: " + test.message, 500);
+        test.message = ellipsis("reaches a function that has yet to be written or changed: " + test.message, 500);
     }
     return {};
 }
@@ -595,7 +595,7 @@ void GateEngine::TestsGate::report_part_of_files() {
 
 Result<void> GateEngine::TestsGate::judge_failures() {
     if (!run_.trusted) {
-        report_.blocking_issues.push_back("The test run is not believed: " + run_.distrust + ".");
+        report_.blocking_issues.push_back("The test run is not trusted: " + run_.distrust + ".");
         return {};
     }
     Excused excused;
@@ -901,10 +901,9 @@ Result<void> GateEngine::measure_files(const Language& language, const std::vect
                     auto reason = text_of(line, "not_measured");
                     if (!is_sent || reason.empty()) {
                         return Error{
-                            "AF-GATE-003",
-                            "The command `metrics` of " + language.name + " wrote something that is not its format.",
+                            "AF-GATE-003", "The command `metrics` of " + language.name + " wrote output in the wrong format.",
                             ellipsis(to_json_line(line), 500),
-                            "A line with `not_measured` needs a `file` of the command's input, and the reason as a text.",
+                            "A line with `not_measured` needs a `file` of the command's input, and the reason as a string.",
                             ErrorKind::unavailable};
                     }
                     all[index]->not_measured = std::move(reason);

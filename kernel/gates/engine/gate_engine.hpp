@@ -281,7 +281,7 @@ private:
                                                 const Stop& stop);
     /// Marks tests that fail as at a skeleton. A test does if it hit an error caused by what the code returned (`result_errors`
     /// of the language), if it misses a name that the specification has (`undeclared`), or if it ended with an error and reaches
-    /// one of the project's own stubs (`stubs` of the language) or a function that the specification declares anew. One more run
+    /// one of the project's own stubs (`stubs` of the language) or a new function that the specification declares. One more run
     /// of these files on the tree, in which each such function ends any test that reaches it, measures the last case.
     [[nodiscard]] Result<void> mark_stub_failures(const Language& language, const std::string& tree,
                                                   const std::vector<std::string>& files, TestRun& run, const Stop& stop);

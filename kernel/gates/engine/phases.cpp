@@ -260,8 +260,7 @@ Result<void> GateEngine::RedGate::refuse_links() {
     if (!evidence_.test_paths.empty()) { AF_CHECK(checkout_.check_out(call_.tree)); }
     for (const auto& path : evidence_.test_paths) {
         if (!engine_.is_link(path)) { continue; }
-        evidence_.problems.push_back(path +
-                                     " is a link; write tests as files of their own, so that what they say is locked with them.");
+        evidence_.problems.push_back(path + " is a link; make tests regular files, so that their content is locked with them.");
     }
     return {};
 }

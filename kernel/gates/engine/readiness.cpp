@@ -122,8 +122,7 @@ Result<void> check_settings_of_gates(const GateSettings& settings, const std::ma
         for (const auto& [language, runner] : used) {
             if (names.find(language->name) == std::string::npos) { names += (names.empty() ? "" : ", ") + language->name; }
         }
-        return Error{"AF-GATE-140",
-                     "The setting `gates.command` is set but not used: this project's tests are run by " + names + ".",
+        return Error{"AF-GATE-140", "The setting `gates.command` is set but not used: this project's tests use " + names + ".",
                      "gates.command", "Set gates.language: generic to run it, or remove gates.command.", ErrorKind::invalid};
     }
     std::set<std::string> known;
@@ -177,15 +176,13 @@ Result<void> check_can_measure(const GateReadiness& readiness, const std::string
     if (missing != nullptr && !some) {
         if (missing->unsupported) {
             return Error{"AF-GATE-144",
-                         "The tests of this project are run by " + missing->name + ", which the checks of " + of->language +
-                             " cannot run.",
+                         "This project's tests use " + missing->name + ", which the checks of " + of->language + " cannot run.",
                          of->directory, missing->install, ErrorKind::unavailable};
         }
         if (missing->name != missing->program && !missing->probe.empty()) {
-            return Error{
-                "AF-GATE-144",
-                "The tests of this project are run by " + missing->name + ", which `" + missing->program + "` does not have.",
-                of->directory, missing->install, ErrorKind::unavailable};
+            return Error{"AF-GATE-144",
+                         "This project's tests use " + missing->name + ", which `" + missing->program + "` does not have.",
+                         of->directory, missing->install, ErrorKind::unavailable};
         }
         return Error{
             "AF-GATE-144",

@@ -208,7 +208,7 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
         if (planned.canary) { continue; }
         if (!run.trusted) {
             planned.test.status = TestStatus::error;
-            planned.test.message = ellipsis((planned.reported ? "not believed: " : "not run: ") + run.distrust, 500);
+            planned.test.message = ellipsis((planned.reported ? "not trusted: " : "not run: ") + run.distrust, 500);
         }
         if (planned.assertions) { run.assertions[planned.test.id] = *planned.assertions; }
         run.tests.push_back(std::move(planned.test));

@@ -61,7 +61,7 @@ struct RunExpectation {
 /// Reads `agentforge-lines` (config/languages/python/run_tests.py). The run is trusted only if every line is a JSON object with
 /// the nonce and its own number, the last one is the end mark with the right counts, the exit code is the announced one and
 /// agrees with the outcomes, every planned test has one result, and each canary failed at an assertion. Otherwise every planned
-/// test becomes an `error` ("not run" or "not believed"), never passed.
+/// test becomes an `error` ("not run" or "not trusted"), never passed.
 [[nodiscard]] TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, const ProcessOutcome& outcome);
 
 /// Returns the last line with content in a process's output.

@@ -149,7 +149,7 @@ public:
             block("The test suite names no test; write tests for the specification and name them.");
         }
         if (!evidence_.run.trusted && !(evidence_.run.tests.empty() && evidence_.run.distrust.empty())) {
-            block("The test run is not believed: " + evidence_.run.distrust + ".");
+            block("The test run is not trusted: " + evidence_.run.distrust + ".");
             valid_ = false;
         }
         for (const auto& test : evidence_.declared) { declared(test); }
@@ -445,7 +445,7 @@ public:
 
     void suite() {
         if (!evidence_.run.trusted && !evidence_.run.distrust.empty()) {
-            block("The test run is not believed: " + evidence_.run.distrust + ".");
+            block("The test run is not trusted: " + evidence_.run.distrust + ".");
         }
         for (const auto* group : {&ids_.fresh, &ids_.guards}) {
             for (const auto& id : *group) { must_pass(id); }
@@ -470,7 +470,7 @@ public:
     void taken_back() {
         bool fails = true;
         if (!evidence_.red_run.trusted && !evidence_.red_run.distrust.empty()) {
-            block("Without the change, the test run is not believed: " + evidence_.red_run.distrust + ".");
+            block("Without the change, the test run is not trusted: " + evidence_.red_run.distrust + ".");
             fails = false;
         }
         if (!evidence_.change_exists && !ids_.fresh.empty()) {
@@ -552,7 +552,8 @@ private:
                                                           [](const auto& each) { return each.recorded && !each.provisional; });
                 if (named || now->second.contains(invocation)) { continue; }
                 all_pass_ = false;
-                block(id + " is run or judged otherwise than before the change (" + difference(invocation, *now->second.begin()) +
+                block(id + " is run or judged differently than before the change (" +
+                      difference(invocation, *now->second.begin()) +
                       "); take that back. How a test is run and what its outcome means belong to the tests.");
                 break;
             }

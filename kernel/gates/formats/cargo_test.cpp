@@ -211,7 +211,7 @@ std::string cargo_section_problem(const CargoSection& section) {
         const auto found = section.counts.find(how);
         return found == section.counts.end() ? -1 : found->second;
     };
-    if (!section.ended) { return "a test program ended before all of its results were told"; }
+    if (!section.ended) { return "a test program ended before it reported all of its results"; }
     if (section.announced != static_cast<std::int64_t>(section.results.size()) || counted("passed") != listed("ok") ||
         counted("failed") != listed("FAILED") || counted("ignored") != listed("ignored")) {
         return "the counts of a test program do not agree with its results";

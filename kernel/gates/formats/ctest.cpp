@@ -193,12 +193,12 @@ public:
             problem("ctest's list of tests is missing");
             return std::move(result_);
         }
-        if (!has_inputs_) { problem("what CMake read is not told"); }
+        if (!has_inputs_) { problem("the list of files that CMake read is missing"); }
         for (const auto& item : tests->get_array()) {
             if (item.is_object()) { test(item.get_object()); }
         }
         for (const auto& program : with_passes_) {
-            if (!with_canary_.contains(program)) { problem("no canary of the kernel's ran in " + program); }
+            if (!with_canary_.contains(program)) { problem("none of the kernel's canaries ran in " + program); }
         }
         return std::move(result_);
     }
@@ -228,7 +228,7 @@ private:
         }
         if (!files.empty()) {
             result_.notes.push_back("no list of the project names " + failure_text(files) +
-                                    ": built as a program of its own; add it to a CMakeLists.txt");
+                                    ": built as a separate program; add it to a CMakeLists.txt");
         }
     }
     /// Files that ctest reads besides its lists of tests. What a framework's own module adds there only lists tests.
@@ -246,7 +246,7 @@ private:
         const auto value = parse_json(sanitize_utf8(text), "inputs.json");
         const auto* object = value.ok() ? value->if_object() : nullptr;
         const auto* list = object == nullptr ? nullptr : object->if_contains("inputs");
-        if (list == nullptr || !list->is_array()) { return problem("what CMake read cannot be read"); }
+        if (list == nullptr || !list->is_array()) { return problem("the list of files that CMake read is not readable"); }
         for (const auto& item : list->get_array()) {
             const auto* input = item.if_object();
             if (input == nullptr || input->contains("isCMake")) { continue; }
@@ -303,7 +303,7 @@ private:
         const auto command = ctest_texts(value, "command");
         const auto found = verdicts_.find(name);
         if (found == verdicts_.end()) {
-            return add_result(name, TestStatus::error, "not run: ctest did not tell how it ended", {});
+            return add_result(name, TestStatus::error, "not run: ctest did not report how it ended", {});
         }
         const auto& verdict = found->second;
         invocation_ = invocation_of(value, command);
@@ -412,7 +412,7 @@ private:
             !assertion.empty() && std::any_of(process.sources.begin(), process.sources.end(), [&](const auto& source) {
                 return source == assertion || source.ends_with("/" + assertion);
             });
-        add(own ? TestStatus::failed_assertion : TestStatus::error, "the program did not come to the end of its main\n" + text);
+        add(own ? TestStatus::failed_assertion : TestStatus::error, "the program ended before its main returned\n" + text);
     }
 
     /// Returns the file in glibc's `program: file:line: function: Assertion `…' failed.`. Empty: there is none.

@@ -61,7 +61,7 @@ struct FormatResult {
     std::vector<ReportedTest> tests;  ///< In report order. A test reported twice occurs twice.
     std::vector<std::string> notes;   ///< For people.
     /// Not empty: the report is not complete or valid (truncated, malformed, inconsistent counts). One sentence that continues
-    /// "the test run is not believed:". `tests` still has what was read.
+    /// "the test run is not trusted:". `tests` still has what was read.
     std::string problem;
     std::vector<std::string> reads{};  ///< TestRun::reads.
 };

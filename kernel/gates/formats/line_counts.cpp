@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 3> coverage_formats{"gcov-json", "go-cove
 constexpr std::uint64_t longest_block = 100'000;
 
 Error not_its_format(std::string_view format, const std::string& file, std::size_t line, const std::string& what) {
-    return {"AF-GATE-160", "A coverage report is not " + std::string(format) + ": " + what + ".",
+    return {"AF-GATE-160", "A coverage report is not valid " + std::string(format) + ": " + what + ".",
             file + (line == 0 ? "" : ":" + std::to_string(line)),
             "Correct the coverage command of the language's runner, or its format.", ErrorKind::invalid};
 }
@@ -115,7 +115,7 @@ private:
                 if (!named || !counted) {
                     return not_its_format(
                         "lcov", file, number,
-                        named ? "a line that begins with DA: has no line and count" : "a count stands outside of a file");
+                        named ? "a line that begins with DA: has no line and count" : "a count is outside of a file");
                 }
                 if (lines != nullptr && at > 0) { add(*lines, at, count); }
             }
@@ -210,7 +210,7 @@ std::string coverage_format_names() {
 Result<LineCounts> read_line_counts(std::string_view format, const CoverageReportInput& input) {
     if (input.reports.empty()) {
         return Error{"AF-GATE-161", "The coverage command wrote no report.", "{results}",
-                     "Let the coverage command of the runner write its report below {results}.", ErrorKind::invalid};
+                     "Make the runner's coverage command write its report below {results}.", ErrorKind::invalid};
     }
     return LineCountReader(input).read(format);
 }

@@ -145,7 +145,7 @@ private:
     void check(const TapLevel& level) {
         if (level.plan && *level.plan != level.count) {
             problem("the plan announces " + std::to_string(*level.plan) + " tests, " + std::to_string(level.count) +
-                    " were told");
+                    " were reported");
         }
     }
 

@@ -50,7 +50,7 @@ public:
             return {};
         }
         if (const auto* string = found->if_string()) { return std::string(*string); }
-        fail(pointer + "/" + key, std::string("`") + key + "` must be a text.");
+        fail(pointer + "/" + key, std::string("`") + key + "` must be a string.");
         return {};
     }
     std::vector<std::string> texts(const json::object& value, const std::string& pointer, const char* key, bool required = true) {
@@ -62,14 +62,14 @@ public:
         }
         const auto* array = found->if_array();
         if (array == nullptr) {
-            fail(pointer + "/" + key, std::string("`") + key + "` must be a list of texts.");
+            fail(pointer + "/" + key, std::string("`") + key + "` must be a list of strings.");
             return result;
         }
         for (const auto& item : *array) {
             if (const auto* string = item.if_string()) {
                 result.emplace_back(*string);
             } else {
-                fail(pointer + "/" + key, std::string("`") + key + "` must be a list of texts.");
+                fail(pointer + "/" + key, std::string("`") + key + "` must be a list of strings.");
             }
         }
         return result;
@@ -316,7 +316,7 @@ void read_runners(Reader& reader, const json::object& root, Language& language) 
     reader.list(root, "", "runners", [&](const json::object& value, const std::string& pointer) {
         language.runners.push_back(read_runner(reader, value, pointer));
     });
-    if (language.runners.empty()) { reader.fail("", "`runners` is missing; a language needs one at least."); }
+    if (language.runners.empty()) { reader.fail("", "`runners` is missing; a language needs at least one."); }
 }
 
 void read_commands(Reader& reader, const json::object& root, Language& language) {
@@ -499,9 +499,9 @@ void read_setup(Reader& reader, const json::object& root, Language& language) {
         if (rule.name.empty() || !std::all_of(rule.name.begin(), rule.name.end(), [](char c) {
                 return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
             })) {
-            reader.fail(pointer + "/name", "`name` must be of small letters, digits and `-`.");
+            reader.fail(pointer + "/name", "`name` must consist of lower-case letters, digits and `-`.");
         }
-        if (rule.lockfiles.empty()) { reader.fail(pointer + "/lockfiles", "`lockfiles` must name a file at least."); }
+        if (rule.lockfiles.empty()) { reader.fail(pointer + "/lockfiles", "`lockfiles` must name at least one file."); }
         for (const auto* paths : {&rule.lockfiles, &rule.inputs}) {
             for (const auto& path : *paths) {
                 if (!stays_inside(path)) { reader.fail(pointer, "`" + path + "` is not a path inside the tree."); }

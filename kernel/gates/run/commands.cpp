@@ -467,7 +467,7 @@ Result<std::vector<json::object>> LanguageCommands::run_for_lines(const Language
     while (!text.empty()) {
         const auto end = text.find('\n');
         auto value = parse_json(text.substr(0, end), command);
-        if (!value.ok() || !value->is_object()) { return failed("wrote something that is not its format"); }
+        if (!value.ok() || !value->is_object()) { return failed("wrote output in the wrong format"); }
         lines.push_back(std::move(value->get_object()));
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }

@@ -135,10 +135,10 @@ Error not_fetched(const SetupStep& step) {
     for (const auto& argument : step.argv) { command += (command.empty() ? "" : " ") + argument; }
     return {
         "AF-GATE-100",
-        "What " + step.files.front() + " names has not been fetched yet (" + ellipsis(command, 200) +
-            "), and nobody has approved fetching it.",
+        "The dependencies in " + step.files.front() + " have not been fetched yet (" + ellipsis(command, 200) +
+            "), and nobody has approved fetching them.",
         step.files.front(),
-        "Look at it with `agentforge setup --show` and fetch it with `agentforge setup` (with the task's id if the task changed the file), then start or resume. If the tests do not need it, set gates.setup to never.",
+        "Look at the command with `agentforge setup --show` and run it with `agentforge setup` (with the task's id if the task changed the file), then start or resume. If the tests do not need it, set gates.setup to never.",
         ErrorKind::unavailable};
 }
 

@@ -347,7 +347,7 @@ TestRun judge_report(const FormatResult& report, const ReportContext& context, c
     if (!run.trusted) {
         for (auto& test : run.tests) {
             test.status = TestStatus::error;
-            test.message = ellipsis("not believed: " + run.distrust, max_message);
+            test.message = ellipsis("not trusted: " + run.distrust, max_message);
         }
     }
     return run;

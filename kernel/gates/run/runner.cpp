@@ -115,11 +115,11 @@ void name_process_limit(TestRun& run, std::uint64_t limit) {
         run.trusted = false;
         run.distrust =
             *ended == json::value("processes")
-                ? "the tests were ended because they had more than " + setting
-                : "the tests were ended because together they took more than their share of " + std::string(ended->as_string());
+                ? "the tests were stopped because they had more than " + setting
+                : "the tests were stopped because together they took more than their share of " + std::string(ended->as_string());
         for (auto& test : run.tests) {
             test.status = TestStatus::error;
-            test.message = ellipsis("not believed: " + run.distrust, 500);
+            test.message = ellipsis("not trusted: " + run.distrust, 500);
         }
         return;
     }

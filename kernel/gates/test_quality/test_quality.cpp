@@ -289,7 +289,7 @@ void TestQualityJudgment::judge_removed_tests() {
     for (const auto& test : evidence_.removed) {
         if (test.status != TestStatus::failed_assertion) { continue; }
         refuse(test.id + " was removed, passed before the task and fails on this tree (" + first_line(test.message) +
-               "); what it tested behaves otherwise now. Keep the behaviour, or change the test where tests are written.");
+               "); what it tested behaves differently now. Keep the behaviour, or change the test where tests are written.");
     }
 }
 
@@ -348,7 +348,7 @@ void TestQualityJudgment::judge_mutants() {
         blame(evidence_.fresh);
     }
     for (const auto* mutant : ignored_results(evidence_.tried)) {
-        refuse("No new test notices when every result of `" + mutant->results_of + "` is another (" + describe(*mutant) +
+        refuse("No new test notices when every result of `" + mutant->results_of + "` is replaced (" + describe(*mutant) +
                "), so none tests what it returns; " + "the tests must be written again.");
         blame(evidence_.fresh);
     }
@@ -746,7 +746,7 @@ void add_covered_up(const GreenEvidence& green, const std::set<std::string>& out
         if (run.trusted && now != nullptr && now->status == TestStatus::passed) { continue; }
         TestOutcome failed = now != nullptr ? *now : before;
         if (now == nullptr || !run.trusted) {
-            failed.message = run.trusted ? "it does not load" : "the run is not believed: " + run.distrust;
+            failed.message = run.trusted ? "it does not load" : "the run is not trusted: " + run.distrust;
         }
         evidence.covered_up.push_back(std::move(failed));
     }

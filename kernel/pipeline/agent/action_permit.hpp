@@ -8,7 +8,7 @@
 namespace agentforge::kernel {
 
 /// Returns the decision on the action at this step, or `go` in a task that is not interactive. The decision is found by the hash
-/// of what the person was shown, so it holds for this action at this step only. Errors: AF-ESC-031 nobody has decided yet; the
+/// of what the person was shown, so it applies only to this action at this step. Errors: AF-ESC-031 nobody has decided yet; the
 /// action was recorded as proposed.
 [[nodiscard]] Result<ActionVerdict> permit_action(OpenRun& run, unsigned step, const ToolCall& action);
 

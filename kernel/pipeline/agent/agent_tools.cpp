@@ -137,8 +137,8 @@ private:
             return Error{"AF-MCP-020",
                          "the plugin `" + manifest.id + "` and its plugin.json list different tools: the process lists " +
                              list(offered) + ", the manifest " + list(promised),
-                         manifest.directory + "/plugin.json", "Make `provides` and the answer to `tools/list` equal.",
-                         ErrorKind::invalid};
+                         manifest.directory + "/plugin.json",
+                         "Make `provides` and the answer to `tools/list` name the same tools.", ErrorKind::invalid};
         }
         for (const auto& tool : made) { tools_.emplace(tool->spec().name, tool); }
         return {};

@@ -35,9 +35,9 @@ Result<json::object> recorded_file(const std::filesystem::path& file, const std:
                                    std::uint64_t& left) {
     const auto too_large = [&name] {
         return Error{"AF-LLM-314",
-                     "what the command wrote is too large to be recorded: more than " +
+                     "the files that the command wrote are too large to be recorded: more than " +
                          std::to_string(most_recorded_bytes >> 20U) + " MiB",
-                     name, "Run without recording, or let the command leave build results outside the workspace.",
+                     name, "Run without recording, or make the command keep build results outside the workspace.",
                      ErrorKind::unavailable};
     };
     std::error_code failed;

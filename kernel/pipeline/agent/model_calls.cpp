@@ -109,7 +109,7 @@ unsigned ModelCalls::calibration(const ModelClient* model) const {
 }
 
 NextCall ModelCalls::at_most_for(const CompletionRequest& request) const {
-    return at_most(run_.state(), run_.services, run_.model, request, run_.offline);
+    return worst_case_call(run_.state(), run_.services, run_.model, request, run_.offline);
 }
 
 records::CallUsage ModelCalls::most_of(const NextCall& call, const CompletionRequest& request) const {

@@ -29,7 +29,8 @@ Result<void> check_progress(const TaskState& state, const std::string& role, con
     const Effort& effort = stage.effort;
     for (const auto& [failing, times] : effort.same_refusals) {
         if (times >= most_same_refusals) {
-            return no_progress(state, role, "the " + exit_gate + " gate has found the same " + std::to_string(times) + " times");
+            return no_progress(state, role,
+                               "the " + exit_gate + " gate has found the same failures " + std::to_string(times) + " times");
         }
     }
     if (effort.refusals >= most_refusals) {
@@ -38,11 +39,11 @@ Result<void> check_progress(const TaskState& state, const std::string& role, con
             "the " + exit_gate + " gate refused " + std::to_string(effort.refusals) + " artifacts and found no fewer failures");
     }
     if (effort.edits >= most_edits) {
-        return no_progress(state, role, std::to_string(effort.edits) + " edits left no fewer failures");
+        return no_progress(state, role, std::to_string(effort.edits) + " edits did not reduce the failures");
     }
     const std::uint64_t steps = stage.steps - std::min(stage.steps, effort.steps_before);
     if (steps < std::max<std::uint64_t>(most_steps, state.stage_template().max_steps * 3 / 2)) { return {}; }
-    return no_progress(state, role, "in " + std::to_string(steps) + " steps nothing came to pass and nothing was accepted");
+    return no_progress(state, role, "in " + std::to_string(steps) + " steps no gate passed and no artifact was accepted");
 }
 
 }  // namespace agentforge::kernel

@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// A command that works agentically has tools of its own; what is left are the actions that end its work.
+/// A command that works agentically has its own tools; only the actions that end its work remain.
 void keep_final_tools(const TaskServices& services, AgentDefinition& agent) {
     std::erase_if(agent.allowed_tools, [&services](const std::string& name) {
         if (!services.plugins.has(PluginKind::tool, name)) { return true; }
@@ -35,7 +35,7 @@ Result<std::optional<Contract>> contract_of_run(const TaskServices& services, co
 Error acts_before_anyone_is_asked(const AgentDefinition& agent) {
     return Error{"AF-ESC-034",
                  "an interactive task cannot use the model of role `" + agent.role +
-                     "`, which works agentically: its command acts before anyone can be asked",
+                     "`, which works agentically: its command acts before AgentForge can ask anyone",
                  "llm.mode", "set `llm.mode: plain` for the role, then resume", ErrorKind::unavailable};
 }
 

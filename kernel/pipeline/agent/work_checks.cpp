@@ -69,7 +69,7 @@ Result<void> WorkChecks::satisfy_contract(const json::object& artifact) {
     if (!run_.who.mode.empty()) { return {}; }  // A review corrects nothing.
     AF_TRY(const std::vector<std::string> faults, faults_of_correction(run_.session, artifact));
     if (faults.empty()) { return {}; }
-    return Error{"AF-ORCH-034", "only what was handed back may change: " + in_one_line(faults), "",
+    return Error{"AF-ORCH-034", "only the handed-back parts may change: " + in_one_line(faults), "",
                  "fix it and call complete again", ErrorKind::invalid};
 }
 

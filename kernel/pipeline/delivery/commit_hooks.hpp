@@ -44,7 +44,7 @@ struct HookReport {
 };
 
 /// Runs pre-commit, prepare-commit-msg and commit-msg, those that are there and executable, from the folder where the user's git
-/// looks for hooks (the user's own files, never the task's), in a repository of its own below `scratch` (see git/rehearsal.hpp),
+/// looks for hooks (the user's own files, never the task's), in a separate repository below `scratch` (see git/rehearsal.hpp),
 /// which is removed afterwards. They can read that repository, the hooks' folder, programs and `readable`, write that repository
 /// alone, and reach no network. Errors: AF-GIT-043 a hook could not be started; AF-EXEC-004; AF-GIT-….
 [[nodiscard]] Result<HookReport> run_commit_hooks(const Repository& repository, const std::string& scratch,

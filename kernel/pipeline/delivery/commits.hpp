@@ -33,10 +33,10 @@ struct MadeCommit {
 [[nodiscard]] PersonName git_person(const Repository& repository, const std::map<std::string, std::string>& environment,
                                     const std::string& role);
 
-/// Writes the commit object; no branch is touched. Where it is to be signed, or author and committer differ, the user's own `git
-/// commit-tree` writes it, with the user's rights and environment (agents, terminals, keys), and what it wrote is read back: this
-/// tree, this parent, a signature. Errors: `unavailable` AF-GIT-041 git could not sign; `internal` AF-GIT-042 what it wrote is
-/// not what was ordered; AF-GIT-013, -016.
+/// Writes the commit object; no branch is touched. If the commit must be signed, or author and committer differ, the user's own
+/// `git commit-tree` writes it, with the user's rights and environment (agents, terminals, keys), and what it wrote is read back:
+/// this tree, this parent, a signature. Errors: `unavailable` AF-GIT-041 git could not sign; `internal` AF-GIT-042 what it wrote
+/// is not what was ordered; AF-GIT-013, -016.
 [[nodiscard]] Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes,
                                              const std::map<std::string, std::string>& environment, const CommitOrder& order,
                                              const Stop& stop);

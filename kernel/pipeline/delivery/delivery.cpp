@@ -81,7 +81,7 @@ std::string commit_message(const TaskState& state, const JournalHead& head, cons
     return message;
 }
 
-/// With the task's trailer, whatever a hook made of the message.
+/// Returns the message with the task's trailer, which a hook may have removed.
 std::string with_task(std::string message, const std::string& task_id) {
     if (message.find("AgentForge-Task: " + task_id) != std::string::npos) { return message; }
     while (message.ends_with('\n')) { message.pop_back(); }
@@ -123,7 +123,7 @@ private:
     [[nodiscard]] const TaskState& state() const { return session_.state(); }
     [[nodiscard]] const DeliverySettings& settings() const { return services_.delivery; }
 
-    /// Delivered already, and only this call's answer was lost: nothing is measured or committed again.
+    /// The commit was already delivered, but this call's answer was lost. Measures and commits nothing again.
     Result<bool> delivered_before() {
         if (state().delivery.workspace_tree != state().tree) { return false; }
         if (!state().commit.empty()) {
@@ -145,7 +145,7 @@ private:
                      "if the request needs no change, abort the task", ErrorKind::invalid};
     }
 
-    /// The set that the task is a part of. The task that wrote its specification is none: it delivers by itself.
+    /// The set that the task is a part of. The task that wrote its specification is not a part: it delivers by itself.
     Result<std::optional<TaskSet>> set_of_part() {
         if (state().set_file.empty()) { return std::optional<TaskSet>(); }
         AF_TRY(TaskSet set, load_set(state().set_file));
@@ -264,8 +264,8 @@ private:
         return record_commit(branch, *commit);
     }
 
-    /// A crash between the commit and its record leaves the branch: that commit is taken, no second one is made. Another's with
-    /// the same files is not.
+    /// After a crash between the commit and its record, the branch exists. Returns its commit, so that no second one is made.
+    /// Ignores another task's commit with the same files.
     Result<std::optional<MadeCommit>> made_before(const std::string& branch) {
         AF_TRY(const auto there, task_workspace_.branch(branch));
         if (!there || there->second != tree_) { return std::optional<MadeCommit>(); }
@@ -296,7 +296,7 @@ private:
         return record_with_drift(std::move(delivered));
     }
 
-    /// Without branch and commit: files have none.
+    /// Returns the record without branch and commit, which a delivery of files does not have.
     [[nodiscard]] records::Delivered delivered_record(const std::string& hooks) const {
         return {.stage = state().stage().name,
                 .deliverable_type = settings().type,
@@ -355,7 +355,7 @@ Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
     if (!verdict.could_not_run) {
         return Error{
             "AF-GIT-047", message, "tree " + verdict.report.tree,
-            "fix what the hook names, then `agentforge resume`; or skip hooks with delivery.hooks: skip, which the report mentions",
+            "fix what the hook names, then `agentforge resume`; or skip hooks with delivery.hooks: skip (the report mentions that)",
             ErrorKind::denied};
     }
     return Error{
@@ -472,7 +472,8 @@ Result<void> HookJudgment::judge_refusal() {
     return verdict_.refuses_message || verdict_.could_not_run ? Result<void>() : compare_with_parent();
 }
 
-/// The control: a hook that refuses the commit before the task, with nothing staged, says nothing about the change.
+/// Control run: if the hooks also refuse the commit before the task, with nothing staged, their refusal says nothing about the
+/// change.
 Result<void> HookJudgment::compare_with_parent() {
     AF_TRY(const WrittenCommit parent, task_workspace_.read_commit(order_.parent));
     HookOrder nothing = order_;
@@ -488,13 +489,14 @@ Result<void> HookJudgment::judge_changed_files() {
     for (const auto& [path, content] : hooks_.changed) {
         if (hook_may_change(path, links)) { continue; }
         report_.passed = false;
-        report_.blocking_issues.push_back("the hooks changed " + sanitize_utf8(path) +
-                                          ", which acts later or is protected: a program of the task may have led them to");
+        report_.blocking_issues.push_back(
+            "the hooks changed " + sanitize_utf8(path) +
+            ", which takes effect later or is protected; a program of the task may have caused this");
     }
     return {};
 }
 
-/// The order becomes what the hooks made of it.
+/// Takes the hooks' changes over into the order.
 Result<void> HookJudgment::take_changes() {
     order_.message = hooks_.message;
     if (!hooks_.changed.empty()) {

@@ -49,8 +49,8 @@ Result<PersonName> parse_person(std::string_view text, std::string_view what) {
     bool plain = true;
     for (const char character : text) { plain = plain && static_cast<unsigned char>(character) >= 0x20 && character != 0x7f; }
     if (name.empty() || email.empty() || !plain || email.find(' ') != std::string_view::npos) {
-        return Error{"AF-GIT-045", "`" + ellipsis(sanitize_utf8(text), 120) + "` is not a person", std::string(what),
-                     "Write a name and an address: Ada Lovelace <ada@example.org>", ErrorKind::invalid};
+        return Error{"AF-GIT-045", "`" + ellipsis(sanitize_utf8(text), 120) + "` is not a name with an email address",
+                     std::string(what), "Write a name and an address: Ada Lovelace <ada@example.org>", ErrorKind::invalid};
     }
     return PersonName{std::string(name), std::string(email)};
 }
@@ -82,7 +82,7 @@ Result<DeliverySettings> read_delivery_settings(const json::object& section,
     }
     if (!any || rest.find_first_of("{}") != std::string::npos || rest.starts_with('-')) {
         return Error{"AF-GIT-046",
-                     "`" + ellipsis(sanitize_utf8(settings.branch), 120) + "` does not give each task's branch a name",
+                     "`" + ellipsis(sanitize_utf8(settings.branch), 120) + "` does not give each task's branch its own name",
                      where("delivery.branch"),
                      "Use {task} (the id), {short} (its end) or {slug} (the title's words), such as feature/{slug}-{short}",
                      ErrorKind::invalid};

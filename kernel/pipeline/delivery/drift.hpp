@@ -36,7 +36,7 @@ inline constexpr std::string_view uncommitted_title = "Uncommitted changes, take
 /// Its ref, without `refs/agentforge/`.
 [[nodiscard]] std::string ref_of_uncommitted_base(const std::string& task_id);
 
-/// Files whose lines of both sides are kept: the kernel itself writes one entry of its own into them.
+/// Files in which the lines of both sides are kept: the kernel itself adds an entry to them.
 [[nodiscard]] const std::vector<std::string>& files_of_both_sides();
 
 /// Compares without touching anything. Errors: AF-GIT-….

@@ -38,7 +38,7 @@ std::string without_password(const std::string& address) {
     return at == std::string::npos || at < scheme ? address : address.substr(0, scheme + 3) + address.substr(at + 1);
 }
 
-/// The last line that is an address: what gh and glab print of a request that is there.
+/// The last line that is an address: gh and glab print that of an existing request.
 std::string address_in(const std::string& text) {
     std::string found;
     for (std::size_t at = text.find("https://"); at != std::string::npos; at = text.find("https://", at + 1)) {

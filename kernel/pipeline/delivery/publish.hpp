@@ -43,7 +43,7 @@ struct RemotePlace {
 /// Pushes the branch with the user's own git and rights (never by force), on a stand-in for the repository: ssh commands,
 /// credential helpers and hooks are those of the user's own configuration; what Git LFS keeps goes first. Then opens a pull
 /// request with `gh` (host with `github` in its name) or `glab` (`gitlab`) where that is on PATH, else says where to open it.
-/// Recognizes a branch or pull request that exists already. Errors: `unavailable` AF-GIT-044 no such remote, or the push failed;
+/// Recognizes an existing branch or pull request. Errors: `unavailable` AF-GIT-044 no such remote, or the push failed;
 /// `denied` AF-GIT-066 the remote is a folder of the repository.
 [[nodiscard]] Result<Published> publish_branch(const Repository& repository, ProcessRunner& processes,
                                                const std::map<std::string, std::string>& environment, const PublishOrder& order,

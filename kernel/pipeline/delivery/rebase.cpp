@@ -99,7 +99,7 @@ private:
         AF_TRY(GateReport before, task_workspace_.gate(suite, stop_));
         report_gate(gate_name::baseline, before);
         baseline.base_tests = std::move(before.tests);
-        // What was found to flip before the task is trusted no more here.
+        // Tests found to flip before the task are no longer trusted here.
         AF_TRY(const auto known, newest_report(session_, gate_name::baseline));
         if (known) { baseline.flaky = fact_texts(known->facts, "flaky"); }
         const auto delivering = std::ranges::find_if(state().pipeline.stages, makes_delivery);
@@ -206,7 +206,7 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
         const bool patch = state.delivery.deliverable_type == "files";
         return Error{"AF-GIT-050",
                      "task " + state.task_id +
-                         (patch ? " delivered a patch and no commit"
+                         (patch ? " delivered a patch, not a commit"
                                 : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
                      "",
                      patch ? "`agentforge apply " + short_id(state.task_id) + "` puts the change into your checkout" : see_status,
@@ -230,7 +230,7 @@ void keep_in_repository(const ControllerSetup& setup, const TaskSession& session
     if (const auto stated =
             setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now());
         !stated.ok()) {
-        warn("the statement about the delivery is not whole: ", stated.error());
+        warn("the statement about the delivery is incomplete: ", stated.error());
     }
     if (const auto kept = setup.task_workspaces.archive(session.state().task_id, folder, escalations); !kept.ok()) {
         warn("cannot archive the task in the repository: ", kept.error());

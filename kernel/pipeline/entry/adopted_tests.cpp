@@ -367,7 +367,7 @@ Result<void> TestAdoption::trace(const std::map<std::string, FoundTests>& found)
     if (test_files_.empty()) {
         return imported_tests_error(
             "none of the " + std::to_string(imported_.files.size()) +
-                " imported files holds a test that the project's test command runs and that is not in the repository already",
+                " imported files contains a test that the project's test command runs and that is not in the repository already",
             "Name the folder with the new tests; their files must lie where this project's tests do");
     }
     if (!untraced_.empty()) {

@@ -142,7 +142,7 @@ Result<records::Freshness> check_freshness(const Staleness& staleness, const std
         return Error{
             "AF-ORCH-055",
             "the commit " + staleness.base.substr(0, 8) +
-                " that the task's artifacts were made on is gone from the repository, so nobody can tell which of the files "
+                " that the task's artifacts were made on is gone from the repository, so AgentForge cannot tell which of the files "
                 "that they name were changed since",
             "task " + task_id, remedy, ErrorKind::conflict};
     }
@@ -150,7 +150,7 @@ Result<records::Freshness> check_freshness(const Staleness& staleness, const std
         std::string lines;
         for (const std::string& line : describe(staleness.files)) { lines += "\n  " + line; }
         return Error{"AF-ORCH-055",
-                     "files that the task's artifacts name have changed since (" + staleness.base.substr(0, 8) + " to " +
+                     "files that the task's artifacts name have changed (" + staleness.base.substr(0, 8) + " to " +
                          staleness.head.substr(0, 8) + "):" + lines,
                      "task " + task_id, remedy, ErrorKind::conflict};
     }

@@ -48,7 +48,7 @@ std::string way_to_artifact(const TaskState& state, std::string_view contract) {
     if (!waits.empty()) {
         return "Answer its question (`agentforge status " + short_id(state.task_id) + "` shows it), or name another task";
     }
-    return std::string("Let it continue until it has one (`agentforge ") +
+    return std::string("Run it until it has one (`agentforge ") +
            (state.status == TaskStatus::completed ? "continue " : "resume ") + short_id(state.task_id) +
            "`), or name another task";
 }
@@ -385,7 +385,7 @@ Result<Import> import_tests(std::string name, const std::string& contract, const
     const fs::path folder = fs::weakly_canonical(given, error);
     if (!fs::exists(folder, error)) {
         return Error{"AF-EXT-007", "there is no folder `" + ellipsis(shown, 200) + "`", given.string(),
-                     "Name the folder that holds the tests", ErrorKind::not_found};
+                     "Name the folder that contains the tests", ErrorKind::not_found};
     }
     const fs::path root = fs::weakly_canonical(repository, error);
     const fs::path relative = folder.lexically_relative(root);
@@ -393,7 +393,7 @@ Result<Import> import_tests(std::string name, const std::string& contract, const
     const bool whole = inside && relative == ".";
     if (whole) {
         return no_tests("`" + ellipsis(shown, 200) + "` is the whole repository", folder.string(),
-                        "Name the folder that holds the tests");
+                        "Name the folder that contains the tests");
     }
     const fs::path into = inside ? relative : fs::path(folder.filename());
     Import import{.name = std::move(name), .contract = contract, .source = std::string(from_user), .path = shown};
@@ -409,8 +409,8 @@ Result<Import> import_tests(std::string name, const std::string& contract, const
             }
             if (!at->is_directory(error)) { files.push_back(at->path()); }
             if (files.size() > most_test_files) {
-                return no_tests("`" + ellipsis(shown, 200) + "` holds more than " + std::to_string(most_test_files) + " files",
-                                folder.string(), "Name a folder that holds only the tests");
+                return no_tests("`" + ellipsis(shown, 200) + "` contains more than " + std::to_string(most_test_files) + " files",
+                                folder.string(), "Name a folder that contains only the tests");
             }
         }
         if (error) {
@@ -426,7 +426,8 @@ Result<Import> import_tests(std::string name, const std::string& contract, const
         import.files.push_back(std::move(read));
     }
     if (import.files.empty()) {
-        return no_tests("`" + ellipsis(shown, 200) + "` holds no file", folder.string(), "Name the folder that holds the tests");
+        return no_tests("`" + ellipsis(shown, 200) + "` contains no file", folder.string(),
+                        "Name the folder that contains the tests");
     }
     return import;
 }

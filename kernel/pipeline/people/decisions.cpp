@@ -201,7 +201,7 @@ Result<void> ItemDecision::check_hash() const {
         ErrorKind::conflict};
 }
 
-/// That the item is there as it was shown.
+/// Checks that the item is unchanged since it was shown.
 Result<void> ItemDecision::check_item() const {
     if (const auto there = setup_.escalations.approval(open_.id); !there.ok() && there.error().kind == ErrorKind::not_found) {
         return setup_.escalations.missing_question_error(open_.id, task_id_);

@@ -172,7 +172,7 @@ std::vector<std::string> unmeasured(const std::vector<records::IssueAnswer>& ans
 
 std::vector<std::string> remarks_on_answers(const std::vector<records::IssueAnswer>& answers) {
     std::vector<std::string> lines;
-    for (const std::string& line : unanswered(answers)) { lines.push_back("NOT addressed, as it was: " + line); }
+    for (const std::string& line : unanswered(answers)) { lines.push_back("NOT addressed, unchanged: " + line); }
     for (const records::IssueAnswer& answer : answers) {
         if (*answer.result != result_unmeasured) { continue; }
         const std::string why = answer.location->empty() ? "it names no place in the artifact"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iteration: a person asks a stage to revise its artifact. What the agent is told, and how it answered.
+// Iteration: a person asks a stage to revise its artifact. The agent's instructions, and its answers.
 #pragma once
 
 #include <string>

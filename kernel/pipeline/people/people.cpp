@@ -374,7 +374,7 @@ void People::warn_not_asked(const Error& error) const {
     if (error.kind != ErrorKind::cancelled) { task_.warn(error); }
 }
 
-/// If another answer came first, it counts, and the second person is told.
+/// If another answer came first, it counts, and the second person sees a message.
 Result<void> People::first_wins(Result<void> written) const {
     if (!written.ok() && written.error().code == "AF-ESC-004") {
         task_.warn(written.error());

@@ -190,7 +190,7 @@ Result<void> must_fail(const Named& test, const GateReport& report) {
         case TestStatus::passed:
             return refused(test.id + " passes");
         case TestStatus::failed_skeleton:
-            return refused(test.id + " comes to a body that is not written yet", "write it first");
+            return refused(test.id + " reaches a body that is not written yet", "write it first");
         case TestStatus::skipped:
         case TestStatus::not_collected:
             break;
@@ -263,9 +263,9 @@ std::vector<std::string> faults_of_specification(const HandBack& hand_back, cons
     for (const auto& [id, requirement] : requirements_of(before)) {
         const auto found = now.find(id);
         if (found == now.end()) {
-            faults.push_back("requirement " + id + " is gone; correct what was handed back, and leave out nothing");
+            faults.push_back("requirement " + id + " is missing; correct what was handed back, and leave nothing out");
         } else if (text_of(found->second, "verification_method") != text_of(requirement, "verification_method")) {
-            faults.push_back("requirement " + id + " is verified otherwise than before; only its criteria may be corrected");
+            faults.push_back("requirement " + id + " has a different verification_method; only its criteria may be corrected");
         } else if (id != hand_back.requirement && found->second != requirement) {
             faults.push_back("requirement " + id + " has changed, and only " + hand_back.requirement + " was handed back");
         }
@@ -300,13 +300,13 @@ std::vector<std::string> faults_of_suite(const HandBack& hand_back, const json::
         });
         if (!kept && !was_handed_back(test, hand_back.tests)) {
             faults.push_back(test.file + "::" + test.name + " (" + test.requirement +
-                             ") was not handed back; hand it in as it was");
+                             ") was not handed back; submit it unchanged");
         }
     }
     for (const auto& [requirement, count] : missing) {
         if (count > 0) {
             faults.push_back(requirement +
-                             " has fewer new tests than before; correct those that were handed back, and take none away");
+                             " has fewer new tests than before; correct those that were handed back, and remove none");
         }
     }
     return faults;
@@ -367,7 +367,7 @@ Result<records::HandBackEvidence> judge_hand_back(const json::object& claim, con
         named.begin(), named.end(), [&](const Named& test) { return build_fault(ground.green, test.outcome->file).has_value(); });
     const json::value* trusted = ground.green.facts.if_contains("believed");
     if (builds && trusted != nullptr && *trusted == json::value(false)) {
-        return refused("the run is not believed: " + ellipsis(ground.green.summary, 300));
+        return refused("the run is not trusted: " + ellipsis(ground.green.summary, 300));
     }
     if (to == hand_back_to::specification && !of_others.empty()) {
         return refused("the criterion is of " + criterion.requirement + ", and " + joined(of_others));
@@ -482,7 +482,7 @@ Result<std::string> hand_back_note(const TaskSession& session, TaskTrees& trees)
     AF_TRY(const auto changes, trees.diff(open.base_tree, state.red_tree));
     const std::string changed = changes_between(changes);
     return "You handed back " + tests + " to " + open.to + ". " +
-           (changed.empty() ? "The tests were looked at again and are as they were: do what they say."
+           (changed.empty() ? "The tests were checked again and did not change: do what they say."
                             : "Changed since: " + changed + ".") +
            " Your earlier work is in the workspace where it still fits; continue from there.";
 }
@@ -495,9 +495,9 @@ Result<std::vector<std::string>> hand_back_lines(const TaskSession& session, Tas
         const bool of_specification = index && makes(session.state().pipeline.stages[*index], contract_name::specification);
         const std::string what =
             of_specification ? evidence.requirement + " (" + joined(evidence.tests) + ")" : joined(evidence.tests);
-        lines.push_back(
-            upper_case(from) + " handed " + what + " back to " + upper_case(to) + ": " + ended(ellipsis(*evidence.reason, 200)) +
-            " " + (changes.empty() ? "The tests stayed as they were." : "Changed since: " + changes_between(changes) + "."));
+        lines.push_back(upper_case(from) + " handed " + what + " back to " + upper_case(to) + ": " +
+                        ended(ellipsis(*evidence.reason, 200)) + " " +
+                        (changes.empty() ? "The tests did not change." : "Changed since: " + changes_between(changes) + "."));
     }
     return lines;
 }

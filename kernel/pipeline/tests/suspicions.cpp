@@ -16,9 +16,9 @@ namespace {
 /// Returns the words after `file:line` for a violation that blocks nothing, but is listed. Empty for another.
 std::string_view words_for(std::string_view check) {
     if (check == "opaque-table") { return " has a table whose keys cannot be read"; }
-    if (check == "depends-on-build") { return " may give other results as another build type"; }
+    if (check == "depends-on-build") { return " may give different results in another build type"; }
     if (check == "depends-on-surroundings") {
-        return " may do something else in another thread, terminal, process, build or year";
+        return " may behave differently in another thread, terminal, process, build or year";
     }
     return {};
 }
@@ -67,7 +67,7 @@ std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests
         if (!words.empty()) { lines.push_back(violation.file + ":" + std::to_string(violation.line) + std::string(words)); }
     }
     for (const std::string& each : fact_texts(report.facts, "lost_tests")) {
-        lines.push_back(each + " is gone, and cannot be run beside the change");
+        lines.push_back(each + " is gone, so it cannot be run on the change");
     }
     for (const std::string& each : fact_texts(report.facts, "removed_functions")) {
         lines.push_back(each + " is gone, which neither the request nor the specification names");

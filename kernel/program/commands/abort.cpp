@@ -74,7 +74,7 @@ void add_abort(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<Arguments>();
     const Command command = add_subcommand(app, "abort", "End a task for good; its journal stays");
     add_option(*command, "task", arguments->task,
-               "The task's id, or a unique part, or a set's (set-…); default: the only task that has not ended")
+               "A task's id, or a unique part, or a set's id (set-…); default: the only task that has not ended")
         ->type_name("TASK");
     add_option(*command, "--reason", arguments->reason, "The reason, for the journal")->type_name("TEXT");
     add_flag(*command, "--json", program.json_output, "Print JSON");

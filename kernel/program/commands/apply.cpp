@@ -237,7 +237,7 @@ Result<void> TaskApply::end_interrupted() {
     return {};
 }
 
-/// Checks that the change applies, or is there already.
+/// Checks that the change applies, or is already applied.
 Result<void> TaskApply::check_fits() {
     if (arguments_.index) { AF_CHECK(refresh_index(*processes_, *git_, program_)); }
     AF_TRY(const ProcessOutcome fits, git_apply(*processes_, *git_, program_, patch_, flags_to_check(arguments_.index)));

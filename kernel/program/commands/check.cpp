@@ -187,7 +187,7 @@ int run_check(Program& program, const CheckArguments& arguments) {
                                             {"not_measured", not_measured_json(*result)}});
         } else {
             print_not_measured(program, *result);
-            program.out << "The baseline holds " << counted(*written, "violation", "violations") << "; commit .agentforge/"
+            program.out << "The baseline contains " << counted(*written, "violation", "violations") << "; commit .agentforge/"
                         << baseline_file(project.place()).filename().string() << ".\n";
         }
         return 0;
@@ -211,7 +211,7 @@ fs::path baseline_file(const ProjectPlace& place) { return place.agentforge / "c
 void add_check(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<CheckArguments>();
     const Command command = add_subcommand(
-        app, "check", "Find violations of the conformance checks, without a model; exit with code 1 if a new one blocks");
+        app, "check", "Find violations of the conformance checks, without a model; exit 1 if a new one is major or critical");
     add_option(*command, "path", arguments->paths,
                "Files and folders (default: the whole checkout, uncommitted changes included)")
         ->type_name("PATH");

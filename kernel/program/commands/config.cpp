@@ -192,7 +192,7 @@ int get_config(Program& program, const ConfigArguments& arguments) {
         const std::string description = text_of(*known, "description");
         return program.fail(
             Error{"AF-CONF-041",
-                  arguments.key + " is not set and has no default" + (description.empty() ? "" : "; it says: " + description), "",
+                  arguments.key + " is not set and has no default" + (description.empty() ? "" : " (" + description + ")"), "",
                   "set it with `agentforge config set " + arguments.key + " VALUE`", ErrorKind::not_found});
     }
     if (program.json_output) {
@@ -371,7 +371,7 @@ Result<void> SettingChange::rewrite_file() {
     return replace_kept_file(file_, after);
 }
 
-/// The written value may not be in force: a higher layer may override it, or the project may not be trusted.
+/// The written value may have no effect: a higher layer may override it, or the project may not be trusted.
 std::string SettingChange::remark() {
     if (!in_project_ || arguments_.unset) { return ""; }
     const auto loaded = load_settings(program_, config_.place, config_.product);
@@ -394,7 +394,7 @@ void SettingChange::print() {
     if (!changed_) {
         program_.out << "Nothing to change in " << file_.string() << "\n";
     } else if (arguments_.unset) {
-        program_.out << "Took " << arguments_.key << " out of " << file_.string() << "\n";
+        program_.out << "Removed " << arguments_.key << " from " << file_.string() << "\n";
     } else {
         program_.out << arguments_.key << " = " << value_in_line(value_) << "  in " << file_.string() << "\n";
     }

@@ -116,7 +116,7 @@ void add_continue(CLI::App& app, Program& program) {
         ->type_name("REASON");
     add_option_function(
         *command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
-        "Only if the hash of the pending item begins with this (at least 6 characters)")
+        "Act only if the hash of the pending item begins with this (at least 6 characters)")
         ->type_name("HASH")
         ->needs("--extend-to");
     const Option no_resume = add_flag(*command, "--no-resume", arguments->no_resume,

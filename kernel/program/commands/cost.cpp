@@ -138,7 +138,7 @@ void CostReport::print_totals() {
                  << "\n"
                  << "  calls   " << total_.calls + total_.lost;
     if (total_.lost > 0) {
-        program_.out << ", " << total_.lost << " of them without a recorded answer (counted as the most that they can have used)";
+        program_.out << ", " << total_.lost << " of them without a recorded answer (counted at the most they can have used)";
     }
     if (total_.estimated > total_.lost) { program_.out << ", the tokens of " << total_.estimated - total_.lost << " estimated"; }
 }

@@ -136,7 +136,8 @@ using Arguments = std::shared_ptr<DecisionArguments>;
 
 Command add_decision(CLI::App& app, Program& program, const char* name, const char* help, const Arguments& arguments) {
     const Command command = add_subcommand(app, name, help);
-    add_option(*command, "task", arguments->what, "The task's id, or a unique part, or what it asks for (APR-… or ACT-…)")
+    add_option(*command, "task", arguments->what,
+               "The task's id, or a unique part, or the id of its approval or action (APR-… or ACT-…)")
         ->type_name("TASK")
         ->required();
     command->callback(
@@ -147,7 +148,7 @@ Command add_decision(CLI::App& app, Program& program, const char* name, const ch
 void add_common_options(const Command& command, Program& program, const Arguments& arguments) {
     add_option_function(
         command, "--hash", [arguments](const std::string& hash) { arguments->hash = hash; },
-        "Only if the hash of the pending item begins with this (at least 6 characters)")
+        "Act only if the hash of the pending item begins with this (at least 6 characters)")
         ->type_name("HASH");
     add_flag(command, "--no-resume", arguments->no_resume, "Only answer; continue later with `agentforge resume`");
     add_run_output(command, program);
@@ -175,9 +176,9 @@ void add_approve(CLI::App& app, Program& program) {
 
 void add_reject(CLI::App& app, Program& program) {
     const auto arguments = std::make_shared<DecisionArguments>();
-    const Command reject = add_decision(
-        app, program, "reject",
-        "Reject the pending artifact or action: the task goes back a stage or ends, or the action is not run", arguments);
+    const Command reject =
+        add_decision(app, program, "reject",
+                     "Reject the pending artifact (the task goes back a stage or ends) or action (it is not run)", arguments);
     reject->footer(
         "Examples:\n"
         "  agentforge reject 1f2e3d4c\n"

@@ -88,7 +88,7 @@ Command add_definition_commands(CLI::App& app, Program& program, const std::stri
         };
     });
 
-    const Command show = add_subcommand(*group, "show", "Show one " + word + " as it is used, and where it comes from");
+    const Command show = add_subcommand(*group, "show", "Show one " + word + "'s effective definition, and where it comes from");
     add_option(*show, "name", arguments->name, "The " + word + "'s name")->type_name(metavar)->required();
     add_flag(*show, "--json", program.json_output, "Print JSON");
     if (with->origin) { add_flag(*show, "--origin", arguments->origin, "Show the file and line that define each stage"); }

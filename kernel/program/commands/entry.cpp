@@ -110,14 +110,14 @@ void add_entry_options(const Command& command, EntryArguments& arguments) {
         ->excludes(from_spec)
         ->excludes(spec);
     add_option(*command, "--accept-stale", arguments.accept_stale,
-               "Allow --from-task even if files that it names have changed; the journal keeps the reason")
+               "Allow --from-task even if files that its artifacts name have changed; the journal keeps the reason")
         ->type_name("REASON")
         ->needs("--from-task");
     add_option(*command, "--external", arguments.others, "Begin with another artifact that the pipeline accepts; may be repeated")
         ->type_name("NAME=FILE")
         ->repeatable();
     add_option(*command, "--skip-to", arguments.skip_to,
-               "Begin at this stage: the first, an entry point of the pipeline, or one that your artifacts allow")
+               "Begin at this stage: the first one, an entry point of the pipeline, or one your artifacts suffice for")
         ->type_name("STAGE");
     add_option(*command, "--without", arguments.without, "Leave out a stage that the pipeline does not require; may be repeated")
         ->type_name("STAGE")

@@ -349,7 +349,7 @@ void add_escalations(CLI::App& app, Program& program) {
 
     auto arguments = std::make_shared<ResolveArguments>();
     const Command resolve = add_subcommand(app, "resolve", "Answer an escalation and continue its task");
-    add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…), or its task's, or a unique part of that")
+    add_option(*resolve, "id", arguments->id, "The escalation's id (ESC-…), or its task's id, or a unique part of the task's id")
         ->type_name("ESCALATION")
         ->required();
     const Option answer = *add_option(*resolve, "answer", arguments->answer, "The answer")->type_name("ANSWER");

@@ -58,7 +58,7 @@ void add_fork(CLI::App& app, Program& program) {
         ->required()
         ->positive();
     const Option feedback = add_option(*command, "--with-feedback", arguments->feedback,
-                                       "Tell the model this, in every context of the stage that continues");
+                                       "Add this message to every context that the model gets in the continued stage");
     feedback->type_name("TEXT");
     add_option_function(
         *command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },

@@ -100,7 +100,7 @@ int told_whole(Program& program, std::string_view task_id, const TaskPaths& path
 
 int show_logs(Program& program, const LogArguments& arguments) {
     if (arguments.follow && arguments.format == "json") {
-        program.fail(Error{"AF-CLI-073", "--follow cannot print one JSON object, as it has no end", "",
+        program.fail(Error{"AF-CLI-073", "--follow cannot print one JSON object, because its output has no end", "",
                            "use --output-format stream-json: one object a line", ErrorKind::invalid});
         return 2;
     }

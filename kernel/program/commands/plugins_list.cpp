@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Returns nothing for a product's plugin without problems; else why the plugin is there, and why it is not used.
+/// Returns nothing for a product's plugin without problems; else the reason why the plugin is listed and why it is not used.
 std::string remark(const PluginManifest& plugin, const PluginCondition& condition) {
     std::string text;
     if (plugin.source != PluginSource::product) { text = to_string(plugin.source); }

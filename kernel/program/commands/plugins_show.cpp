@@ -137,7 +137,9 @@ int show_plugin(Program& program, const std::string& name) {
 void add_plugins_show(CLI::App& group, Program& program) {
     auto name = std::make_shared<std::string>();
     const Command show = add_subcommand(group, "show", "Show all details of a plugin, without loading it");
-    add_option(*show, "plugin", *name, "Its id, or the name of what it provides")->type_name("PLUGIN")->required();
+    add_option(*show, "plugin", *name, "The plugin's id, or the name of a stage, tool, backend or handler that it provides")
+        ->type_name("PLUGIN")
+        ->required();
     add_flag(*show, "--json", program.json_output, "Print JSON");
     show->footer("Example:  agentforge plugins show read_file");
     show->callback([&program, name] {

@@ -65,7 +65,7 @@ int verify_plugins(Program& program) {
         if (!plugins.empty()) {
             return program.fail(Error{"AF-PLUG-035",
                                       "This project uses " + std::to_string(plugins.size()) +
-                                          " plugin(s) that are not the product's own, and has no lock: " + plugins.front()->id +
+                                          " plugin(s) that AgentForge does not ship, and has no lock: " + plugins.front()->id +
                                           (plugins.size() > 1 ? ", …" : ""),
                                       file, "Look at them with `agentforge plugins list`, then run `agentforge plugins lock`.",
                                       ErrorKind::not_found});
@@ -101,8 +101,7 @@ int verify_plugins(Program& program) {
 }  // namespace
 
 void add_plugins_verify(CLI::App& group, Program& program) {
-    const Command verify =
-        add_subcommand(group, "verify", "Compare every plugin that AgentForge does not ship with plugins.lock");
+    const Command verify = add_subcommand(group, "verify", "Check every third-party plugin against plugins.lock");
     add_flag(*verify, "--json", program.json_output, "Print JSON");
     verify->footer("Example:  agentforge plugins verify");
     verify->callback([&program] {

@@ -43,8 +43,8 @@ int run_rebase(Program& program, Project& project, const std::string& id, bool c
                 << "  gate:    " << printable(result->summary, 300) << "\n";
     if (result->hooks != "none") { program.out << "  hooks:   " << printable(result->hooks, 300) << "\n"; }
     if (result->pushed_before) {
-        program.out << "  The branch that was pushed is still the old one: git push --force-with-lease REMOTE " << result->branch
-                    << "\n";
+        program.out << "  The pushed branch is still the old one; update it: git push --force-with-lease REMOTE "
+                    << result->branch << "\n";
     }
     return 0;
 }
@@ -56,7 +56,7 @@ void add_rebase(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "rebase", "Rebase a delivered commit onto the newest base, and run its gates again");
     add_option(*command, "task", arguments->task, only_task_help)->type_name("TASK");
-    add_flag(*command, "--check", arguments->check, "Only report how the base has moved and whether the two merge");
+    add_flag(*command, "--check", arguments->check, "Only report how the base has moved and whether the change merges with it");
     add_run_output(command, program);
     command->footer("Example:  agentforge rebase 1f2e3d4c");
     command->callback([&program, arguments] {

@@ -75,8 +75,8 @@ int code_of_reminding(bool cancelled, bool failed) {
     return failed ? static_cast<int>(ExitCode::failed) : 0;
 }
 
-/// Sends due notifications and enforces deadlines. `answered_by_deadline`: gets the tasks with a question that was answered by
-/// its deadline.
+/// Sends due notifications and enforces deadlines. Adds to `answered_by_deadline` each task with a question whose deadline
+/// has passed and supplied the answer.
 int process_due_questions(Program& program, const RemindArguments& arguments, std::set<std::string>& answered_by_deadline) {
     const auto progress = make_progress(program);
     auto opened = Project::open(program, *progress);
@@ -141,10 +141,10 @@ void add_remind(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<RemindArguments>();
     const Command command = add_subcommand(app, "remind", "Send reminders and apply deadlines; for cron");
     add_option(*command, "task", arguments->task,
-               "Only the questions of this task, retrying failed notifications at once: its id, or a unique part")
+               "Only this task's questions (its id, or a unique part), and retry failed notifications at once")
         ->type_name("TASK");
     const Option resume_answered = add_flag(*command, "--resume", arguments->resume_answered,
-                                            "Resume the tasks whose question was answered by its deadline");
+                                            "Resume each task whose question was settled because its deadline passed");
     add_flag(*command, "--json", program.json_output, "Print JSON")->excludes(resume_answered);
     add_flag(*command, "-q,--quiet", program.quiet, "Print nothing if nothing was done");
     command->footer("Example:  agentforge remind --quiet        (every ten minutes from cron, see docs/escalation.md)");

@@ -125,12 +125,12 @@ int run_actions(Program& program, Project& project, const std::string& id, const
                             {"differences", to_json(report->mismatches)}});
     } else {
         program.out << "Changes of " << id << " repeated: " << report->done
-                    << (report->mismatches.empty() ? "" : ", and not all fit") << "\n";
+                    << (report->mismatches.empty() ? "" : ", but not all match") << "\n";
         print_differences(program.out, report->mismatches);
         program.out << "  tree " << report->tree << ", without gates\n"
                     << "  look:    git diff " << report->base_tree.substr(0, 12) << " " << report->tree.substr(0, 12) << "\n";
         if (!report->mismatches.empty() && !arguments.continue_task) {
-            program.out << "  It stopped there; --continue skips what does not fit.\n";
+            program.out << "  It stopped there; --continue skips changes that do not match.\n";
         }
     }
     return report->mismatches.empty() ? 0 : 1;

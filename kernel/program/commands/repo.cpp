@@ -143,7 +143,7 @@ void add_repo(CLI::App& app, Program& program) {
     auto path = std::make_shared<std::string>();
     auto added = std::make_shared<KnownRepository>();
     const Command add = add_subcommand(*group, "add", "Add a repository to the list");
-    add_option(*add, "path", *path, "A folder of it (default: the current repository)")->type_name("PATH");
+    add_option(*add, "path", *path, "A folder in the repository (default: the current repository)")->type_name("PATH");
     add_option(*add, "--name", added->name, "Its name in the list (default: its folder's name)")->type_name("NAME");
     add_option(*add, "--default-branch", added->default_branch,
                "The branch for dependencies that name no version (default: the branch of HEAD)")

@@ -16,13 +16,13 @@ void add_resume(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "resume", "Continue a task, or a set of tasks, after an interruption, a failure or an answer");
     add_option(*command, "task", *task,
-               "The task's id, or a unique part, or a set's (set-…); default: the only task that can be resumed")
+               "A task's id, or a unique part, or a set's id (set-…); default: the only task that can be resumed")
         ->type_name("TASK");
     add_flag_callback(
         *command, "--wait", [&program] { program.settings.emplace_back("escalation.wait_seconds", "604800"); },
         "If a person is needed, wait for the answer");
     add_flag(*command, "--detach", *detached, "Continue in the background; follow it with `agentforge attach`");
-    add_option(*command, "--say", *guidance, "Tell the model this, in every context of the stage that continues")
+    add_option(*command, "--say", *guidance, "Add this message to every context that the model gets in the continued stage")
         ->type_name("TEXT");
     add_run_output(command, program);
     command->footer(

@@ -599,7 +599,7 @@ void add_run(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "run", "Turn many requests into verified commits, several at a time, each as a separate task");
     add_option(*command, "file", arguments->file,
-               "A request per line, as text or a JSON object, or a YAML list (*.yaml); `-` reads standard input")
+               "One request per line (text or a JSON object), or a YAML list (*.yaml); `-` reads standard input")
         ->type_name("FILE")
         ->required();
     add_option(*command, "--jobs,-j", arguments->jobs, "Run up to N tasks at a time (default: 2)")
@@ -613,7 +613,7 @@ void add_run(CLI::App& app, Program& program) {
     add_flag(*command, "--dry-run", arguments->dry_run,
              "Check each request and show what would start and resume, without doing it");
     add_flag(*command, "--json", program.json_output, "Print JSON");
-    add_flag(*command, "--quiet,-q", program.quiet, "No progress");
+    add_flag(*command, "--quiet,-q", program.quiet, "Do not show progress");
     command->footer(
         "Examples:\n  agentforge run requests.txt --jobs 4\n  agentforge run requests.yaml --dry-run\n  printf '%s\\n' 'Add a cache' '{\"request\": \"Design a login\", \"pipeline\": \"design\"}' | agentforge run -");
     command->callback(

@@ -337,7 +337,7 @@ private:
         return Waits();
     }
 
-    /// The parts of the specification that was given, or of the one that the task has written.
+    /// The parts of the given specification, or of the one that the task has written.
     Result<std::vector<PartSpecification>> divide(const fs::path& given) {
         PartProgram own(program_, set_.parts.front().path, set_.settings);
         const auto progress = make_progress(own.program());
@@ -596,7 +596,7 @@ private:
             "AF-SET-006",
             "cannot create branch " + part.branch + " of repository `" + part.repo + "`, so the set has none: " + why.message,
             part.path.string(),
-            (locked ? why.remedy : "rename the branch in its way (git branch -m)") + ", then agentforge resume " + set_.id,
+            (locked ? why.remedy : "rename the conflicting branch (git branch -m)") + ", then agentforge resume " + set_.id,
             ErrorKind::conflict};
     }
 
@@ -890,8 +890,9 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
         AF_TRY(specification, read_file((program.directory / arguments.entry.spec).string(), 16UL << 20U));
     }
     if (set.pipeline.empty() && !program.quiet && !program.json_output) {
-        program.err << "agentforge: a set implements its request, whatever its words say (--pipeline selects another pipeline)"
-                    << std::endl;
+        program.err
+            << "agentforge: a set implements its request, whatever the request's wording (--pipeline selects another pipeline)"
+            << std::endl;
     }
     SetRun run(program, folder, set);
     if (arguments.dry_run) {

@@ -39,7 +39,7 @@ void print_setup(Program& program, const Setup& setup) {
     for (const SetupStep& step : setup.steps) {
         std::string files;
         for (const std::string& file : step.files) { files += (files.empty() ? "" : ", ") + file; }
-        program.out << (step.ready ? "there      " : "not there  ") << printable(step.name, 60) << ": " << printable(files, 300)
+        program.out << (step.ready ? "ready      " : "missing    ") << printable(step.name, 60) << ": " << printable(files, 300)
                     << "\n"
                     << "           " << printable(command_text(step.argv), 1000) << "\n"
                     << "           in " << printable(step.folder, 400) << "\n";
@@ -93,7 +93,7 @@ int run_setup(Program& program, const SetupArguments& arguments) {
 void add_setup(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<SetupArguments>();
     const Command command =
-        add_subcommand(app, "setup", "Fetch the dependencies in the project's lockfiles for the gates, once for each lockfile");
+        add_subcommand(app, "setup", "Fetch the dependencies that the gates need, as listed in the project's lockfiles");
     add_option(*command, "task", arguments->task, "Use the files of this task (default: those of the last commit)")
         ->type_name("TASK");
     add_flag(*command, "--show", arguments->show, "Only show what would be run");

@@ -131,7 +131,7 @@ std::string branch_pattern(const DeliverySettings& delivery) {
     return delivery.type == "files" ? "" : delivery.branch;
 }
 
-/// Whether the branch that is to be delivered can be made: git keeps `a` and `a/b` apart as a file and a folder.
+/// Whether the branch to deliver can be created: git stores `a` as a file and `a/b` below a folder `a`, so both cannot exist.
 Result<void> check_branch_can_be_made(const Project& project) {
     AF_TRY(const Repository repository, Repository::open(project.place().root));
     const std::string branch = branch_pattern(project.services().delivery);
@@ -217,14 +217,14 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
             if (!project.services().agentic || !project.services().agentic(agent)) { continue; }
             return Error{"AF-ESC-041",
                          "an interactive task cannot use the model of role `" + role +
-                             "`, which works agentically: its command acts before anyone can be asked",
+                             "`, which works agentically: its command acts before AgentForge can ask anyone",
                          "llm.mode", "set llm.mode: plain for the role, or start without --interactive", ErrorKind::invalid};
         }
     }
     return {};
 }
 
-/// Which pipeline the request takes, and what decided: the command, --pipeline, a `pipeline.default` that somebody has set, or
+/// Which pipeline the request takes, and what decided: the command, --pipeline, a `pipeline.default` that is set, or
 /// the request's words.
 struct Choice {
     std::string goal;  ///< Empty where the pipeline was named.
@@ -273,7 +273,7 @@ void name_choice(Program& program, const Choice& choice, bool by_artifacts) {
                 << why_chosen(choice, by_artifacts) << " (--pipeline selects another)\n";
 }
 
-/// A file or folder in place of words: what is to be done with it is the command's to say.
+/// A file or folder instead of words: the command decides what to do with it.
 Result<std::string> request_about_path(const Program& program, Project& project, const std::string& given,
                                        const std::string& verb) {
     namespace fs = std::filesystem;
@@ -624,7 +624,7 @@ void add_asking_options(const Command& command, StartArguments& arguments) {
         ->repeatable();
     const Option iterate =
         add_flag(*command, "--iterate", arguments.iterate,
-                 "Stop at each artifact that can be revised, to approve it, ask for changes, go back or end there");
+                 "Stop at each artifact that can be revised: you approve it, ask for changes, go back or end there");
     const Option iterate_at =
         *add_option(*command, "--iterate-at", arguments.iterate_at, "The same, but only for this stage; may be repeated")
              ->type_name("STAGE")
@@ -653,7 +653,7 @@ void add_model_options(const Command& command, Program& program) {
             program.settings.emplace_back("llm.backend", "replay");
             program.settings.emplace_back("llm.transcript", file);
         },
-        "Answer from this recorded transcript (the replay backend)")
+        "Take the model's answers from this recorded transcript (the replay backend)")
         ->type_name("FILE")
         ->excludes(backend);
     add_option_function(
@@ -687,7 +687,7 @@ void add_limit_options(const Command& command, Program& program) {
     add_option_function(
         *command, "--cycle-limit",
         [&program](const std::string& times) { program.settings.emplace_back("orchestration.cycle_limit", times); },
-        "How many times work may go back to a stage before a person is asked (orchestration.cycle_limit)")
+        "How many times work may go back to a stage before a person decides (orchestration.cycle_limit)")
         ->type_name("N");
 }
 
@@ -723,7 +723,7 @@ struct StartCommand {
     const char* description;
     const char* goal;
     const char* footer;
-    const char* verb = nullptr;    ///< What is to be done with a path that stands for the request; null: none may.
+    const char* verb = nullptr;    ///< What to do with a path given as the request. Null: a path is not allowed.
     bool words_from_spec = false;  ///< The request may be left out.
 };
 
@@ -742,7 +742,7 @@ constexpr StartCommand start_commands[] = {
      "  agentforge design \"Add OAuth2 authentication\"\n"
      "  agentforge design \"Add a cache\" --iterate\n"
      "  agentforge design \"Add a cache\" --no-iterate"},
-    {"implement", "Turn a request into a verified commit, even if its words suggest another pipeline", "implement",
+    {"implement", "Turn a request into a verified commit, even if the request's wording suggests another pipeline", "implement",
      "Examples:\n"
      "  agentforge implement \"Plan B for slow disks: a cache\"\n"
      "  agentforge implement --from-spec spec.yaml \"Add a cache\"\n"

@@ -48,7 +48,7 @@ struct StatusArguments {
     bool watch = false;
 };
 
-/// A task as it was seen last. Who watches it reads what its journal has grown by.
+/// A task as last seen. A watcher reads only the records appended since then.
 struct SeenTask {
     std::unique_ptr<FollowedTask> followed;  ///< Null: the journal cannot be read.
     ProjectedTask projected;                 ///< What `state.yaml` says then.
@@ -71,7 +71,7 @@ Result<void> read_task(Program& program, const TaskStore& store, const std::stri
         wants_records ? FollowedTask::Seen([&](const Record& record) { seen->records.push_back(record); }) : FollowedTask::Seen();
     const Result<void> read = seen->followed ? seen->followed->refresh(keep) : Result<void>();
     if (read.ok() && !seen->state().task_id.empty()) { return {}; }
-    const auto state = read_task_state(store, id);  // It says best why there is no state.
+    const auto state = read_task_state(store, id);  // Its error explains best why there is no state.
     if (state.ok()) { return read.ok() ? seen->followed->refresh(keep) : read; }
     if (state.error().code == "AF-TASK-015") { return state.error(); }  // It would be another task's.
     seen->projected = projected_task(store, id, store.damage(id, read));
@@ -132,7 +132,7 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
                                   (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known,
                                   ErrorKind::not_found});
     }
-    // A record without a stage of its own is of the stage that was entered last.
+    // A record without a stage belongs to the stage entered last.
     std::vector<const Record*> own;
     std::string at;
     for (const Record& record : seen.records) {
@@ -302,7 +302,7 @@ Answer show_one(Program& program, const ProjectPlace& place, const StatusArgumen
     };
 }
 
-/// Over what stands on the screen, without a flicker; what has no room there is left out below.
+/// Overwrites the screen without flicker. Lines that do not fit are left out at the bottom.
 std::string in_place_of_the_last(const std::string& text, std::size_t rows) {
     std::string drawn = "\x1b[H";
     std::size_t at = 0;
@@ -493,12 +493,12 @@ void add_status(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<StatusArguments>();
     const Command command = add_subcommand(app, "status", "Show all tasks, or one");
     command->aliases({"list", "ps"});
-    add_option(*command, "task", arguments->task, "The task's id, or a unique part, or a set's; without it: all tasks")
+    add_option(*command, "task", arguments->task, "A task's id, or a unique part, or a set's id (default: all tasks)")
         ->type_name("TASK");
     const Option state = *add_option(*command, "--state", arguments->list.state, "Only tasks in this state, as the list shows it")
                               ->one_of({"pending", "running", "in_progress", "paused", "awaiting_approval", "escalated",
                                         "interrupted", "completed", "failed", "aborted", "unknown"});
-    add_flag(*command, "--all", arguments->list.all, "Tasks of every known repository that have not ended");
+    add_flag(*command, "--all", arguments->list.all, "Open tasks of every known repository");
     add_flag(*command, "--ended", arguments->list.ended, "With --all: ended tasks, too")->needs("--all")->excludes(state);
     add_option_function(
         *command, "--limit",
@@ -506,7 +506,7 @@ void add_status(CLI::App& app, Program& program) {
             arguments->limit_given = true;
             arguments->list.limit = std::stoull(number);
         },
-        "At most N tasks of a repository, the newest first (default: 20); 0: all")
+        "At most N tasks per repository, newest first (default: 20; 0: all)")
         ->type_name("N")
         ->between(0, 1'000'000);
     const Option detail =

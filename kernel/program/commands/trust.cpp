@@ -110,7 +110,7 @@ void print(std::ostream& out, const json::object& what) {
         out << "  " << printable(text_of(setting.at("key")), 120) << " = " << printable(text_of(setting.at("value")), 1000)
             << "  (" << printable(text_of(setting.at("where")), 300) << ")" << instead_of(setting) << "\n";
     }
-    if (!what.at("plugins").get_array().empty()) { out << "Plugins that run with your rights\n"; }
+    if (!what.at("plugins").get_array().empty()) { out << "Plugins that run with your privileges\n"; }
     for (const json::value& plugin : what.at("plugins").get_array()) {
         const auto& entry = plugin.get_object();
         if (entry.contains("id")) {
@@ -223,7 +223,7 @@ Result<TrustedSettings> resolve_trust(Program& program, const ProjectPlace& plac
     }
     print(program.err, describe(loaded.trust, to_string(loaded.trust.verdict)));
     program.err
-        << "Its own files want to run this with your rights. Let it?\n"
+        << "The project's own files would run this with your privileges. Allow it?\n"
            "  y      yes, until any of it changes\n  o      only this once\n  n      no, and do not ask again until it changes\n  Enter  not now\n> "
         << std::flush;
     const auto answer = read_answer(program.cancel);

@@ -356,7 +356,7 @@ private:
     Result<void> lose() {
         ++lost;
         if (std::exchange(reported_lost, true)) { return {}; }
-        return Error{"AF-CLI-120", "lines of the log are lost: " + failed, options.file,
+        return Error{"AF-CLI-120", "log lines were lost: " + failed, options.file,
                      "free some space on its disk; the task continues, and its journal is complete", ErrorKind::io};
     }
 

@@ -13,7 +13,7 @@ namespace agentforge::kernel {
 
 /// The help of TASK for commands that only read, and for commands that change something.
 inline constexpr const char* newest_task_help = "The task's id, or a unique part (default: the newest task)";
-inline constexpr const char* only_task_help = "The task's id, or a unique part (default: the only task that fits)";
+inline constexpr const char* only_task_help = "The task's id, or a unique part (default: the only suitable task)";
 
 /// Expands `named`. If it is empty, returns the newest task and names it on `err`. Errors: those of TaskStore::resolve;
 /// `not_found` AF-CLI-190 there is no task.

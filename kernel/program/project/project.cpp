@@ -313,7 +313,7 @@ Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipe
     return limits;
 }
 
-/// Returns the first origin of a setting below `key`, whatever it sets.
+/// Returns the origin of the first setting below `key`.
 std::optional<SettingOrigin> origin_below(const Settings& settings, const std::string& key, const json::value& value) {
     if (!value.is_object()) { return settings.origin(key); }
     for (const auto& [name, inner] : value.get_object()) {

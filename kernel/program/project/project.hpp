@@ -128,7 +128,7 @@ private:
                                                       const ModelSettings& chosen, const std::string& role) const;
     /// Makes a backend. Checks the network rule before any of its code runs.
     [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> make_backend(const std::string& name, const json::object& config);
-    /// Replaces `auto` by what it stands for. Decided once.
+    /// Replaces `auto` by the backend that it selects. Decided once.
     [[nodiscard]] Result<ModelSettings> resolve_auto(ModelSettings chosen);
 
     Program& program_;

@@ -56,12 +56,12 @@ std::vector<std::string> folders_of(const std::vector<GuardedSetting>& settings,
     return folders;
 }
 
-/// Returns ` (settings.yaml:2:3; 1000 holds)` for an item that is a setting.
+/// Returns ` (settings.yaml:2:3; 1000 applies)` for an item that is a setting.
 std::string place_of(const std::vector<GuardedSetting>& settings, const std::string& item) {
     const auto found =
         std::ranges::find_if(settings, [&item](const GuardedSetting& setting) { return "setting " + setting.key == item; });
     if (found == settings.end()) { return ""; }
-    return " (" + found->where + (found->holds.is_null() ? "" : "; " + shown_in_line(found->holds) + " holds") + ")";
+    return " (" + found->where + (found->holds.is_null() ? "" : "; " + shown_in_line(found->holds) + " applies") + ")";
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -77,7 +77,7 @@ std::string place_below(const Settings& settings, std::vector<std::string> segme
     while (segments.size() > 2) {
         const std::string key = join_key(segments);
         if (const auto origin = settings.origin(key)) { return origin->where; }
-        // A map has no place of its own. Its first value is nearest.
+        // A map has no place. Its first value is nearest.
         std::vector<std::string> inside = segments;
         for (json::object section = settings.section(key); !section.empty();) {
             const auto& [name, value] = *section.begin();
@@ -240,8 +240,8 @@ Error ProjectTrust::refusal() const {
     return {
         "AF-PLUG-040",
         was ? "This project changed since you trusted it (" + listed(changed) +
-                  "), so AgentForge ignores what its own files want to run: " + listed(names)
-            : "You have not trusted this project, so AgentForge ignores what its own files want to run: " + listed(names),
+                  "), so AgentForge does not run what the project's files name: " + listed(names)
+            : "You have not trusted this project, so AgentForge does not run what the project's files name: " + listed(names),
         subject.root,
         "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`. AgentForge's own plugins and your own settings work without this.",
         ErrorKind::denied};

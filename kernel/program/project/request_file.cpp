@@ -79,7 +79,7 @@ private:
 
     Take text(std::string& out) {
         return [this, &out](const json::value& value, const std::string& key) -> Result<void> {
-            if (!value.is_string() || value.get_string().empty()) { return wrong(key, "a text that is not empty"); }
+            if (!value.is_string() || value.get_string().empty()) { return wrong(key, "a string that is not empty"); }
             out = value.get_string();
             return {};
         };
@@ -93,7 +93,7 @@ private:
     }
     Take texts(std::vector<std::string>& out) {
         return [this, &out](const json::value& value, const std::string& key) -> Result<void> {
-            if (!value.is_array()) { return wrong(key, "a list of texts"); }
+            if (!value.is_array()) { return wrong(key, "a list of strings"); }
             for (const json::value& each : value.get_array()) { AF_CHECK(text(out.emplace_back())(each, key)); }
             return {};
         };
@@ -110,7 +110,7 @@ private:
         if (!value.is_object()) { return wrong(key, "a map of settings: {limits.max_tokens: 100000}"); }
         for (const auto& [name, given] : value.get_object()) {
             if (given.is_object() || given.is_null()) {
-                return wrong(key + "." + std::string(name), "a text, a number, true, false or a list");
+                return wrong(key + "." + std::string(name), "a string, a number, true, false or a list");
             }
             made.settings.emplace_back(std::string(name),
                                        given.is_string() ? std::string(given.get_string()) : json::serialize(given));
@@ -208,7 +208,7 @@ Result<std::vector<RequestEntry>> read_requests(std::string_view text, const std
     if (!is_valid_utf8(text)) { return bad_entry("the file is not text in UTF-8", source, "save it as UTF-8"); }
     AF_TRY(auto entries, form == RequestForm::yaml ? from_yaml(text, source) : from_lines(text, source));
     if (entries.empty()) {
-        return Error{"AF-CLI-171", "there is no request in it", source, "write one a line", ErrorKind::invalid};
+        return Error{"AF-CLI-171", "the file contains no request", source, "write one per line", ErrorKind::invalid};
     }
     std::map<std::string, unsigned> seen;
     for (RequestEntry& entry : entries) {

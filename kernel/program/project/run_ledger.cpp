@@ -36,7 +36,7 @@ Result<RunLedger> RunLedger::open(const fs::path& tasks, const std::string& name
     if (::flock(ledger.held_.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) { return ledger_error("cannot be locked", ledger.file_, errno); }
         return Error{"AF-CLI-172", "another process runs these requests, or is saving its tasks", ledger.file_.string(),
-                     "wait for it; `--name NAME` runs all requests of the file again as a run of their own", ErrorKind::conflict};
+                     "wait for it; `--name NAME` runs all requests of the file again as a separate run", ErrorKind::conflict};
     }
     AF_CHECK(sync_directory(ledger.file_.parent_path()));
     AF_CHECK(ledger.read());

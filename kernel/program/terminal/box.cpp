@@ -27,8 +27,7 @@ std::vector<std::string> folded(const std::string& text, std::size_t room) {
     std::string rest = text.substr(indent);
     const std::size_t cells = room - indent;
     while (cells_of(rest) > cells) {
-        std::string head =
-            fitting(rest + "  ", cells + 1);  // Longer than that: it ends with a "…" of its own, in place of what does not fit.
+        std::string head = fitting(rest + "  ", cells + 1);  // Longer text ends with "…" in place of the part that does not fit.
         head.resize(head.size() - std::min(head.size(), std::string_view("…").size()));
         if (head.empty()) { break; }
         const std::size_t blank = head.rfind(' ');

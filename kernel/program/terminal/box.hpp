@@ -11,8 +11,8 @@ namespace agentforge::kernel {
 /// One line in a box. Texts are without control characters (`printable`).
 struct BoxLine {
     std::string text;          ///< Cut where it does not fit, unless `whole`.
-    std::string right = {};    ///< At the right edge; left out where there is no room for it beside some of the text.
-    bool whole = false;        ///< Goes on in further lines, indented as it is.
+    std::string right = {};    ///< At the right edge; left out if some of the text leaves no room for it.
+    bool whole = false;        ///< Continues on further lines with the same indentation.
     std::string colours = {};  ///< SGR codes for its first word (its sign) or, where it is `dim`, for all of it.
     bool dim = false;
 };

@@ -91,7 +91,7 @@ void Display::release_gates() {
     for (const std::string& text : std::exchange(held_, {})) { line(text); }
 }
 
-/// Writes what is to stay above the live lines, and those anew, at once: nothing flickers.
+/// Writes the permanent text above the live lines and redraws those in one write, so nothing flickers.
 void Display::draw(std::string_view above) {
     std::string live;
     std::size_t lines = 0;

@@ -27,7 +27,7 @@ public:
         bool colour = false;
         bool unicode = true;                        ///< Else only ASCII is written.
         bool quiet = false;                         ///< Only warnings.
-        std::function<std::size_t()> columns = {};  ///< Of the terminal, asked anew each time; 80 where unset.
+        std::function<std::size_t()> columns = {};  ///< The terminal's width, asked each time; 80 if unset.
         std::function<bool()> stopping = {};        ///< Whether the run stops at the end of its step.
         std::function<bool()> continued = {};       ///< True if the program was resumed after Ctrl-Z since the last call.
     };

@@ -69,8 +69,7 @@ public:
 
     void on(const event::Answering& answering) {
         view_.agent_ = answering.role;
-        act(answering.bytes == 0 ? std::string("the model is asked")
-                                 : fmt::format("the model answers, {} bytes", answering.bytes),
+        act(answering.bytes == 0 ? std::string("asking the model") : fmt::format("the model answers, {} bytes", answering.bytes),
             answering.bytes == 0);
     }
     void on(const event::ToolCalled& called) { act(called.tool + ": " + called.summary); }
@@ -129,7 +128,7 @@ void LiveView::event(const Event& event, Time now) {
     std::visit([&fold](const auto& one) { fold.on(one); }, event);
 }
 
-/// All stages by name where they fit, else how many are done and the one that runs.
+/// All stages by name if they fit, else the number that are done and the running one.
 std::string LiveView::pipeline_line(const Style& style) const {
     const auto sign = [](Mark mark) {
         switch (mark) {

@@ -11,7 +11,7 @@ namespace agentforge::kernel {
 
 /// The output while a task runs: for people, or as a stream of events.
 [[nodiscard]] std::unique_ptr<Progress> make_progress(Program& program);
-/// Names each AGENTFORGE_… variable that is not a setting, and the one that was meant.
+/// Names each AGENTFORGE_… variable that is not a setting, and the nearest one that is.
 void name_unknown_variables(Program& program, const Settings& settings);
 /// Prints the result of start, resume, approve, … and returns the exit code. `more`: further fields of the result as JSON.
 int print_outcome(Program& program, Project& project, const PipelineResult& result, const json::object& more = {});

@@ -62,7 +62,7 @@ BoxLine head_of(const TaskOverview& task, const BoxStyle& style, std::chrono::sy
     return line;
 }
 
-/// Without a time: nothing that passes by itself.
+/// Without a time: no text that changes as time passes.
 std::string activity_text(const LastActivity& activity, bool ended, std::optional<std::chrono::system_clock::time_point> now) {
     std::string text;
     const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "  ") + part; };

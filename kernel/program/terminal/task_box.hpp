@@ -21,8 +21,8 @@ namespace agentforge::kernel {
 /// Returns `Active: 1    Completed: 2    Waiting for you: 0`, and the other conditions that a task has; `narrow`: in fewer cells.
 [[nodiscard]] std::string counts_in_words(const TaskCounts& counts, bool narrow);
 
-/// What besides its figures a person should know of a stage: that it counts no more, what people decided on its artifact, what of
-/// their feedback was not addressed.
+/// What a person should know about a stage besides its figures: that it no longer counts, what people decided on its artifact,
+/// what of their feedback was not addressed.
 [[nodiscard]] std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage, const TaskOverview& task);
 
 /// All tasks that are shown, newest first; `left_out` of them are not.

@@ -50,7 +50,7 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
                            const TaskListOptions& options) {
     TaskOverviews& overviews = overviews_of(seen, root);
     AF_TRY(const TaskOverviews::Listing all, overviews.list());
-    std::set<std::string> object;  // Each problem is told once.
+    std::set<std::string> object;  // Each problem is shown once.
     const auto tell = [&](const Error& problem) {
         const std::string text = printable_lines(problem.to_string());
         if (object.insert(text).second) { program.err << "agentforge: " << text << "\n"; }
@@ -133,8 +133,8 @@ void say_why_none(const Program& program, std::ostream& out, const Listing& list
     }
     const auto archived = archived_tasks(listing.root);
     if (archived.ok() && !archived->empty()) {
-        out << "\nNo task is here, and " << archived->size() << (archived->size() == 1 ? " is" : " are")
-            << " kept in the repository: " << program.with_place("agentforge archive list") << "\n";
+        out << "\nNo task is here, but " << archived->size() << (archived->size() == 1 ? " is" : " are")
+            << " archived in the repository: " << program.with_place("agentforge archive list") << "\n";
     } else {
         out << "\nNo task yet. Begin with: " << program.with_place("agentforge start") << " \"what you want\"\n";
     }

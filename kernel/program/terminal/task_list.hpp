@@ -21,7 +21,7 @@ namespace agentforge::kernel {
 struct TaskListOptions {
     std::string state;         ///< Only tasks with this status; empty: any.
     std::uint64_t limit = 20;  ///< At most this many of a repository, the newest first; 0: no limit.
-    bool all = false;          ///< Tasks of every known repository that have not ended.
+    bool all = false;          ///< Open tasks of every known repository.
     bool ended = false;        ///< With `all`: those that have ended, too.
     bool watch = false;        ///< JSON is one object a line.
 };
@@ -41,7 +41,7 @@ using Answer = std::function<int(std::ostream& out)>;
 [[nodiscard]] Answer list_tasks_of_all(Program& program, SeenRepositories& seen, const std::vector<KnownRepository>& repositories,
                                        const TaskListOptions& options);
 
-/// On a terminal a person gets boxes; elsewhere plain lines without what passes by itself ("12 s ago").
+/// Prints boxes on a terminal; elsewhere plain lines without relative times ("12 s ago").
 [[nodiscard]] bool shows_boxes(const Program& program);
 [[nodiscard]] BoxStyle box_style_of(const Program& program);
 void print_box(const Program& program, std::ostream& out, const std::vector<BoxPart>& parts);

@@ -67,7 +67,7 @@ std::string folded_line(std::string_view line, std::size_t cells) {
         line.remove_prefix(count);
         return count;
     };
-    std::size_t below = std::min(blanks(), cells / 3);  // Where what goes on begins.
+    std::size_t below = std::min(blanks(), cells / 3);  // Where the continuation begins.
     std::size_t used = below;
     std::string out(below, ' ');
     while (!line.empty()) {

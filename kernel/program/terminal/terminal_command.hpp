@@ -10,7 +10,7 @@ namespace agentforge::kernel {
 
 /// Runs a command line of the shell (PAGER, EDITOR) and waits for its end. Ctrl-C and Ctrl-\ are meant for it: until it ends,
 /// this program does not hear them. The signals that this program ignores or holds back (SIGPIPE, SIGXFSZ) it does not.
-/// `argument` is a word of its own behind the line; empty: there is none. `input` becomes its standard input; -1: it has this
+/// `argument` is a separate word after the line; empty: none. `input` becomes its standard input; -1: it has this
 /// program's. `meanwhile` is called once it runs. Returns its exit code as a shell gives it: 126 and 127 where it could not be
 /// run, 128 and more where a signal ended it.
 int run_on_terminal(const std::string& line, const std::string& argument, const std::map<std::string, std::string>& environment,

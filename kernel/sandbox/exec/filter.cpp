@@ -17,7 +17,7 @@ template <unsigned short size>
 void load(const sock_filter (&filter)[size]) {
     const sock_fprog program{size, const_cast<sock_filter*>(filter)};
     if (syscall(SYS_seccomp, set_mode_filter, without_slow_branches, &program) != 0) {
-        fail("the filter of system calls is not accepted");
+        fail("the kernel rejected the system call filter");
     }
     report("seccomp 1");
 }

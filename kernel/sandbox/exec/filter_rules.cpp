@@ -208,7 +208,7 @@ void refuse_what_namespaces_hold(Filter& filter) {
     filter.answer(not_permitted, Filter::number("setpriority"), {names_another});
     filter.answer(not_permitted, Filter::number("setpriority"), {SCMP_CMP64(1, SCMP_CMP_NE, 0)});
     filter.answer(not_permitted, Filter::number("ioprio_set"), {SCMP_CMP64(1, SCMP_CMP_NE, 0)});
-    constexpr std::uint32_t not_supported = SCMP_ACT_ERRNO(ENOTSUP);  // As on a file system without them. Copies go on.
+    constexpr std::uint32_t not_supported = SCMP_ACT_ERRNO(ENOTSUP);  // As on a file system without them: copies continue.
     filter.answer(not_supported, {"setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"});
     filter.answer(not_supported, setxattrat_call);
     filter.answer(not_supported, removexattrat_call);

@@ -39,7 +39,7 @@ void allow(const Rules& rules, const char* path, std::uint64_t rights, bool name
     landlock::PathBeneath rule{rights & rules.handled, place};
     if (!S_ISDIR(about.st_mode)) { rule.allowed_access &= landlock::of_files; }
     if (rule.allowed_access != 0 && syscall(landlock::add_rule, rules.ruleset, 1, &rule, 0) != 0) {
-        fail("a Landlock rule is not accepted");
+        fail("the kernel rejected a Landlock rule");
     }
     close(place);
 }
@@ -93,7 +93,7 @@ void restrict_files(const Policy& policy, int abi) {
     if (abi >= 4 && !policy.network) { attributes.handled_access_net = landlock::bind_tcp | landlock::connect_tcp; }
     if (abi >= 6) { attributes.scoped = landlock::scope_abstract_sockets | landlock::scope_signals; }
     const long ruleset = syscall(landlock::create_ruleset, &attributes, attributes_size(abi), 0);
-    if (ruleset < 0) { fail("Landlock is not to be had"); }
+    if (ruleset < 0) { fail("Landlock is not available"); }
     const Rules rules{policy, static_cast<int>(ruleset), attributes.handled_access_fs};
     for_each(policy, "system", [&](const char* path) {
         grant(rules, path, landlock::reading, false, 0);
@@ -108,11 +108,11 @@ void restrict_files(const Policy& policy, int abi) {
         return Step::next;
     });
     for_each(policy, "write", [&](const char* path) {
-        if (leads_over_a_link(path)) { refuse("the writable path %s leads over a symbolic link", path); }
+        if (leads_over_a_link(path)) { refuse("the writable path %s leads through a symbolic link", path); }
         grant(rules, path, landlock::writing, true, O_NOFOLLOW);
         return Step::next;
     });
-    if (syscall(landlock::restrict_self, ruleset, 0) != 0) { fail("Landlock does not take effect"); }
+    if (syscall(landlock::restrict_self, ruleset, 0) != 0) { fail("cannot enforce the Landlock rules"); }
     close(static_cast<int>(ruleset));
     report("landlock_abi %d", abi);
 }

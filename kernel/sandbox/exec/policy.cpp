@@ -57,7 +57,7 @@ void set(Policy& policy, const char* key, const char* value) {
     } else if (is("open_files")) {
         policy.open_files = number(value);
     } else {
-        refuse("the policy holds an unknown record");
+        refuse("the policy contains an unknown record");
     }
 }
 

@@ -191,7 +191,7 @@ private:
         char options[64];
         snprintf(options, sizeof options, "mode=1777,size=%llu", static_cast<unsigned long long>(policy_.shared_bytes));
         if (!mount_new("tmpfs", "/tmp", MS_NODEV, options)) { return "a private /tmp cannot be mounted"; }
-        if (!mount_new("proc", "/proc", MS_NODEV | MS_NOEXEC, nullptr)) { return "a /proc of its own cannot be mounted"; }
+        if (!mount_new("proc", "/proc", MS_NODEV | MS_NOEXEC, nullptr)) { return "a separate /proc cannot be mounted"; }
         if (geteuid() == 0 && !guard_proc()) { return "/proc cannot be made read-only"; }
         for_each(policy_, "device", [this](const char* path) {
             bind_device(path);
@@ -273,7 +273,7 @@ private:
             return after_grant();
         });
         for_each(policy_, "write", [this](const char* path) {
-            if (leads_over_a_link(path)) { refuse("the writable path %s leads over a symbolic link", path); }
+            if (leads_over_a_link(path)) { refuse("the writable path %s leads through a symbolic link", path); }
             grant(path, 0, true);
             return after_grant();
         });
@@ -375,7 +375,7 @@ const char* enter_new_root(const Policy& policy, Sockets& sockets) {
     bound_namespaces(policy);
     if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) { return "mounts cannot be made private"; }
     const Outside outside;
-    if (outside.proc < 0 || outside.links < 0) { return "/proc is not there"; }
+    if (outside.proc < 0 || outside.links < 0) { return "/proc does not exist"; }
     NewRoot root(policy, outside, sockets);
     if (const char* const wrong = root.build(); wrong != good) { return wrong; }
     char directory[PATH_MAX];

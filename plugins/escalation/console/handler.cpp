@@ -278,7 +278,7 @@ void ApprovalDialog::edit(const std::string& editor) {
         return decide(true, *edited);
     }
     over_ = time_is_up(context_);
-    if (!over_) { terminal_->write((edited ? "It was left as it was. " : "The editor did not end well. ") + prompt_); }
+    if (!over_) { terminal_->write((edited ? "It is unchanged. " : "The editor failed. ") + prompt_); }
 }
 
 void ApprovalDialog::decide(bool approved, std::optional<std::string> feedback) {

@@ -19,7 +19,7 @@ namespace agentforge::escalation_console {
 ///   - An approval: `y`, `n`, or a text, which rejects with that feedback. `x` (the task ends with it) and `c`, `c STAGE` (more
 ///     stages follow) become the `feedback` `exit`, `extend`, `extend STAGE` with `approved` true.
 ///   - An action (an approval whose id begins with `ACT-`): the same, and `e` opens it in the person's editor. The result
-///     becomes the answer's `feedback` with `approved` true, as YAML. One that was refused is opened again as it was left.
+///     becomes the answer's `feedback` with `approved` true, as YAML. A refused answer is opened again with its last text.
 /// What is longer than a screen is cut, with a note; `v` shows all of it. Without a terminal, reports that as progress and waits
 /// like any other handler, so that another channel can answer. If the deadline has already passed, asks nothing. Shows text of
 /// models with its control characters escaped. Ignores what was typed before the question was shown. Threads: any; questions are

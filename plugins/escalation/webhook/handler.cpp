@@ -28,7 +28,7 @@ std::string variable(const std::string& name) {
 
 std::string text_setting(std::string_view key, const json::value& value) {
     if (!value.is_string() || value.get_string().empty()) {
-        throw std::invalid_argument("`" + std::string(key) + "` must be a text");
+        throw std::invalid_argument("`" + std::string(key) + "` must be a string");
     }
     return std::string(value.get_string());
 }
@@ -115,10 +115,10 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
     const std::size_t query = url.find('?');
     const auto server = http::read_address(std::string_view(url).substr(0, query));
     if (!server.ok()) {
-        const std::string why = server.error().message;  // "base_url must not hold a user or password; name …"
+        const std::string why = server.error().message;  // "base_url must not contain a user or password; name …"
         return no_address(url_variable_ + why.substr(why.find(' '), why.find(';') - why.find(' ')));
     }
-    if (url.find('#') != std::string::npos) { return no_address(url_variable_ + " must not hold a fragment"); }
+    if (url.find('#') != std::string::npos) { return no_address(url_variable_ + " must not contain a fragment"); }
     target.server = server.value();
     // Keeps the path as given: some servers distinguish `/hook/` and `/hook`.
     const std::size_t path = url.find('/', url.find("://") + 3);
@@ -128,7 +128,7 @@ Result<WebhookHandler::Target> WebhookHandler::target() const {
         return static_cast<unsigned char>(letter) <= ' ' || static_cast<unsigned char>(letter) >= 0x7f;
     };
     if (std::any_of(target.path.begin(), target.path.end(), odd)) {
-        return no_address(url_variable_ + " holds a character that does not belong into an address");
+        return no_address(url_variable_ + " contains a character that does not belong in an address");
     }
     if (!target.server.secure && !target.server.loopback()) {
         return no_address(url_variable_ +
@@ -259,7 +259,7 @@ Result<std::optional<WebhookHandler::Notification::Failure>> WebhookHandler::Not
 }
 
 Error WebhookHandler::Notification::cancelled() const {
-    return Error{"AF-ESC-053", "the notification of the webhook was cancelled", target_.server.host, "It is sent later.",
+    return Error{"AF-ESC-053", "the notification of the webhook was cancelled", target_.server.host, "AgentForge sends it later.",
                  ErrorKind::cancelled};
 }
 
@@ -267,8 +267,7 @@ Error WebhookHandler::Notification::late(unsigned tries, const std::string& why)
     return Error{"AF-ESC-053",
                  "the webhook at " + target_.server.host + " was not notified of " + message_.id + " (tried " +
                      std::to_string(tries) + (tries == 1 ? " time): " : " times): ") + why,
-                 target_.server.host,
-                 "Nothing is lost: it is notified again by `agentforge remind` and when the task is resumed.",
+                 target_.server.host, "Nothing is lost: `agentforge remind` or resuming the task notifies it again.",
                  ErrorKind::transient};
 }
 

@@ -159,7 +159,7 @@ std::vector<std::string> program_words(const Settings& settings) {
 }
 
 Error too_long(std::size_t size) {
-    return {"AF-LLM-306", "The prompt has " + std::to_string(size) + " bytes, more than one argument can take",
+    return {"AF-LLM-306", "The prompt has " + std::to_string(size) + " bytes, more than one argument can hold",
             "prompt: argument", "Set 'prompt: stdin', or use {prompt_file} in the command.", ErrorKind::invalid};
 }
 
@@ -229,7 +229,7 @@ Result<Invocation> codex_invocation(const Settings& settings, const CompletionRe
     return made;
 }
 
-/// The arguments with which `claude` works by itself under the host's confinement. Its instructions stay its own; ours come as
+/// The arguments that make `claude` work autonomously under the host's confinement. Its instructions stay its own; ours come as
 /// the prompt.
 Result<Invocation> agentic_claude(const Settings& settings, const std::string& prompt, const std::string& model) {
     Invocation made{program_words(settings), prompt};
@@ -389,7 +389,7 @@ void count_requests(const Settings& settings, Completion& completion, std::uint6
 Completion ended_at_limit(const Settings& settings, std::uint64_t requests, const std::string& model, std::size_t prompt_bytes) {
     Completion completion;
     completion.model = model;
-    completion.text = "(no answer: the command asked its model's server " + std::to_string(requests) + " times and was ended)";
+    completion.text = "(no answer: the command asked its model's server " + std::to_string(requests) + " times and was stopped)";
     estimate(completion.usage, requests, prompt_bytes, 0);
     count_requests(settings, completion, requests);
     return completion;
@@ -417,7 +417,7 @@ std::optional<Error> ended_early(const Settings& settings, const Call& call, con
         const std::string last_words =
             settings.preset == Preset::codex ? read_codex(process::to_utf8(outcome.out)).failure : std::string();
         return Error{"AF-LLM-303",
-                     "'" + call.name + "' did not answer within " + std::to_string(call.timeout.count()) + " ms and was ended" +
+                     "'" + call.name + "' did not answer within " + std::to_string(call.timeout.count()) + " ms and was stopped" +
                          (last_words.empty() ? "" : "; its last words: " + head(last_words)),
                      tail(outcome.err), "Raise 'timeout_seconds' of the cli backend, or ask for less.", ErrorKind::timeout};
     }

@@ -13,12 +13,12 @@ namespace {
 }
 
 std::string text(std::string_view key, const json::value& value) {
-    if (!value.is_string()) { refuse(key, "must be a text"); }
+    if (!value.is_string()) { refuse(key, "must be a string"); }
     return std::string(value.as_string());
 }
 
 std::vector<std::string> texts(std::string_view key, const json::value& value) {
-    if (!value.is_array()) { refuse(key, "must be a list of texts"); }
+    if (!value.is_array()) { refuse(key, "must be a list of strings"); }
     std::vector<std::string> read;
     for (const json::value& item : value.as_array()) { read.push_back(text(key, item)); }
     return read;

@@ -45,7 +45,7 @@ std::map<std::string, YAML::Node> fields_of(const YAML::Node& node, const std::s
             for (const std::string& name : known) { names += (names.empty() ? "" : ", ") + name; }
             fail(item.first, "unknown field '" + key + "' in " + what + "; known are " + names);
         }
-        if (!fields.emplace(key, item.second).second) { fail(item.first, "the field '" + key + "' stands twice in " + what); }
+        if (!fields.emplace(key, item.second).second) { fail(item.first, "the field '" + key + "' appears twice in " + what); }
     }
     return fields;
 }
@@ -182,7 +182,7 @@ WorkFile file_of(const YAML::Node& node, bool with_path) {
                        ", and has " + std::to_string(kinds));
     }
     if (file.executable && file.kind != WorkFile::Kind::text && file.kind != WorkFile::Kind::base64) {
-        fail(node, "what is executable is not a file");
+        fail(node, "`executable` is set, but the entry is not a file");
     }
     return file;
 }
@@ -253,7 +253,7 @@ std::vector<Error> failed_attempts_of(const YAML::Node& attempts) {
 
 void refuse_answer_beside_error(const EntryFields& fields) {
     for (const char* name : {"text", "tool_calls", "usage", "stop_reason", "model", "session_id", "diagnostics", "workspace"}) {
-        if (const auto* other = fields.find(name)) { fail(*other, std::string(name) + " stands beside error"); }
+        if (const auto* other = fields.find(name)) { fail(*other, std::string(name) + " cannot appear together with error"); }
     }
 }
 
@@ -345,7 +345,7 @@ void refuse_what_yaml_hides(const std::string& text) {
         void OnDocumentEnd() override {}
         void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { look(mark, "", anchor); }
         void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-            throw Fault{mark.line + 1, "an alias stands here; write the value out"};
+            throw Fault{mark.line + 1, "aliases are not allowed; write the value out"};
         }
         void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string&) override {
             look(mark, tag, anchor);
@@ -364,16 +364,16 @@ void refuse_what_yaml_hides(const std::string& text) {
     private:
         static void look(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
             if (anchor != YAML::NullAnchor) {
-                throw Fault{mark.line + 1, "an anchor stands here; write the value out where it is meant"};
+                throw Fault{mark.line + 1, "anchors are not allowed; write the value out in each place"};
             }
-            if (!tag.empty() && tag != "?" && tag != "!") { throw Fault{mark.line + 1, "a tag stands here: " + tag}; }
+            if (!tag.empty() && tag != "?" && tag != "!") { throw Fault{mark.line + 1, "tags are not allowed: " + tag}; }
         }
     };
     std::istringstream stream(text);
     YAML::Parser parser(stream);
     Check check;
     if (!parser.HandleNextDocument(check)) { throw Fault{1, "the file is empty"}; }
-    if (parser.HandleNextDocument(check)) { throw Fault{1, "the file holds more than one document"}; }
+    if (parser.HandleNextDocument(check)) { throw Fault{1, "the file contains more than one document"}; }
 }
 
 }  // namespace
@@ -404,7 +404,7 @@ Result<Transcript> Transcript::parse(const std::string& text, const std::string&
                      "Fix the line, or record again.", ErrorKind::invalid};
     };
     if (text.size() > most_bytes) {
-        return error(1, "it has " + std::to_string(text.size()) + " bytes; " + std::to_string(most_bytes) + " are the limit");
+        return error(1, "it has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(most_bytes));
     }
     try {
         refuse_what_yaml_hides(text);

@@ -56,7 +56,8 @@ bool stays_inside(std::string_view path) {
 Result<void> redo(const Work& work, agentforge::AgenticContext& place) {
     const auto impossible = [](const std::string& why) {
         return Error{"AF-LLM-206", "cannot repeat the recorded command's file changes: " + why, "",
-                     "The repository or the role's rights differ from the recorded ones: record again.", ErrorKind::unavailable};
+                     "The repository or the role's permissions differ from the recorded ones: record again.",
+                     ErrorKind::unavailable};
     };
     const std::string folder = place.scratch() + "/replay";
     std::error_code failed;

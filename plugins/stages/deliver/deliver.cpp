@@ -126,7 +126,7 @@ protected:
             return StageResult::cycle("implementation", delivery.error().message);
         }
         if (!delivery.ok()) { return StageResult::failed(std::move(delivery).error()); }
-        context.progress(delivery->commit.empty() ? "wrote the patch; no commit was asked for"
+        context.progress(delivery->commit.empty() ? "wrote the patch; no commit was requested"
                                                   : "committed " + delivery->commit.substr(0, 12) + " on " + delivery->branch);
         return StageResult::completed(std::move(artifact));
     }

@@ -116,7 +116,7 @@ Result<Address> read_address(std::string_view text) {
     const std::size_t slash = text.find_first_of("/?#");
     const std::string_view place = text.substr(0, slash);
     if (place.find('@') != std::string_view::npos) {
-        return refuse("must not hold a user or password; name the key's variable in api_key_env");
+        return refuse("must not contain a user or password; name the key's variable in api_key_env");
     }
     auto read = host_port(place);
     if (!read) { return refuse("names no host and port"); }
@@ -124,10 +124,10 @@ Result<Address> read_address(std::string_view text) {
     address.port = read->port != 0 ? read->port : (address.secure ? 443 : 80);
     if (slash != std::string_view::npos) {
         address.path = text.substr(slash);
-        if (address.path.find_first_of("?#") != std::string::npos) { return refuse("must not hold a query or fragment"); }
+        if (address.path.find_first_of("?#") != std::string::npos) { return refuse("must not contain a query or fragment"); }
         if (std::any_of(address.path.begin(), address.path.end(),
                         [](char c) { return static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0x7f; })) {
-            return refuse("holds a character that does not belong into an address");
+            return refuse("contains a character that does not belong in an address");
         }
         while (address.path.ends_with('/')) { address.path.pop_back(); }
     }

@@ -478,7 +478,7 @@ private:
         return news;
     }
 
-    /// Gives the worker a moment to end. Returns false if it goes on.
+    /// Gives the worker a moment to end. Returns false if it continues.
     bool finished(std::unique_lock<std::mutex> lock) {
         if (!wire_->changed.wait_for(lock, farewell, [this] { return wire_->done; })) { return false; }
         lock.unlock();

@@ -15,7 +15,7 @@ public:
     /// The first line becomes the run's objective, the rest its instructions. The run's state already has request, input
     /// artifact, feedback, resolution, previous attempt and its errors: do not repeat them here.
     [[nodiscard]] virtual std::string user_message(StageContext& context) = 0;
-    /// Returns empty if the answer holds no artifact. The attempt then fails and is retried.
+    /// Returns empty if the answer contains no artifact. The attempt then fails and is retried.
     [[nodiscard]] virtual std::optional<json::object> parse_response(const AgentOutcome& outcome, StageContext& context) = 0;
     [[nodiscard]] StageResult execute(StageContext& context) override;
 

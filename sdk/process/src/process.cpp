@@ -191,7 +191,9 @@ enum class Input : unsigned char { given = 1, conversation };
 
 Result<void> check_folder(const std::string& directory) {
     struct stat folder {};
-    if (::stat(directory.c_str(), &folder) != 0) { return cannot_start("The working directory is not there", errno, directory); }
+    if (::stat(directory.c_str(), &folder) != 0) {
+        return cannot_start("The working directory does not exist", errno, directory);
+    }
     if (!S_ISDIR(folder.st_mode)) { return cannot_start("The working directory is not a folder", ENOTDIR, directory); }
     return {};
 }
@@ -243,7 +245,7 @@ void give_streams(SpawnSettings& settings, const Streams& streams) {
     ::posix_spawn_file_actions_addclosefrom_np(&settings.actions, streams.extra.open() ? 5 : 3);
 }
 
-/// Gives the child a session of its own, and no signal that is blocked or handled.
+/// Gives the child its own session, with no signal blocked or handled.
 void reset_signals(SpawnSettings& settings) {
     sigset_t none, all;
     ::sigemptyset(&none);

@@ -46,7 +46,7 @@ Error is_folder(const std::string& path) {
             ErrorKind::invalid};
 }
 Error there_already(const std::string& path) {
-    return {"AF-TOOL-035", "'" + path + "' exists already.", path,
+    return {"AF-TOOL-035", "'" + path + "' already exists.", path,
             "Change it with edit_file. Otherwise leave it and choose another path.", ErrorKind::conflict};
 }
 bool is_binary(std::string_view bytes) noexcept {

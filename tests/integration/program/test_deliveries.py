@@ -274,12 +274,12 @@ class TestFilesThatActLater(DeliveriesTest):
         status = self.run_program("status", self.task(), "--json").json
         self.assertEqual(status["current_stage"], "green")
         artifact = (self.repository / ".agentforge/tasks" / self.task() / "artifacts/phases/green/implementation.yaml").read_text()
-        self.assertIn(f"{self.WORKFLOW} acts later, outside the sandbox; it holds sha256", artifact)
+        self.assertIn(f"{self.WORKFLOW} takes effect later, outside the sandbox; its sha256 is", artifact)
         self.assertIn("+on: push", self.run_program("diff", self.task()).out)
         outcome = self.assert_code(self.run_program("approve", self.task()), 0)
         branch = "agentforge/" + self.task()
         self.assertEqual(self.git("show", f"{branch}:{self.WORKFLOW}"), "on: push\n")
-        self.assertIn(f"- {self.WORKFLOW} acts later", self.git("log", "-1", "--format=%B", branch))
+        self.assertIn(f"- {self.WORKFLOW} takes effect later", self.git("log", "-1", "--format=%B", branch))
         self.assertNotIn(".envrc", self.git("ls-tree", "-r", "--name-only", branch))
         self.assertIn("AF-TOOL-016", str(self.journal()))
 

@@ -279,7 +279,7 @@ class TestDelivery(ProgramTest):
         self.assertEqual(len(self.journal()), records)
 
     def test_a_completed_task_cannot_be_aborted(self):
-        self.assert_error(self.run_program("abort", self.task()), "AF-ORCH-042", "has ended already")
+        self.assert_error(self.run_program("abort", self.task()), "AF-ORCH-042", "has already ended")
 
 
 class TestPlaces(ProgramTest):

@@ -292,10 +292,10 @@ class TestFeedbackFile(IterationTest):
         self.assert_code(self.design("--iterate", transcript=transcript), 22)
         outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", self.feedback_file(specific_issues=[self.MUST])), 22)
         self.assertEqual(len(self.records("artifact_rejected")), 1)
-        self.assertIn("it is as it was: requirements.REQ-003: Missing a measurable criterion", self.records("artifact_rejected")[0]["errors"][0])
-        self.assertIn("NOT addressed, as it was: requirements.REQ-003: Missing a measurable criterion", outcome.out)
+        self.assertIn("but it is unchanged: requirements.REQ-003: Missing a measurable criterion", self.records("artifact_rejected")[0]["errors"][0])
+        self.assertIn("NOT addressed, unchanged: requirements.REQ-003: Missing a measurable criterion", outcome.out)
         for command in (("status", self.task()), ("escalations", "show", self.status()["approval"]["id"])):
-            self.assertIn("NOT addressed, as it was: requirements.REQ-003", self.assert_code(self.run_program(*command), 0).out)
+            self.assertIn("NOT addressed, unchanged: requirements.REQ-003", self.assert_code(self.run_program(*command), 0).out)
 
     def test_what_names_no_place_is_left_to_the_person(self):
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, better")), 22)

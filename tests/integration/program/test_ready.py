@@ -206,7 +206,7 @@ class TestSetUp(ProgramTest):
         dry = ("start", "--transcript", TRANSCRIPT, "--dry-run", "x")
         self.assert_error(self.run_program(*dry), "AF-GATE-100", "tool/go.sum", "agentforge setup")
         shown = self.assert_code(self.run_program("setup", "--show"), 0)
-        for words in ("not there", "tool/go.sum", "go mod download"):
+        for words in ("missing", "tool/go.sum", "go mod download"):
             self.assertIn(words, shown.out)
         fetched = self.assert_code(self.run_program("setup"), 0)
         self.assertIn("Nothing is missing", fetched.out)

@@ -42,9 +42,9 @@ class TerminalTest(ProgramTest):
 class TestLiveView(TerminalTest):
     def test_shows_the_pipeline_what_happens_and_what_it_took(self):
         terminal = self.held(1)
-        terminal.wait_for("the model is asked")
+        terminal.wait_for("asking the model")
         self.assertEqual([re.sub(r"  0:00$", "", line) for line in self.live(terminal)],
-                         ["● " + STAGES, "intake  requirements_analyst  the model is asked", "0:00  tests 21/21"])
+                         ["● " + STAGES, "intake  requirements_analyst  asking the model", "0:00  tests 21/21"])
 
     def test_is_gone_when_the_task_is_over(self):
         terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "intake", REQUEST)
@@ -61,7 +61,7 @@ class TestLiveView(TerminalTest):
 
     def test_survives_a_window_that_becomes_narrower(self):
         terminal = self.held(1)
-        terminal.wait_for("the model is asked")
+        terminal.wait_for("asking the model")
         before = terminal.lines()[0]
         terminal.resize(50)
         terminal.wait_for("● intake  0/8")
@@ -70,7 +70,7 @@ class TestLiveView(TerminalTest):
 
     def test_is_drawn_again_below_the_shell_after_ctrl_z(self):
         terminal = self.held(1)
-        terminal.wait_for("the model is asked")
+        terminal.wait_for("asking the model")
         # Who leads a session is not stopped by its terminal; the shell's job would be.
         os.kill(terminal.process.pid, signal.SIGSTOP)
         drawn = len(terminal.raw)
@@ -87,7 +87,7 @@ class TestLiveView(TerminalTest):
 
     def test_no_color_is_kept_to(self):
         terminal = self.held(1, environment={"NO_COLOR": "1"})
-        terminal.wait_for("the model is asked")
+        terminal.wait_for("asking the model")
         self.assertNotRegex(terminal.raw.decode(), r"\x1b\[[0-9;]*m")
 
     def test_a_dumb_terminal_gets_plain_lines(self):
@@ -97,7 +97,7 @@ class TestLiveView(TerminalTest):
 
     def test_a_locale_without_unicode_gets_ascii(self):
         terminal = self.held(1, environment={"LANG": "C", "LC_ALL": "C"})
-        terminal.wait_for("the model is asked")
+        terminal.wait_for("asking the model")
         self.assertEqual(self.live(terminal)[0], ("* " + STAGES).replace("·", "."))
         self.assertTrue(terminal.raw.isascii())
 
@@ -218,7 +218,7 @@ class TestADay(TerminalTest):
 
     def test_start_watch_resize_interrupt_and_resume(self):
         terminal = self.held(2, "--exit-after", "clarify", columns=200)
-        terminal.wait_for("the model is asked")
+        terminal.wait_for("asking the model")
         watch = Terminal(self, "status", "--watch", columns=80, lines=30)
         watch.wait_for("CLARIFY")
         self.box(watch, 80, *self.watched("CLARIFY", " Last: complete (0 s ago)"))
@@ -279,7 +279,7 @@ class TestADay(TerminalTest):
 
     def test_a_terminal_without_a_cursor_gets_the_watched_box_again_below(self):
         terminal = self.held(1)
-        terminal.wait_for("the model is asked")
+        terminal.wait_for("asking the model")
         watch = Terminal(self, "status", "--watch", columns=80, environment={"TERM": "dumb"})
         watch.wait_for("● ")
         watch.press(b"\x03")
@@ -289,7 +289,7 @@ class TestADay(TerminalTest):
 
     def test_following_shows_what_happens_and_ends_with_the_task(self):
         terminal = self.held(2, "--exit-after", "clarify")
-        terminal.wait_for("the model is asked")
+        terminal.wait_for("asking the model")
         follower = Terminal(self, "logs", self.task(), "--follow", columns=60)
         follower.wait_for("stage_started  stage=clarify")
         self.assertTrue(all(len(line) < 60 for line in follower.lines()), follower.text())
@@ -301,7 +301,7 @@ class TestADay(TerminalTest):
 
     def test_ctrl_c_ends_following_and_leaves_the_task_alone(self):
         terminal = self.held(1)
-        terminal.wait_for("the model is asked")
+        terminal.wait_for("asking the model")
         follower = Terminal(self, "logs", self.task(), "--follow")
         follower.wait_for("stage_started  stage=intake")
         follower.press(b"\x03")

@@ -504,7 +504,7 @@ TEST(Pipelines, what_may_come_from_outside_is_no_prerequisite_that_is_provided_w
     const auto set = with_project(
         "mine.yaml", mine("  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-020");
-    EXPECT_THAT(set.error().message, testing::HasSubstr("where nothing comes from outside"));
+    EXPECT_THAT(set.error().message, testing::HasSubstr("if nothing comes from outside"));
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
 }
 
@@ -519,7 +519,7 @@ TEST(Pipelines, a_prerequisite_of_a_stage_that_may_be_skipped_is_refused_where_i
     EXPECT_THAT(
         set.error().message,
         testing::HasSubstr(
-            "stage look builds on a clarification, but no earlier stage that runs produces one where no_ambiguities holds"));
+            "stage look builds on a clarification, but no earlier stage that runs produces one if no_ambiguities is true"));
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:10:"));
     EXPECT_TRUE(
         with_project(
@@ -554,7 +554,7 @@ TEST(Pipelines, an_artifact_from_outside_that_skips_what_a_later_stage_builds_on
         mine(
             "  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: intake\n      skip_if: spec_provided\n    - name: analyze\n      prerequisites: [intake_record]\n    - name: spec\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-020");
-    EXPECT_THAT(set.error().message, testing::HasSubstr("where specification comes from outside"));
+    EXPECT_THAT(set.error().message, testing::HasSubstr("if specification comes from outside"));
 }
 
 TEST(Pipelines, every_way_through_the_shipped_templates_has_what_it_builds_on) {

@@ -126,13 +126,13 @@ TEST(HostileArtifact, deep_nesting_is_refused) {
 TEST(HostileArtifact, too_many_values_are_refused) {
     json::array many(300'000, 1);
     json::object artifact{{"many", many}};
-    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})), "the artifact holds more than 200000 values\n");
+    EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})), "the artifact contains more than 200000 values\n");
 }
 
 TEST(HostileArtifact, too_much_text_is_refused) {
     json::object artifact{{"text", std::string(9UL << 20U, 'x')}};
     EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})),
-              "the artifact holds more than 8388608 bytes of text\n");
+              "the artifact contains more than 8388608 bytes of text\n");
 }
 
 TEST(HostileArtifact, control_characters_of_names_do_not_reach_a_message) {

@@ -117,7 +117,7 @@ TEST(ContractLanguage, datetime_is_checked) {
 TEST(ContractLanguage, unique_items_are_checked) {
     EXPECT_EQ(all(contract(head + "  a: {type: array, unique_items: true, items: {type: integer}}\n")
                       .validate(object(R"({"a": [1, 2, 1]})"), {})),
-              "a[2] is 1, which is in the list already\n");
+              "a[2] is 1, which is already in the list\n");
 }
 
 TEST(ContractLanguage, numbers_are_bounded) {

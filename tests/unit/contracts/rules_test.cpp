@@ -61,7 +61,7 @@ TEST(Rules, a_component_may_be_a_folder) {
 TEST(Rules, a_circle_of_components_is_shown) {
     EXPECT_EQ(broken("no circular dependencies",
                      object(R"({"components": [{"name": "a", "depends_on": ["b"]}, {"name": "b", "depends_on": ["c", "a"]}]})")),
-              "components depend on each other in a circle: a → b → a\n");
+              "components depend on each other in a cycle: a → b → a\n");
 }
 
 TEST(Rules, a_component_that_depends_on_itself_is_a_circle) {

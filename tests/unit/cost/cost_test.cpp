@@ -90,7 +90,7 @@ TEST_F(Prices, figures_beyond_reason_do_not_overflow) {
 
 TEST_F(Prices, the_most_that_a_call_may_cost_takes_the_dearest_kind_of_each_side) {
     const ModelPrice price{3'000'000, 300'000, 3'750'000, 15'000'000, 20'000'000};
-    EXPECT_EQ(price.at_most(1'000, 100), 3'750U + 2'000U);
+    EXPECT_EQ(price.max_cost(1'000, 100), 3'750U + 2'000U);
 }
 
 TEST_F(Prices, a_name_with_a_date_is_found_without_it) {

@@ -18,7 +18,7 @@ GateReport suite_run(std::vector<TestOutcome> tests, bool was_believed = true) {
     report.gate = "tests";
     report.passed = was_believed;
     report.facts = {{"tests_found", true}, {"believed", was_believed}};
-    if (!was_believed) { report.blocking_issues = {"The test run is not believed: it did not finish."}; }
+    if (!was_believed) { report.blocking_issues = {"The test run is not trusted: it did not finish."}; }
     report.tests = std::move(tests);
     return report;
 }
@@ -53,8 +53,7 @@ TEST(SuiteBeforeTheTask, a_run_that_is_not_believed_does_not_speak_where_another
 TEST(SuiteBeforeTheTask, where_no_run_is_believed_it_says_so_and_goes_on) {
     const auto report = baseline_report({suite_run({test_before("a", TestStatus::error)}, false)});
     EXPECT_TRUE(report.passed);
-    EXPECT_EQ(report.summary,
-              "the suite could not be measured before the task: The test run is not believed: it did not finish.");
+    EXPECT_EQ(report.summary, "the suite could not be measured before the task: The test run is not trusted: it did not finish.");
 }
 
 GateReport unmeasurable_run() {

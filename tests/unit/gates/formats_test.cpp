@@ -239,7 +239,7 @@ TEST(CTestFormat, an_assertion_counts_where_the_test_itself_makes_it) {
     run.output = "t: /some/tree/tests/t.cpp:3: int main(): Assertion `a == b' failed.";
     EXPECT_THAT(only_status(run.parse()), HasSubstr("failed_assertion"));
     run.output = "t: /some/tree/src/slug.cpp:3: void n::f(): Assertion `a == b' failed.";
-    EXPECT_THAT(only_status(run.parse()), HasSubstr("error the program did not come to the end of its main"));
+    EXPECT_THAT(only_status(run.parse()), HasSubstr("error the program ended before its main returned"));
 }
 
 TEST(CTestFormat, a_plain_canary_that_passed_is_told) {

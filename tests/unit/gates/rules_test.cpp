@@ -288,7 +288,7 @@ TEST(GreenRule, a_test_that_is_run_or_judged_otherwise_than_in_RED_blocks) {
             EXPECT_TRUE(judge_green(evidence).passed());
             evidence.run.invocations[id] = {now};
             EXPECT_THAT(issues(judge_green(evidence)),
-                        HasSubstr(std::string(id) + " is run or judged otherwise than before the change"));
+                        HasSubstr(std::string(id) + " is run or judged differently than before the change"));
             EXPECT_FALSE(judge_deliver(evidence).passed());
         }
     }

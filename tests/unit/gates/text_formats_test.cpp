@@ -146,13 +146,13 @@ TEST_P(BrokenTap, is_not_complete) { EXPECT_THAT(tap(GetParam().text).problem, H
 
 INSTANTIATE_TEST_SUITE_P(Each, BrokenTap,
                          ::testing::Values(Broken{"nothing", "", "no plan"}, Broken{"no_plan", "ok 1 - a\n", "no plan"},
-                                           Broken{"too_few", "1..3\nok 1 - a\nok 2 - b\n", "announces 3 tests, 2 were told"},
-                                           Broken{"too_many", "1..1\nok 1 - a\nok 2 - b\n", "announces 1 tests, 2 were told"},
+                                           Broken{"too_few", "1..3\nok 1 - a\nok 2 - b\n", "announces 3 tests, 2 were reported"},
+                                           Broken{"too_many", "1..1\nok 1 - a\nok 2 - b\n", "announces 1 tests, 2 were reported"},
                                            Broken{"twice", "1..1\nok 1 - a\n1..1\n", "two plans"},
                                            Broken{"misnumbered", "1..2\nok 1 - a\nok 3 - b\n", "is numbered 3"},
                                            Broken{"bailed_out", "1..2\nok 1 - a\nBail out! no database\n", "no database"},
                                            Broken{"subtest_cut", "    1..2\n    ok 1 - a\nok 1 - parent\n1..1\n",
-                                                  "announces 2 tests, 1 were told"},
+                                                  "announces 2 tests, 1 were reported"},
                                            Broken{"inside_details", "1..1\nnot ok 1 - a\n  ---\n  error: 'x'\n", "middle"}),
                          [](const auto& each) { return std::string(each.param.name); });
 

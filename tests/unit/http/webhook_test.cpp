@@ -175,9 +175,9 @@ TEST_F(Webhook, WithoutAnAddressItSaysWhichVariable) {
 TEST_F(Webhook, AnAddressThatIsNoneIsRefusedWithItsReason) {
     for (const auto& [address, reason] : {std::pair("ftp://x", "must begin with http:// or https://"),
                                           {"not a url", "must begin with http:// or https://"},
-                                          {"https://u:p@example.com/x", "must not hold a user or password"},
+                                          {"https://u:p@example.com/x", "must not contain a user or password"},
                                           {"https://example.com:99999/x", "names no host and port"},
-                                          {"https://example.com/x?a#b", "must not hold a fragment"}}) {
+                                          {"https://example.com/x?a#b", "must not contain a fragment"}}) {
         variables_["AGENTFORGE_WEBHOOK_URL"] = address;
         EXPECT_EQ(failure().message, "the webhook has no address: AGENTFORGE_WEBHOOK_URL " + std::string(reason));
     }

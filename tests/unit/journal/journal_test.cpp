@@ -117,7 +117,7 @@ TEST_F(JournalFile, knows_the_hash_that_it_ends_with) {
     EXPECT_FALSE(Journal::ends_with(path_, journal.head().hash)) << "not whole";
 }
 
-TEST_F(JournalFile, goes_on_where_another_object_stopped) {
+TEST_F(JournalFile, continues_where_another_object_stopped) {
     {
         Journal journal = create();
         append(journal, 2);
@@ -154,13 +154,13 @@ TEST_F(JournalFile, is_created_once) {
     EXPECT_EQ(again.error().kind, ErrorKind::conflict);
 }
 
-TEST_F(JournalFile, is_not_created_where_its_folder_is_missing) {
+TEST_F(JournalFile, is_not_created_if_its_folder_is_missing) {
     const auto journal = Journal::create(folder_.path() / "no" / "actions.yaml", {});
     ASSERT_FALSE(journal.ok());
     EXPECT_EQ(journal.error().kind, ErrorKind::io);
 }
 
-TEST_F(JournalFile, refuses_header_fields_that_are_no_words) {
+TEST_F(JournalFile, refuses_header_fields_that_are_not_words) {
     for (const char* key : {"actions", "agentforge_journal", "yes", "null", "", "a b", "A", "1a", "a:b"}) {
         const auto journal = Journal::create(path_, {{key, 1}});
         ASSERT_FALSE(journal.ok()) << key;
@@ -170,7 +170,7 @@ TEST_F(JournalFile, refuses_header_fields_that_are_no_words) {
     EXPECT_FALSE(fs::exists(path_));
 }
 
-TEST_F(JournalFile, that_is_not_there_is_not_found) {
+TEST_F(JournalFile, that_does_not_exist_is_not_found) {
     EXPECT_EQ(Journal::open(path_).error().code, "AF-JRNL-007");
     EXPECT_EQ(Journal::read(path_).error().kind, ErrorKind::not_found);
 }
@@ -184,7 +184,7 @@ TEST_F(JournalFile, that_is_a_folder_or_a_link_is_refused) {
     EXPECT_EQ(Journal::open(folder_.path() / "link").error().code, "AF-JRNL-009");
 }
 
-TEST_F(JournalFile, refuses_bodies_that_another_reader_would_read_differently_and_goes_on) {
+TEST_F(JournalFile, refuses_bodies_that_another_reader_would_read_differently_and_continues) {
     Journal journal = create();
     json::value deep = 1;
     for (int i = 0; i < 61; ++i) { deep = json::array{deep}; }
@@ -277,7 +277,7 @@ TEST_F(JournalFile, cut_at_any_byte_of_its_last_record_opens_with_the_records_be
     }
 }
 
-TEST_F(JournalFile, keeps_every_torn_end_under_a_name_of_its_own) {
+TEST_F(JournalFile, keeps_every_torn_end_under_a_separate_name) {
     {
         Journal journal = create();
         append(journal, 1);
@@ -301,7 +301,7 @@ TEST_F(JournalFile, a_last_line_of_zeros_is_a_torn_end) {
     EXPECT_EQ(Journal::open(path_)->head().seq, 1U);
 }
 
-TEST_F(JournalFile, a_changed_byte_anywhere_is_never_read_as_truth) {
+TEST_F(JournalFile, detects_a_changed_byte_anywhere) {
     Journal journal = create();
     append(journal, 3);
     const std::string all = bytes();
@@ -368,7 +368,7 @@ TEST_F(JournalFile, notices_records_left_out_repeated_or_in_another_order) {
     }
 }
 
-TEST_F(JournalFile, notices_another_header_even_of_a_valid_form) {
+TEST_F(JournalFile, detects_a_replaced_header_of_valid_form) {
     {
         Journal journal = create();
         append(journal, 1);
@@ -379,7 +379,7 @@ TEST_F(JournalFile, notices_another_header_even_of_a_valid_form) {
     EXPECT_EQ(Journal::open(path_).error().code, "AF-JRNL-002");
 }
 
-TEST_F(JournalFile, refuses_files_that_are_no_journal) {
+TEST_F(JournalFile, refuses_files_that_are_not_journals) {
     for (const std::string& text : {std::string(), std::string("actions:\n"), std::string("agentforge_journal: 0\nactions:\n"),
                                     std::string("agentforge_journal: 1\n"), std::string("agentforge_journal: 1\nactions:"),
                                     std::string("agentforge_journal: 1\na: b\nactions:\n"),
@@ -389,13 +389,13 @@ TEST_F(JournalFile, refuses_files_that_are_no_journal) {
     }
 }
 
-TEST_F(JournalFile, names_a_format_that_is_newer_than_it_knows) {
+TEST_F(JournalFile, reports_a_newer_format) {
     put("agentforge_journal: 2\nactions:\n");
     EXPECT_EQ(Journal::open(path_).error().code, "AF-JRNL-008");
     EXPECT_EQ(bytes(), "agentforge_journal: 2\nactions:\n");
 }
 
-TEST_F(JournalFile, goes_on_through_interrupted_and_short_writes) {
+TEST_F(JournalFile, completes_interrupted_and_short_writes) {
     FailingDisk disk;
     Journal journal = create(disk);
     disk.interruptions = 3;
@@ -426,7 +426,7 @@ TEST_P(JournalFailure, of_a_write_cuts_back_and_refuses_further_appends) {
     append(*again, 1);
 }
 
-TEST_P(JournalFailure, of_a_sync_is_never_tried_again) {
+TEST_P(JournalFailure, of_a_sync_is_never_retried) {
     FailingDisk disk;
     Journal journal = create(disk);
     append(journal, 1);
@@ -472,7 +472,7 @@ TEST_F(JournalFile, a_torn_end_that_cannot_be_cut_off_is_an_error) {
     EXPECT_EQ(Journal::open(path_, disk).error().code, "AF-JRNL-003");
 }
 
-TEST_F(JournalFile, notices_another_writer_and_destroys_nothing_of_it) {
+TEST_F(JournalFile, detects_another_writer_and_keeps_its_records) {
     Journal journal = create();
     append(journal, 1);
     auto other = Journal::open(path_);
@@ -586,7 +586,7 @@ protected:
     const fs::path history_ = child_.parent_path() / "history" / "task-a.yaml";
 };
 
-TEST_F(ForkedJournal, begins_with_the_records_of_the_other_and_goes_on_after_them) {
+TEST_F(ForkedJournal, begins_with_the_records_of_its_parent_and_continues_after_them) {
     auto journal = Journal::open(child_);
     ASSERT_TRUE(journal.ok()) << journal.error().to_string();
     EXPECT_EQ(journal->head().seq, 2U);
@@ -600,19 +600,19 @@ TEST_F(ForkedJournal, begins_with_the_records_of_the_other_and_goes_on_after_the
     EXPECT_EQ(all->at(2).type(), "forked");
 }
 
-TEST_F(ForkedJournal, copies_nothing_and_outlives_the_other) {
+TEST_F(ForkedJournal, copies_nothing_and_outlives_its_parent) {
     EXPECT_TRUE(fs::equivalent(history_, path_));
     fs::remove(path_);
     EXPECT_EQ(Journal::read(child_).value().size(), 2U);
 }
 
-TEST_F(ForkedJournal, is_the_same_when_the_other_goes_on) {
+TEST_F(ForkedJournal, is_unaffected_when_its_parent_continues) {
     auto parent = Journal::open(path_);
     ASSERT_TRUE(parent->append({{"type", "step"}}).ok());
     EXPECT_EQ(Journal::read(child_).value().size(), 2U);
 }
 
-TEST_F(ForkedJournal, finds_another_history_in_its_place) {
+TEST_F(ForkedJournal, detects_a_missing_or_replaced_history) {
     fs::remove(history_);
     EXPECT_EQ(Journal::read(child_).error().code, "AF-JRNL-013");
     auto other = Journal::create(history_, {{"task_id", "task-a"}});
@@ -620,7 +620,7 @@ TEST_F(ForkedJournal, finds_another_history_in_its_place) {
     EXPECT_EQ(Journal::read(child_).error().code, "AF-JRNL-013");
 }
 
-TEST_F(ForkedJournal, is_refused_where_its_header_names_no_record) {
+TEST_F(ForkedJournal, is_refused_if_its_header_names_no_record) {
     const fs::path wrong = child_.parent_path() / "wrong.yaml";
     ASSERT_TRUE(write_file_atomic(wrong,
                                   "agentforge_journal: 1\nforked_from: {\"task\": \"../task-a\", \"seq\": 2, \"hash\": \"" +
@@ -647,7 +647,7 @@ TEST_F(ForkedJournal, may_be_forked_again) {
     EXPECT_EQ(Journal::read(grandchild).value().size(), 3U);
 }
 
-TEST(JournalFormat, ANewerOneIsNamedAndNotCalledDamaged) {
+TEST(JournalFormat, ANewerFormatIsReportedAsNewerNotDamaged) {
     const TemporaryDirectory folder("journal-format");
     const auto file = folder.path() / "actions.yaml";
     ASSERT_TRUE(write_file_atomic(file, "agentforge_journal: 12\ntask_id: \"x\"\nactions:\n", Durability::cached).ok());
@@ -658,7 +658,7 @@ TEST(JournalFormat, ANewerOneIsNamedAndNotCalledDamaged) {
     EXPECT_EQ(Journal::open(file).error().code, "AF-JRNL-008");
 }
 
-TEST(JournalFormat, WhatIsNoNumberIsDamage) {
+TEST(JournalFormat, ANonNumericFormatIsDamage) {
     const TemporaryDirectory folder("journal-format");
     const auto file = folder.path() / "actions.yaml";
     for (const char* line : {"agentforge_journal: one\n", "agentforge_journal: \n", "agentforge_journal: 99999999999999\n",

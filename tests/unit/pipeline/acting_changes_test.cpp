@@ -68,7 +68,7 @@ TEST_F(ActingFilesTest, a_person_approves_what_a_link_that_acts_leads_to) {
     const auto waiting = bench.start(options({"docs/handbook.md"}, writes("docs/handbook.md", "Be kind\n"), leaves_it));
     EXPECT_EQ(waiting.waiting_for, "approval");
     EXPECT_THAT(bench.state(waiting.task_id).resumption.shown_by_content,
-                ::testing::ElementsAre(::testing::StartsWith("docs/handbook.md acts later (CLAUDE.md is a link to it)")));
+                ::testing::ElementsAre(::testing::StartsWith("docs/handbook.md takes effect later (CLAUDE.md is a link to it)")));
 }
 
 TEST_F(ActingFilesTest, a_person_approves_the_content_once) {

@@ -36,7 +36,7 @@ TEST(TracedTests, a_test_case_of_the_specification_names_its_requirement) {
     EXPECT_THAT(traced("def test_tc_7():\n    pass\n", {"test_tc_7"}), ::testing::ElementsAre("REQ-002"));
 }
 
-TEST(TracedTests, what_stands_before_the_first_test_holds_for_the_file) {
+TEST(TracedTests, a_requirement_named_before_the_first_test_applies_to_the_whole_file) {
     EXPECT_THAT(traced("# all of REQ-002\n\ndef test_a(): pass\n", {"test_a"}), ::testing::ElementsAre("REQ-002"));
 }
 
@@ -44,11 +44,11 @@ TEST(TracedTests, a_specification_with_one_requirement_needs_no_mention) {
     EXPECT_THAT(traced("def test_a(): pass\n", {"test_a"}, {"REQ-009"}), ::testing::ElementsAre("REQ-009"));
 }
 
-TEST(TracedTests, what_is_not_said_stays_open) {
+TEST(TracedTests, a_test_that_names_no_requirement_has_none) {
     EXPECT_THAT(traced("def test_a(): pass\n# REQ-0011\n", {"test_a"}), ::testing::ElementsAre(""));
 }
 
-TEST(TracedTests, a_requirement_that_the_specification_lacks_is_no_other_one) {
+TEST(TracedTests, an_id_that_the_specification_lacks_matches_no_requirement) {
     for (const char* comment : {"# REQ-099", "# req_099", "# see Req099."}) {
         const auto tests =
             trace_tests(std::string(comment) + "\ndef test_a(): pass\n", {"test_a"}, specification_with({"REQ-001"}));
@@ -60,7 +60,7 @@ TEST(TracedTests, a_requirement_that_the_specification_lacks_is_no_other_one) {
                 ::testing::ElementsAre("REQ-001"));
 }
 
-TEST(TracedTests, a_guard_says_so) {
+TEST(TracedTests, a_comment_marks_a_guard) {
     EXPECT_THAT(traced("# REQ-001 (guard)\ndef test_a(): pass\n", {"test_a"}), ::testing::ElementsAre("REQ-001 guard"));
 }
 

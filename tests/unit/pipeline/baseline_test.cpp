@@ -114,7 +114,7 @@ TEST_F(BaselineTest, a_suite_that_cannot_be_measured_pauses_the_task_before_its_
         if (mended) { return suite(call, {{"old", TestStatus::passed}}); }
         GateReport report =
             gate_report(call, false, {{"tests_found", true}, {"believed", false}, {"unmeasurable", json::array{"no plan"}}});
-        report.tests.push_back({"old", "old", "t.py", 1, TestStatus::error, "not believed"});
+        report.tests.push_back({"old", "old", "t.py", 1, TestStatus::error, "not trusted"});
         return report;
     };
     std::vector<std::string> entered;

@@ -159,7 +159,7 @@ TEST(HandBack, all_other_tests_must_pass) {
 TEST(HandBack, a_run_that_is_not_believed_proves_nothing) {
     GateReport report = one_fails();
     report.facts["believed"] = false;
-    EXPECT_THAT(refusal(claim(), report), HasSubstr("not believed"));
+    EXPECT_THAT(refusal(claim(), report), HasSubstr("not trusted"));
     EXPECT_THAT(refusal(claim(), GateReport{}), HasSubstr("no test could be run"));
 }
 

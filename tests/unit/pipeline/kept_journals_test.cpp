@@ -148,7 +148,7 @@ TEST(KeptJournals, a_rebase_cannot_name_the_file_that_was_delivered) {
     rebased->body["patch_file"] = "../../x";
     const auto state = fold_all(journal);
     ASSERT_FALSE(state.ok());
-    EXPECT_EQ(state.error().message, "the journal holds a record with the unknown field `patch_file`");
+    EXPECT_EQ(state.error().message, "the journal contains a record with the unknown field `patch_file`");
 }
 
 TEST(KeptJournals, a_usage_that_is_no_number_of_tokens_is_refused) {

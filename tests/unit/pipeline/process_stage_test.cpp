@@ -116,7 +116,7 @@ TEST_F(ProcessStages, TheyLogThroughTheHost) {
 TEST_F(ProcessStages, AParameterOfAWrongTypeIsRefused) {
     const auto answer = serve_stage(context_, "host/run_contract", {{"contract", 7}});
     ASSERT_TRUE(answer && !answer->ok());
-    EXPECT_THAT(answer->error().message, HasSubstr("must be a text"));
+    EXPECT_THAT(answer->error().message, HasSubstr("must be a string"));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"properties_list", R"({"properties": []})", "config_schema.properties must be an object"},
                     Bad{"property_text", R"({"properties": {"a": "string"}})",
                         "config_schema.properties.a must be a schema object"},
-                    Bad{"pattern_number", R"({"properties": {"a": {"pattern": 5}}})", "a.pattern must be a text"},
+                    Bad{"pattern_number", R"({"properties": {"a": {"pattern": 5}}})", "a.pattern must be a string"},
                     Bad{"pattern_broken", R"({"properties": {"a": {"pattern": "("}}})", "is not a regular expression"},
                     Bad{"reference", R"({"properties": {"a": {"$ref": "http://example.org"}}})", "manifest stands alone"},
                     Bad{"empty_enum", R"({"properties": {"a": {"enum": []}}})", "one value or more"},

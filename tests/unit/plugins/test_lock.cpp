@@ -310,8 +310,8 @@ TEST_P(BrokenLockFile, is_named_with_its_place) {
 INSTANTIATE_TEST_SUITE_P(
     , BrokenLockFile,
     testing::Values(
-        BrokenLock{"not_yaml", "agentforge_lock: [", "", ":1:1"}, BrokenLock{"a_list", "- 1\n", "must hold", ":1:1"},
-        BrokenLock{"empty", "", "must hold", ":1:1"},
+        BrokenLock{"not_yaml", "agentforge_lock: [", "", ":1:1"}, BrokenLock{"a_list", "- 1\n", "must contain", ":1:1"},
+        BrokenLock{"empty", "", "must contain", ":1:1"},
         BrokenLock{"unknown_field", "agentforge_lock: 1\nplugin: []\n", "did you mean `plugins`", ":2:1"},
         BrokenLock{"no_version", "plugins: []\n", "`agentforge_lock` must be 1, found nothing", ":1:1"},
         BrokenLock{"newer_version", "agentforge_lock: 2\nplugins: []\n", "found 2", ":1:18"},

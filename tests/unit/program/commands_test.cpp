@@ -332,7 +332,7 @@ TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"continue"}, "`agentforge continue` needs TASK"},
         {{"feedback"}, "`agentforge feedback` needs TASK"},
-        {{"start", "a", "b"}, "`agentforge start` does not take `b`; put a text of several words in quotes"},
+        {{"start", "a", "b"}, "`agentforge start` does not take `b`; put several words in quotes"},
         {{"run", "requests.txt", "nope"}, "`agentforge run` does not take `nope`; it takes one FILE\n"},
         {{"inspect", "t", "--step", "0"}, "--step cannot be 0; it must be above 0"},
         {{"start", "x", "--output-format", "yaml"}, "`yaml` is not a value of --output-format"},
@@ -385,7 +385,7 @@ TEST(WrongUse, NamesTheUnknownOptionBeforeWhatItLeftMissing) {
                 HasSubstr("`agentforge start` has no option `--suprvised`\n  did you mean `--supervised`?"));
     EXPECT_THAT(answer({"status", "-j"}).err, HasSubstr("`agentforge status` has no option `-j`"));
     EXPECT_THAT(answer({"start", "--reason is missing"}).err,
-                HasSubstr("put a text that begins with `-` after `--`: agentforge start -- "));
+                HasSubstr("put an argument that begins with `-` after `--`: agentforge start -- "));
     EXPECT_THAT(answer({"abort", "--reason", "-x is wrong", "--nosuch"}).err, HasSubstr("no option `--nosuch`"));
 }
 

@@ -84,7 +84,7 @@ TEST(LiveView, SaysHowLongTheModelIsAsked) {
     watched.begin();
     watched.tell(Watched::asked());
     watched.now += seconds(65);
-    EXPECT_EQ(watched.lines().at(1), "spec  software_architect  the model is asked  1:05");
+    EXPECT_EQ(watched.lines().at(1), "spec  software_architect  asking the model  1:05");
 }
 
 TEST(LiveView, ShowsTheFiguresThatAreKnown) {
@@ -105,7 +105,7 @@ TEST(LiveView, ShowsTheStepUnderWay) {
     watched.begin();
     watched.step(4, 0, 0);
     watched.tell(Watched::asked());
-    EXPECT_EQ(watched.lines().at(1), "spec  software_architect  step 5  the model is asked");
+    EXPECT_EQ(watched.lines().at(1), "spec  software_architect  step 5  asking the model");
 }
 
 TEST(LiveView, GoesOnWithTheFiguresOfAStageThatWasEnteredBefore) {

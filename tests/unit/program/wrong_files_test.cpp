@@ -107,7 +107,7 @@ const std::vector<Fault>& faults_of_yaml() {
         {"a_number_beyond_64_bits", "a: 99999999999999999999\n", "AF-CONF-006", ":1:4"},
         {"a_value_inside_itself", "a: &a [*a]\n", "AF-CONF-007", ":1:8"},
         {"a_bomb_of_aliases", bomb(), "AF-CONF-008", ":3:"},
-        {"a_hundred_and_one_levels", deep(101), "AF-CONF-008", ":1:"},
+        {"more_than_100_levels", deep(101), "AF-CONF-008", ":1:"},
         {"latin_1", "a: caf\xe9\n", "AF-CONF-009", ":1:7"},
         {"utf_16",
          std::string("\xff\xfe"
@@ -165,48 +165,48 @@ TEST_P(EveryFile, is_refused_with_its_place_for_an_unknown_key) {
     EXPECT_THAT(result.error().message, ::testing::HasSubstr("agentforg"));
 }
 
-TEST_P(EveryFile, is_refused_where_it_is_a_list) {
+TEST_P(EveryFile, is_refused_if_it_is_a_list) {
     const auto result = read("- 1\n");
     ASSERT_FALSE(result.ok());
     EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file)) << result.error().to_string();
 }
 
-TEST_P(EveryFile, is_refused_where_it_is_a_single_word) {
+TEST_P(EveryFile, is_refused_if_it_is_a_single_word) {
     const auto result = read("word\n");
     ASSERT_FALSE(result.ok());
     EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file)) << result.error().to_string();
 }
 
-TEST_P(EveryFile, shows_nothing_raw_that_acts_on_a_terminal) {
+TEST_P(EveryFile, puts_no_carriage_return_into_an_error) {
     const auto result = read("\"k\\u202e\\e[2J\": 1\n");
     ASSERT_FALSE(result.ok());
     const std::string told = result.error().to_string();
-    // Output goes through `printable` again. The byte order mark and the rest must not split a line.
+    // `printable` escapes the output later. Until then, nothing in the key may split a line.
     EXPECT_EQ(told.find('\r'), std::string::npos);
 }
 
-TEST_P(EveryFile, is_refused_where_a_folder_stands_in_its_place) {
+TEST_P(EveryFile, is_refused_if_it_is_a_folder) {
     std::filesystem::create_directories(folder_.path() + "/" + GetParam().file);
     expect_refused("AF-BASE-011");
 }
 
-TEST_P(EveryFile, is_refused_where_a_pipe_stands_in_its_place_and_is_not_waited_for) {
+TEST_P(EveryFile, is_refused_without_waiting_if_it_is_a_pipe) {
     ASSERT_EQ(::mkfifo(place().c_str(), 0600), 0);
     expect_refused("AF-BASE-011");
 }
 
-TEST_P(EveryFile, is_refused_where_it_links_to_itself) {
+TEST_P(EveryFile, is_refused_if_it_links_to_itself) {
     const auto file = place();
     std::filesystem::create_symlink(file.filename(), file);
     expect_refused("AF-BASE-011");
 }
 
-TEST_P(EveryFile, is_refused_where_it_links_to_nothing) {
+TEST_P(EveryFile, is_refused_if_it_is_a_dangling_link) {
     std::filesystem::create_symlink("/nowhere/at/all", place());
     expect_refused();
 }
 
-TEST_P(EveryFile, is_refused_where_it_has_more_than_its_bytes) {
+TEST_P(EveryFile, is_refused_if_it_is_too_large) {
     const auto result = read("a: " + std::string(9U << 20U, 'x') + "\n");
     ASSERT_FALSE(result.ok());
     EXPECT_THAT(result.error().message, ::testing::HasSubstr("larger than"));
@@ -231,7 +231,7 @@ TEST(WrongPlaces, a_folder_among_definitions_is_refused_by_name) {
     EXPECT_THAT(files.error().message, ::testing::HasSubstr("folder"));
 }
 
-TEST(WrongPlaces, notes_and_what_editors_leave_are_passed_over) {
+TEST(WrongPlaces, notes_and_editor_backups_are_ignored) {
     const Folder folder;
     for (const char* name :
          {"README", "README.md", "notes.txt", "a.yaml~", "a.yaml.bak", ".a.yaml.swp", ".hidden.yaml", "a.yaml.orig"}) {
@@ -265,7 +265,7 @@ TEST(WrongManifests, each_fault_is_refused_with_its_place) {
     }
 }
 
-TEST(WrongAgents, a_cycle_of_extends_is_refused_by_both_names) {
+TEST(WrongAgents, a_cycle_of_extends_is_refused) {
     const Folder folder;
     folder.write("product/a.yaml", "extends: \"agentforge:b\"\nagent: {role: a}\n");
     folder.write("product/b.yaml", "extends: \"agentforge:a\"\nagent: {role: b}\n");

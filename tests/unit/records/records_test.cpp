@@ -47,7 +47,7 @@ TYPED_TEST(EachRecord, is_refused_with_a_field_that_it_does_not_have) {
     const auto read = read_record(body);
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code, "AF-TASK-011");
-    EXPECT_EQ(read.error().message, "the journal holds a record with the unknown field `colour`");
+    EXPECT_EQ(read.error().message, "the journal contains a record with the unknown field `colour`");
 }
 
 TYPED_TEST(EachRecord, is_refused_where_a_field_has_another_type) {
@@ -71,7 +71,7 @@ TEST(Records, a_required_field_that_is_missing_is_named) {
     const auto read = read_record(body);
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code, "AF-TASK-012");
-    EXPECT_EQ(read.error().message, "a journal record is incomplete: field `tree` must be a text");
+    EXPECT_EQ(read.error().message, "a journal record is incomplete: field `tree` must be a string");
     EXPECT_EQ(read.error().where, "actions.yaml, record 7, type gate");
 }
 
@@ -141,7 +141,7 @@ TEST(Records, an_unknown_field_inside_a_part_is_of_a_newer_version) {
     const auto read = read_record(body);
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code, "AF-TASK-011");
-    EXPECT_EQ(read.error().message, "the journal holds a record with the unknown field `colour`");
+    EXPECT_EQ(read.error().message, "the journal contains a record with the unknown field `colour`");
 }
 
 TEST(Records, a_word_that_is_not_of_its_list_is_refused) {

@@ -65,7 +65,7 @@ TEST_F(Faults, ACallThatHangsEndsAtItsDeadline) {
     slow.timeout = milliseconds(200);
     const auto result = call(slow, "fake__trigger");
     EXPECT_THAT(code(result) + " " + message(result),
-                AllOf(HasSubstr("AF-MCP-010"), HasSubstr("within 200 ms"), HasSubstr("was ended")));
+                AllOf(HasSubstr("AF-MCP-010"), HasSubstr("within 200 ms"), HasSubstr("was stopped")));
 }
 
 TEST_F(Faults, AServerThatIsOnlySlowLivesOn) {

@@ -346,7 +346,7 @@ TEST(TaskRecords, a_step_has_one_answer) {
     json::object answer = answer_record();
     answer["usage"] = {{"input_tokens", 100}, {"output_tokens", 10}};
     ASSERT_TRUE(take(state, answer).ok());
-    expect_refused(state, answer, "AF-TASK-010", "its step has an answer already");
+    expect_refused(state, answer, "AF-TASK-010", "its step already has an answer");
     EXPECT_EQ(state.ledger.total().calls, 1U);
 }
 
@@ -404,10 +404,10 @@ TEST(TaskRecords, a_call_finishes_once_and_only_if_it_began) {
     TaskState state = at_work();
     expect_refused(state, call_record("call_finished", 1), "AF-TASK-010", "call 1 of its visit is not under way");
     ASSERT_TRUE(take(state, call_record("call_started", 1)).ok());
-    expect_refused(state, call_record("call_started", 1), "AF-TASK-010", "call 1 of its visit was made before");
+    expect_refused(state, call_record("call_started", 1), "AF-TASK-010", "call 1 of its visit was already made");
     json::object other = call_record("call_finished", 1);
     other["input_hash"] = "h2";
-    expect_refused(state, other, "AF-TASK-010", "call 1 is of `run_gate` with other input");
+    expect_refused(state, other, "AF-TASK-010", "call 1 is of `run_gate` with different input");
     ASSERT_TRUE(take(state, call_record("call_finished", 1)).ok());
     expect_refused(state, call_record("call_finished", 1), "AF-TASK-010", "call 1 of its visit is not under way");
 }
@@ -483,7 +483,7 @@ TEST(TaskRecords, plugins_have_an_id_a_version_a_hash_and_a_source) {
     const json::object plugin{{"id", "org.x"}, {"version", "1.0.0"}, {"sha256", "h"}, {"source", "shipped"}};
     ASSERT_TRUE(take(state, {{"type", "plugins"}, {"in_use", json::array{plugin}}}).ok());
     for (const json::value& odd : {json::value("all"), json::value(json::array{1}), json::value(json::array{json::object()})}) {
-        expect_refused(state, {{"type", "plugins"}, {"in_use", odd}}, "AF-TASK-010", "its plugins are no list");
+        expect_refused(state, {{"type", "plugins"}, {"in_use", odd}}, "AF-TASK-010", "its plugins are not a list");
     }
     expect_refused(state, {{"type", "plugins"}}, "AF-TASK-010", "it names no list of plugins");
 }

@@ -13,7 +13,7 @@ namespace {
 }
 
 std::string text(std::string_view key, const json::value& value) {
-    if (!value.is_string()) { refuse(key, "must be a text"); }
+    if (!value.is_string()) { refuse(key, "must be a string"); }
     return std::string(value.get_string());
 }
 
@@ -63,7 +63,7 @@ Headers headers(std::string_view key, const json::value& value) {
     for (const auto& [name, content] : value.get_object()) {
         if (!is_header_name(name)) { refuse(key, "names '" + std::string(name) + "', which is not a header's name"); }
         if (!content.is_string() || !is_header_value({content.get_string().data(), content.get_string().size()})) {
-            refuse(key, "must give '" + std::string(name) + "' a text of one line");
+            refuse(key, "must give '" + std::string(name) + "' a string of one line");
         }
         if (is_one_of_ours(name)) { refuse(key, "must not set '" + std::string(name) + "', which belongs to the connection"); }
         read.emplace_back(name, content.get_string());
@@ -115,7 +115,7 @@ Settings read_settings(const json::object& object, const Service& service, const
             refuse(key, "is not read");
         }
     }
-    if (!is_header_value(settings.version)) { refuse("version", "must be a text of one line"); }
+    if (!is_header_value(settings.version)) { refuse("version", "must be a string of one line"); }
     auto server = read_address(base_url);
     if (!server.ok()) {
         throw std::invalid_argument(server.error().message + ": '" + (base_url.find('@') == std::string::npos ? base_url : "…") +
@@ -128,7 +128,7 @@ Settings read_settings(const json::object& object, const Service& service, const
     settings.needs_key = !settings.key_variable.empty();
     if (settings.needs_key) { settings.key = variable(settings.key_variable); }
     if (!is_header_value(settings.key)) {
-        throw std::invalid_argument("the key in " + settings.key_variable + " holds a line end or control character");
+        throw std::invalid_argument("the key in " + settings.key_variable + " contains a line end or control character");
     }
     return settings;
 }

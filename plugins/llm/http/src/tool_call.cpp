@@ -37,7 +37,7 @@ Result<void> take_calls(std::vector<CallPieces> pieces, Completion& completion) 
             if (completion.stop_reason != StopReason::length) {
                 return Error{"AF-LLM-105",
                              "the call of '" + excerpt(piece.name, 80) +
-                                 "' was not carried out: its arguments are no JSON object" +
+                                 "' was not carried out: its arguments are not a JSON object" +
                                  (failed ? " (" + failed.message() + ")" : "") + ": " + excerpt(piece.arguments, 160),
                              "", "Call it again; escape line ends and quotes inside texts.", ErrorKind::invalid};
             }
