@@ -39,8 +39,8 @@ Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, cons
     const ProcessRequest request = own_git(git, program.environment, {"update-index", "-q", "--refresh"});
     AF_TRY(const ProcessOutcome done, processes.run(request, Stop{program.cancel, std::nullopt}));
     if (done.err.find("index.lock") == std::string::npos) { return {}; }  // It also fails where files have changed.
-    return Error{"AF-GIT-011",
-                 "git cannot write its index because of a lock; nothing was changed: " + first_line(sanitize_utf8(done.err)),
+    return Error{"AF-GIT-053",
+                 "git cannot write its index because of a lock, so nothing was changed: " + first_line(sanitize_utf8(done.err)),
                  git.work_directory().string(), "wait for the other git program; if none runs, remove the `.lock` file that is named",
                  ErrorKind::transient};
 }
