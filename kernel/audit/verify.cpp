@@ -679,7 +679,7 @@ private:
                        "), which the journal does not have: its end was cut off, or the statement is another task's");
             return signature(*text, {});
         }
-        auto stated_at = parse_time(text_of(named->body, "timestamp"));
+        auto stated_at = parse_time(records::envelope_in(*named).timestamp);
         const auto time =
             std::chrono::floor<std::chrono::seconds>(std::move(stated_at).value_or(std::chrono::system_clock::time_point()));
         voucher("statement", seq);

@@ -41,8 +41,8 @@ Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, cons
     if (done.err.find("index.lock") == std::string::npos) { return {}; }  // It also fails where files have changed.
     return Error{"AF-GIT-053",
                  "git cannot write its index because of a lock, so nothing was changed: " + first_line(sanitize_utf8(done.err)),
-                 git.work_directory().string(), "wait for the other git program; if none runs, remove the `.lock` file that is named",
-                 ErrorKind::transient};
+                 git.work_directory().string(),
+                 "wait for the other git program; if none runs, remove the `.lock` file that is named", ErrorKind::transient};
 }
 
 Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state) {

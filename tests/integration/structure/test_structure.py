@@ -182,7 +182,7 @@ OTHER_WORDS = [
     ("kernel/gates/report.cpp", 'fields(value.get_object(), "tests")', "a field"),
     ("kernel/gates/run/commands.cpp", 'commands{"tests", ', "a command of a language"),
     ("kernel/gates/run/runner.cpp", 'start(language, "tests"', "a command of a language"),
-    ("kernel/audit/signature.cpp", 'run({"verify", "-n"', "an option of ssh-keygen"),
+    ("kernel/audit/signature.cpp", 'verify{"verify"', "an option of ssh-keygen"),
     ("kernel/pipeline/acceptance.cpp", 'reviewer.version, "review"', "an agent's mode"),
     ("kernel/pipeline/agent/run_role.cpp", 'review ? "review"', "an agent's mode"),
     ("kernel/pipeline/agent/run_workspace.cpp", 'no_paths(run_.agent, "review")', "a rule for paths"),

@@ -110,8 +110,10 @@ TEST(WaitingFiles, may_miss_any_member_of_a_type_that_is_declared_without_member
         {{"cpp", "namespace pools { template <class T> class Pool; }",
           "error: 'class pools::Pool<int>' has no member named 'acquire'"},
          {"cpp", "struct Pool;", "error: no member named 'acquire' in 'pools::Pool<int>'"},
-         {"rust", "pub struct Pool<T>;", "error[E0599]: no method named `acquire` found for struct `Pool<T>` in the current scope"},
-         {"java", "public class Pool", "error: cannot find symbol symbol: method acquire() location: variable pool of type Pool"}}};
+         {"rust", "pub struct Pool<T>;",
+          "error[E0599]: no method named `acquire` found for struct `Pool<T>` in the current scope"},
+         {"java", "public class Pool",
+          "error: cannot find symbol symbol: method acquire() location: variable pool of type Pool"}}};
     for (const auto& [name, signature, message] : messages) {
         const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", name);
         ASSERT_TRUE(language.ok());
