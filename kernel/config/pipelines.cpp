@@ -1029,14 +1029,14 @@ Result<std::map<std::string, YamlDocument>> read_documents(const std::string& di
     return documents;
 }
 
-struct Orchestration {
+struct StageMapping {
     std::optional<YamlDocument> document;
     std::map<std::string, Mapping> mapping;
 };
 
 /// Reads the orchestration file. A missing one maps nothing.
-Result<Orchestration> read_orchestration_file(const std::string& file) {
-    Orchestration out;
+Result<StageMapping> read_orchestration_file(const std::string& file) {
+    StageMapping out;
     std::error_code ignored;
     if (!file.empty() && std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
         AF_TRY(out.document, load_yaml(file));
@@ -1109,7 +1109,7 @@ Result<void> check_next_pipeline(const PipelineTemplate& pipeline, const Resolve
 }
 
 /// Each stage that the orchestration file names must be in a pipeline.
-Result<void> check_mapped_stages(const Orchestration& orchestration, const Pipelines& pipelines) {
+Result<void> check_mapped_stages(const StageMapping& orchestration, const Pipelines& pipelines) {
     std::vector<std::string> known;
     for (const auto& [name, pipeline] : pipelines) {
         for (const auto& each : pipeline.stages) { known.push_back(each.name); }
@@ -1135,7 +1135,7 @@ Result<LoadedPipelines> load_pipelines(const std::string& product_directory, con
         AF_TRY(YamlDocument document, load_yaml(one));
         files.project.insert_or_assign(std::filesystem::path(one).stem().string(), std::move(document));
     }
-    AF_TRY(const Orchestration orchestration, read_orchestration_file(orchestration_file));
+    AF_TRY(const StageMapping orchestration, read_orchestration_file(orchestration_file));
     LoadedPipelines loaded;
     ResolvedTemplates resolved;  // They point into `files`.
     AF_CHECK(read_templates(files, orchestration.mapping, contracts, loaded, resolved));
