@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "gates/engine/results.hpp"
+#include "gates/engine/test_run.hpp"
 #include "gates/engine/rules.hpp"
 
 namespace agentforge::kernel {

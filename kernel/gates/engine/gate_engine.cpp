@@ -18,6 +18,27 @@
 #include "gates/stubs/stubs.hpp"
 
 namespace agentforge::kernel {
+
+std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification) {
+    std::vector<SkeletonInterface> result;
+    const auto* interfaces = specification.if_contains("interfaces");
+    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
+    for (const auto& item : interfaces->get_array()) {
+        const auto* interface = item.if_object();
+        if (interface == nullptr) { continue; }
+        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
+        const auto type = text_of(*interface, "type");
+        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
+            result.push_back(std::move(each));
+        }
+    }
+    return result;
+}
+
+bool GateEngine::is_link(const std::string& path) const {
+    std::error_code none;
+    return std::filesystem::is_symlink(std::filesystem::symlink_status(checkout_->path() / path, none));
+}
 namespace {
 
 Violation make_violation(std::string check, std::string contract, const std::string& file, std::uint64_t line,

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gates/engine/results.hpp"
+#include "gates/engine/test_run.hpp"
 #include "gates/engine/rules.hpp"
 #include "gates/gates.hpp"
 

@@ -12,9 +12,9 @@
 
 #include <re2/re2.h>
 
+#include "base/disk_failure.hpp"
 #include "base/files.hpp"
 #include "base/ids.hpp"
-#include "base/machine.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -178,7 +178,7 @@ ScratchFolder::~ScratchFolder() {
     std::filesystem::remove_all(path_, ignored);
 }
 
-std::optional<std::string> read_plain_file(const std::filesystem::path& path, std::size_t limit) {
+std::optional<std::string> read_run_file(const std::filesystem::path& path, std::size_t limit) {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     struct stat info {};
     if (!file.valid() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) { return std::nullopt; }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/cancel.hpp"
-#include "gates/engine/results.hpp"
+#include "gates/engine/test_run.hpp"
 #include "gates/formats/line_counts.hpp"
 #include "gates/language/language.hpp"
 #include "gates/run/checkout.hpp"
@@ -237,8 +237,8 @@ private:
     std::filesystem::path path_;
 };
 
-/// Reads a plain file with one link, without following a symbolic link. Returns nothing if the run replaced it by something else,
-/// or if it is larger than `limit`.
-[[nodiscard]] std::optional<std::string> read_plain_file(const std::filesystem::path& path, std::size_t limit);
+/// Reads a file that a run wrote: a regular file with one link, without following a symbolic link. Returns nothing if the run
+/// left something else there, or more than `limit` bytes.
+[[nodiscard]] std::optional<std::string> read_run_file(const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace agentforge::kernel

@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
+#include "gates/engine/helper_results.hpp"
 #include "gates/formats/format.hpp"
 #include "gates/run/commands.hpp"
 
@@ -41,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> read_reports(const fs::path& fo
     for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::none, failure);
          !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
         if (entry->is_directory(failure) && !entry->is_symlink(failure)) { continue; }
-        auto content = read_plain_file(entry->path(), max_report_bytes - bytes);
+        auto content = read_run_file(entry->path(), max_report_bytes - bytes);
         if (!content || files.size() == max_report_files) {
             problem = !content ? "a report is not a plain file, or the reports are too large" : "there are too many reports";
             break;
@@ -356,7 +357,7 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
     const auto call = request(language, runner.run, filling, runner.environment, json::serialize(input));
     expected.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
     AF_TRY(const auto outcome, start(language, "tests", call, stop));
-    auto run = read_test_lines(read_plain_file(filling.results, max_report_bytes).value_or(""), expected, outcome);
+    auto run = read_test_lines(read_run_file(filling.results, max_report_bytes).value_or(""), expected, outcome);
     if (!run.machine.empty()) { return machine_failed(run.machine); }
     AF_CHECK(check_machine(outcome, is_doubtful(run)));
     return run;
@@ -435,7 +436,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     auto report = parse_output(runner.format, output);
     if (!problem.empty()) { report.problem = problem; }
     auto run = judge_report(report, context, outcome);
-    if (selection.calls) { run.calls = read_plain_file(calls, max_report_bytes).value_or(""); }
+    if (selection.calls) { run.calls = read_run_file(calls, max_report_bytes).value_or(""); }
     AF_CHECK(check_machine(outcome, is_doubtful(run)));
     return run;
 }
