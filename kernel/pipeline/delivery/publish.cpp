@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/delivery/publish.hpp"
 
+#include <algorithm>
+
 #include <unistd.h>
 
 #include "base/text.hpp"

@@ -127,8 +127,8 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
 
 /// The delivered branch's name with its placeholders. Empty if the delivery makes none.
 std::string branch_pattern(const DeliverySettings& delivery) {
-    if (delivery.type == "commit") { return "agentforge/{task}"; }
-    return delivery.type == "files" ? "" : delivery.branch;
+    if (delivery.type == DeliveryType::commit) { return "agentforge/{task}"; }
+    return delivery.type == DeliveryType::files ? "" : delivery.branch;
 }
 
 /// Whether the branch that is to be delivered can be made: git keeps `a` and `a/b` apart as a file and a folder.
