@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/protocol.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 

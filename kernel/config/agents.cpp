@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/agents.hpp"
 
+#include <filesystem>
 #include <set>
 
 #include "base/json_fields.hpp"
