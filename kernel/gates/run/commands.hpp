@@ -22,6 +22,8 @@
 
 namespace agentforge::kernel {
 
+struct ReportContext;
+
 /// The settings `gates:`.
 struct GateSettings {
     std::map<std::string, std::string, std::less<>> programs;  ///< `python3: /home/me/venv/bin/python`
@@ -183,6 +185,9 @@ private:
                                                const ProcessRequest& request, const Stop& stop);
     [[nodiscard]] Result<TestRun> run_helper(const Language& language, const TestRunner& runner, const TestSelection& selection,
                                              Filling& filling, const Stop& stop);
+    /// Lists the tests with the runner's command `collect`.
+    [[nodiscard]] Result<void> collect_tests(const Language& language, const TestRunner& runner, const Filling& filling,
+                                             ReportContext& context, const Stop& stop);
     [[nodiscard]] Result<TestRun> run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop);
     /// Writes into the checked-out folder, until the next tree is checked out.

@@ -363,6 +363,44 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
     return run;
 }
 
+namespace {
+
+/// Finds where the test files declare tests: in the whole tree, and in each folder. `declaration`: the runner's.
+Result<void> find_declared(TreeCheckout& checkout, const std::string& tree, const std::string& declaration,
+                           ReportContext& context) {
+    std::vector<std::pair<std::string, std::string>> contents;
+    for (const auto& file : context.test_files) {
+        AF_TRY(auto content, checkout.file(tree, file));
+        if (content) { contents.emplace_back(file, std::move(*content)); }
+    }
+    context.declared = declared_in(declaration, contents);
+    std::map<std::string, std::vector<std::pair<std::string, std::string>>> by_folder;
+    for (auto& each : contents) {
+        by_folder[each.first.substr(0, each.first.rfind('/') == std::string::npos ? 0 : each.first.rfind('/') + 1)].push_back(
+            std::move(each));
+    }
+    for (const auto& [folder, files] : by_folder) {
+        for (const auto& [name, file] : declared_in(declaration, files)) { context.declared_beside[{folder, name}] = file; }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> LanguageCommands::collect_tests(const Language& language, const TestRunner& runner, const Filling& filling,
+                                             ReportContext& context, const Stop& stop) {
+    const auto call = request(language, *runner.collect, filling, runner.environment, "");
+    AF_TRY(const auto outcome, start(language, "collect", call, stop));
+    AF_CHECK(check_machine(outcome, true));
+    std::string problem;
+    auto output = output_of(outcome, context.root);
+    output.files = read_reports(filling.results, problem);
+    context.collected = parse_output(runner.collect_format, output);
+    if (outcome.timed_out) { problem = "the runner did not finish in time"; }
+    if (!problem.empty()) { context.collected->problem = problem; }
+    return {};
+}
+
 Result<TestRun> LanguageCommands::run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop) {
     AF_CHECK(make_directories(filling.results));
@@ -391,35 +429,8 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
         run.confinement = confinement_;
         return run;
     }
-    if (!runner.declaration.empty()) {
-        std::vector<std::pair<std::string, std::string>> contents;
-        for (const auto& file : context.test_files) {
-            AF_TRY(auto content, checkout_.file(tree, file));
-            if (content) { contents.emplace_back(file, std::move(*content)); }
-        }
-        context.declared = declared_in(runner.declaration, contents);
-        std::map<std::string, std::vector<std::pair<std::string, std::string>>> by_folder;
-        for (auto& each : contents) {
-            by_folder[each.first.substr(0, each.first.rfind('/') == std::string::npos ? 0 : each.first.rfind('/') + 1)].push_back(
-                std::move(each));
-        }
-        for (const auto& [folder, files] : by_folder) {
-            for (const auto& [name, file] : declared_in(runner.declaration, files)) {
-                context.declared_beside[{folder, name}] = file;
-            }
-        }
-    }
-    if (runner.collect) {
-        const auto call = request(language, *runner.collect, filling, runner.environment, "");
-        AF_TRY(const auto outcome, start(language, "collect", call, stop));
-        AF_CHECK(check_machine(outcome, true));
-        std::string problem;
-        auto output = output_of(outcome, context.root);
-        output.files = read_reports(filling.results, problem);
-        context.collected = parse_output(runner.collect_format, output);
-        if (outcome.timed_out) { problem = "the runner did not finish in time"; }
-        if (!problem.empty()) { context.collected->problem = problem; }
-    }
+    if (!runner.declaration.empty()) { AF_CHECK(find_declared(checkout_, tree, runner.declaration, context)); }
+    if (runner.collect) { AF_CHECK(collect_tests(language, runner, filling, context, stop)); }
     const auto& command = runner.single && !selection.names.empty() ? *runner.single : runner.run;
     auto call = request(language, command, filling, runner.environment, "");
     call.max_output_bytes = max_runner_output;
