@@ -178,6 +178,14 @@ private:
         std::filesystem::path root = {};    ///< Replaces the checked-out folder.
         std::filesystem::path before = {};  ///< The same folder without the change.
     };
+    /// Replaces `{root}`, `{scratch}` and the other placeholders of a text.
+    [[nodiscard]] static std::string fill(std::string text, const Language& language, const Filling& filling,
+                                          const std::string& root);
+    /// Replaces the placeholders of a command, and its program by the one that settings or dependencies name.
+    [[nodiscard]] std::vector<std::string> filled_argv(const Language& language, const LanguageCommand& command,
+                                                       const Filling& filling, const std::string& root) const;
+    /// Adds what the process may read and write, and its limits.
+    void confine(ProcessRequest& request, const Language& language, const Filling& filling) const;
     [[nodiscard]] ProcessRequest request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const;
     /// `command`: its name for the log.
