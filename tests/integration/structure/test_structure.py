@@ -171,7 +171,7 @@ OTHER_WORDS = [
     ("kernel/gates/engine/rules.cpp", 'evidence_.intent == "refactor"', "what a request intends"),
     ("kernel/gates/engine/gate_engine.cpp", '"test", "tests")', "the plural"),
     ("kernel/gates/engine/readiness.cpp", 'add(*command, "tests", true)', "a command of a language"),
-    ("kernel/gates/engine/results.cpp", 'type == "plan"', "a line of TAP"),
+    ("kernel/gates/engine/helper_results.cpp", 'type == "plan"', "a line of TAP"),
     ("kernel/gates/formats/ctest.cpp", 'type == "plan"', "a line of a report"),
     ("kernel/gates/formats/ctest.cpp", 'type == "tests"', "a line of a report"),
     ("kernel/gates/language/language.cpp", '"/run", "tests"', "a command of a language"),

@@ -76,14 +76,14 @@ TEST_F(DeliveryTest, without_a_co_author_there_is_no_such_trailer) {
 }
 
 TEST_F(DeliveryTest, a_branch_has_the_name_that_the_settings_give_it) {
-    bench.services.delivery.type = "branch";
+    bench.services.delivery.type = DeliveryType::branch;
     bench.services.delivery.branch = "feature/{slug}-{short}";
     const std::string task = finished();
     EXPECT_EQ(bench.state(task).branch, "feature/add-a-thing-" + task.substr(task.size() - 8));
 }
 
 TEST_F(DeliveryTest, files_are_a_patch_in_the_tasks_folder_and_git_gets_nothing) {
-    bench.services.delivery.type = "files";
+    bench.services.delivery.type = DeliveryType::files;
     const std::string task = finished();
     EXPECT_THAT(bench.memory.branches, IsEmpty());
     EXPECT_THAT(read_file(bench.task_folder(task) / "artifacts/delivery/change.patch").value(), HasSubstr("+++ b/CHANGELOG.md"));
@@ -195,14 +195,14 @@ TEST_F(DeliveryTest, a_base_that_moved_is_reported) {
 }
 
 TEST_F(DeliveryTest, a_pull_request_is_opened_for_the_branch_that_was_pushed) {
-    bench.services.delivery.type = "pr";
+    bench.services.delivery.type = DeliveryType::pr;
     const TaskState state = bench.state(finished());
     EXPECT_THAT(bench.memory.pushed, ElementsAre(state.branch));
     EXPECT_EQ(told(state, "pr_url"), "\"https://example.org/pr/1\"");
 }
 
 TEST_F(DeliveryTest, a_push_that_fails_pauses_the_task_and_resume_pushes_the_same_commit) {
-    bench.services.delivery.type = "pr";
+    bench.services.delivery.type = DeliveryType::pr;
     bench.memory.publish = [](const PublishOrder&) -> Result<Published> {
         return Error{"AF-GIT-044", "no network", "", "", ErrorKind::unavailable};
     };
@@ -217,7 +217,7 @@ TEST_F(DeliveryTest, a_push_that_fails_pauses_the_task_and_resume_pushes_the_sam
 }
 
 TEST_F(DeliveryTest, anothers_branch_of_that_name_pauses_the_task_though_its_files_are_the_same) {
-    bench.services.delivery.type = "branch";
+    bench.services.delivery.type = DeliveryType::branch;
     bench.services.delivery.branch = "x/{slug}";
     (void)finished();
     const PipelineResult paused = start();
@@ -226,7 +226,7 @@ TEST_F(DeliveryTest, anothers_branch_of_that_name_pauses_the_task_though_its_fil
 }
 
 TEST_F(DeliveryTest, a_commit_whose_record_was_lost_is_taken_and_not_made_twice) {
-    bench.services.delivery.type = "branch";
+    bench.services.delivery.type = DeliveryType::branch;
     bench.services.delivery.branch = "x/{slug}";
     (void)finished();
     const PipelineResult paused = start();
@@ -378,7 +378,7 @@ TEST_F(RebaseTest, a_commit_of_a_rebase_that_was_killed_is_taken) {
 }
 
 TEST_F(RebaseTest, a_task_without_a_commit_is_named_as_such) {
-    bench.services.delivery.type = "files";
+    bench.services.delivery.type = DeliveryType::files;
     const std::string patch = finished();
     EXPECT_EQ(bench.controller().rebase(patch, false).error().code, "AF-GIT-050");
 }
@@ -419,7 +419,7 @@ TEST(DeliverySettingsTest, a_title_that_all_commits_would_share_is_refused) {
 
 TEST(DeliverySettingsTest, a_title_without_letters_still_gives_a_branch) {
     DeliverySettings settings;
-    settings.type = "branch";
+    settings.type = DeliveryType::branch;
     settings.branch = "x/{slug}";
     EXPECT_EQ(delivery_branch(settings, "task-1", "???"), "x/change");
 }
