@@ -41,7 +41,7 @@ std::string copy_tree(const fs::path& from, const fs::path& to) {
             bytes += entry->file_size(failure);
             if (bytes > largest_copy) { return "the tree is too large"; }
             fs::copy_file(entry->path(), target, failure);
-            fs::permissions(target, fs::perms::owner_write, fs::perm_options::add, failure);
+            if (!failure) { fs::permissions(target, fs::perms::owner_write, fs::perm_options::add, failure); }
         }
         if (failure) { break; }
     }
