@@ -2,6 +2,7 @@
 """What a task left behind, reported to an auditor and verified: from its folder, its archive, a commit, a fresh clone."""
 
 import datetime
+import pathlib
 import re
 import shutil
 import subprocess
@@ -218,11 +219,23 @@ class TestAuditLater(SignedAuditTest):
             self.assert_code(self.go_on("approve", fork), 0)
             self.assert_code(self.go_on("rebase", task), 0)
             self.assert_verified(self.verify(fork))
+        with self.subTest("a fork of a fork, from a step before the first fork's own"):
+            first = self.assert_code(self.run_program("fork", task, "--from-step", 5, "--no-resume", "--json"), 0).json["task_id"]
+            second = self.assert_code(self.run_program("fork", first, "--from-step", 4, "--no-resume", "--json"), 0).json["task_id"]
+            self.assert_code(self.go_on("resume", second), 22)
+            self.assert_code(self.go_on("approve", second), 0)
+            proven = self.script("--allowed-signers", self.signers, self.repository, f"agentforge/{second}")
+            self.assertEqual(proven.returncode, 0, proven.stdout + proven.stderr)
+            self.assert_code(self.run_program("abort", first), 23)
+        with self.subTest("a colleague's note under the same name"):
+            commit = self.git("rev-parse", f"agentforge/{task}").strip()
+            self.git("notes", "--ref", "agentforge", "add", "-f", "-m", "Reviewed by a colleague", commit)
+            self.assertIn("holds no statement", str(self.assert_verified(self.verify(task))["findings"]))
         with self.subTest("blobs that were freed are in the archive, and come back"):
             self.assert_code(self.run_program("gc", "--older-than", "0", "--blobs"), 0)
             self.assert_verified(self.verify(task))
             self.assert_error(self.run_program("fork", task, "--from-step", 4), "AF-JRNL-011", f"agentforge archive restore {task}")
-            self.assertEqual(self.assert_code(self.run_program("archive", "restore", "--all", "--json"), 0).json["restored"], sorted([task, fork]))
+            self.assertIn(task, self.assert_code(self.run_program("archive", "restore", "--all", "--json"), 0).json["restored"])
             self.assert_code(self.run_program("replay", task, "--actions-only"), 0)
 
     def test_a_proof_that_was_taken_away_or_signed_by_another_is_found(self):
@@ -259,9 +272,52 @@ class TestAuditLater(SignedAuditTest):
         with self.subTest("the commit is signed by a key that the user's file does not name"):
             self.signers.write_text(f"test@example.invalid {(self.folder / 'strangers.pub').read_text()}")
             self.assertEqual([fault.split(":")[1].strip() for fault in self.faults(self.verify(task))], ["of the commit", "of the statement"])
+        self.signers.write_text(f"test@example.invalid {(self.folder / 'key.pub').read_text()}test@example.invalid {(self.folder / 'strangers.pub').read_text()}")
+        with self.subTest("the signature is of another allowed key than the archive's"):
+            (proof / "statement.json.sig").unlink()
+            subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-n", "agentforge", "-f", self.folder / "strangers", proof / "statement.json"], check=True, capture_output=True)
+            self.assertIn("is not the signature that refs/agentforge/archive", self.faults(self.verify(task))[0])
+        with self.subTest("something follows the signature"):
+            (proof / "statement.json.sig").write_bytes(signature + b"more\n")
+            self.assertIn("something else follows the signature", self.faults(self.verify(task))[0])
+        (proof / "statement.json.sig").write_bytes(signature)
+        self.check_objects(task)
         with self.subTest("the statement was removed"):
             shutil.rmtree(proof)
             self.assertIn("statement.json was removed", " ".join(self.faults(self.verify(task))))
+
+    def check_objects(self, task):
+        """Of the delivered tree: one that git shows another for, and a damaged one."""
+        branch = f"agentforge/{task}"
+        source = self.git("rev-parse", f"{branch}:{self.git('diff', '--name-only', 'main', branch).split()[0]}").strip()
+        forged = subprocess.run(["git", "hash-object", "-w", "--stdin"], cwd=self.repository, input="forged\n", env=self.environment, capture_output=True, text=True, check=True).stdout.strip()
+        proven = ("--allowed-signers", self.signers, self.repository, branch)
+        with self.subTest("git shows another object in place of a delivered file"):
+            self.git("replace", source, forged)
+            self.assertIn(f"`git replace -d {source}`", self.faults(self.verify(branch))[0])
+            self.assertEqual(self.script(*proven).returncode, 0)        # It reads the true objects.
+            self.git("replace", "-d", source)
+        with self.subTest("a delivered file is damaged"):
+            loose = self.repository / ".git" / "objects" / source[:2] / source[2:]
+            whole = loose.read_bytes()
+            loose.chmod(0o644)
+            loose.write_bytes(zlib.compress(b"blob 7\0forged\n"))
+            faults = self.faults(self.verify(branch))
+            self.assertTrue(any(source in fault and "damaged" in fault for fault in faults), faults)
+            self.assertEqual(self.script(*proven).returncode, 1)
+            loose.write_bytes(whole)
+        self.assert_verified(self.verify(branch))
+
+    def test_archives_are_restored_by_two_processes_at_once(self):
+        task = self.task()
+        command = self.command("archive", "restore", task)
+        for _ in range(8):
+            shutil.rmtree(self.task_folder(task))
+            both = [subprocess.Popen(command, cwd=self.repository, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+            said = [process.communicate() for process in both]
+            self.assertEqual(sorted(process.returncode for process in both), [0, 1], said)
+            self.assertIn("AF-GIT-056", said[0][1] + said[1][1])
+            self.assert_verified(self.verify(task))
 
     def test_an_archive_brings_no_answer_to_another_tasks_question(self):
         task = self.task()
@@ -359,7 +415,16 @@ class TestAuditOfAGpgSignature(AuditTest):
         self.assertIn("which has expired since", told[0])
         self.assertIn("which has expired since", told[1])
         self.git("config", "--file", settings, "--unset", "gpg.program")
+        trusted = self.environment["GNUPGHOME"]
         self.environment["GNUPGHOME"] = str(self.gpg_home("strangers"))
+        told = [finding for finding in self.assert_verified(self.verify(branch))["findings"] if finding["part"] == "signature"]
+        self.assertEqual({(finding["answer"], "its key is not here" in finding["told"]) for finding in told}, {("unchecked", True)})
+        self.assertEqual(self.script("--require-signature", clone, branch).returncode, 1)
+        self.environment["GNUPGHOME"] = trusted
+        revocation = next(pathlib.Path(trusted).glob("openpgp-revocs.d/*.rev"))
+        revocation.write_text(revocation.read_text().replace(":-----BEGIN", "-----BEGIN"))
+        subprocess.run(["gpg", "--batch", "--quiet", "--import", revocation], env=self.environment, check=True, capture_output=True)
+        self.assertEqual({"revoked" in fault for fault in self.faults(self.verify(branch))}, {True})
         self.assertEqual(self.script("--require-signature", clone, branch).returncode, 1)
 
 

@@ -166,6 +166,18 @@ TEST_F(CheckoutChangeTest, is_finished_where_a_file_that_was_put_has_been_taken_
     EXPECT_FALSE(fs::exists(root() / "new"));
 }
 
+TEST_F(CheckoutChangeTest, is_begun_until_a_person_undoes_all_of_it) {
+    seal();
+    const auto interrupted = [&] { return CheckoutChange::find(root(), place()).value().value(); };
+    EXPECT_FALSE(interrupted().is_begun().value());
+    ASSERT_TRUE(interrupted().install([] { return false; }).ok());  // The process ends after one file.
+    EXPECT_TRUE(interrupted().is_begun().value());
+    write("folder/deleted.txt", "gone\n");
+    EXPECT_FALSE(interrupted().is_begun().value());
+    EXPECT_THAT(interrupted().paths(),
+                ElementsAre("edited.txt", "folder/deleted.txt", "new/added.txt", "script.sh", "link"));
+}
+
 TEST_F(CheckoutChangeTest, is_made_by_one_process_at_a_time) {
     const auto first = prepared();
     ASSERT_TRUE(first.ok());
