@@ -20,8 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE = "urn:agentforge:verified-change:v1"
+TYPES = ("https://in-toto.io/Statement/v1", "urn:agentforge:verified-change:v1")
 PROOF = ("proof/statement.json", "proof/statement.json.sig")
 TRANSIENT = ("lock", "abort.request", "pause.request", "plugin_call", "detached.log", "state.yaml", "working_memory.yaml", *PROOF)
 FORMAT, BLOBS = "agentforge_journal: 1\n", "agentforge_blobs: 1\nblobs:\n"
@@ -45,60 +44,62 @@ def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
-def canonical(value):
-    """Returns JSON without spaces, keys sorted: the text that is hashed for a journal's header."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
 class Repository:
-    def __init__(self, folder):
-        self.folder = folder
+    """Reads objects and compares each with its name. Ignores refs/replace, which show other objects."""
 
-    def git(self, *arguments, otherwise=None):
-        done = subprocess.run(["git", "-C", self.folder, *arguments], capture_output=True, check=False)
+    def __init__(self, folder):
+        self.folder, self.environment = folder, {**os.environ, "GIT_NO_REPLACE_OBJECTS": "1"}
+        self.reader = subprocess.Popen(["git", "-C", folder, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment)
+
+    def identity(self, name, otherwise=None):
+        done = subprocess.run(["git", "-C", self.folder, "rev-parse", "--verify", "--end-of-options", name], capture_output=True, check=False, env=self.environment)
         if done.returncode != 0:
-            raise Unknown(otherwise or f"git {' '.join(arguments)}: {done.stderr.decode(errors='replace').strip()}")
-        return done.stdout
+            raise Unknown(otherwise or done.stderr.decode(errors="replace").strip())
+        return done.stdout.decode().strip()
+
+    def object(self, identity):
+        self.reader.stdin.write(identity.encode() + b"\n")
+        self.reader.stdin.flush()
+        head = self.reader.stdout.readline().split()
+        require(len(head) == 3, f"object {identity} is missing or damaged")
+        data = self.reader.stdout.read(int(head[2]) + 1)[:-1]
+        require(hashlib.sha1(b"%s %d\0" % (head[1], len(data)) + data).hexdigest() == identity, f"object {identity} is damaged")
+        return data
 
     def commit(self, name):
         """Returns its id, tree, parents and message, and its signature (empty if there is none) with the bytes and the time that it is of."""
-        identity = self.git("rev-parse", "--verify", "--end-of-options", name + "^{commit}").decode().strip()
-        raw = self.git("cat-file", "commit", identity)
+        identity = self.identity(name + "^{commit}")
+        raw = self.object(identity)
         head, _, message = raw.partition(b"\n\n")
         fields = [line.split(b" ", 1) for line in head.split(b"\n") if not line.startswith(b" ")]
         parents = [value.decode() for key, value in fields if key == b"parent"]
         found = re.search(rb"\ngpgsig (.*(?:\n .*)*)", head)
         signature = found.group(1).replace(b"\n ", b"\n") + b"\n" if found else b""
         signed = raw[:found.start()] + raw[found.end():] if found else raw
-        time = int(dict(fields)[b"committer"].split()[-2])
-        return identity, dict(fields)[b"tree"].decode(), parents, message.decode(errors="replace"), (signed, signature, time)
+        return identity, dict(fields)[b"tree"].decode(), parents, message.decode(errors="replace"), (signed, signature, int(dict(fields)[b"committer"].split()[-2]))
 
-    def files(self, tree, otherwise=None):
-        """Returns the object of each file by its path."""
-        listed = self.git("ls-tree", "-r", "-z", "--full-tree", tree, otherwise=otherwise).split(b"\0")
-        return {path.decode(errors="surrogateescape"): meta.split()[2].decode() for meta, _, path in (line.partition(b"\t") for line in listed if line)}
-
-    def blob(self, identity):
-        data = self.git("cat-file", "blob", identity)
-        require(hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest() == identity, f"object {identity} is damaged")
-        return data
+    def files(self, tree, prefix=""):
+        """Returns the object of each file of a tree by its path."""
+        found, data = {}, self.object(tree)
+        while data:
+            (mode, name), data = data.partition(b"\0")[0].split(b" ", 1), data.partition(b"\0")[2]
+            path, identity, data = prefix + name.decode(errors="surrogateescape"), data[:20].hex(), data[20:]
+            if mode != b"160000":           # Submodules are elsewhere.
+                found.update(self.files(identity, path + "/") if mode == b"40000" else {path: identity})
+        return found
 
 
 def read_journal(data, name, follows=None):
     """Returns the header, and the records by number. Each names the hash of the one before; the first names that of the header. `follows` looks up a record of the parent's journal."""
     begin, mark, rest = data.partition(b"\nactions:\n")
     require(mark and (begin + b"\n").startswith(FORMAT.encode()), f"{name} is not a journal")
-    header = {}
-    for line in begin.decode().split("\n")[1:]:
-        key, _, value = line.partition(": ")
-        header[key] = json.loads(value)
-    before = sha256(canonical(header).encode())
+    header = {key: json.loads(value) for key, _, value in (line.partition(": ") for line in begin.decode().split("\n")[1:])}
+    before = sha256(json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode())
     origin = header.get("forked_from")
     seq = origin["seq"] if origin else 0
     if origin and follows:
         require(follows(origin["task"], origin["seq"]) == origin["hash"], f"{name} does not continue from the record that its header names")
-    records = {}
-    lines = rest.split(b"\n")
+    records, lines = {}, rest.split(b"\n")
     require(lines.pop() == b"", f"{name}: the last line is not whole")
     for line in lines:
         seq += 1
@@ -112,18 +113,6 @@ def read_journal(data, name, follows=None):
     return header, records
 
 
-def read_blobs(data, name):
-    """Returns the hashes of the blobs in a file, each compared with its bytes."""
-    require(data.startswith(BLOBS.encode()) and data.endswith(b"\n"), f"{name} is not a complete file of blobs")
-    hashes = set()
-    for number, line in enumerate(data[len(BLOBS):].split(b"\n")[:-1], 1):
-        entry = json.loads(line[2:])
-        held = bytes.fromhex(entry["hex"]) if "hex" in entry else entry["text"].encode()
-        require(len(held) == entry["bytes"] and sha256(held) == entry["sha256"], f"{name}: blob {number} does not have the hash that it names")
-        hashes.add(entry["sha256"])
-    return hashes
-
-
 def named_blobs(value):
     """Yields all hashes of blobs that a record names."""
     for key, item in value.items() if isinstance(value, dict) else [("", item) for item in value]:
@@ -134,10 +123,10 @@ def named_blobs(value):
 
 
 def trailer(message, key):
-    lines = [line[len(key) + 2:] for line in message.split("\n") if line.startswith(key + ": ")]
-    if not lines:
-        raise Unknown(f"the commit has no trailer {key}: it is not from a task")
-    return lines[-1]
+    for line in message.split("\n")[::-1]:
+        if line.startswith(key + ": "):
+            return line[len(key) + 2:]
+    raise Unknown(f"the commit has no trailer {key}: it is not from a task")
 
 
 def all_records(archive):
@@ -145,7 +134,9 @@ def all_records(archive):
     def head_of(task, seq):
         name = f"history/{task}.yaml"
         require(name in archive, f"{name}, which the journal continues, is not in the archive")
-        _, before = read_journal(archive[name], name, head_of)
+        header, before = read_journal(archive[name], name, head_of)
+        if seq <= header.get("forked_from", {"seq": 0})["seq"]:     # It is in the part that this task shares with its own parent.
+            return head_of(header["forked_from"]["task"], seq)
         records.update({number: record for number, record in before.items() if number <= seq and number not in records})
         require(seq in before, f"{name} has no record {seq}")
         return before[seq]["hash"]
@@ -173,9 +164,13 @@ def check_files(archive, escalations, predicate):
 
 def check_blobs(archive, records):
     stored = set()
-    for name, data in archive.items():
-        if name.startswith("artifacts/blobs/") and name.endswith("blobs.yaml"):
-            stored |= read_blobs(data, name)
+    for name in [name for name in archive if name.startswith("artifacts/blobs/") and name.endswith("blobs.yaml")]:
+        require(archive[name].startswith(BLOBS.encode()) and archive[name].endswith(b"\n"), f"{name} is not a complete file of blobs")
+        for number, line in enumerate(archive[name][len(BLOBS):].split(b"\n")[:-1], 1):
+            entry = json.loads(line[2:])
+            data = bytes.fromhex(entry["hex"]) if "hex" in entry else entry["text"].encode()
+            require(len(data) == entry["bytes"] and sha256(data) == entry["sha256"], f"{name}: blob {number} does not have the hash that it names")
+            stored.add(entry["sha256"])
     named = {blob for record in records.values() for blob in named_blobs(record) if blob}
     named |= {record["artifact_hash"] for record in records.values() if record["type"] == "artifact_accepted"}
     require(named <= stored, f"blobs that records name are missing: {sorted(named - stored)[:3]}")
@@ -205,10 +200,12 @@ def check_approvals(predicate, records):
 
 def check_tests(repository, predicate, tree):
     files = repository.files(tree)
+    for identity in files.values():
+        repository.object(identity)
     for test in predicate["tests"]:
         require(test["path"] in files, f"the test {test['path']} is not in the commit")
-        require(sha256(repository.blob(files[test["path"]])) == test["sha256"], f"the test {test['path']} is not the one that was measured")
-    return len(predicate["tests"])
+        require(sha256(repository.object(files[test["path"]])) == test["sha256"], f"the test {test['path']} is not the one that was measured")
+    return f"{len(predicate['tests'])} files of tests are the measured ones; all {len(files)} files of the commit are whole"
 
 
 def check_signature(content, signature, namespace, time, allowed_signers):
@@ -225,10 +222,12 @@ def check_signature(content, signature, namespace, time, allowed_signers):
             require(principal, "--allowed-signers does not name the key, or not for the time of the signature")
             command[2:3] = ["verify", "-n", namespace, "-I", principal]
         else:
-            command = ["gpg", "--batch", "--verify", file.name, "-"]
+            program = "gpgsm" if signature.startswith(b"-----BEGIN SIGNED MESSAGE-----") else "gpg"
+            command = [program, "--batch", "--status-fd=1", "--verify", file.name, "-"]
         done = subprocess.run(command, input=content, capture_output=True, check=False, env={**os.environ, "TZ": "UTC"})
         lines = (done.stdout + done.stderr).decode(errors="replace").strip().split("\n")
-        require(done.returncode == 0, f"the signature is not good: {lines[-1]}")
+        revoked = any(line.startswith(("[GNUPG:] REVKEYSIG", "[GNUPG:] EXPSIG")) for line in lines)
+        require(done.returncode == 0 and not revoked, f"the signature is not good: {'its key is revoked, or it has expired' if revoked else lines[-1]}")
         return next((line for line in lines if "Good" in line), lines[-1])
 
 
@@ -244,9 +243,10 @@ def verify(arguments):
     identity, tree, parents, message, signed = repository.commit(arguments.commit)
     task = trailer(message, "AgentForge-Task")
     seq, _, head = trailer(message, "AgentForge-Journal").partition(":")
-    files = repository.files(f"refs/agentforge/archive/{task}", f"the archive of task {task} is not here: git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*'")
-    archive = {name[5:]: repository.blob(blob) for name, blob in files.items() if name.startswith("task/")}
-    escalations = {name[12:]: repository.blob(blob) for name, blob in files.items() if name.startswith("escalations/")}
+    kept = repository.identity(f"refs/agentforge/archive/{task}", f"the archive of task {task} is not here: git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*'")
+    files = repository.files(kept)
+    archive = {name[5:]: repository.object(blob) for name, blob in files.items() if name.startswith("task/")}
+    escalations = {name[12:]: repository.object(blob) for name, blob in files.items() if name.startswith("escalations/")}
     header, records = all_records(archive)
     require(header.get("task_id", task) == task, f"the journal is of task {header.get('task_id')}")
     require(int(seq) in records and records[int(seq)]["hash"] == head, f"the journal does not have record {seq}, which the commit's trailer names")
@@ -255,9 +255,8 @@ def verify(arguments):
     if PROOF[0] not in archive:
         raise Unknown("the archive has no statement")
     statement = json.loads(archive[PROOF[0]])
-    require(statement["_type"] == STATEMENT_TYPE and statement["predicateType"] == PREDICATE_TYPE, "the statement is of another kind")
-    predicate = statement["predicate"]
-    last = max(records)
+    require((statement["_type"], statement["predicateType"]) == TYPES, "the statement is of another kind")
+    predicate, last = statement["predicate"], max(records)
     require(predicate["task"] == task and predicate["journal"] == {"records": last, "head": records[last]["hash"]}, "the statement is not about this journal's last record")
     require([subject["digest"]["gitTree"] for subject in statement["subject"]] == [tree], f"the statement is about tree {statement['subject'][0]['digest']['gitTree']}, the commit has {tree}")
     require(predicate["commit"] == identity, f"the statement is about commit {predicate['commit']}: this one was amended, rebased or cherry-picked")
@@ -266,7 +265,7 @@ def verify(arguments):
         require(header["task_sha256"] == predicate["policy"]["settings_sha256"] == sha256(archive["task.yaml"]), "the settings are not those that the task began with")
     print(f"statement  about this commit and its tree {tree}")
     print(f"gates      {check_gates(predicate, records, tree)}, as the journal records them; the deliver gate passed on this tree")
-    print(f"tests      {check_tests(repository, predicate, tree)} files are the measured ones")
+    print(f"tests      {check_tests(repository, predicate, tree)}")
     print(f"approvals  {check_approvals(predicate, records)}")
     print(f"files      {check_files(archive, escalations, predicate)} of the task; each has the hash that the statement gives")
     print(f"commit     signature: {check_commit_signature(signed, records, arguments.allowed_signers)}")

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/loop.hpp"
 
+#include <algorithm>
+
 #include "agent/context.hpp"
 #include "agent/memory.hpp"
 #include "agent/protocol.hpp"
 #include "agent/shorten.hpp"
-#include "base/machine.hpp"
+#include "base/disk_failure.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {

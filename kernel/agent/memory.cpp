@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/memory.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/text.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/protocol.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 
@@ -468,22 +469,31 @@ std::string tool_names(const std::vector<ToolSpec>& offered) {
     return names;
 }
 
-Result<ToolCall> read_any(const Completion& answer, const std::vector<ToolSpec>& offered) {
-    const bool cut_off = answer.stop_reason == StopReason::length;
-    const auto cut_error = [&offered] {
-        return unreadable("AF-AGENT-024", "the answer was cut off at the limit of output tokens before the action was complete",
-                          std::string("Do less in one action: ") +
-                              (is_offered(offered, "edit_file") ? "write a smaller file first and extend it with edit_file."
-                                                                : "write several smaller files."));
-    };
-    if (!answer.tool_calls.empty()) {
-        if (cut_off) { return cut_error(); }
-        if (answer.tool_calls.size() > 1) {
-            return unreadable("AF-AGENT-021", "the answer contains " + std::to_string(answer.tool_calls.size()) + " actions",
-                              "Send exactly one action; the next step comes after its result.");
-        }
-        return answer.tool_calls.front();
-    }
+Error cut_off_error(const std::vector<ToolSpec>& offered) {
+    return unreadable("AF-AGENT-024", "the answer was cut off at the limit of output tokens before the action was complete",
+                      std::string("Do less in one action: ") + (is_offered(offered, "edit_file")
+                                                                    ? "write a smaller file first and extend it with edit_file."
+                                                                    : "write several smaller files."));
+}
+
+Error several_actions(std::size_t count) {
+    return unreadable("AF-AGENT-021", "the answer contains " + std::to_string(count) + " actions",
+                      "Send exactly one action; the next step comes after its result.");
+}
+
+std::string without_cr(std::string text) {
+    for (std::size_t i = 0; (i = text.find("\r\n", i)) != std::string::npos;) { text.erase(i, 1); }
+    return text;
+}
+
+Result<ToolCall> read_native(const Completion& answer, const std::vector<ToolSpec>& offered) {
+    if (answer.stop_reason == StopReason::length) { return cut_off_error(offered); }
+    if (answer.tool_calls.size() > 1) { return several_actions(answer.tool_calls.size()); }
+    return answer.tool_calls.front();
+}
+
+/// Reads the action below the first header. Returns nothing without a header.
+Result<std::optional<ToolCall>> read_headed(const Completion& answer, const std::vector<ToolSpec>& offered) {
     std::string unified;
     std::vector<Line> lines = split(answer.text);
     for (std::size_t at = 0; at < lines.size(); ++at) {
@@ -491,32 +501,39 @@ Result<ToolCall> read_any(const Completion& answer, const std::vector<ToolSpec>&
         if (tool.empty()) { continue; }
         // A header that ends in CR: the whole answer has CRLF line ends. Otherwise a CR belongs to the content.
         if (lines[at].text.ends_with('\r')) {
-            unified = answer.text;
-            for (std::size_t i = 0; (i = unified.find("\r\n", i)) != std::string::npos;) { unified.erase(i, 1); }
+            unified = without_cr(answer.text);
             lines = split(unified);
         }
         ActionReader reader(lines, offered);
         auto call = reader.read(std::move(tool), at);
-        if (cut_off && !reader.ended()) { return cut_error(); }
-        return call;
+        if (answer.stop_reason == StopReason::length && !reader.ended()) { return cut_off_error(offered); }
+        if (!call.ok()) { return std::move(call).error(); }
+        return std::optional<ToolCall>(*std::move(call));
     }
-    if (answer.text.find("SEARCH") != std::string::npos || answer.text.find(patch_begin) != std::string::npos) {
-        if (answer.text.find("\r\n") != std::string::npos) {
-            unified = answer.text;
-            for (std::size_t i = 0; (i = unified.find("\r\n", i)) != std::string::npos;) { unified.erase(i, 1); }
-            lines = split(unified);
-        }
-        auto edit = bare_edit(lines, offered);
-        if (!edit.ok()) { return cut_off ? cut_error() : std::move(edit).error(); }
-        if (*edit) { return **std::move(edit); }
+    return std::optional<ToolCall>();
+}
+
+/// Reads SEARCH blocks or a patch that has no header. Returns nothing if there are none.
+Result<std::optional<ToolCall>> read_headless_edit(const Completion& answer, const std::vector<ToolSpec>& offered) {
+    if (answer.text.find("SEARCH") == std::string::npos && answer.text.find(patch_begin) == std::string::npos) {
+        return std::optional<ToolCall>();
     }
+    const std::string unified = without_cr(answer.text);
+    auto edit = bare_edit(split(unified), offered);
+    if (!edit.ok() && answer.stop_reason == StopReason::length) { return cut_off_error(offered); }
+    return edit;
+}
+
+Result<ToolCall> read_any(const Completion& answer, const std::vector<ToolSpec>& offered) {
+    if (!answer.tool_calls.empty()) { return read_native(answer, offered); }
+    AF_TRY(std::optional<ToolCall> call, read_headed(answer, offered));
+    if (call) { return *std::move(call); }
+    AF_TRY(call, read_headless_edit(answer, offered));
+    if (call) { return *std::move(call); }
     std::vector<ToolCall> calls = json_calls(answer.text);
     if (calls.size() == 1) { return std::move(calls.front()); }
-    if (calls.size() > 1) {
-        return unreadable("AF-AGENT-021", "the answer contains " + std::to_string(calls.size()) + " actions",
-                          "Send exactly one action; the next step comes after its result.");
-    }
-    if (cut_off) { return cut_error(); }
+    if (calls.size() > 1) { return several_actions(calls.size()); }
+    if (answer.stop_reason == StopReason::length) { return cut_off_error(offered); }
     return unreadable("AF-AGENT-020", "the answer contains no action",
                       std::string(how_to) + " Tools: " + tool_names(offered) + ".");
 }
@@ -618,47 +635,61 @@ std::string scalar_limits(const json::object& schema) {
     return limits.empty() ? "" : " (" + limits + ")";
 }
 
+std::string outline_of(const json::value& value, unsigned depth);
+
+/// The outlines of a list of schemas, or nothing if `options` is no list.
+std::optional<std::string> outline_of_choices(const json::value* options, unsigned depth) {
+    if (options == nullptr || !options->is_array()) { return std::nullopt; }
+    std::string text;
+    for (const json::value& option : options->get_array()) {
+        text += (text.empty() ? "" : " or ") + outline_of(option, depth + 1);
+    }
+    return text;
+}
+
+std::string joined_literals(const json::array& values) {
+    std::string text;
+    for (const json::value& value : values) { text += (text.empty() ? "" : "|") + literal(value); }
+    return text;
+}
+
+/// The words of `type`: `string`, or `string|null`. Empty if the schema names no type.
+std::string type_words(const json::object& schema) {
+    const json::value* given = schema.if_contains("type");
+    if (given == nullptr) { return {}; }
+    if (given->is_string()) { return std::string(given->get_string()); }
+    return given->is_array() ? joined_literals(given->get_array()) : std::string();
+}
+
+std::string outline_of_properties(const json::object& schema, const json::object& properties, unsigned depth) {
+    std::set<std::string, std::less<>> required;
+    if (const json::value* names = schema.if_contains("required"); names != nullptr && names->is_array()) {
+        for (const json::value& name : names->get_array()) { required.insert(literal(name)); }
+    }
+    std::string text;
+    for (const auto& [key, property] : properties) {
+        const std::string name(key);
+        text += (text.empty() ? "" : ", ") + name + (required.contains(name) ? "" : "?") + ": " + outline_of(property, depth + 1);
+    }
+    return "{" + text + "}";
+}
+
 std::string outline_of(const json::value& value, unsigned depth) {
     const json::object* schema = value.if_object();
     if (schema == nullptr || depth > 12) { return "any"; }
     if (const json::value* constant = schema->if_contains("const")) { return literal(*constant); }
     if (const json::value* options = schema->if_contains("enum"); options != nullptr && options->is_array()) {
-        std::string text;
-        for (const json::value& option : options->get_array()) { text += (text.empty() ? "" : "|") + literal(option); }
-        return text;
+        return joined_literals(options->get_array());
     }
     for (const std::string_view key : {"anyOf", "oneOf"}) {
-        if (const json::value* options = schema->if_contains(key); options != nullptr && options->is_array()) {
-            std::string text;
-            for (const json::value& option : options->get_array()) {
-                text += (text.empty() ? "" : " or ") + outline_of(option, depth + 1);
-            }
-            return text;
-        }
+        if (auto choices = outline_of_choices(schema->if_contains(key), depth)) { return *std::move(choices); }
     }
-    std::string type;
-    if (const json::value* given = schema->if_contains("type")) {
-        if (given->is_string()) {
-            type = std::string(given->get_string());
-        } else if (given->is_array()) {
-            for (const json::value& one : given->get_array()) { type += (type.empty() ? "" : "|") + literal(one); }
-        }
-    }
+    const std::string type = type_words(*schema);
     if (const json::value* items = schema->if_contains("items"); items != nullptr || type == "array") {
         return "[" + (items != nullptr ? outline_of(*items, depth + 1) : std::string("any")) + "]" + scalar_limits(*schema);
     }
     if (const json::value* given = schema->if_contains("properties"); given != nullptr && given->is_object()) {
-        std::set<std::string, std::less<>> required;
-        if (const json::value* names = schema->if_contains("required"); names != nullptr && names->is_array()) {
-            for (const json::value& name : names->get_array()) { required.insert(literal(name)); }
-        }
-        std::string text;
-        for (const auto& [key, property] : given->get_object()) {
-            const std::string name(key);
-            text +=
-                (text.empty() ? "" : ", ") + name + (required.contains(name) ? "" : "?") + ": " + outline_of(property, depth + 1);
-        }
-        return "{" + text + "}";
+        return outline_of_properties(*schema, given->get_object(), depth);
     }
     if (type == "object") {
         const json::value* values = schema->if_contains("additionalProperties");

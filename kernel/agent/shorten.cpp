@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/shorten.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 

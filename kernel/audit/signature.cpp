@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "audit/signature.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <ctime>
@@ -190,28 +191,65 @@ bool signed_before_expiry(const std::string& status) {
     return (words >> fingerprint >> date >> signed_at) && signed_at < std::strtoll(expired->c_str(), nullptr, 10);
 }
 
-SignatureAnswer check_gpg(const SignatureTools& tools, const std::string& program, const std::string& content,
-                          const std::filesystem::path& folder, const Stop& stop) {
+/// Returns why gpg refuses a signature: its last line says it, such as `Can't check signature: No public key`.
+std::string last_words_of(const std::string& text) {
+    std::string trimmed = text;
+    while (!trimmed.empty() && (trimmed.back() == '\n' || trimmed.back() == '\r')) { trimmed.pop_back(); }
+    return first_words(trimmed.substr(trimmed.rfind('\n') + 1));
+}
+
+std::string why_refused(const std::string& status, const std::string& said) {
+    if (const auto key = status_line(status, "REVKEYSIG")) { return "the key is revoked: " + *key; }
+    if (const auto key = status_line(status, "EXPKEYSIG")) { return "it was made after its key had expired: " + *key; }
+    if (const auto key = status_line(status, "EXPSIG")) { return "the signature has expired: " + *key; }
+    return last_words_of(said);
+}
+
+/// True if gpg trusts the key at least as much as the user's `gpg.minTrustLevel` asks.
+bool is_trusted_enough(const std::string& status, const std::string& level) {
+    constexpr std::array<std::string_view, 5> levels{"UNDEFINED", "NEVER", "MARGINAL", "FULLY", "ULTIMATE"};
+    const auto asked = std::ranges::find(levels, upper_case(level));
+    return std::any_of(asked, levels.end(), [&](std::string_view each) {
+        return status.find("[GNUPG:] TRUST_" + std::string(each)) != std::string::npos;
+    });
+}
+
+SignatureAnswer check_gpg(const SignatureTools& tools, const GitConfiguration& git, const std::string& format,
+                          const std::string& content, const std::filesystem::path& folder, const Stop& stop) {
     const auto verified = tools.processes.run(
-        own_program(tools, {program, "--batch", "--status-fd=1", "--verify", (folder / "signature").string(), "-"}, folder,
-                    content),
+        own_program(
+            tools, {program_of(tools, git, format), "--batch", "--status-fd=1", "--verify", (folder / "signature").string(), "-"},
+            folder, content),
         stop);
     SignatureAnswer answer;
     if (!verified.ok()) {
         answer.detail = verified.error().message;
         return answer;
     }
-    auto key = status_line(verified->out, "GOODSIG");
-    const auto expired = status_line(verified->out, "EXPKEYSIG");
-    if (!key && expired && signed_before_expiry(verified->out)) { key = *expired + ", which has expired since"; }
+    const std::string& status = verified->out;
+    auto key = status_line(status, "GOODSIG");
+    const auto expired = status_line(status, "EXPKEYSIG");
+    if (!key && expired && signed_before_expiry(status)) { key = *expired + ", which has expired since"; }
     answer.good = verified->exit_code == 0 && key;
     if (!answer.good) {
-        answer.detail = first_words(verified->err);
+        answer.checkable = status.find("[GNUPG:] NO_PUBKEY") == std::string::npos &&
+                           verified->err.find("certificate not found") == std::string::npos;
+        answer.detail = why_refused(status, verified->err);
         return answer;
     }
-    answer.signer = SignatureAnswer::Signer::known;
-    answer.detail = "Good signature by key " + *key;
+    const std::string level = git.text("gpg.minTrustLevel");
+    const bool trusted = level.empty() || is_trusted_enough(status, level);
+    answer.signer = trusted ? SignatureAnswer::Signer::known : SignatureAnswer::Signer::stranger;
+    answer.detail = "Good signature by key " + *key +
+                    (trusted ? "" : "; git's gpg.minTrustLevel (" + level + ") asks for more trust in the key");
     return answer;
+}
+
+/// True if nothing follows the signature.
+bool ends_with_signature(const std::string& text) {
+    const std::size_t end = text.rfind("-----END ");
+    const std::size_t line = end == std::string::npos ? end : text.find('\n', end);
+    return end != std::string::npos && (line == std::string::npos || line + 1 == text.size());
 }
 
 }  // namespace
@@ -246,14 +284,16 @@ SignatureAnswer check_signature(const SignatureTools& tools, const SignedContent
         answer.detail = written.error().message;
         return answer;
     }
+    if (!ends_with_signature(signature)) {
+        answer.detail = "something else follows the signature";
+        return answer;
+    }
     if (signature.starts_with("-----BEGIN SSH SIGNATURE-----")) {
         return SshCheck(tools, git, signed_content, (*folder)->path(), stop).check();
     }
-    if (signature.starts_with("-----BEGIN PGP ")) {
-        return check_gpg(tools, program_of(tools, git, "openpgp"), content, (*folder)->path(), stop);
-    }
+    if (signature.starts_with("-----BEGIN PGP ")) { return check_gpg(tools, git, "openpgp", content, (*folder)->path(), stop); }
     if (signature.starts_with("-----BEGIN SIGNED MESSAGE-----")) {
-        return check_gpg(tools, program_of(tools, git, "x509"), content, (*folder)->path(), stop);
+        return check_gpg(tools, git, "x509", content, (*folder)->path(), stop);
     }
     answer.detail = "it is not a signature of gpg, ssh-keygen or gpgsm";
     return answer;

@@ -37,7 +37,8 @@ struct SignatureAnswer {
         unknown,   ///< The user's git names no file of allowed signers.
         stranger,  ///< The user's file of allowed signers does not name the key.
     };
-    bool good = false;  ///< True if it is a signature of these bytes.
+    bool good = false;      ///< True if it is a signature of these bytes.
+    bool checkable = true;  ///< False if gpg or gpgsm does not have the key: nothing is known about the signature.
     Signer signer = Signer::unknown;
     std::string detail;  ///< Who signed, or what is wrong.
 };

@@ -102,11 +102,13 @@ std::map<std::string, Sequence> trees_of(const std::vector<Record>& records) {
 }
 
 AuditAnswer answer_to(const SignatureAnswer& signature) {
+    if (!signature.checkable) { return AuditAnswer::unchecked; }
     if (!signature.good || signature.signer == SignatureAnswer::Signer::stranger) { return AuditAnswer::fails; }
     return signature.signer == SignatureAnswer::Signer::known ? AuditAnswer::holds : AuditAnswer::unchecked;
 }
 
 std::string told(const SignatureAnswer& signature) {
+    if (!signature.checkable) { return "its key is not here: " + signature.detail; }
     if (!signature.good) { return "it does not verify: " + signature.detail; }
     const bool unknown = signature.signer == SignatureAnswer::Signer::unknown;
     return signature.detail + (unknown ? "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)" : "");
@@ -118,6 +120,11 @@ std::string with_short_ids(const std::string& patch) {
     std::string text = patch;
     RE2::GlobalReplace(&text, ids, R"(index \1..\2)");
     return text;
+}
+
+std::string_view without_line_ends(std::string_view text) {
+    const std::size_t last = text.find_last_not_of("\r\n");
+    return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
 bool is_question(std::string_view file) { return file.starts_with("escalations/"); }
@@ -174,21 +181,46 @@ public:
         blobs();
         artifacts();
         if (repository_) {
-            AF_CHECK(trees());
-            AF_CHECK(patches());
-            AF_CHECK(delivered_commit());
+            complete("trees", trees());
+            complete("patches", patches());
+            complete("commit", delivered_commit());
+            complete("commit", replaced_objects());
         } else {
             verdict_.add("trees", AuditAnswer::unchecked,
                          "no repository is here: trees, patches and the commit were not checked");
         }
         log_lines();
-        AF_CHECK(archive());
-        AF_CHECK(statement());
+        complete("end", archive());
+        complete("statement", statement());
         end_of_journal();
         return std::move(verdict_);
     }
 
 private:
+    /// Reports a part that could not be verified to its end, mostly because an object is damaged or missing.
+    void complete(const char* part, const Result<void>& done) {
+        if (done.ok()) { return; }
+        const Error& error = done.error();
+        const bool partial = is_partial_clone(place_.repository);
+        verdict_.add(part, partial ? AuditAnswer::unchecked : AuditAnswer::fails,
+                     error.code + ": " + error.message + (error.where.empty() ? "" : " (" + error.where + ")") +
+                         (partial ? ". This is a partial clone: clone without --filter to check everything" : ""));
+    }
+
+    /// With `refs/replace/ID` git shows another object in place of ID. The commit, its tree and its files must be shown as they
+    /// are.
+    Result<void> replaced_objects() {
+        Part part(verdict_, "commit");
+        AF_TRY(const auto refs, refs_below(place_.repository, "refs/replace/"));
+        for (const RefTarget& ref : refs) {
+            const std::string id = ref.name.substr(ref.name.rfind('/') + 1);
+            if (id != state().commit && !objects_->is_whole(id)) { continue; }
+            part.fault("git shows another object in place of " + id + " (" + ref.name + "); `git replace -d " + id +
+                       "` ends that");
+        }
+        return {};
+    }
+
     [[nodiscard]] const TaskState& state() const { return evidence_->state; }
     [[nodiscard]] const std::vector<Record>& records() const { return evidence_->records; }
     [[nodiscard]] fs::path file(std::string_view name) const { return place_.folder / name; }
@@ -433,6 +465,8 @@ private:
         std::size_t missing = 0;
         std::string first;
         std::size_t shared = 0;
+        std::size_t unfetched = 0;
+        const bool partial = is_partial_clone(place_.repository);
         for (const auto& [tree, seq] : named) {
             if (!objects_->has(tree) && seq <= shared_records()) {
                 ++shared;
@@ -444,7 +478,11 @@ private:
                 continue;
             }
             for (const std::string& fault : objects_->faults_of_tree(tree)) {
-                part.fault("record " + std::to_string(seq) + ": " + fault);
+                if (partial && fault.ends_with(" is missing")) {
+                    ++unfetched;
+                } else {
+                    part.fault("record " + std::to_string(seq) + ": " + fault);
+                }
             }
         }
         AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/" + verdict_.task_id + "/"));
@@ -478,6 +516,10 @@ private:
         if (missing != 0 && (!keeps || place_.is_archive)) {
             part.unchecked(counted(missing, "recorded tree is", "recorded trees are") + " not in this repository: " + first +
                            ". They are where the task ran, under refs/agentforge/" + verdict_.task_id);
+        }
+        if (unfetched != 0) {
+            part.unchecked(counted(unfetched, "file is", "files are") +
+                           " missing: this is a partial clone. Clone without --filter to check everything");
         }
         if (shared != 0) {
             part.unchecked(counted(shared, "recorded tree", "recorded trees") +
@@ -519,8 +561,12 @@ private:
                 ++elsewhere;
                 continue;
             }
-            AF_TRY(const std::string made, repository_->patch(from, tree));
-            if (with_short_ids(made) == with_short_ids(*text)) {
+            const auto made = repository_->patch(from, tree);
+            if (!made.ok()) {
+                part.fault(patch + " cannot be compared: " + made.error().message);
+                continue;
+            }
+            if (with_short_ids(*made) == with_short_ids(*text)) {
                 ++same;
             } else {
                 part.fault(patch + " is not the difference of the trees of step " + std::to_string(before.steps));
@@ -679,7 +725,7 @@ private:
                        "), which the journal does not have: its end was cut off, or the statement is another task's");
             return signature(*text, {});
         }
-        auto stated_at = parse_time(text_of(named->body, "timestamp"));
+        auto stated_at = parse_time(records::envelope_in(*named).timestamp);
         const auto time =
             std::chrono::floor<std::chrono::seconds>(std::move(stated_at).value_or(std::chrono::system_clock::time_point()));
         voucher("statement", seq);
@@ -735,7 +781,7 @@ private:
         return signature(text, time);
     }
 
-    /// The note of the commit is written with the statement.
+    /// The note of the commit is written with the statement. Other notes under the same name, or merged with it, say nothing.
     void compare_note(Part& part, const std::string& text, Sequence seq) const {
         const std::string stated = split_signed(*note_).first;
         const auto parsed = parse_json(stated, "note");
@@ -743,8 +789,13 @@ private:
         const json::value* const predicate = whole == nullptr ? nullptr : whole->if_contains("predicate");
         const json::value* const head =
             predicate == nullptr || !predicate->is_object() ? nullptr : predicate->get_object().if_contains("journal");
-        const bool of_this_record =
-            head == nullptr || !head->is_object() || number_of(head->get_object(), "records") == seq;  // Others may be older.
+        if (head == nullptr || !head->is_object()) {
+            if (note_->find(text) == std::string::npos) {
+                part.unchecked("the note of the commit (" + std::string(statement_notes) + ") holds no statement");
+            }
+            return;
+        }
+        const bool of_this_record = number_of(head->get_object(), "records") == seq;  // Others may be older.
         if (of_this_record && stated != text) {
             part.fault("the note of the commit (" + std::string(statement_notes) + ") has another statement");
         }
@@ -758,15 +809,23 @@ private:
     /// `time`: when it was made.
     Result<void> signature(const std::string& statement, std::chrono::sys_seconds time) {
         const auto signature = read_file(file(signature_file), largest_file);
-        if (signature.ok()) {
-            add_signature(verdict_, tools_, {statement_namespace, statement, *signature, time}, stop_);
-            return {};
-        }
         AF_TRY(const auto archived, archived_file(signature_file));
         AF_TRY(const auto of, archived_file(statement_file));
         const bool in_archive = archived && of == statement;
         const auto [noted, note_signature] = split_signed(note_.value_or(""));
-        if (in_archive || (!note_signature.empty() && noted == statement)) {
+        const bool in_note = !note_signature.empty() && noted == statement;
+        if (signature.ok()) {
+            add_signature(verdict_, tools_, {statement_namespace, statement, *signature, time}, stop_);
+            if (in_archive && without_line_ends(*archived) != without_line_ends(*signature)) {
+                verdict_.add("signature", AuditAnswer::fails,
+                             std::string(signature_file) + " is not the signature that " + archive_->name + " has");
+            } else if (in_note && without_line_ends(note_signature) != without_line_ends(*signature)) {
+                verdict_.add("signature", AuditAnswer::fails,
+                             std::string(signature_file) + " is not the signature that the note of the commit has");
+            }
+            return {};
+        }
+        if (in_archive || in_note) {
             verdict_.add("signature", AuditAnswer::fails, removed(signature_file, in_archive));
         } else {
             verdict_.add("signature", AuditAnswer::unchecked,

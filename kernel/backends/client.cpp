@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/client.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <thread>
 

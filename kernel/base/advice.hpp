@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Remedies that the command line replaces before it prints an error.
 #pragma once
 
 namespace agentforge::kernel {

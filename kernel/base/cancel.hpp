@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Requests to stop work, and deadlines. The one who requests does not wait: work looks at its token and ends.
 #pragma once
 
 #include <atomic>

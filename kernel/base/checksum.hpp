@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fast checksums of cache files, against damage and not against forgery. Values: one thread at a time, no errors.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The time, and its text form. `SystemClock` is the real clock, `FakeClock` the one for tests.
 #pragma once
 
 #include <chrono>

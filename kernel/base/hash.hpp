@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SHA-256 of bytes and of JSON values. Pure functions: any thread may call them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Random ids, and the form of a task id. `SystemIdSource` is the real source, `CountingIdSource` the one for tests.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/agents.hpp"
 
+#include <filesystem>
 #include <set>
 
 #include "base/json_fields.hpp"
@@ -184,6 +185,61 @@ namespace {
 
 using Agents = std::map<std::string, AgentDefinition, std::less<>>;
 
+/// The paths of a tool are constrained only if the role may use the tool. Checks the lines of this document.
+Result<void> check_constrained_tools(const AgentDefinition& agent, const YamlDocument& document,
+                                     const Loader::Resolved& resolved) {
+    // An inherited rule still applies to every write of the role, whether or not its tool is allowed.
+    for (const auto& [tool, globs] : agent.path_constraints) {
+        if (!document.places.contains("/capabilities/tools/path_constraints/" + tool)) { continue; }
+        const auto allows = [name = std::string_view(tool)](const std::string& entry) {
+            return entry == name ||
+                   (entry.ends_with("__*") && name.starts_with(std::string_view(entry).substr(0, entry.size() - 1)));
+        };
+        if (std::none_of(agent.allowed_tools.begin(), agent.allowed_tools.end(), allows)) {
+            const auto near = nearest(tool, agent.allowed_tools);
+            return Error{"AF-AGENT-008", "path_constraints names the tool " + ellipsis(tool, 80) + ", which the role may not use",
+                         where_of(resolved, "/capabilities/tools/path_constraints/" + tool),
+                         near.empty() ? "Allow the tool, or remove the line." : "Did you mean " + near + "?", ErrorKind::invalid};
+        }
+    }
+    return {};
+}
+
+/// Reads and checks the definition in the file `stem`.yaml. Errors: AF-AGENT-001, AF-AGENT-006 to AF-AGENT-009.
+Result<AgentDefinition> read_agent(const std::string& stem, const YamlDocument& document, const Loader::Resolved& resolved,
+                                   const Contract& contract, const RuleContext& context) {
+    const auto verdict = contract.validate(resolved.value, context);
+    if (!verdict.valid()) {
+        const auto& first = verdict.violations.front();
+        return Error{"AF-AGENT-001",
+                     "the agent definition " + stem + " violates its contract: " + first.message + others(verdict),
+                     where_of(resolved, first.path, first.rule == "additionalProperties"),
+                     "Fix the field; `agentforge help docs/contracts.md` describes agent_definition.", ErrorKind::invalid};
+    }
+    AgentDefinition agent;
+    try {
+        agent = definition_of(resolved.value, document.source);
+    } catch (const std::exception&) {
+        return Error{
+            "AF-AGENT-009",
+            "the agent definition " + stem + " lacks required fields, although the contract agent_definition in force accepts it",
+            document.where(""), "Remove the project's own agent_definition from its contracts (" + contract.source() + ").",
+            ErrorKind::invalid};
+    }
+    if (agent.role != stem) {
+        return Error{"AF-AGENT-006", "the file " + stem + ".yaml defines the role " + agent.role,
+                     where_of(resolved, "/agent/role"), "Name the file after its role: " + agent.role + ".yaml.",
+                     ErrorKind::invalid};
+    }
+    if (!agent.stage.empty() && agent.output_contract(agent.stage).empty()) {
+        return Error{"AF-AGENT-007", "the role is primary for stage " + agent.stage + " but has no output contract for it",
+                     where_of(resolved, "/capabilities/output/contract"), "Add `" + agent.stage + ": <contract>` to the map.",
+                     ErrorKind::invalid};
+    }
+    AF_CHECK(check_constrained_tools(agent, document, resolved));
+    return agent;
+}
+
 /// Loads the product's agents, the project's over them, and `one` (if given) over both.
 Result<Agents> load_agents(const std::string& product_directory, const std::string& project_directory, const std::string& one,
                            const ContractSet& contracts) {
@@ -202,50 +258,7 @@ Result<Agents> load_agents(const std::string& product_directory, const std::stri
     context.contract_exists = [&](std::string_view name) { return contracts.get(name).ok(); };
     for (const auto& [stem, document] : in_force) {
         AF_TRY(const Loader::Resolved resolved, loader.resolve(*document, {document->source}));
-        const auto verdict = contract.validate(resolved.value, context);
-        if (!verdict.valid()) {
-            const auto& first = verdict.violations.front();
-            return Error{"AF-AGENT-001",
-                         "the agent definition " + stem + " violates its contract: " + first.message + others(verdict),
-                         where_of(resolved, first.path, first.rule == "additionalProperties"),
-                         "Fix the field; `agentforge help docs/contracts.md` describes agent_definition.", ErrorKind::invalid};
-        }
-        AgentDefinition agent;
-        try {
-            agent = definition_of(resolved.value, document->source);
-        } catch (const std::exception&) {
-            return Error{"AF-AGENT-009",
-                         "the agent definition " + stem +
-                             " lacks required fields, although the contract agent_definition in force accepts it",
-                         document->where(""),
-                         "Remove the project's own agent_definition from its contracts (" + contract.source() + ").",
-                         ErrorKind::invalid};
-        }
-        if (agent.role != stem) {
-            return Error{"AF-AGENT-006", "the file " + stem + ".yaml defines the role " + agent.role,
-                         where_of(resolved, "/agent/role"), "Name the file after its role: " + agent.role + ".yaml.",
-                         ErrorKind::invalid};
-        }
-        if (!agent.stage.empty() && agent.output_contract(agent.stage).empty()) {
-            return Error{"AF-AGENT-007", "the role is primary for stage " + agent.stage + " but has no output contract for it",
-                         where_of(resolved, "/capabilities/output/contract"), "Add `" + agent.stage + ": <contract>` to the map.",
-                         ErrorKind::invalid};
-        }
-        // An inherited rule still applies to every write of the role, whether or not its tool is allowed.
-        for (const auto& [tool, globs] : agent.path_constraints) {
-            if (!document->places.contains("/capabilities/tools/path_constraints/" + tool)) { continue; }
-            const auto allows = [name = std::string_view(tool)](const std::string& entry) {
-                return entry == name ||
-                       (entry.ends_with("__*") && name.starts_with(std::string_view(entry).substr(0, entry.size() - 1)));
-            };
-            if (std::none_of(agent.allowed_tools.begin(), agent.allowed_tools.end(), allows)) {
-                const auto near = nearest(tool, agent.allowed_tools);
-                return Error{
-                    "AF-AGENT-008", "path_constraints names the tool " + ellipsis(tool, 80) + ", which the role may not use",
-                    where_of(resolved, "/capabilities/tools/path_constraints/" + tool),
-                    near.empty() ? "Allow the tool, or remove the line." : "Did you mean " + near + "?", ErrorKind::invalid};
-            }
-        }
+        AF_TRY(AgentDefinition agent, read_agent(stem, *document, resolved, contract, context));
         agents.emplace(stem, std::move(agent));
     }
     return agents;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/edit.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/json_fields.hpp"

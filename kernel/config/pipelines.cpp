@@ -201,11 +201,8 @@ Result<ComparedTree> read_compared_tree(const std::string& said, const std::stri
     return unknown_word(pointer + "/compares_with", "compares_with", said, words);
 }
 
-Result<StageTemplate> read_stage(const json::value& value, const std::string& pointer) {
-    const auto* object = value.if_object();
-    if (object == nullptr) { return wrong(pointer, "a stage is a map", "Write `- name: <stage>`."); }
-    StageTemplate out;
-    Fields fields(*object, pointer);
+/// Who works in a stage, and who reviews its artifact.
+Result<void> read_roles(Fields& fields, const std::string& pointer, StageTemplate& out) {
     fields.text("name", out.name);
     fields.text("executor", out.executor);
     fields.text_or_null("agent", out.agent);
@@ -217,6 +214,26 @@ Result<StageTemplate> read_stage(const json::value& value, const std::string& po
         return wrong(pointer + "/review_mode", "`review_mode` is neither blocking nor advisory", "Write one of the two.");
     }
     if (!mode.empty()) { out.review_blocking = mode == "blocking"; }
+    return {};
+}
+
+void read_limits(Fields& fields, StageTemplate& out) {
+    fields.number("max_iterations", out.max_iterations);
+    fields.number("max_retries", out.max_retries);
+    fields.number("max_cycles", out.max_cycles);
+    fields.number("max_reviews", out.max_reviews);
+    fields.number("max_heals", out.max_heals);
+    fields.number("max_steps", out.max_steps);
+    fields.number("budget_share", out.budget_share);
+    fields.timeout(out.timeout);
+}
+
+Result<StageTemplate> read_stage(const json::value& value, const std::string& pointer) {
+    const auto* object = value.if_object();
+    if (object == nullptr) { return wrong(pointer, "a stage is a map", "Write `- name: <stage>`."); }
+    StageTemplate out;
+    Fields fields(*object, pointer);
+    AF_CHECK(read_roles(fields, pointer, out));
     fields.text("contract", out.contract);
     fields.text("artifact", out.artifact);
     fields.texts("prerequisites", out.prerequisites);
@@ -234,14 +251,7 @@ Result<StageTemplate> read_stage(const json::value& value, const std::string& po
     fields.boolean("delivers", out.delivers);
     std::string compares_with;
     fields.text("compares_with", compares_with);
-    fields.number("max_iterations", out.max_iterations);
-    fields.number("max_retries", out.max_retries);
-    fields.number("max_cycles", out.max_cycles);
-    fields.number("max_reviews", out.max_reviews);
-    fields.number("max_heals", out.max_heals);
-    fields.number("max_steps", out.max_steps);
-    fields.number("budget_share", out.budget_share);
-    fields.timeout(out.timeout);
+    read_limits(fields, out);
     fields.boolean("approve", out.approve);
     fields.boolean("entry_point", out.entry_point);
     fields.boolean("exit_point", out.exit_point);
@@ -696,52 +706,59 @@ Error placed_at_change(Error error, const ResolvedTemplate& document, const Pipe
     return error;
 }
 
-/// Returns the template that a file describes. `defaults`: the stages of the shipped `implement`.
-Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, const json::array* defaults,
-                                            const std::map<std::string, Mapping>& mapping, bool of_project,
-                                            const Contract& contract, const ContractSet& contracts) {
-    const auto placed = [&](Error error) {
-        error.where = document.where(error.where);
-        return error;
-    };
-    const auto* top = document.value.if_object();
-    if (top == nullptr) { return placed(wrong("", "a pipeline template is a map", "Start it with `pipeline:`.")); }
-    const auto verdict = contract.validate(*top, {});
-    if (!verdict.valid()) {
-        const auto& first = verdict.violations.front();
-        return placed(wrong(first.path + (first.rule == "additionalProperties" ? "#" : ""),
-                            "the pipeline template violates its contract: " + first.message + others(verdict),
-                            "`agentforge help docs/contracts.md` describes pipeline_template."));
-    }
-    json::object value;
-    std::vector<OwnKeys> own;
+/// The error, with its place in the file that wrote the faulty part.
+Error placed_in(const ResolvedTemplate& document, Error error) {
+    error.where = document.where(error.where);
+    return error;
+}
+
+/// Checks the template against the contract `pipeline_template`.
+Result<void> check_form(const json::object& written, const Contract& contract) {
+    const auto verdict = contract.validate(written, {});
+    if (verdict.valid()) { return {}; }
+    const auto& first = verdict.violations.front();
+    return wrong(first.path + (first.rule == "additionalProperties" ? "#" : ""),
+                 "the pipeline template violates its contract: " + first.message + others(verdict),
+                 "`agentforge help docs/contracts.md` describes pipeline_template.");
+}
+
+/// A template whose stages have every field that they inherit.
+struct CompleteTemplate {
+    json::object pipeline;
+    std::vector<OwnKeys> own;  ///< The keys that each stage wrote itself.
     bool has_exit = false;
+};
+
+/// Fills in what the stages inherit. `defaults`: the stages of the shipped `implement`.
+Result<CompleteTemplate> complete(const json::object& written, const ResolvedTemplate& document, const json::array* defaults,
+                                  const Contract& contract) {
+    CompleteTemplate out;
     try {
-        value = top->at("pipeline").as_object();
-        has_exit = value.contains("exit");
-        for (auto& stage : value.at("stages").as_array()) {
+        out.pipeline = written.at("pipeline").as_object();
+        out.has_exit = out.pipeline.contains("exit");
+        for (auto& stage : out.pipeline.at("stages").as_array()) {
             auto& object = stage.as_object();
-            if (auto named = resolve_aliases(object, "/pipeline/stages/" + std::to_string(own.size())); !named.ok()) {
-                return placed(named.error());
-            }
-            auto& said = own.emplace_back();
+            AF_CHECK(resolve_aliases(object, "/pipeline/stages/" + std::to_string(out.own.size())));
+            auto& said = out.own.emplace_back();
             for (const auto& [key, unused] : object) { said.emplace(key); }
-            if (auto taken = take_rest(object, document.stages[own.size() - 1]); !taken.ok()) { return placed(taken.error()); }
-            if (const auto* base = stage_named(defaults, object.at("name"))) {
-                for (const auto key : inherited) {
-                    if (!object.contains(key) && base->contains(key)) { object[key] = base->at(key); }
-                }
+            AF_CHECK(take_rest(object, document.stages[out.own.size() - 1]));
+            const auto* base = stage_named(defaults, object.at("name"));
+            if (base == nullptr) { continue; }
+            for (const auto key : inherited) {
+                if (!object.contains(key) && base->contains(key)) { object[key] = base->at(key); }
             }
         }
     } catch (const std::exception&) {
-        return placed(broken("AF-PIPE-012", "",
-                             "the template lacks required fields, although the contract pipeline_template in force accepts it",
-                             "Remove the project's own pipeline_template from its contracts (" + contract.source() + ")."));
+        return broken("AF-PIPE-012", "",
+                      "the template lacks required fields, although the contract pipeline_template in force accepts it",
+                      "Remove the project's own pipeline_template from its contracts (" + contract.source() + ").");
     }
-    auto read = read_pipeline(value, "/pipeline");
-    if (!read.ok()) { return placed(std::move(read).error()); }
-    auto& pipeline = *read;
-    pipeline.source = document.source;
+    return out;
+}
+
+/// Overrides agents and reviewers by the orchestration file. In a project's own template, what a stage wrote itself wins.
+void apply_mapping(PipelineTemplate& pipeline, const ResolvedTemplate& document, const std::vector<OwnKeys>& own,
+                   const std::map<std::string, Mapping>& mapping, bool of_project) {
     for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
         auto& stage = pipeline.stages[i];
         const auto found = mapping.find(stage.name);
@@ -752,6 +769,10 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
         if (found->second.reviewers && may("reviewers")) { stage.reviewers = *found->second.reviewers; }
         if (found->second.blocking && may("review_mode")) { stage.review_blocking = *found->second.blocking; }
     }
+}
+
+/// Sets the fields that follow from the contracts: `also_makes`, `provided_as`, and the deliverable if the template names none.
+void fill_from_contracts(PipelineTemplate& pipeline, const ContractSet& contracts) {
     for (StageTemplate& stage : pipeline.stages) {
         const auto made = contracts.get(stage.contract);
         stage.also_makes = made.ok() ? made->extends() : std::string();
@@ -765,29 +786,57 @@ Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, co
             }
         }
     }
-    if (pipeline.deliverable.empty()) {
-        if (const auto exit = pipeline.index_of(pipeline.exit_stage)) { pipeline.deliverable = pipeline.stages[*exit].contract; }
+    if (!pipeline.deliverable.empty()) { return; }
+    if (const auto exit = pipeline.index_of(pipeline.exit_stage)) { pipeline.deliverable = pipeline.stages[*exit].contract; }
+}
+
+/// An error of `check_pipeline`. If a change removed the stage that it misses, the error points at the change.
+Error placed_at_removal(Error found, const ResolvedTemplate& document, const PipelineTemplate& pipeline) {
+    Error error = placed_in(document, std::move(found));
+    for (const auto& [stage, change] : document.removed) {
+        const std::string name = stage.is_object() ? text_of(stage.get_object(), "name") : std::string();
+        const bool is_named = name == pipeline.exit_stage ||
+                              std::ranges::any_of(pipeline.accepts_external,
+                                                  [&name](const auto& external) { return external.second.skips_to == name; });
+        if (error.code == "AF-PIPE-006" && is_named) { error.where = document.own->where(change); }
     }
+    return error;
+}
+
+/// Checks the completed template; `check_template_can_run` may add to it. The errors name their place in the files.
+Result<void> check_file_template(PipelineTemplate& pipeline, const ResolvedTemplate& document, const CompleteTemplate& complete,
+                                 const json::array* defaults, const ContractSet& contracts) {
     if (auto checked = check_pipeline(pipeline, "/pipeline"); !checked.ok()) {
-        Error error = placed(checked.error());
-        for (const auto& [stage, change] : document.removed) {
-            const std::string name = stage.is_object() ? text_of(stage.get_object(), "name") : std::string();
-            const bool is_named = name == pipeline.exit_stage ||
-                                  std::ranges::any_of(pipeline.accepts_external,
-                                                      [&name](const auto& external) { return external.second.skips_to == name; });
-            if (error.code == "AF-PIPE-006" && is_named) { error.where = document.own->where(change); }
-        }
-        return error;
+        return placed_at_removal(checked.error(), document, pipeline);
     }
-    if (auto checked = check_contracts(pipeline, contracts); !checked.ok()) { return placed(checked.error()); }
-    if (auto checked = check_template_can_run(pipeline, own, has_exit); !checked.ok()) {
+    if (auto checked = check_contracts(pipeline, contracts); !checked.ok()) { return placed_in(document, checked.error()); }
+    if (auto checked = check_template_can_run(pipeline, complete.own, complete.has_exit); !checked.ok()) {
         return checked.error().code == "AF-PIPE-020" ? placed_at_change(checked.error(), document, pipeline, defaults)
-                                                     : placed(checked.error());
+                                                     : placed_in(document, checked.error());
     }
     if (const auto stem = std::filesystem::path(document.source).stem().string(); stem != pipeline.name) {
-        return placed(broken("AF-PIPE-010", "/pipeline/name", "the file " + stem + ".yaml defines the pipeline " + pipeline.name,
+        return placed_in(
+            document, broken("AF-PIPE-010", "/pipeline/name", "the file " + stem + ".yaml defines the pipeline " + pipeline.name,
                              "Name the file after its pipeline: " + pipeline.name + ".yaml."));
     }
+    return {};
+}
+
+/// Returns the template that a file describes. `defaults`: the stages of the shipped `implement`.
+Result<PipelineTemplate> read_file_template(const ResolvedTemplate& document, const json::array* defaults,
+                                            const std::map<std::string, Mapping>& mapping, bool of_project,
+                                            const Contract& contract, const ContractSet& contracts) {
+    const auto* top = document.value.if_object();
+    if (top == nullptr) { return placed_in(document, wrong("", "a pipeline template is a map", "Start it with `pipeline:`.")); }
+    if (auto checked = check_form(*top, contract); !checked.ok()) { return placed_in(document, checked.error()); }
+    const auto completed = complete(*top, document, defaults, contract);
+    if (!completed.ok()) { return placed_in(document, completed.error()); }
+    auto read = read_pipeline(completed->pipeline, "/pipeline");
+    if (!read.ok()) { return placed_in(document, std::move(read).error()); }
+    read->source = document.source;
+    apply_mapping(*read, document, completed->own, mapping, of_project);
+    fill_from_contracts(*read, contracts);
+    AF_CHECK(check_file_template(*read, document, *completed, defaults, contracts));
     return read;
 }
 
@@ -800,6 +849,45 @@ json::object external_json(const std::map<std::string, ExternalArtifact, std::le
                                  {"source", artifact.source}};
     }
     return out;
+}
+
+json::object stage_json(const StageTemplate& stage) {
+    json::object entry{{"name", stage.name},
+                       {"executor", stage.executor},
+                       {"agent", stage.agent},
+                       {"reviewers", list_of(stage.reviewers)},
+                       {"review_blocking", stage.review_blocking},
+                       {"contract", stage.contract},
+                       {"artifact", stage.artifact},
+                       {"prerequisites", list_of(stage.prerequisites)},
+                       {"required", stage.required},
+                       {"purpose", stage.purpose},
+                       {"skip_if", stage.skip_if},
+                       {"iterate", stage.iterate},
+                       {"iterate_prompt", stage.iterate_prompt},
+                       {"default_exit", stage.default_exit},
+                       {"max_iterations", stage.max_iterations},
+                       {"max_retries", stage.max_retries},
+                       {"max_cycles", stage.max_cycles},
+                       {"max_reviews", stage.max_reviews},
+                       {"max_heals", stage.max_heals},
+                       {"max_steps", stage.max_steps},
+                       {"budget_share", stage.budget_share},
+                       {"timeout_ms", stage.timeout.count()},
+                       {"approve", stage.approve},
+                       {"entry_point", stage.entry_point},
+                       {"exit_point", stage.exit_point},
+                       {"config", stage.config}};
+    if (stage.iterable) { entry["iterable"] = true; }
+    if (!stage.also_makes.empty()) { entry["also_makes"] = stage.also_makes; }
+    if (!stage.part.empty()) { entry["part"] = stage.part; }
+    if (!stage.context_strategy.empty()) { entry["context_strategy"] = stage.context_strategy; }
+    if (stage.locks_tests) { entry["locks_tests"] = *stage.locks_tests; }
+    if (stage.delivers) { entry["delivers"] = *stage.delivers; }
+    for (const auto& [word, tree] : compared_trees) {
+        if (stage.compares_with == tree) { entry["compares_with"] = word; }
+    }
+    return entry;
 }
 
 }  // namespace
@@ -873,44 +961,7 @@ json::object PipelineTemplate::to_json() const {
     for (const auto& [contract, list] : provided_as) { words[contract] = list_of(list); }
     out["provided_as"] = std::move(words);
     json::array list;
-    for (const auto& stage : stages) {
-        json::object entry{{"name", stage.name},
-                           {"executor", stage.executor},
-                           {"agent", stage.agent},
-                           {"reviewers", list_of(stage.reviewers)},
-                           {"review_blocking", stage.review_blocking},
-                           {"contract", stage.contract},
-                           {"artifact", stage.artifact},
-                           {"prerequisites", list_of(stage.prerequisites)},
-                           {"required", stage.required},
-                           {"purpose", stage.purpose},
-                           {"skip_if", stage.skip_if},
-                           {"iterate", stage.iterate},
-                           {"iterate_prompt", stage.iterate_prompt},
-                           {"default_exit", stage.default_exit},
-                           {"max_iterations", stage.max_iterations},
-                           {"max_retries", stage.max_retries},
-                           {"max_cycles", stage.max_cycles},
-                           {"max_reviews", stage.max_reviews},
-                           {"max_heals", stage.max_heals},
-                           {"max_steps", stage.max_steps},
-                           {"budget_share", stage.budget_share},
-                           {"timeout_ms", stage.timeout.count()},
-                           {"approve", stage.approve},
-                           {"entry_point", stage.entry_point},
-                           {"exit_point", stage.exit_point},
-                           {"config", stage.config}};
-        if (stage.iterable) { entry["iterable"] = true; }
-        if (!stage.also_makes.empty()) { entry["also_makes"] = stage.also_makes; }
-        if (!stage.part.empty()) { entry["part"] = stage.part; }
-        if (!stage.context_strategy.empty()) { entry["context_strategy"] = stage.context_strategy; }
-        if (stage.locks_tests) { entry["locks_tests"] = *stage.locks_tests; }
-        if (stage.delivers) { entry["delivers"] = *stage.delivers; }
-        for (const auto& [word, tree] : compared_trees) {
-            if (stage.compares_with == tree) { entry["compares_with"] = word; }
-        }
-        list.push_back(std::move(entry));
-    }
+    for (const auto& stage : stages) { list.push_back(stage_json(stage)); }
     out["stages"] = std::move(list);
     out["exit"] = json::object{{"stage", exit_stage}, {"deliverable", deliverable}, {"summary_template", summary_template}};
     out["continuation"] = json::object{{"prompt", continuation.prompt},
@@ -967,98 +1018,133 @@ std::vector<StageOrigin> origins_of(const PipelineTemplate& pipeline, const Reso
     return origins;
 }
 
+/// Returns the YAML files of a folder by their names without the extension.
+Result<std::map<std::string, YamlDocument>> read_documents(const std::string& directory) {
+    std::map<std::string, YamlDocument> documents;
+    AF_TRY(const auto files, yaml_files_of(directory));
+    for (const auto& file : files) {
+        AF_TRY(YamlDocument document, load_yaml(file));
+        documents.emplace(std::filesystem::path(file).stem().string(), std::move(document));
+    }
+    return documents;
+}
+
+struct StageMapping {
+    std::optional<YamlDocument> document;
+    std::map<std::string, Mapping> mapping;
+};
+
+/// Reads the orchestration file. A missing one maps nothing.
+Result<StageMapping> read_orchestration_file(const std::string& file) {
+    StageMapping out;
+    std::error_code ignored;
+    if (!file.empty() && std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
+        AF_TRY(out.document, load_yaml(file));
+        AF_TRY(out.mapping, read_orchestration(*out.document));
+    }
+    return out;
+}
+
+/// The files with templates: the product's, and the project's over them.
+struct TemplateFiles {
+    std::map<std::string, YamlDocument> product;
+    std::map<std::string, YamlDocument> project;
+};
+
+using ResolvedTemplates = std::map<std::string, ResolvedTemplate>;
+
+/// Reads each file's template into `loaded` and `resolved`; a project's template replaces the product's of the same name.
+Result<void> read_templates(const TemplateFiles& files, const std::map<std::string, Mapping>& mapping,
+                            const ContractSet& contracts, LoadedPipelines& loaded, ResolvedTemplates& resolved) {
+    if (files.product.empty() && files.project.empty()) { return {}; }
+    AF_TRY(const Contract contract, contracts.get("pipeline_template"));
+    const auto found = files.product.find("implement");
+    const YamlDocument* const implement = found == files.product.end() ? nullptr : &found->second;
+    const auto* defaults = implement == nullptr ? nullptr : stages_of(*implement);
+    for (const auto* documents : {&files.product, &files.project}) {
+        const bool of_project = documents == &files.project;
+        for (const auto& [stem, document] : *documents) {
+            AF_TRY(ResolvedTemplate written,
+                   of_project ? resolve_template(document, files.product) : resolve_template(document, {}));
+            AF_TRY(PipelineTemplate pipeline, read_file_template(written, defaults, mapping, of_project, contract, contracts));
+            loaded.origins.insert_or_assign(pipeline.name, origins_of(pipeline, written, implement));
+            resolved.insert_or_assign(pipeline.name, std::move(written));
+            loaded.pipelines.insert_or_assign(pipeline.name, std::move(pipeline));
+        }
+    }
+    return {};
+}
+
+/// The summary that `exit.summary_template` names must exist and fit the deliverable's contract.
+Result<void> check_summary_exists(const PipelineTemplate& pipeline, const ResolvedTemplate& document,
+                                  const std::vector<std::string>& folders, const ContractSet& contracts) {
+    if (pipeline.summary_template.empty()) { return {}; }
+    const auto summary = load_summary(folders, pipeline.summary_template);
+    if (!summary) {
+        return placed_in(document, broken("AF-PIPE-022", "/pipeline/exit/summary_template",
+                                          "there is no summary `" + ellipsis(pipeline.summary_template, 60) + "`",
+                                          "Write it into .agentforge/summaries/" + ellipsis(pipeline.summary_template, 60) +
+                                              ".txt, or remove the key."));
+    }
+    AF_TRY(const Contract deliverable, contracts.get(pipeline.deliverable));
+    return check_summary(*summary, deliverable);
+}
+
+/// The pipeline that `continuation.next_pipeline` names must exist and accept what this one provides.
+Result<void> check_next_pipeline(const PipelineTemplate& pipeline, const ResolvedTemplate& document, const Pipelines& pipelines) {
+    if (pipeline.continuation.next_pipeline.empty()) { return {}; }
+    const auto next = pipelines.find(pipeline.continuation.next_pipeline);
+    if (next == pipelines.end()) {
+        std::vector<std::string> names;
+        for (const auto& [name, unused] : pipelines) { names.push_back(name); }
+        const auto near = nearest(pipeline.continuation.next_pipeline, names);
+        return Error{"AF-PIPE-011",
+                     "pipeline " + pipeline.name + " names the continuation " +
+                         ellipsis(pipeline.continuation.next_pipeline, 60) + ", which does not exist",
+                     pipeline.source, near.empty() ? "Name one of the templates." : "Did you mean " + near + "?",
+                     ErrorKind::not_found};
+    }
+    if (auto checked = check_continuation(pipeline, next->second); !checked.ok()) { return placed_in(document, checked.error()); }
+    return {};
+}
+
+/// Each stage that the orchestration file names must be in a pipeline.
+Result<void> check_mapped_stages(const StageMapping& orchestration, const Pipelines& pipelines) {
+    std::vector<std::string> known;
+    for (const auto& [name, pipeline] : pipelines) {
+        for (const auto& each : pipeline.stages) { known.push_back(each.name); }
+    }
+    for (const auto& [stage, unused] : orchestration.mapping) {
+        if (std::find(known.begin(), known.end(), stage) != known.end()) { continue; }
+        const auto near = nearest(stage, known);
+        return Error{"AF-PIPE-007", "the mapping names stage " + ellipsis(stage, 60) + ", which no pipeline has",
+                     orchestration.document->where("/pipeline/stages/" + stage),
+                     near.empty() ? "Remove it." : "Did you mean " + near + "?", ErrorKind::invalid};
+    }
+    return {};
+}
+
 /// Loads the product's templates, the project's over them, and `one` (if given) over both.
 Result<LoadedPipelines> load_pipelines(const std::string& product_directory, const std::string& project_directory,
                                        const std::string& orchestration_file, const std::string& one,
                                        const ContractSet& contracts) {
-    const auto read = [](const std::string& directory) -> Result<std::map<std::string, YamlDocument>> {
-        std::map<std::string, YamlDocument> documents;
-        AF_TRY(const auto files, yaml_files_of(directory));
-        for (const auto& file : files) {
-            AF_TRY(YamlDocument document, load_yaml(file));
-            documents.emplace(std::filesystem::path(file).stem().string(), std::move(document));
-        }
-        return documents;
-    };
-    AF_TRY(const auto product, read(product_directory));
-    AF_TRY(auto project, read(project_directory));
+    TemplateFiles files;
+    AF_TRY(files.product, read_documents(product_directory));
+    AF_TRY(files.project, read_documents(project_directory));
     if (!one.empty()) {
         AF_TRY(YamlDocument document, load_yaml(one));
-        project.insert_or_assign(std::filesystem::path(one).stem().string(), std::move(document));
+        files.project.insert_or_assign(std::filesystem::path(one).stem().string(), std::move(document));
     }
+    AF_TRY(const StageMapping orchestration, read_orchestration_file(orchestration_file));
     LoadedPipelines loaded;
-    Pipelines& pipelines = loaded.pipelines;
-    std::map<std::string, ResolvedTemplate> resolved_templates;
-    const auto names_of = [&pipelines] {
-        std::vector<std::string> names;
-        for (const auto& [name, pipeline] : pipelines) { names.push_back(name); }
-        return names;
-    };
-    std::map<std::string, Mapping> mapping;
-    std::error_code ignored;
-    std::optional<YamlDocument> orchestration;
-    if (!orchestration_file.empty() && std::filesystem::exists(std::filesystem::symlink_status(orchestration_file, ignored))) {
-        AF_TRY(orchestration, load_yaml(orchestration_file));
-        AF_TRY(mapping, read_orchestration(*orchestration));
+    ResolvedTemplates resolved;  // They point into `files`.
+    AF_CHECK(read_templates(files, orchestration.mapping, contracts, loaded, resolved));
+    const auto summaries = summary_folders(product_directory, project_directory);
+    for (const auto& [name, pipeline] : loaded.pipelines) {
+        AF_CHECK(check_summary_exists(pipeline, resolved.at(name), summaries, contracts));
+        AF_CHECK(check_next_pipeline(pipeline, resolved.at(name), loaded.pipelines));
     }
-    if (!product.empty() || !project.empty()) {
-        AF_TRY(const Contract contract, contracts.get("pipeline_template"));
-        const auto implement = product.find("implement");
-        const auto* defaults = implement == product.end() ? nullptr : stages_of(implement->second);
-        const std::map<std::string, YamlDocument>* const layers[] = {&product, &project};
-        for (const auto* documents : layers) {
-            for (const auto& [stem, document] : *documents) {
-                AF_TRY(ResolvedTemplate resolved,
-                       documents == &project ? resolve_template(document, product) : resolve_template(document, {}));
-                AF_TRY(PipelineTemplate pipeline,
-                       read_file_template(resolved, defaults, mapping, documents == &project, contract, contracts));
-                loaded.origins.insert_or_assign(
-                    pipeline.name, origins_of(pipeline, resolved, implement == product.end() ? nullptr : &implement->second));
-                resolved_templates.insert_or_assign(pipeline.name, std::move(resolved));
-                pipelines.insert_or_assign(pipeline.name, std::move(pipeline));
-            }
-        }
-    }
-    for (const auto& [name, pipeline] : pipelines) {
-        const auto placed = [&](Error error) {
-            error.where = resolved_templates.at(name).where(error.where);
-            return error;
-        };
-        if (!pipeline.summary_template.empty()) {
-            const auto summary = load_summary(summary_folders(product_directory, project_directory), pipeline.summary_template);
-            if (!summary) {
-                return placed(broken("AF-PIPE-022", "/pipeline/exit/summary_template",
-                                     "there is no summary `" + ellipsis(pipeline.summary_template, 60) + "`",
-                                     "Write it into .agentforge/summaries/" + ellipsis(pipeline.summary_template, 60) +
-                                         ".txt, or remove the key."));
-            }
-            AF_TRY(const Contract deliverable, contracts.get(pipeline.deliverable));
-            AF_CHECK(check_summary(*summary, deliverable));
-        }
-        if (pipeline.continuation.next_pipeline.empty()) { continue; }
-        const auto next = pipelines.find(pipeline.continuation.next_pipeline);
-        if (next == pipelines.end()) {
-            const auto near = nearest(pipeline.continuation.next_pipeline, names_of());
-            return Error{"AF-PIPE-011",
-                         "pipeline " + name + " names the continuation " + ellipsis(pipeline.continuation.next_pipeline, 60) +
-                             ", which does not exist",
-                         pipeline.source, near.empty() ? "Name one of the templates." : "Did you mean " + near + "?",
-                         ErrorKind::not_found};
-        }
-        if (auto checked = check_continuation(pipeline, next->second); !checked.ok()) { return placed(checked.error()); }
-    }
-    for (const auto& [stage, unused] : mapping) {
-        std::vector<std::string> known;
-        for (const auto& [name, pipeline] : pipelines) {
-            for (const auto& each : pipeline.stages) { known.push_back(each.name); }
-        }
-        if (std::find(known.begin(), known.end(), stage) == known.end()) {
-            const auto near = nearest(stage, known);
-            return Error{"AF-PIPE-007", "the mapping names stage " + ellipsis(stage, 60) + ", which no pipeline has",
-                         orchestration->where("/pipeline/stages/" + stage),
-                         near.empty() ? "Remove it." : "Did you mean " + near + "?", ErrorKind::invalid};
-        }
-    }
+    AF_CHECK(check_mapped_stages(orchestration, loaded.pipelines));
     return loaded;
 }
 

@@ -5,6 +5,8 @@
 #include <Poco/Util/LayeredConfiguration.h>
 #include <Poco/Util/MapConfiguration.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <functional>
 
 #include "base/json_fields.hpp"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/settings_schema.hpp"
 
+#include <algorithm>
+
 #include "base/clock.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"

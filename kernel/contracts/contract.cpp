@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/contract.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <set>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/language.hpp"
 
+#include <algorithm>
+
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 

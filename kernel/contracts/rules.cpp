@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contracts/rules.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "base/json_fields.hpp"

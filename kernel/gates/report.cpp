@@ -8,7 +8,7 @@
 #include "base/json_fields.hpp"
 #include "config/gate_names.hpp"
 #include "gates/engine/baseline.hpp"
-#include "gates/engine/results.hpp"
+#include "gates/engine/test_run.hpp"
 #include "gates/gates.hpp"
 
 namespace agentforge::kernel {

@@ -16,6 +16,7 @@
 #include "git/bulk_objects.hpp"
 #include "git/durable.hpp"
 #include "git/library.hpp"
+#include "git/objects.hpp"
 #include "git/tree_edit.hpp"
 
 namespace agentforge::kernel {
@@ -279,7 +280,11 @@ Result<void> write_archived(git_repository* repository, const ArchivedFiles& fil
         if (!path.starts_with(from) || is_request) { continue; }
         git_blob* raw = nullptr;
         if (const int code = git_blob_lookup(&raw, repository, &entry.id); code < 0) {
-            return failure(code, "read the archived " + path);
+            Error error = failure(code, "read the archived " + path);
+            if (is_partial_clone(git_repository_workdir(repository))) {
+                error.remedy = "This is a partial clone, which lacks objects of the archive. Clone without --filter.";
+            }
+            return error;
         }
         const BlobHandle blob(raw);
         const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)),
@@ -299,7 +304,10 @@ Result<void> restore_folder(git_repository* repository, const ArchivedFiles& fil
     std::error_code error;
     fs::remove_all(half, error);
     AF_CHECK(make_directories(half));
-    AF_CHECK(write_archived(repository, files, from, half));
+    if (auto written = write_archived(repository, files, from, half); !written.ok()) {
+        fs::remove_all(half, error);
+        return written;
+    }
     fs::rename(half, place, error);
     if (error) {
         return Error{"AF-GIT-056", "cannot move the task's folder into place: " + error.message(), place.string(),

@@ -204,6 +204,23 @@ Result<std::optional<CheckoutChange>> CheckoutChange::find(fs::path root, fs::pa
     return std::optional<CheckoutChange>(std::move(change));
 }
 
+std::vector<std::string> CheckoutChange::paths() const {
+    std::vector<std::string> changed;
+    for (const Entry& entry : entries_) {
+        if (entry.after != entry.before) { changed.push_back(entry.path); }
+    }
+    return changed;
+}
+
+Result<bool> CheckoutChange::is_begun() const {
+    for (const Entry& entry : entries_) {
+        if (entry.after == entry.before) { continue; }
+        AF_TRY(const std::string now, fingerprint(root_ / entry.path));
+        if (now == entry.after) { return true; }
+    }
+    return false;
+}
+
 Result<std::vector<std::string>> CheckoutChange::install(const std::function<bool()>& put) {
     std::vector<std::string> edited;
     std::set<fs::path> folders;
@@ -245,6 +262,7 @@ Result<fs::path> CheckoutChange::finish(const std::vector<std::string>& kept) {
         std::error_code error;
         fs::remove_all(left, error);
         for (const std::string& path : kept) { AF_CHECK(copy_entry(copies() / path, left / path)); }
+        if (!fs::exists(left, error)) { left.clear(); }
     }
     discard();
     return left;

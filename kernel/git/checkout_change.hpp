@@ -37,13 +37,18 @@ public:
     /// A patch for the index, applied after the files; or empty.
     [[nodiscard]] const std::string& index_patch() const noexcept { return index_patch_; }
 
+    /// The changed paths.
+    [[nodiscard]] std::vector<std::string> paths() const;
+    /// True if at least one file is as the change leaves it. Otherwise a person has undone what was put in place, or nothing was.
+    [[nodiscard]] Result<bool> is_begun() const;
+
     /// On disk when it returns. Errors: `io` AF-GIT-060; then nothing was changed and nothing is left behind.
     [[nodiscard]] Result<void> seal(std::string index_patch);
     /// Renames every file into place, and skips those already in place. Calls `put` after each file; false stops (tests simulate
     /// a killed process this way). Returns the files that were edited in between: their new text stays in `copies()`. Errors:
     /// `io` AF-GIT-060; files in place stay, and the change can still be finished.
     [[nodiscard]] Result<std::vector<std::string>> install(const std::function<bool()>& put = {});
-    /// Discards the change. Copies of `kept` stay in a folder, whose path is returned.
+    /// Discards the change. Copies of `kept` stay in a folder, whose path is returned; empty if there is no copy of any of them.
     [[nodiscard]] Result<std::filesystem::path> finish(const std::vector<std::string>& kept);
 
 private:

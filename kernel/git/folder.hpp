@@ -3,6 +3,7 @@
 // kernel/git.
 #pragma once
 
+#include <strings.h>
 #include <sys/stat.h>
 #include <cerrno>
 

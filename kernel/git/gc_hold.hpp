@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Blocks `git gc` while objects without a ref are written. Failures are silent: then nothing is held.
 #pragma once
 
 #include <filesystem>

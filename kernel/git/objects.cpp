@@ -135,6 +135,17 @@ std::vector<std::string> ObjectCheck::faults_of_tree(const std::string& tree) {
 
 std::uint64_t ObjectCheck::objects() const noexcept { return state_->whole.size(); }
 
+bool ObjectCheck::is_whole(const std::string& id) const { return state_->whole.contains(id); }
+
+bool is_partial_clone(const std::filesystem::path& repository) {
+    const auto handle = open_repository(repository);
+    if (!handle.ok()) { return false; }
+    std::error_code none;
+    const auto packs = std::filesystem::path(git_repository_commondir(handle->get())) / "objects" / "pack";
+    const auto files = std::filesystem::directory_iterator(packs, none);
+    return std::any_of(begin(files), end(files), [](const auto& file) { return file.path().extension() == ".promisor"; });
+}
+
 Result<void> write_note(const std::filesystem::path& repository, const CommitNote& note) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     AF_TRY(const git_oid commit, parse_id(note.commit));

@@ -26,6 +26,9 @@ struct RefTarget {
 /// AF-GIT-011, AF-GIT-099.
 [[nodiscard]] Result<void> keep_commit(const std::filesystem::path& repository, const std::string& name, std::string_view commit);
 
+/// True if the repository was cloned with a filter, so git fetches objects when it needs them. AgentForge does not.
+[[nodiscard]] bool is_partial_clone(const std::filesystem::path& repository);
+
 /// Returns the commit that `text` names (an id or its beginning, a branch, a tag). Empty if it names none. Errors: AF-GIT-001.
 [[nodiscard]] Result<std::optional<std::string>> named_commit(const std::filesystem::path& repository, const std::string& text);
 
@@ -43,6 +46,8 @@ public:
     /// Returns the objects of the tree and below that are missing or whose bytes do not match their id. Skips submodules.
     [[nodiscard]] std::vector<std::string> faults_of_tree(const std::string& tree);
     [[nodiscard]] std::uint64_t objects() const noexcept;
+    /// True if `faults_of_tree` found this object whole.
+    [[nodiscard]] bool is_whole(const std::string& id) const;
 
 private:
     struct State;

@@ -4,6 +4,7 @@
 // reverted.
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "git/folder.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The size of the objects of trees, each object counted once.
 #pragma once
 
 #include <cstdint>

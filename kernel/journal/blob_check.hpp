@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks a blob store from end to end, for `agentforge audit`. Reads only.
 #pragma once
 
 #include <cstdint>

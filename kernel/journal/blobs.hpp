@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The journal's long bodies, stored once each by their hash. They are on disk before a record names them.
 #pragma once
 
 #include <filesystem>

@@ -40,7 +40,7 @@ public:
     }
     [[nodiscard]] Result<std::optional<std::string>> file(std::string_view tree, std::string_view path) override {
         constexpr std::size_t most = 4UL << 20U;
-        if (tree == checkout_tree) { return read_plain_file(repository_.work_directory() / path, most); }
+        if (tree == checkout_tree) { return read_run_file(repository_.work_directory() / path, most); }
         const auto renamed = old_names_.find(std::string(path));
         return repository_.file_in_tree(tree, renamed == old_names_.end() ? path : std::string_view(renamed->second));
     }

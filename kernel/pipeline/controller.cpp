@@ -235,7 +235,7 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
     }
     // The process may end during the steps after this record. Each of them can be repeated.
     if (status != TaskStatus::aborted) { AF_CHECK((*session)->record(records::TaskAborted{std::string(reason)})); }
-    keep_in_repository(setup_, **session);
+    prove_and_archive(setup_, **session);
     TaskRun(setup_, std::move(*session)).close();
     return status == TaskStatus::aborted ? AbortOutcome::finished : AbortOutcome::aborted;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/services.hpp"
 
-#include "base/machine.hpp"
+#include "base/disk_failure.hpp"
 #include "gates/engine/readiness.hpp"
 
 namespace agentforge::kernel {

@@ -58,7 +58,7 @@ public:
     [[nodiscard]] Result<std::vector<std::string>> files(std::string_view) override { return files_; }
     [[nodiscard]] Result<std::optional<std::string>> file(std::string_view, std::string_view path) override {
         constexpr std::size_t most = 4UL << 20U;
-        return read_plain_file(root_ / path, most);
+        return read_run_file(root_ / path, most);
     }
 
 private:

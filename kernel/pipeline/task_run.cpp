@@ -176,7 +176,7 @@ void TaskRun::end() {
     const TaskStatus status = task_.state().status;
     if (!is_terminal(status)) { return; }
     if (status != TaskStatus::failed) { close(); }
-    keep_in_repository(task_.setup, *task_.session);
+    prove_and_archive(task_.setup, *task_.session);
 }
 
 // -------------------------------------------------------------------------------------------------------------- effects --
@@ -312,6 +312,23 @@ ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
     if (paused_by_->code.starts_with("AF-DEP-") || paused_by_->code == "AF-SET-001") { return ExitCode::person_needed; }
     if (paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }  // A person may raise the limit.
     return result.status == TaskStatus::aborted ? ExitCode::cancelled : ExitCode::failed;
+}
+
+void prove_and_archive(const ControllerSetup& setup, const TaskSession& session) {
+    const auto warn = [&](const std::string& what, const Error& error) {
+        setup.services.events.event(
+            event::Logged{static_cast<std::uint64_t>(LogLevel::warning), what + error.to_string(), session.state().stage().name});
+    };
+    const std::string folder = session.paths().root.string();
+    const std::string escalations = setup.escalations.directory().string();
+    if (const auto stated =
+            setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now());
+        !stated.ok()) {
+        warn("the statement about the delivery is incomplete: ", stated.error());
+    }
+    if (const auto kept = setup.task_workspaces.archive(session.state().task_id, folder, escalations); !kept.ok()) {
+        warn("cannot archive the task in the repository: ", kept.error());
+    }
 }
 
 }  // namespace agentforge::kernel

@@ -95,7 +95,7 @@ private:
     std::optional<std::string> ended_in_;  ///< The plugin call in which the previous process died.
 };
 
-/// Archives an ended task in the repository. Failures are warnings.
-void keep_in_repository(const ControllerSetup& setup, const TaskSession& session);
+/// Writes the signed statement about an ended task's delivery, then archives the task in the repository. Failures are warnings.
+void prove_and_archive(const ControllerSetup& setup, const TaskSession& session);
 
 }  // namespace agentforge::kernel

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <agentforge/testing/fake_host.hpp>
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <boost/dll/shared_library.hpp>
 #include <cerrno>
@@ -183,6 +184,109 @@ Error entry_is_data(const PluginManifest& manifest) {
             ErrorKind::invalid};
 }
 
+/// The plugin must be built for this host's SDK. Errors: AF-PLUG-012.
+Result<void> check_build(const AgentforgeDescriptor& descriptor, const PluginManifest& manifest) {
+    // Size and ABI version come first and never move. Nothing else may be read before they agree.
+    if (descriptor.abi_version != AGENTFORGE_ABI_VERSION) {
+        return Error{"AF-PLUG-012",
+                     "The plugin `" + manifest.id + "` was built for SDK ABI " + std::to_string(descriptor.abi_version) +
+                         ", but this host has SDK ABI " + std::to_string(AGENTFORGE_ABI_VERSION),
+                     library_path(manifest),
+                     descriptor.abi_version > AGENTFORGE_ABI_VERSION
+                         ? "Install a newer AgentForge, or rebuild the plugin with the SDK of this host."
+                         : "Rebuild the plugin with the AgentForge SDK of this host.",
+                     ErrorKind::unavailable};
+    }
+    if (descriptor.size != sizeof(AgentforgeDescriptor)) {
+        return Error{"AF-PLUG-012",
+                     "The descriptor of plugin `" + manifest.id + "` has " + std::to_string(descriptor.size) +
+                         " bytes, but that of SDK ABI " + std::to_string(AGENTFORGE_ABI_VERSION) + " has " +
+                         std::to_string(sizeof(AgentforgeDescriptor)),
+                     library_path(manifest), "Rebuild the plugin with the AgentForge SDK of this host.", ErrorKind::unavailable};
+    }
+    for (const char* fingerprint : {descriptor.fingerprint, descriptor.linked_fingerprint}) {
+        if (fingerprint == nullptr || std::string_view(fingerprint) != agentforge_abi_fingerprint()) {
+            return other_fingerprint(manifest, fingerprint == nullptr ? "an unknown build" : ellipsis(fingerprint, 200));
+        }
+    }
+    return {};
+}
+
+/// The descriptor must say of the plugin what its manifest says.
+Result<void> check_against_manifest(const AgentforgeDescriptor& descriptor, const PluginManifest& manifest) {
+    const auto same = [](const char* text, const std::string& expected) { return text != nullptr && expected == text; };
+    if (!same(descriptor.id, manifest.id)) { return differs(manifest, "the id", shown(descriptor.id), "`" + manifest.id + "`"); }
+    if (!same(descriptor.version, manifest.version)) {
+        return differs(manifest, "the version", shown(descriptor.version), "`" + manifest.version + "`");
+    }
+    if (!same(descriptor.licence, manifest.licence)) {
+        return differs(manifest, "the licence", shown(descriptor.licence), "`" + manifest.licence + "`");
+    }
+    if (descriptor.factories == nullptr) {
+        return differs(manifest, "what is provided", "there are no factories (null)",
+                       "that there are " + std::to_string(manifest.provides.size()));
+    }
+    if (descriptor.factory_count != manifest.provides.size()) {
+        return differs(manifest, "the number of things provided", std::to_string(descriptor.factory_count),
+                       std::to_string(manifest.provides.size()));
+    }
+    return {};
+}
+
+Error broken_factory(const PluginManifest& manifest, std::uint32_t index, const std::string& found, const std::string& expected) {
+    return {
+        "AF-PLUG-014",
+        "Factory " + std::to_string(index) + " of plugin `" + manifest.id + "` has " + found + ", but it must have " + expected,
+        library_path(manifest),
+        "Create it with agentforge::provides_tool or a similar function, and rebuild the plugin with the SDK of this host.",
+        ErrorKind::invalid};
+}
+
+/// Marks the manifest's entry for this factory as seen. Returns false if the manifest has none, or no other one.
+bool find_in_manifest(const AgentforgeFactory& factory, const PluginManifest& manifest, std::vector<bool>& seen) {
+    const auto kind = static_cast<PluginKind>(factory.kind);
+    for (std::size_t entry = 0; entry < manifest.provides.size(); ++entry) {
+        if (!seen[entry] && manifest.provides[entry].kind == kind && manifest.provides[entry].name == factory.name) {
+            seen[entry] = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+/// `seen`: which entries of the manifest earlier factories are.
+Result<void> check_factory(const AgentforgeFactory& factory, std::uint32_t index, const PluginManifest& manifest,
+                           const Interfaces& interfaces, std::vector<bool>& seen) {
+    if (factory.size != sizeof(AgentforgeFactory)) {
+        return broken_factory(manifest, index, std::to_string(factory.size) + " bytes",
+                              std::to_string(sizeof(AgentforgeFactory)));
+    }
+    if (factory.name == nullptr) { return broken_factory(manifest, index, "no name (null)", "one"); }
+    if (factory.create == nullptr || factory.destroy == nullptr) {
+        return broken_factory(manifest, index,
+                              "no " + std::string(factory.create == nullptr ? "create" : "destroy") + " function (null)", "one");
+    }
+    const auto kind = static_cast<PluginKind>(factory.kind);
+    if (!find_in_manifest(factory, manifest, seen)) {
+        const bool known = factory.kind >= static_cast<std::uint32_t>(PluginKind::stage) &&
+                           factory.kind <= static_cast<std::uint32_t>(PluginKind::escalation);
+        const std::string what = known ? std::string(to_string(kind)) + " " + shown(factory.name)
+                                       : shown(factory.name) + " of the unknown kind " + std::to_string(factory.kind);
+        return differs(manifest, "what is provided", "it provides " + what, "does not");
+    }
+    const Interfaces::Support support = interfaces.support(kind, factory.interface_version);
+    if (support.has) { return {}; }
+    const bool newer = factory.interface_version > support.newest;
+    return Error{"AF-PLUG-015",
+                 "The " + std::string(to_string(kind)) + " " + shown(factory.name) + " of plugin `" + manifest.id +
+                     "` has version " + std::to_string(factory.interface_version) +
+                     " of its interface, but this host takes version " + support.versions,
+                 library_path(manifest),
+                 newer ? "Install a newer AgentForge, or a version of the plugin that is made for this one."
+                       : "Install a newer version of the plugin, or rebuild it with the SDK of this host.",
+                 ErrorKind::unavailable};
+}
+
 Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const PluginManifest& manifest,
                               const Interfaces& interfaces) {
     if (descriptor == nullptr) {
@@ -191,94 +295,12 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
                          "` returned null, but it must return a descriptor",
                      library_path(manifest), "Define the entry with AGENTFORGE_PLUGIN(…).", ErrorKind::invalid};
     }
-    // Size and ABI version come first and never move. Nothing else may be read before they agree.
-    if (descriptor->abi_version != AGENTFORGE_ABI_VERSION) {
-        return Error{"AF-PLUG-012",
-                     "The plugin `" + manifest.id + "` was built for SDK ABI " + std::to_string(descriptor->abi_version) +
-                         ", but this host has SDK ABI " + std::to_string(AGENTFORGE_ABI_VERSION),
-                     library_path(manifest),
-                     descriptor->abi_version > AGENTFORGE_ABI_VERSION
-                         ? "Install a newer AgentForge, or rebuild the plugin with the SDK of this host."
-                         : "Rebuild the plugin with the AgentForge SDK of this host.",
-                     ErrorKind::unavailable};
-    }
-    if (descriptor->size != sizeof(AgentforgeDescriptor)) {
-        return Error{"AF-PLUG-012",
-                     "The descriptor of plugin `" + manifest.id + "` has " + std::to_string(descriptor->size) +
-                         " bytes, but that of SDK ABI " + std::to_string(AGENTFORGE_ABI_VERSION) + " has " +
-                         std::to_string(sizeof(AgentforgeDescriptor)),
-                     library_path(manifest), "Rebuild the plugin with the AgentForge SDK of this host.", ErrorKind::unavailable};
-    }
-    for (const char* fingerprint : {descriptor->fingerprint, descriptor->linked_fingerprint}) {
-        if (fingerprint == nullptr || std::string_view(fingerprint) != agentforge_abi_fingerprint()) {
-            return other_fingerprint(manifest, fingerprint == nullptr ? "an unknown build" : ellipsis(fingerprint, 200));
-        }
-    }
-    const auto same = [](const char* text, const std::string& expected) { return text != nullptr && expected == text; };
-    if (!same(descriptor->id, manifest.id)) {
-        return differs(manifest, "the id", shown(descriptor->id), "`" + manifest.id + "`");
-    }
-    if (!same(descriptor->version, manifest.version)) {
-        return differs(manifest, "the version", shown(descriptor->version), "`" + manifest.version + "`");
-    }
-    if (!same(descriptor->licence, manifest.licence)) {
-        return differs(manifest, "the licence", shown(descriptor->licence), "`" + manifest.licence + "`");
-    }
-    if (descriptor->factories == nullptr) {
-        return differs(manifest, "what is provided", "there are no factories (null)",
-                       "that there are " + std::to_string(manifest.provides.size()));
-    }
-    if (descriptor->factory_count != manifest.provides.size()) {
-        return differs(manifest, "the number of things provided", std::to_string(descriptor->factory_count),
-                       std::to_string(manifest.provides.size()));
-    }
+    AF_CHECK(check_build(*descriptor, manifest));
+    AF_CHECK(check_against_manifest(*descriptor, manifest));
     // As many as in the manifest, each listed there, none twice: so both sets are equal.
     std::vector<bool> seen(manifest.provides.size(), false);
     for (std::uint32_t index = 0; index < descriptor->factory_count; ++index) {
-        const AgentforgeFactory& factory = descriptor->factories[index];
-        const auto broken = [&](const std::string& found, const std::string& expected) {
-            return Error{
-                "AF-PLUG-014",
-                "Factory " + std::to_string(index) + " of plugin `" + manifest.id + "` has " + found + ", but it must have " +
-                    expected,
-                library_path(manifest),
-                "Create it with agentforge::provides_tool or a similar function, and rebuild the plugin with the SDK of this host.",
-                ErrorKind::invalid};
-        };
-        if (factory.size != sizeof(AgentforgeFactory)) {
-            return broken(std::to_string(factory.size) + " bytes", std::to_string(sizeof(AgentforgeFactory)));
-        }
-        if (factory.name == nullptr) { return broken("no name (null)", "one"); }
-        if (factory.create == nullptr || factory.destroy == nullptr) {
-            return broken("no " + std::string(factory.create == nullptr ? "create" : "destroy") + " function (null)", "one");
-        }
-        const auto kind = static_cast<PluginKind>(factory.kind);
-        bool found = false;
-        for (std::size_t entry = 0; entry < manifest.provides.size(); ++entry) {
-            if (!seen[entry] && manifest.provides[entry].kind == kind && manifest.provides[entry].name == factory.name) {
-                seen[entry] = found = true;
-                break;
-            }
-        }
-        if (!found) {
-            const bool known = factory.kind >= static_cast<std::uint32_t>(PluginKind::stage) &&
-                               factory.kind <= static_cast<std::uint32_t>(PluginKind::escalation);
-            const std::string what = known ? std::string(to_string(kind)) + " " + shown(factory.name)
-                                           : shown(factory.name) + " of the unknown kind " + std::to_string(factory.kind);
-            return differs(manifest, "what is provided", "it provides " + what, "does not");
-        }
-        const Interfaces::Support support = interfaces.support(kind, factory.interface_version);
-        if (!support.has) {
-            const bool newer = factory.interface_version > support.newest;
-            return Error{"AF-PLUG-015",
-                         "The " + std::string(to_string(kind)) + " " + shown(factory.name) + " of plugin `" + manifest.id +
-                             "` has version " + std::to_string(factory.interface_version) +
-                             " of its interface, but this host takes version " + support.versions,
-                         library_path(manifest),
-                         newer ? "Install a newer AgentForge, or a version of the plugin that is made for this one."
-                               : "Install a newer version of the plugin, or rebuild it with the SDK of this host.",
-                         ErrorKind::unavailable};
-        }
+        AF_CHECK(check_factory(descriptor->factories[index], index, manifest, interfaces, seen));
     }
     return {};
 }

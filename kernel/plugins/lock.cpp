@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/lock.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.hpp"

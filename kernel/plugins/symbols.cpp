@@ -4,6 +4,7 @@
 #include <cxxabi.h>
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <map>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/command_line.hpp"
 
+#include <algorithm>
+#include <memory>
+
 #include <CLI/CLI.hpp>
 
 #include "program/grammar.hpp"

@@ -226,60 +226,108 @@ std::string shown_name(const CLI::App& command, const std::string& name) {
     return name;
 }
 
-/// Rewrites the parser's message in our words: `--step: Value 0 not in range …`, `task is required`, `--json excludes --quiet`.
-std::string parse_problem(const CLI::App& command, const CLI::ParseError& problem) {
+template <class Kind>
+bool is(const CLI::ParseError& problem) {
+    return dynamic_cast<const Kind*>(&problem) != nullptr;
+}
+
+/// A message of the parser: "NAME: REST". Without a name, `rest` is the whole text.
+struct ParserMessage {
+    std::string text;
+    std::string name;
+    std::string rest;
+};
+
+ParserMessage message_of(const CLI::ParseError& problem) {
     const std::string text = printable(problem.what(), 400);
     const auto colon = text.find(": ");
-    const std::string name = colon == std::string::npos ? std::string() : text.substr(0, colon);
-    const std::string rest = colon == std::string::npos ? text : text.substr(colon + 2);
-    if (!name.empty() && rest == empty_value) {
+    if (colon == std::string::npos) { return {text, "", text}; }
+    return {text, text.substr(0, colon), text.substr(colon + 2)};
+}
+
+/// "--step: Value 0 not in range …". Empty if the message is another.
+std::string range_problem(const ParserMessage& message) {
+    const auto at = message.rest.find(" not in range ");
+    if (message.name.empty() || !message.rest.starts_with("Value ") || at == std::string::npos) { return {}; }
+    const std::string range = message.rest.substr(at + 14);
+    const auto to = range.find(" to ");
+    const auto number = [](std::string digits) { return digits.substr(0, digits.find('.')); };
+    const bool positive = to == std::string::npos || range.size() > to + 40;
+    return message.name + " cannot be " + message.rest.substr(6, at - 6) + "; it must be " +
+           (positive ? "above 0" : "between " + number(range.substr(0, to)) + " and " + number(range.substr(to + 4)));
+}
+
+/// "--json excludes --quiet". Empty if the message is another.
+std::string exclusion_problem(const CLI::App& command, const std::string& text) {
+    const auto at = text.find(" excludes ");
+    if (at == std::string::npos) { return {}; }
+    const auto shown = [&](const std::string& option) {
+        return option.starts_with('-') ? "`" + option + "`" : shown_name(command, option);
+    };
+    return shown(text.substr(0, at)) + " and " + shown(text.substr(at + 10)) + " cannot be used together";
+}
+
+/// "--limit = five". Empty if the message is another.
+std::string conversion_problem(const CLI::App& command, const std::string& rest) {
+    const auto is = rest.find(" = ");
+    if (is == std::string::npos) { return {}; }
+    const std::string value = rest.substr(is + 3);
+    char* end = nullptr;
+    const bool is_number = std::isfinite(std::strtod(value.c_str(), &end)) && end != value.c_str() && *end == '\0';
+    return shown_name(command, rest.substr(0, is)) + (is_number ? " takes a whole number, not `" : " takes a number, not `") +
+           value + "`";
+}
+
+/// "--file: 1 required TEXT missing". Empty if the message is another.
+std::string mismatch_problem(const ParserMessage& message) {
+    if (message.rest.starts_with("1 required ") && message.rest.ends_with(" missing")) {
+        return "`" + message.name + "` needs its value, " + message.rest.substr(11, message.rest.size() - 19);
+    }
+    return message.rest.starts_with("At Most 1 required") ? "`" + message.name + "` may be given only once" : "";
+}
+
+/// "The following argument was not expected: …". Empty if the message is another.
+std::string extras_problem(const CLI::App& command, const std::string& name) {
+    if (name != "The following argument was not expected" && name != "The following arguments were not expected") { return {}; }
+    const CLI::App* top = &command;
+    while (top->get_parent() != nullptr) { top = top->get_parent(); }
+    std::string extras;  // The parser's own text has them in reverse order.
+    for (const std::string& word : top->remaining(true)) { extras += (extras.empty() ? "" : " ") + printable(word, 400); }
+    return "`" + full_name(command) + "` does not take `" + printable(extras, 400) + "`" + hint_after_extras(command);
+}
+
+/// A problem with one option's or argument's value. Empty if the message is another.
+std::string value_problem(const CLI::App& command, const ParserMessage& message) {
+    const auto& [text, name, rest] = message;
+    if (name.empty()) { return {}; }
+    if (rest == empty_value) {
         return name.starts_with('-') ? "the value of " + name + " is empty" : shown_name(command, name) + " is empty";
     }
-    if (const auto at = rest.find(" not in {"); !name.empty() && at != std::string::npos) {
+    if (const auto at = rest.find(" not in {"); at != std::string::npos) {
         return "`" + rest.substr(0, at) + "` is not a value of " + name;
     }
-    if (const auto at = rest.find(" not in range "); !name.empty() && rest.starts_with("Value ") && at != std::string::npos) {
-        const std::string range = rest.substr(at + 14);
-        const auto to = range.find(" to ");
-        const auto number = [](std::string digits) { return digits.substr(0, digits.find('.')); };
-        const bool positive = to == std::string::npos || range.size() > to + 40;
-        return name + " cannot be " + rest.substr(6, at - 6) + "; it must be " +
-               (positive ? "above 0" : "between " + number(range.substr(0, to)) + " and " + number(range.substr(to + 4)));
-    }
-    if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr && text.ends_with(" is required")) {
+    return range_problem(message);
+}
+
+/// A problem that the type of the parser's error tells. Empty if it is another.
+std::string typed_problem(const CLI::App& command, const CLI::ParseError& problem, const ParserMessage& message) {
+    const auto& [text, name, rest] = message;
+    if (is<CLI::RequiredError>(problem) && text.ends_with(" is required")) {
         return "`" + full_name(command) + "` needs " + shown_name(command, text.substr(0, text.size() - 12));
     }
-    if (const auto at = text.find(" excludes ");
-        dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr && at != std::string::npos) {
-        const auto shown = [&](const std::string& option) {
-            return option.starts_with('-') ? "`" + option + "`" : shown_name(command, option);
-        };
-        return shown(text.substr(0, at)) + " and " + shown(text.substr(at + 10)) + " cannot be used together";
-    }
-    if (const auto is = rest.find(" = ");
-        dynamic_cast<const CLI::ConversionError*>(&problem) != nullptr && is != std::string::npos) {
-        const std::string value = rest.substr(is + 3);
-        char* end = nullptr;
-        const bool is_number = std::isfinite(std::strtod(value.c_str(), &end)) && end != value.c_str() && *end == '\0';
-        return shown_name(command, rest.substr(0, is)) + (is_number ? " takes a whole number, not `" : " takes a number, not `") +
-               value + "`";
-    }
-    if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("1 required ") &&
-        rest.ends_with(" missing")) {
-        return "`" + name + "` needs its value, " + rest.substr(11, rest.size() - 19);
-    }
-    if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr && rest.starts_with("At Most 1 required")) {
-        return "`" + name + "` may be given only once";
-    }
-    if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr &&
-        (name == "The following argument was not expected" || name == "The following arguments were not expected")) {
-        const CLI::App* top = &command;
-        while (top->get_parent() != nullptr) { top = top->get_parent(); }
-        std::string extras;  // The parser's own text has them in reverse order.
-        for (const std::string& word : top->remaining(true)) { extras += (extras.empty() ? "" : " ") + printable(word, 400); }
-        return "`" + full_name(command) + "` does not take `" + printable(extras, 400) + "`" + hint_after_extras(command);
-    }
-    return text;
+    if (is<CLI::ExcludesError>(problem)) { return exclusion_problem(command, text); }
+    if (is<CLI::ConversionError>(problem)) { return conversion_problem(command, rest); }
+    if (is<CLI::ArgumentMismatch>(problem)) { return mismatch_problem(message); }
+    if (is<CLI::ExtrasError>(problem)) { return extras_problem(command, name); }
+    return {};
+}
+
+/// Rewrites the parser's message in our words: `--step: Value 0 not in range …`, `task is required`, `--json excludes --quiet`.
+std::string parse_problem(const CLI::App& command, const CLI::ParseError& problem) {
+    const ParserMessage message = message_of(problem);
+    if (std::string of_value = value_problem(command, message); !of_value.empty()) { return of_value; }
+    std::string of_type = typed_problem(command, problem, message);
+    return of_type.empty() ? message.text : of_type;
 }
 
 /// Returns the words after the command's name as one text, if they were probably meant as one: the parser left over all but the
@@ -305,57 +353,70 @@ Error no_such_command(const UnknownCommand& unknown, const CLI::App& app) {
             suggested.empty() ? "`" + name + " --help` lists the commands" : suggested, ErrorKind::invalid};
 }
 
+/// What to do about a wrong or empty value; empty if the problem is another.
+std::string value_remedy(const CLI::ParseError& problem, const std::string& message) {
+    const WrongChoice choice = wrong_choice(problem);
+    if (const std::string near = nearest(choice.given, choice.known); !near.empty()) { return "did you mean `" + near + "`? "; }
+    if (!choice.known.empty()) {
+        std::string all;
+        for (const std::string& each : choice.known) { all += (all.empty() ? "" : ", ") + each; }
+        return "use one of " + all + "; ";
+    }
+    return message.ends_with(empty_value) ? "give it a value, or leave it out (an unset shell variable gives no value); " : "";
+}
+
+/// Describes `word`, which begins like an option of the command and is none.
+void name_unknown_option(Error& error, const CLI::App& command, const std::string& word) {
+    const std::string name = full_name(command);
+    const std::string option = word.substr(0, word.find('='));
+    error.message = "`" + name + "` has no option `" + printable(option, 80) + "`";
+    if (const std::string near = nearest(option, long_flags(command)); option.starts_with("--") && !near.empty()) {
+        error.remedy = "did you mean `" + near + "`? " + error.remedy;
+    } else if (word.find(' ') != std::string::npos && takes_texts(command)) {
+        error.remedy = "put an argument that begins with `-` after `--`: " + name + " -- \"…\"; " + error.remedy;
+    }
+}
+
+/// Describes arguments that the parser left over: an option in the wrong place, or a text without quotes.
+void name_misplaced_words(Error& error, const CLI::App& app, const CLI::App& command, const std::vector<std::string>& words) {
+    const std::string name = full_name(command);
+    const std::vector<std::string> rest = app.remaining(true);
+    const std::string first = rest.empty() ? std::string() : printable(rest.front(), 80);
+    if (first.size() > 1 && first[0] == '-' && option_named(command, first) != nullptr) {
+        const bool behind = std::find(words.begin(), words.end(), "--") < std::find(words.begin(), words.end(), first);
+        error.message =
+            behind ? "`" + first + "` is after `--`, where everything is text" : "`" + first + "` is before its command";
+        error.remedy = (behind ? "put options before it: " : "put it after the command: ") + name + " " + first;
+    } else if (const std::string quoted = in_one_text(command, words, rest); !quoted.empty()) {
+        error.remedy = name + " \"" + printable(quoted, 200) + "\"; " + error.remedy;
+    }
+}
+
+/// Describes a group of commands that was called without one.
+void name_missing_command(Error& error, const CLI::App& command) {
+    const std::string name = full_name(command);
+    error.message = "`" + name + "` needs a command";
+    std::string known;
+    for (const std::string& each : command_names(command)) { known += (known.empty() ? "`" : ", `") + name + " " + each + "`"; }
+    error.remedy = "use one of " + known;
+}
+
 /// Returns the usage error for words that fit no command's grammar.
 Error usage_problem(const CLI::App& app, const CLI::ParseError& problem, const std::vector<std::string>& words) {
     const CLI::App& command = innermost(app);
-    const std::string name = full_name(command);
-    Error error{"AF-CLI-001", parse_problem(command, problem), "", "`" + name + " --help` lists its options", ErrorKind::invalid};
-    const WrongChoice choice = wrong_choice(problem);
-    if (const std::string near = nearest(choice.given, choice.known); !near.empty()) {
-        error.remedy = "did you mean `" + near + "`? " + error.remedy;
-    } else if (!choice.known.empty()) {
-        std::string all;
-        for (const std::string& each : choice.known) { all += (all.empty() ? "" : ", ") + each; }
-        error.remedy = "use one of " + all + "; " + error.remedy;
-    } else if (error.message.ends_with(empty_value)) {
-        error.remedy = "give it a value, or leave it out (an unset shell variable gives no value); " + error.remedy;
-    }
-    const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&problem);
-    if (extras != nullptr || dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr ||
-        dynamic_cast<const CLI::ExcludesError*>(&problem) != nullptr) {
+    Error error{"AF-CLI-001", parse_problem(command, problem), "", "`" + full_name(command) + " --help` lists its options",
+                ErrorKind::invalid};
+    error.remedy = value_remedy(problem, error.message) + error.remedy;
+    if (is<CLI::ExtrasError>(problem) || is<CLI::RequiredError>(problem) || is<CLI::ExcludesError>(problem)) {
         // An unknown option is reported before a missing or excluded argument, which may be its consequence.
         if (const std::string word = unknown_option(command, words); !word.empty()) {
-            const std::string option = word.substr(0, word.find('='));
-            error.message = "`" + name + "` has no option `" + printable(option, 80) + "`";
-            if (const std::string near = nearest(option, long_flags(command)); option.starts_with("--") && !near.empty()) {
-                error.remedy = "did you mean `" + near + "`? " + error.remedy;
-            } else if (word.find(' ') != std::string::npos && takes_texts(command)) {
-                error.remedy = "put an argument that begins with `-` after `--`: " + name + " -- \"…\"; " + error.remedy;
-            }
+            name_unknown_option(error, command, word);
             return error;
         }
     }
-    if (extras != nullptr && &command != &app) {
-        const std::vector<std::string> rest = app.remaining(true);
-        const std::string first = rest.empty() ? std::string() : printable(rest.front(), 80);
-        if (first.size() > 1 && first[0] == '-' && option_named(command, first) != nullptr) {
-            const bool behind = std::find(words.begin(), words.end(), "--") < std::find(words.begin(), words.end(), first);
-            error.message =
-                behind ? "`" + first + "` is after `--`, where everything is text" : "`" + first + "` is before its command";
-            error.remedy = (behind ? "put options before it: " : "put it after the command: ") + name + " " + first;
-        } else if (const std::string quoted = in_one_text(command, words, rest); !quoted.empty()) {
-            error.remedy = name + " \"" + printable(quoted, 200) + "\"; " + error.remedy;
-        }
-    }
-    if (command.get_parent() != nullptr && command.get_require_subcommand_min() > 0 &&
-        dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
-        error.message = "`" + name + "` needs a command";
-        std::string known;
-        for (const std::string& each : command_names(command)) {
-            known += (known.empty() ? "`" : ", `") + name + " " + each + "`";
-        }
-        error.remedy = "use one of " + known;
-    }
+    if (is<CLI::ExtrasError>(problem) && &command != &app) { name_misplaced_words(error, app, command, words); }
+    const bool is_group = command.get_parent() != nullptr && command.get_require_subcommand_min() > 0;
+    if (is_group && is<CLI::RequiredError>(problem)) { name_missing_command(error, command); }
     return error;
 }
 

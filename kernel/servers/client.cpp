@@ -72,6 +72,35 @@ std::string logged_text(const json::value* data) {
     return data->is_string() ? std::string(data->get_string()) : json::serialize(*data);
 }
 
+/// The error for a server that did not answer `initialize`. Ends the server if it still runs.
+Error not_initialized(Error error, const ServerDefinition& server, Connection& connection) {
+    if (error.code == "AF-MCP-010") {
+        error = Error{
+            "AF-MCP-006",
+            called(server) + " did not answer `initialize` within " + std::to_string(server.startup_timeout.count()) +
+                " ms and was stopped" + connection.said(),
+            server.where,
+            "Check that its command speaks the Model Context Protocol on standard input and output; raise startup_timeout_seconds if it is slow." +
+                std::string(
+                    server.network
+                        ? ""
+                        : " It has no network, so `npx` cannot install anything: install the server first, or see `network` in `agentforge help docs/servers.md`."),
+            ErrorKind::unavailable};
+        connection.end();
+    } else if (error.code == "AF-MCP-011") {
+        error = Error{
+            "AF-MCP-005",
+            called(server) + " ended before it answered `initialize` (" + connection.end() + ")" + connection.said(),
+            server.where,
+            "Run its command by hand; inside the sandbox it reads only the system's folders, those on PATH, the workspace and the folders in the server's `readable`, and has no "
+            "network unless `network` allows it.",
+            ErrorKind::unavailable};
+    } else if (error.code != "AF-MCP-019") {
+        error.where = server.where;
+    }
+    return error;
+}
+
 }  // namespace
 
 ProcessRequest server_process(const ServerDefinition& server, const ServerPlace& place) {
@@ -120,35 +149,7 @@ Result<std::unique_ptr<ServerClient>> ServerClient::start(const ServerDefinition
                                       {"capabilities", json::object{{"roots", json::object{{"listChanged", false}}}}},
                                       {"clientInfo", json::object{{"name", "agentforge"}, {"version", sdk_version}}}},
                                      {server.startup_timeout, cancelled});
-    if (!answer.ok()) {
-        Error error = answer.error();
-        if (error.code == "AF-MCP-010") {
-            error = Error{
-                "AF-MCP-006",
-                called(server) + " did not answer `initialize` within " + std::to_string(server.startup_timeout.count()) +
-                    " ms and was stopped" + client->connection_->said(),
-                server.where,
-                "Check that its command speaks the Model Context Protocol on standard input and output; raise startup_timeout_seconds if it is slow." +
-                    std::string(
-                        server.network
-                            ? ""
-                            : " It has no network, so `npx` cannot install anything: install the server first, or see `network` in `agentforge help docs/servers.md`."),
-                ErrorKind::unavailable};
-            client->connection_->end();
-        } else if (error.code == "AF-MCP-011") {
-            error = Error{
-                "AF-MCP-005",
-                called(server) + " ended before it answered `initialize` (" + client->connection_->end() + ")" +
-                    client->connection_->said(),
-                server.where,
-                "Run its command by hand; inside the sandbox it reads only the system's folders, those on PATH, the workspace and the folders in the server's `readable`, and has no "
-                "network unless `network` allows it.",
-                ErrorKind::unavailable};
-        } else if (error.code != "AF-MCP-019") {
-            error.where = server.where;
-        }
-        return error;
-    }
+    if (!answer.ok()) { return not_initialized(answer.error(), server, *client->connection_); }
     if (!answer->is_object()) {
         return Error{
             "AF-MCP-008",

@@ -109,57 +109,76 @@ public:
         if (!value.is_object()) {
             return wrong(where(at), "the server `" + name + "` must be an object", "Write {\"command\": …, \"args\": […]}.");
         }
+        const json::object& fields = value.get_object();
         ServerDefinition server;
         server.name = name;
         server.where = where(at);
         server.from_repository = true;
+        AF_CHECK(check_fields(name, fields));
+        AF_CHECK(check_is_process(server, fields));
+        AF_CHECK(read_command(server, fields));
+        AF_CHECK(read_environment(server, fields));
+        return server;
+    }
+
+private:
+    [[nodiscard]] Result<void> check_fields(const std::string& name, const json::object& fields) const {
         static const std::vector<std::string> known{"type", "command", "args", "env", "url", "headers"};
-        for (const auto& [key, field] : value.get_object()) {
+        for (const auto& [key, field] : fields) {
             if (std::find(known.begin(), known.end(), std::string_view(key)) != known.end()) { continue; }
             const std::string near = nearest(key, known);
             return wrong(
-                where(at + "/" + std::string(key)), "the server `" + name + "` has the unknown field `" + std::string(key) + "`",
+                where("/mcpServers/" + name + "/" + std::string(key)),
+                "the server `" + name + "` has the unknown field `" + std::string(key) + "`",
                 near.empty()
                     ? "`type`, `command`, `args` and `env` are known here; what AgentForge adds to them goes under mcp_servers." +
                           name + " in the settings."
                     : "Did you mean `" + near + "`?");
         }
-        const json::object& fields = value.get_object();
+        return {};
+    }
+    [[nodiscard]] static Result<void> check_is_process(const ServerDefinition& server, const json::object& fields) {
         const json::value* type = fields.if_contains("type");
-        if ((type != nullptr && *type != "stdio") || fields.contains("url") || fields.contains("headers")) {
-            const std::string found = type != nullptr ? json::serialize(*type) : "a `url`";
-            return Error{"AF-MCP-003", "the server `" + name + "` is of type " + found + ", which is not supported: stdio only",
-                         server.where, "Start the server as a process, with `command`, or remove it.", ErrorKind::unavailable};
-        }
+        if ((type == nullptr || *type == "stdio") && !fields.contains("url") && !fields.contains("headers")) { return {}; }
+        const std::string found = type != nullptr ? json::serialize(*type) : "a `url`";
+        return Error{"AF-MCP-003",
+                     "the server `" + server.name + "` is of type " + found + ", which is not supported: stdio only",
+                     server.where, "Start the server as a process, with `command`, or remove it.", ErrorKind::unavailable};
+    }
+    [[nodiscard]] Result<void> read_command(ServerDefinition& server, const json::object& fields) const {
         const json::value* command = fields.if_contains("command");
         if (command == nullptr || !command->is_string() || command->get_string().empty()) {
-            return wrong(where(at), "the server `" + name + "` has no `command`",
+            return wrong(server.where, "the server `" + server.name + "` has no `command`",
                          "Name the program as a text; its arguments go into `args`.");
         }
         server.command.emplace_back(command->get_string());
         if (const json::value* args = fields.if_contains("args"); args != nullptr) {
             const auto list = texts(*args);
             if (!args->is_array() || list.size() != args->get_array().size()) {
-                return wrong(where(at + "/args"), "`args` of the server `" + name + "` must be a list of strings");
+                return wrong(where("/mcpServers/" + server.name + "/args"),
+                             "`args` of the server `" + server.name + "` must be a list of strings");
             }
             server.command.insert(server.command.end(), list.begin(), list.end());
         }
-        if (const json::value* env = fields.if_contains("env"); env != nullptr) {
-            if (!env->is_object()) {
-                return wrong(where(at + "/env"), "`env` of the server `" + name + "` must be an object of texts");
-            }
-            for (const auto& [key, text] : env->get_object()) {
-                if (!text.is_string()) {
-                    return wrong(where(at + "/env/" + std::string(key)),
-                                 "`env." + std::string(key) + "` of the server `" + name + "` must be a string");
-                }
-                server.environment[key] = std::string(text.get_string());
-            }
+        return {};
+    }
+    [[nodiscard]] Result<void> read_environment(ServerDefinition& server, const json::object& fields) const {
+        const json::value* env = fields.if_contains("env");
+        if (env == nullptr) { return {}; }
+        const std::string at = "/mcpServers/" + server.name + "/env";
+        if (!env->is_object()) {
+            return wrong(where(at), "`env` of the server `" + server.name + "` must be an object of texts");
         }
-        return server;
+        for (const auto& [key, text] : env->get_object()) {
+            if (!text.is_string()) {
+                return wrong(where(at + "/" + std::string(key)),
+                             "`env." + std::string(key) + "` of the server `" + server.name + "` must be a string");
+            }
+            server.environment[key] = std::string(text.get_string());
+        }
+        return {};
     }
 
-private:
     std::string path_;
     json::object value_;
     YamlDocument places_;

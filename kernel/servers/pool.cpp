@@ -140,29 +140,22 @@ void ServerPool::log(LogLevel level, const std::string& message) const {
     if (log_) { log_(level, message, {}); }
 }
 
-Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server, const ServerPlace& place,
-                                                 const std::function<bool()>& cancelled) {
-    std::string key = key_of(server, place);
-    if (const auto found = running_.find(key); found != running_.end()) { return found->second.get(); }
-    auto made = std::make_unique<Running>();
-    made->server = server;
-    made->place = place;
-    AF_CHECK(start(*made, cancelled));
-    AF_TRY(made->listing, made->client->list(cancelled));
-    made->problems = made->listing.problems;
+namespace {
+
+/// Adds a problem for each tool or parameter that the settings name and the server does not have.
+void check_named_tools(const ServerDefinition& server, const std::vector<ListedTool>& tools, std::vector<Error>& problems) {
     const auto has = [&](const std::string& name) {
-        return std::any_of(made->listing.tools.begin(), made->listing.tools.end(),
-                           [&](const ListedTool& tool) { return tool.name == name; });
+        return std::any_of(tools.begin(), tools.end(), [&](const ListedTool& tool) { return tool.name == name; });
     };
     std::vector<std::string> names;
-    for (const ListedTool& tool : made->listing.tools) { names.push_back(tool.name); }
+    for (const ListedTool& tool : tools) { names.push_back(tool.name); }
     const auto unknown_tool = [&](const std::string& field, const std::string& name) {
         const std::string near = nearest(name, names);
         std::string remedy = near.empty() ? "Its tools:" : "Did you mean `" + near + "`?";
         if (near.empty()) {
             for (const std::string& each : names) { remedy += " " + each; }
         }
-        made->problems.push_back(
+        problems.push_back(
             {"AF-MCP-018",
              "`" + field + "` of server `" + server.name + "` names the tool `" + name + "`, which the server does not have",
              server.where, std::move(remedy), ErrorKind::invalid});
@@ -174,34 +167,54 @@ Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server,
         if (!has(name)) { unknown_tool("read_only_tools", name); }
     }
     for (const auto& [name, parameters] : server.path_parameters) {
-        const auto tool = std::find_if(made->listing.tools.begin(), made->listing.tools.end(),
-                                       [&, wanted = name](const ListedTool& one) { return one.name == wanted; });
-        if (tool == made->listing.tools.end()) {
+        const auto tool =
+            std::find_if(tools.begin(), tools.end(), [&, wanted = name](const ListedTool& one) { return one.name == wanted; });
+        if (tool == tools.end()) {
             unknown_tool("path_parameters", name);
             continue;
         }
         const json::value* properties = tool->parameters.if_contains("properties");
         for (const std::string& parameter : parameters) {
             if (properties != nullptr && properties->is_object() && properties->get_object().contains(parameter)) { continue; }
-            made->problems.push_back({"AF-MCP-018",
-                                      "`path_parameters." + name + "` of server `" + server.name + "` names `" + parameter +
-                                          "`, which is not a parameter of the tool",
-                                      server.where, "Correct the name; undeclared paths are not checked.", ErrorKind::invalid});
+            problems.push_back({"AF-MCP-018",
+                                "`path_parameters." + name + "` of server `" + server.name + "` names `" + parameter +
+                                    "`, which is not a parameter of the tool",
+                                server.where, "Correct the name; undeclared paths are not checked.", ErrorKind::invalid});
         }
     }
-    if (!server.allowed_tools.empty()) {
-        std::erase_if(made->listing.tools, [&](const ListedTool& tool) { return !in(server.allowed_tools, tool.name); });
-    }
-    for (const ListedTool& tool : made->listing.tools) {
+}
+
+/// Adds a problem for each tool with rules that only the server checks.
+void name_unchecked_rules(const ServerDefinition& server, const std::vector<ListedTool>& tools, std::vector<Error>& problems) {
+    for (const ListedTool& tool : tools) {
         if (tool.left_out.empty()) { continue; }
         std::string list;
         for (const std::string& one : tool.left_out) { list += (list.empty() ? "" : ", ") + one; }
-        made->problems.push_back({"AF-MCP-017",
-                                  "the tool `" + tool.name + "` of server `" + server.name +
-                                      "` has rules in its schema that only the server itself checks: " + ellipsis(list, 500),
-                                  server.where, "Nothing to do; the server may refuse arguments that AgentForge accepts.",
-                                  ErrorKind::invalid});
+        problems.push_back({"AF-MCP-017",
+                            "the tool `" + tool.name + "` of server `" + server.name +
+                                "` has rules in its schema that only the server itself checks: " + ellipsis(list, 500),
+                            server.where, "Nothing to do; the server may refuse arguments that AgentForge accepts.",
+                            ErrorKind::invalid});
     }
+}
+
+}  // namespace
+
+Result<ServerPool::Running*> ServerPool::running(const ServerDefinition& server, const ServerPlace& place,
+                                                 const std::function<bool()>& cancelled) {
+    std::string key = key_of(server, place);
+    if (const auto found = running_.find(key); found != running_.end()) { return found->second.get(); }
+    auto made = std::make_unique<Running>();
+    made->server = server;
+    made->place = place;
+    AF_CHECK(start(*made, cancelled));
+    AF_TRY(made->listing, made->client->list(cancelled));
+    made->problems = made->listing.problems;
+    check_named_tools(server, made->listing.tools, made->problems);
+    if (!server.allowed_tools.empty()) {
+        std::erase_if(made->listing.tools, [&](const ListedTool& tool) { return !in(server.allowed_tools, tool.name); });
+    }
+    name_unchecked_rules(server, made->listing.tools, made->problems);
     for (const Error& problem : made->problems) { log(LogLevel::warning, problem.message); }
     Running* const running = made.get();
     running_.emplace(std::move(key), std::move(made));

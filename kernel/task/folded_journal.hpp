@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens a task's state from a cached fold and the records after it. A missing or unusable cache costs time and changes no result.
 #pragma once
 
 #include <filesystem>

@@ -23,6 +23,7 @@
 #include "cost/ledger.hpp"
 #include "escalation/question.hpp"
 #include "journal/journal.hpp"
+#include "records/delivery_type.hpp"
 #include "records/records.hpp"
 #include "task/gate_figures.hpp"
 #include "task/people_figures.hpp"
@@ -211,6 +212,7 @@ struct DeliveryFacts {
     std::optional<records::Kept> report;
 
     [[nodiscard]] bool empty() const noexcept { return !tree; }
+    [[nodiscard]] bool is(DeliveryType type) const noexcept { return deliverable_type == to_string(type); }
     bool operator==(const DeliveryFacts&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(DeliveryFacts, (),

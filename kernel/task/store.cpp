@@ -659,50 +659,73 @@ std::optional<JournalStamp> stamp_of(int tasks, const std::string& name) {
     return JournalStamp(st);
 }
 
-}  // namespace
+/// Reads the tasks of a listing, from the cache where their journals are unchanged.
+class ListingReader {
+public:
+    ListingReader(const TaskStore& store, const fs::path& root, std::size_t tasks)
+        : store_(store),
+          folder_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+          cache_file_(root / listing_file),
+          keeps_(tasks >= few_tasks && folder_.valid()),
+          cache_(keeps_ ? ListingCache::load(cache_file_) : ListingCache()) {
+        tasks_.reserve(tasks);  // The kept entries point into it.
+    }
 
-Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, std::size_t limit) const {
-    AF_TRY(TaskFolders folders_here, folders());
-    const std::vector<std::string>& names = folders_here.ids;
-    TaskListing listing;
-    listing.problems = std::move(folders_here.problems);
-    const FileDescriptor folder(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    const bool keeps = names.size() >= few_tasks && folder.valid();
-    const fs::path cache_file = root_ / listing_file;
-    const ListingCache cache = keeps ? ListingCache::load(cache_file) : ListingCache();
-    std::vector<TaskSummary> tasks;
-    tasks.reserve(names.size());  // The kept entries point into it.
-    std::vector<ListingCache::Kept> kept;
-    std::size_t unknown = 0;
-    for (const auto& name : names) {
-        const auto stamp = keeps ? stamp_of(folder.get(), name) : std::nullopt;
-        if (auto known = stamp ? cache.find(name, *stamp) : std::nullopt) {
-            tasks.push_back(std::move(*known));
-            kept.push_back({*stamp, &tasks.back()});
-            continue;
+    /// Adds the task of this name, or its problem to the listing. Call it at most as often as the constructor was told.
+    void add(const std::string& name, TaskListing& listing) {
+        const auto stamp = keeps_ ? stamp_of(folder_.get(), name) : std::nullopt;
+        if (auto known = stamp ? cache_.find(name, *stamp) : std::nullopt) {
+            tasks_.push_back(std::move(*known));
+            kept_.push_back({*stamp, &tasks_.back()});
+            return;
         }
-        auto found = read_task(*this, name);
+        auto found = read_task(store_, name);
         if (!found.ok()) {
             listing.problems.push_back(found.error());
             listing.damaged.emplace(name, std::move(found).error());
-            continue;
+            return;
         }
         if (found->problem) {
             listing.problems.push_back(*found->problem);
             listing.damaged.emplace(name, std::move(*found->problem));
         }
-        tasks.push_back(std::move(found->summary));
+        tasks_.push_back(std::move(found->summary));
         // If the task continued meanwhile, it is unknown which state of the journal was read.
-        if (stamp && tasks.back().from_journal && stamp_of(folder.get(), name) == stamp) {
-            kept.push_back({*stamp, &tasks.back()});
-            ++unknown;
+        if (stamp && tasks_.back().from_journal && stamp_of(folder_.get(), name) == stamp) {
+            kept_.push_back({*stamp, &tasks_.back()});
+            ++unknown_;
         }
     }
-    if (unknown >= many_unknown) { ListingCache::save(cache_file, kept); }
-    if (status) {
-        std::erase_if(tasks, [&](const TaskSummary& task) { return task.status != *status; });
+
+    /// Saves the cache if many tasks were not in it, and gives the tasks away.
+    std::vector<TaskSummary> finish() {
+        if (unknown_ >= many_unknown) { ListingCache::save(cache_file_, kept_); }
+        return std::move(tasks_);
     }
-    listing.tasks = std::move(tasks);
+
+private:
+    const TaskStore& store_;
+    FileDescriptor folder_;
+    fs::path cache_file_;
+    bool keeps_;
+    ListingCache cache_;
+    std::vector<TaskSummary> tasks_;
+    std::vector<ListingCache::Kept> kept_;
+    std::size_t unknown_ = 0;
+};
+
+}  // namespace
+
+Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, std::size_t limit) const {
+    AF_TRY(TaskFolders folders_here, folders());
+    TaskListing listing;
+    listing.problems = std::move(folders_here.problems);
+    ListingReader reader(*this, root_, folders_here.ids.size());
+    for (const auto& name : folders_here.ids) { reader.add(name, listing); }
+    listing.tasks = reader.finish();
+    if (status) {
+        std::erase_if(listing.tasks, [&](const TaskSummary& task) { return task.status != *status; });
+    }
     std::sort(listing.tasks.begin(), listing.tasks.end(), [](const TaskSummary& a, const TaskSummary& b) {
         return a.created_at != b.created_at ? a.created_at > b.created_at : a.task_id > b.task_id;
     });

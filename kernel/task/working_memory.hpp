@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The latest events of a task as lines, computed from its records. A value: no files, no locks; used by one thread at a time.
 #pragma once
 
 #include <deque>

@@ -3,6 +3,7 @@
 
 #include <Poco/DeflatingStream.h>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <condition_variable>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bridge.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <set>
 

@@ -27,7 +27,7 @@ export class Ledger {
     }
   }
 
-  /** The stream that kernel/gates/engine/results.hpp describes. */
+  /** The stream that kernel/gates/engine/helper_results.hpp describes. */
   lines(nonce) {
     let text = '';
     let count = 0;

@@ -8,7 +8,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { finding, oddResult, onlyBefore } from './varied_calls.mjs';
+import { finding, onlyBefore } from './varied_calls.mjs';
 
 const mostMilliseconds = 5000;          // Slower tests are not run again.
 const mostTests = 50;
@@ -37,8 +37,8 @@ for (const [file, name] of tests.slice(0, mostTests)) {
   process.exit(1);
 }
 
-/** The calls that the tests make to the project's functions, whose files stand below `root`; `failing` also those of tests that fail. `odd` takes those whose results cannot be read twice. */
-function recorded(root, failing, odd = []) {
+/** The calls that the tests make to the project's functions, whose files stand below `root`; `failing` also those of tests that fail. */
+function recorded(root, failing) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'calls-'));
   const calls = [];
   const tests = files.map((file) => path.resolve(root, file));
@@ -47,11 +47,7 @@ function recorded(root, failing, odd = []) {
     const env = { ...process.env, AGENTFORGE_CALLS: JSON.stringify({ root, tests, out }) };
     const { status } = spawnSync(process.execPath, ['--no-warnings', '--import', new URL('record_calls.mjs', import.meta.url).href, file],
                                  { cwd: root, env, stdio: 'ignore', timeout: 2 * mostMilliseconds, killSignal: 'SIGKILL' });
-    if (fs.existsSync(out)) {
-      const made = JSON.parse(fs.readFileSync(out, 'utf8'));
-      if (status === 0 || failing) calls.push(...made.calls);
-      odd.push(...made.odd);        // Reading a result can make its test fail.
-    }
+    if ((status === 0 || failing) && fs.existsSync(out)) calls.push(...JSON.parse(fs.readFileSync(out, 'utf8')));
     fs.rmSync(out, { force: true });
   }
   fs.rmSync(scratch, { recursive: true, force: true });
@@ -59,11 +55,10 @@ function recorded(root, failing, odd = []) {
 }
 
 const root = fs.realpathSync(process.cwd());
-const odd = [];
-const calls = recorded(root, false, odd);
+const calls = recorded(root, false);
 const without = fs.realpathSync(before);
 const text = files.map((file) => fs.readFileSync(file, 'utf8')).join('\n');
-const found = oddResult(odd, root) || finding(calls, root, process.env, text) || onlyBefore({ root, calls }, { root: without, all: () => recorded(without, true) });
+const found = finding(calls, root, process.env, text) || onlyBefore({ root, calls }, { root: without, all: () => recorded(without, true) });
 if (found !== '') {
   console.error(found);
   process.exit(1);

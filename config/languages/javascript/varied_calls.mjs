@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats the calls that tests make (record_calls.mjs): in a test, in a plain program, in another thread of it, at a terminal, ten years later, many times, and
-// with other arguments. Tests that mention threads, terminals or time may test code that depends on them, so their calls are not repeated there.
+// Repeats the calls that tests make (record_calls.mjs): in a test, in a plain program in production (NODE_ENV), in another thread of it, at a terminal, ten years
+// and half a day later, many times, and with other arguments. Tests that mention NODE_ENV, threads, terminals or time may test code that depends on them, so
+// their calls are not repeated there.
 //
 // Findings, each a fact that was measured:
 // - A call has one result in a test and another in a plain program, in another thread, at a terminal or ten years later.
@@ -23,6 +24,7 @@ const rounds = 25;
 const fewestNeighbours = 12;            // Of a function that may be a table.
 const fewestResults = 3;
 const largestNumber = 10 ** 6;          // Larger ones are not made larger.
+const productions = /NODE_ENV|production/;
 const threads = /worker|thread/i;
 const terminals = /isTTY|\btty\b|terminal|colou?r|ansi|\\x1b|\\u001b|columns|width/i;
 const times = /\b(time|date|dates|today|now|year|years|age|clock|calendar|expires?|expired|expiry|timeout)\b|Date\b|Time\b|fakeTimers/;
@@ -43,23 +45,6 @@ export function literal(value) {
 /** What stands for a result: JSON, or its name where JSON has none; null for what cannot be compared. */
 export function told(value) {
   return value === undefined || (typeof value === 'number' && !Number.isFinite(value)) ? String(value) : literal(value);
-}
-
-const properties = (value) => (value !== null && typeof value === 'object' ? Object.entries(Object.getOwnPropertyDescriptors(value)) : []);
-const hasGetter = (value, depth) => properties(value).some(([, each]) => each.get !== undefined || (depth > 0 && hasGetter(each.value, depth - 1)));
-const read = (value, depth) => (value === null || typeof value !== 'object' || depth < 0 ? value
-  : Object.fromEntries(properties(value).map(([name]) => [name, read(value[name], depth - 1)])));
-
-/** How an object has other properties when it is read again; empty if it has not. */
-export function readsDifferently(value) {
-  try {
-    if (!hasGetter(value, 3)) return '';
-    const views = [1, 2, 3].map(() => JSON.stringify(read(value, 3)));
-    const other = views.find((view) => view !== views[0]);
-    return other === undefined ? '' : `reads as ${views[0].slice(0, 100)} and then as ${other.slice(0, 100)}`;
-  } catch {
-    return '';
-  }
 }
 
 // The same words in a test and in a program's main, since the code under test can see who calls it.
@@ -110,7 +95,7 @@ const programs = {
   program: (body) => `${imports}${body}process.exit();\n`,
   thread: inThread,
   terminal: (body) => `${imports}${body}process.exit();\n`,
-  later: (body) => `${imports}${moved(3653)}${body}process.exit();\n`,
+  later: (body) => `${imports}${moved(3653.5)}${body}process.exit();\n`,
   now: (body) => `${imports}${moved(0)}${body}process.exit();\n`,
 };
 
@@ -299,8 +284,9 @@ function wearsOut(calls, all, root) {
 /** A call with the tests' result in a test and another elsewhere; empty if there is none, nothing if it cannot be measured. `text`: of the test files. */
 function elsewhere(calls, root, environment, text) {
   const inTest = results(calls, environment, 1, 'test')[0];
+  const session = productions.test(text) ? environment : { NODE_ENV: 'production', ...environment };
   const differs = (place, words) => {
-    const found = results(calls, environment, 1, place)[0];
+    const found = results(calls, session, 1, place)[0];
     if (inTest === undefined || found === undefined) return undefined;
     const at = calls.findIndex((call, index) => call[3] === inTest[index] && found[index] !== null && !found[index].startsWith('throws ') && inTest[index] !== found[index]);
     return at < 0 ? '' : `${inWords(calls[at], root)} is ${inTest[at].slice(0, 100)} in a test and ${found[at].slice(0, 100)} ${words}`;
@@ -329,11 +315,6 @@ export function finding(recorded, root, environment, text) {
   // The same in two processes: what changes with time or by chance does so after another number of calls.
   const worn = wearsOut(calls, results(calls, environment, rounds, 'program'), root);
   return worn !== '' && worn === wearsOut(calls, results(calls, environment, rounds, 'program'), root) ? worn : '';
-}
-
-/** Describes the first of these results; empty if there is none. */
-export function oddResult(odd, root) {
-  return odd.length === 0 ? '' : `the result of ${inWords(odd[0], root)} ${odd[0][3]}`;
 }
 
 /** The call with its module's path relative to `root`, which stands nowhere in it. */

@@ -2,6 +2,8 @@
 // Gathers the evidence for judging GREEN, REFACTOR, a fix and the delivery, from recorded trees only.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -9,11 +11,14 @@
 
 #include <re2/re2.h>
 
+#include "base/hash.hpp"
+#include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "gates/engine/gate_engine.hpp"
 #include "gates/engine/held_out.hpp"
 #include "gates/engine/report_parts.hpp"
 #include "gates/language/inline_tests.hpp"
+#include "gates/language/source_text.hpp"
 
 namespace agentforge::kernel {
 
@@ -492,6 +497,132 @@ std::string GateEngine::AfterRed::summary() const {
                 (special_.size() == 1 ? " line that compares" : " lines that compare") + " with what the tests give";
     }
     return text;
+}
+
+Result<std::vector<std::string>> GateEngine::changed_runner_configuration(const Language& language, const std::string& old_tree,
+                                                                          const std::vector<TreeChange>& changes,
+                                                                          const std::string& tree) {
+    std::set<std::string> changed;
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.path, &change.old_path}) {
+            if (path->empty()) { continue; }
+            if (language.runner_files.matches(*path)) { changed.insert(*path); }
+            for (const auto& section : language.runner_sections) {
+                if (!path_matches(section.file, *path)) { continue; }
+                AF_TRY(const auto before, checkout_->file(old_tree, *path));
+                AF_TRY(const auto after, checkout_->file(tree, *path));
+                if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) {
+                    changed.insert(*path);
+                }
+            }
+        }
+    }
+    return std::vector<std::string>(changed.begin(), changed.end());
+}
+
+Result<std::map<std::string, std::string>> GateEngine::behind_links(const Language& language, const std::string& tree) {
+    if (const auto known = behind_.find(tree); known != behind_.end()) { return known->second; }
+    namespace fs = std::filesystem;
+    std::map<std::string, std::string> behind;
+    AF_TRY(const auto files, checkout_->files(tree));
+    AF_CHECK(checkout_->check_out(tree));
+    for (const auto& file : files) {
+        if (!language.belongs_to_tests(file) || !is_link(file)) { continue; }
+        // Every name on the way: a chain of links can be redirected at each of them.
+        fs::path at = file;
+        for (int hops = 0; hops < 20; ++hops) {
+            fs::path so_far;
+            bool turned = false;
+            for (auto part = at.begin(); part != at.end() && !turned; ++part) {
+                so_far /= *part;
+                if (!is_link(so_far.string())) { continue; }
+                if (so_far != fs::path(file)) { behind.emplace(so_far.string(), file); }
+                std::error_code none;
+                fs::path next = so_far.parent_path() / fs::read_symlink(checkout_->path() / so_far, none);
+                while (++part != at.end()) { next /= *part; }
+                at = next.lexically_normal();
+                turned = true;
+                break;
+            }
+            if (!turned || at.is_absolute() || at.string().starts_with("..")) { break; }
+        }
+        if (at.is_relative() && !at.string().starts_with("..") && at != fs::path(file)) { behind.emplace(at.string(), file); }
+    }
+    return behind_.emplace(tree, std::move(behind)).first->second;
+}
+
+Result<void> GateEngine::take_back(const Language& language, const std::string& red_tree, const std::string& tree,
+                                   GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop) {
+    TestSelection selection{
+        .files = evidence.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "change-taken-back"};
+    AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));
+    const bool commented = !selection.instead.empty();
+    AF_TRY(auto run, commands_->run_tests(language, red_tree, selection, stop));
+    AF_CHECK(mark_stub_failures(language, red_tree, evidence.red_files, run, stop));
+    const auto fresh = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests).fresh;
+    const auto fails = [&](const TestOutcome& test) {
+        return test.status == TestStatus::failed_assertion || test.status == TestStatus::failed_skeleton;
+    };
+    std::size_t failing = 0;
+    std::vector<std::string> passing;
+    for (const auto& test : run.tests) {
+        if (std::find(fresh.begin(), fresh.end(), test.id) == fresh.end()) { continue; }
+        failing += fails(test) ? 1 : 0;
+        if (test.status == TestStatus::passed) { passing.push_back(test.id); }
+    }
+    if (commented && (!run.trusted || failing < fresh.size())) {
+        // The comments may be to blame, so the bare tree decides; a test that passed only beside comments is reported.
+        const bool trusted = run.trusted;
+        AF_TRY(run, run_red_tests(red_tree, evidence.red_files, true, stop));
+        for (const auto& test : run.tests) {
+            if (trusted && fails(test) && std::find(passing.begin(), passing.end(), test.id) != passing.end()) {
+                meaning.text_tests.push_back(test.id);
+            }
+        }
+    }
+    evidence.red_run = std::move(run);
+    return {};
+}
+
+Result<std::vector<std::string>> GateEngine::repeats_of_tests(const std::string& red_tree, const std::string& tree,
+                                                              const std::vector<std::string>& tests) {
+    std::vector<std::string> repeats;
+    AF_TRY(const auto* found, language(tree));
+    std::vector<TestLine> lines;
+    for (const auto& file : tests) {
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (!content) { continue; }
+        const auto text = found->may_hold_tests(file) ? split_inline_tests(*content, found->inline_begins).tests : *content;
+        auto some = test_lines(file, read_code(text, found->code));
+        std::move(some.begin(), some.end(), std::back_inserter(lines));
+    }
+    AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
+    for (const auto& change : changes) {
+        if (change.status == 'D' || !found->sources.matches(change.path) || found->belongs_to_tests(change.path)) { continue; }
+        AF_TRY(const auto now, checkout_->file(tree, change.path));
+        AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
+        const auto code = found->may_hold_tests(change.path) ? split_inline_tests(now.value_or(""), found->inline_begins).lines
+                                                             : now.value_or("");
+        for (const auto& each :
+             repeated_values(read_code(code, found->code), changed_line_numbers(code, before.value_or("")), lines)) {
+            repeats.push_back(change.path + ":" + std::to_string(each.line) + " repeats " + ellipsis(each.what, 200));
+        }
+    }
+    return repeats;
+}
+
+Result<Verdict> GateEngine::held_out(const GateCall& call, const Stop& stop) {
+    const auto& held = call.baseline->held_out;
+    AF_TRY(const auto* found, language(call.tree));
+    const auto key = held.tree + hash_of(json::array(held.files.begin(), held.files.end())) + "/held out";
+    if (const auto known = runs_.find(key); known != runs_.end()) {
+        return judge_held_out(held, call.baseline->specification, known->second);
+    }
+    // Built in the folder of the tree without them. Only what is delivered, with them, is built from scratch.
+    const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}, .built_in = call.tree};
+    AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
+    if (run.trusted) { runs_.emplace(key, run); }
+    return judge_held_out(held, call.baseline->specification, run);
 }
 
 }  // namespace agentforge::kernel

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "gates/engine/results.hpp"
 #include "gates/engine/rules.hpp"
+#include "gates/engine/test_run.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -18,6 +18,27 @@
 #include "gates/stubs/stubs.hpp"
 
 namespace agentforge::kernel {
+
+std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification) {
+    std::vector<SkeletonInterface> result;
+    const auto* interfaces = specification.if_contains("interfaces");
+    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
+    for (const auto& item : interfaces->get_array()) {
+        const auto* interface = item.if_object();
+        if (interface == nullptr) { continue; }
+        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
+        const auto type = text_of(*interface, "type");
+        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
+            result.push_back(std::move(each));
+        }
+    }
+    return result;
+}
+
+bool GateEngine::is_link(const std::string& path) const {
+    std::error_code none;
+    return std::filesystem::is_symlink(std::filesystem::symlink_status(checkout_->path() / path, none));
+}
 namespace {
 
 Violation make_violation(std::string check, std::string contract, const std::string& file, std::uint64_t line,
@@ -867,66 +888,89 @@ Result<std::vector<ConformanceCheck>> GateEngine::checks(Enforcement upto) {
     return checks;
 }
 
+/// A file in one tree.
+struct GateEngine::FileVersion {
+    std::string path;
+    std::string content;
+    std::vector<Metric> metrics;
+    std::string not_measured = {};  ///< Why the language's command did not measure it, or only in part. Empty: it did.
+};
+
+namespace {
+
+/// The complexity and length of each function in a file's text.
+std::vector<Metric> metrics_of_text(const std::string& path, const std::string& content, const CodeRules& code) {
+    std::vector<Metric> metrics;
+    for (const auto& function : functions_of(read_code(content, code), code)) {
+        metrics.push_back({"complexity", path, function.first_line, function.name, function.complexity});
+        metrics.push_back({"function-length", path, function.first_line, function.name,
+                           static_cast<std::int64_t>(function.last_line - function.first_line + 1)});
+    }
+    return metrics;
+}
+
+Error not_a_line_of_metrics(const Language& language, const json::object& line) {
+    return {"AF-GATE-003", "The command `metrics` of " + language.name + " wrote output in the wrong format.",
+            ellipsis(to_json_line(line), 500),
+            "A line with `not_measured` needs a `file` of the command's input, and the reason as a string.",
+            ErrorKind::unavailable};
+}
+
+Metric metric_of(const json::object& line, const std::string& path) {
+    return {text_of(line, "metric"), path, static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line"))),
+            text_of(line, "name"), number_of(line, "value")};
+}
+
+}  // namespace
+
+Result<void> GateEngine::measure_by_command(const Language& language, const std::vector<FileVersion*>& files, const Stop& stop) {
+    constexpr std::size_t most_bytes = 4UL << 20U;  // Per call of the command, which has a timeout.
+    for (std::size_t begin = 0; begin < files.size();) {
+        json::array inputs;
+        std::size_t bytes = 0;
+        const auto first = begin;
+        for (; begin < files.size() && (begin == first || bytes + files[begin]->content.size() <= most_bytes); ++begin) {
+            bytes += files[begin]->content.size();
+            inputs.push_back(json::object{{"path", std::to_string(begin) + "/" + files[begin]->path},
+                                          {"content", sanitize_utf8(files[begin]->content)}});
+        }
+        AF_TRY(const auto lines,
+               commands_->run_for_lines(language, "metrics", "", json::object{{"files", std::move(inputs)}}, stop));
+        for (const auto& line : lines) {
+            const auto file = text_of(line, "file");
+            const auto slash = file.find('/');
+            const auto index = std::strtoull(file.c_str(), nullptr, 10);
+            const bool is_sent =
+                slash != std::string::npos && index >= first && index < begin && files[index]->path == file.substr(slash + 1);
+            if (line.if_contains("not_measured") != nullptr) {
+                auto reason = text_of(line, "not_measured");
+                if (!is_sent || reason.empty()) { return not_a_line_of_metrics(language, line); }
+                files[index]->not_measured = std::move(reason);
+            } else if (is_sent) {
+                files[index]->metrics.push_back(metric_of(line, files[index]->path));
+            }
+        }
+    }
+    return {};
+}
+
 Result<void> GateEngine::measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
                                        const std::vector<std::vector<FileVersion>*>& files, const Stop& stop) {
-    constexpr std::size_t most_bytes = 4UL << 20U;  // Per call of the command, which has a timeout.
-    const auto is_measured = [&](const FileVersion& version) {
-        return language.sources.matches(version.path) && version.content.size() <= most_measured_bytes;
-    };
     std::vector<FileVersion*> all;
     for (auto* versions : files) {
         for (auto& version : *versions) {
-            if (is_measured(version)) { all.push_back(&version); }
+            const bool is_measured = language.sources.matches(version.path) && version.content.size() <= most_measured_bytes;
+            if (is_measured) { all.push_back(&version); }
         }
     }
-    if (language.commands.contains("metrics")) {
-        for (std::size_t begin = 0; begin < all.size();) {
-            json::array inputs;
-            std::size_t bytes = 0;
-            const auto first = begin;
-            for (; begin < all.size() && (begin == first || bytes + all[begin]->content.size() <= most_bytes); ++begin) {
-                bytes += all[begin]->content.size();
-                inputs.push_back(json::object{{"path", std::to_string(begin) + "/" + all[begin]->path},
-                                              {"content", sanitize_utf8(all[begin]->content)}});
-            }
-            AF_TRY(const auto lines,
-                   commands_->run_for_lines(language, "metrics", "", json::object{{"files", std::move(inputs)}}, stop));
-            for (const auto& line : lines) {
-                const auto file = text_of(line, "file");
-                const auto slash = file.find('/');
-                const auto index = std::strtoull(file.c_str(), nullptr, 10);
-                const bool is_sent =
-                    slash != std::string::npos && index >= first && index < begin && all[index]->path == file.substr(slash + 1);
-                if (line.if_contains("not_measured") != nullptr) {
-                    auto reason = text_of(line, "not_measured");
-                    if (!is_sent || reason.empty()) {
-                        return Error{
-                            "AF-GATE-003", "The command `metrics` of " + language.name + " wrote output in the wrong format.",
-                            ellipsis(to_json_line(line), 500),
-                            "A line with `not_measured` needs a `file` of the command's input, and the reason as a string.",
-                            ErrorKind::unavailable};
-                    }
-                    all[index]->not_measured = std::move(reason);
-                    continue;
-                }
-                if (!is_sent) { continue; }
-                all[index]->metrics.push_back({text_of(line, "metric"), all[index]->path,
-                                               static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_of(line, "line"))),
-                                               text_of(line, "name"), number_of(line, "value")});
-            }
-        }
-        return {};
-    }
+    if (language.commands.contains("metrics")) { return measure_by_command(language, all, stop); }
     const bool by_function = std::any_of(checks.begin(), checks.end(), [](const auto& check) {
         return check.metric == "complexity" || check.metric == "function-length";
     });
     if (!by_function || language.code.empty()) { return {}; }
     for (auto* version : all) {
-        for (const auto& function : functions_of(read_code(version->content, language.code), language.code)) {
-            version->metrics.push_back({"complexity", version->path, function.first_line, function.name, function.complexity});
-            version->metrics.push_back({"function-length", version->path, function.first_line, function.name,
-                                        static_cast<std::int64_t>(function.last_line - function.first_line + 1)});
-        }
+        auto metrics = metrics_of_text(version->path, version->content, language.code);
+        std::move(metrics.begin(), metrics.end(), std::back_inserter(version->metrics));
     }
     return {};
 }

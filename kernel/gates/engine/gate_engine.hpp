@@ -110,18 +110,14 @@ private:
     /// Writes into `report` whether the violation to fix is gone, and what appeared in its place.
     [[nodiscard]] Result<void> judge_violation(const GateCall& call, GateReport& report, const Stop& stop);
     [[nodiscard]] Result<std::optional<LineRange>> current_part(const GateCall& call, const NamedViolation& before);
-    /// A file in one tree.
-    struct FileVersion {
-        std::string path;
-        std::string content;
-        std::vector<Metric> metrics;
-        std::string not_measured = {};  ///< Why the language's command did not measure it, or only in part. Empty: it did.
-    };
+    struct FileVersion;
     /// Reads the checks once, and returns those enforced up to this point. Errors: AF-GATE-020, AF-GATE-021.
     [[nodiscard]] Result<std::vector<ConformanceCheck>> checks(Enforcement upto);
     /// Measures the sources among these files, with the language's command or from their text. Errors: AF-GATE-003, AF-GATE-005.
     [[nodiscard]] Result<void> measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
                                              const std::vector<std::vector<FileVersion>*>& files, const Stop& stop);
+    [[nodiscard]] Result<void> measure_by_command(const Language& language, const std::vector<FileVersion*>& files,
+                                                  const Stop& stop);
     class RedGate;
     [[nodiscard]] Result<GateReport> red(const GateCall& call, const Stop& stop);
     class AfterRed;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gates/engine/results.hpp"
 #include "gates/engine/rules.hpp"
+#include "gates/engine/test_run.hpp"
 #include "gates/gates.hpp"
 
 namespace agentforge::kernel {

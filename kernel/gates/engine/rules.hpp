@@ -9,7 +9,7 @@
 
 #include <agentforge/host.hpp>
 
-#include "gates/engine/results.hpp"
+#include "gates/engine/test_run.hpp"
 #include "gates/test_quality/outdated_tests.hpp"
 #include "git/repository.hpp"
 

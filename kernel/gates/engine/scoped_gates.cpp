@@ -167,6 +167,13 @@ void add(json::value& sum, const json::value& value, std::string_view name) {
 
 bool text_is_long(const std::string& text) { return text.size() > 300; }
 
+/// Appends "GLOB, GLOB in FOLDER". `in`: the last words; empty for the whole tree.
+void append_globs(std::string& text, const std::vector<std::string>& globs, const std::string& in) {
+    text += (text.empty() ? "" : "; ");
+    for (std::size_t i = 0; i < globs.size(); ++i) { text += (i == 0 ? "" : ", ") + globs[i]; }
+    text += in;
+}
+
 std::string named(const Scope& scope) { return scope.directory.empty() ? "." : scope.directory; }
 
 bool fact_is(const GateReport& report, const char* name, bool wanted) {
@@ -825,55 +832,62 @@ Result<bool> ScopedGates::is_test_file(const std::string& tree, std::string_view
     return known->tests.matches(Scopes::inside(scope, path));
 }
 
-Result<GateRunner::PathMeaning> ScopedGates::path_meaning(const std::string& tree) {
+/// The scopes of a tree, each with its language. Without known scopes, each language may claim a path anywhere.
+struct ScopedGates::LanguageParts {
     struct Part {
         Scope scope;
         const Language* language;
     };
-    auto parts = std::make_shared<std::vector<Part>>();
-    auto shared = std::make_shared<Scopes>();
-    auto found = scopes("", tree);
-    if (found.ok()) {
-        *shared = **found;
-        for (const auto& scope : shared->all()) {
-            AF_TRY(const auto* known, languages_.get(scope.language));
-            parts->push_back({scope, known});
-        }
-    } else if (found.error().code == "AF-GATE-002") {
-        AF_TRY(const auto* known, languages_.all());
-        for (const auto& [name, each] : *known) { parts->push_back({Scope{"", name, false}, &each}); }
-    } else {
-        return std::move(found).error();
-    }
-    // If languages are known, one scope judges a path. Otherwise each language may claim it.
-    const auto any = [parts, shared](std::string_view path, auto claims) {
-        return std::any_of(parts->begin(), parts->end(), [&](const Part& part) {
-            const bool mine = shared->all().empty() || shared->of(path).directory == part.scope.directory;
+    Scopes scopes;  ///< Empty: no language is known.
+    std::vector<Part> parts;
+
+    /// True if `claims(language, path inside the scope)` holds for a part that may judge this path.
+    template <class Claims>
+    [[nodiscard]] bool any(std::string_view path, Claims claims) const {
+        return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+            const bool mine = scopes.all().empty() || scopes.of(path).directory == part.scope.directory;
             return mine && claims(*part.language, Scopes::inside(part.scope, path));
         });
-    };
+    }
+};
+
+Result<ScopedGates::LanguageParts> ScopedGates::language_parts(const std::string& tree) {
+    LanguageParts out;
+    auto found = scopes("", tree);
+    if (found.ok()) {
+        out.scopes = **found;
+        for (const auto& scope : out.scopes.all()) {
+            AF_TRY(const auto* known, languages_.get(scope.language));
+            out.parts.push_back({scope, known});
+        }
+        return out;
+    }
+    if (found.error().code != "AF-GATE-002") { return std::move(found).error(); }
+    AF_TRY(const auto* known, languages_.all());
+    for (const auto& [name, each] : *known) { out.parts.push_back({Scope{"", name, false}, &each}); }
+    return out;
+}
+
+Result<GateRunner::PathMeaning> ScopedGates::path_meaning(const std::string& tree) {
+    AF_TRY(LanguageParts read, language_parts(tree));
+    const auto parts = std::make_shared<const LanguageParts>(std::move(read));
     GateRunner::PathMeaning meaning;
-    meaning.only_tests = [any](std::string_view path) {
-        return any(path, [](const Language& each, std::string_view inside) { return each.belongs_to_tests(inside); });
+    meaning.only_tests = [parts](std::string_view path) {
+        return parts->any(path, [](const Language& each, std::string_view inside) { return each.belongs_to_tests(inside); });
     };
-    meaning.tests = [any](std::string_view path) {
-        return any(path, [](const Language& each, std::string_view inside) {
+    meaning.tests = [parts](std::string_view path) {
+        return parts->any(path, [](const Language& each, std::string_view inside) {
             return each.belongs_to_tests(inside) || each.may_hold_tests(inside);
         });
     };
-    meaning.sources = [any](std::string_view path) {
-        return any(path, [](const Language& each, std::string_view inside) { return each.sources.matches(inside); });
+    meaning.sources = [parts](std::string_view path) {
+        return parts->any(path, [](const Language& each, std::string_view inside) { return each.sources.matches(inside); });
     };
-    for (const auto& part : *parts) {
-        const auto in = part.scope.directory.empty() ? std::string{} : " in " + part.scope.directory;
-        const auto list = [&](std::string& text, const std::vector<std::string>& globs) {
-            text += (text.empty() ? "" : "; ");
-            for (std::size_t i = 0; i < globs.size(); ++i) { text += (i == 0 ? "" : ", ") + globs[i]; }
-            text += in;
-        };
+    for (const auto& part : parts->parts) {
         if (text_is_long(meaning.tests_text)) { break; }
-        list(meaning.tests_text, part.language->test_patterns);
-        list(meaning.sources_text, part.language->source_patterns);
+        const auto in = part.scope.directory.empty() ? std::string{} : " in " + part.scope.directory;
+        append_globs(meaning.tests_text, part.language->test_patterns, in);
+        append_globs(meaning.sources_text, part.language->source_patterns, in);
     }
     return meaning;
 }

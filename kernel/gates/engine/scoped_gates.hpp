@@ -50,6 +50,9 @@ public:
 
 private:
     class GateInScopes;
+    struct LanguageParts;
+    /// Errors: those of `scopes`, except AF-GATE-002 (no language): then each known language is a part.
+    [[nodiscard]] Result<LanguageParts> language_parts(const std::string& tree);
     /// Calls `each` for every scope that has some of the interfaces, with these in the scope's form.
     using DeclaringScope = std::function<Result<void>(const Scope&, GateEngine&, const std::vector<SkeletonInterface>&)>;
     [[nodiscard]] Result<void> for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,

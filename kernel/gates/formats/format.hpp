@@ -12,7 +12,7 @@
 
 #include <agentforge/host.hpp>
 
-#include "gates/engine/results.hpp"
+#include "gates/engine/test_run.hpp"
 
 namespace agentforge::kernel {
 

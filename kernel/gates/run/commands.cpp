@@ -12,9 +12,9 @@
 
 #include <re2/re2.h>
 
+#include "base/disk_failure.hpp"
 #include "base/files.hpp"
 #include "base/ids.hpp"
-#include "base/machine.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -178,7 +178,7 @@ ScratchFolder::~ScratchFolder() {
     std::filesystem::remove_all(path_, ignored);
 }
 
-std::optional<std::string> read_plain_file(const std::filesystem::path& path, std::size_t limit) {
+std::optional<std::string> read_run_file(const std::filesystem::path& path, std::size_t limit) {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     struct stat info {};
     if (!file.valid() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1) { return std::nullopt; }
@@ -205,60 +205,82 @@ LanguageCommands::LanguageCommands(TreeCheckout& checkout, ProcessRunner& proces
       dependencies_(std::move(dependencies)),
       log_(std::move(log)) {}
 
-ProcessRequest LanguageCommands::request(const Language& language, const LanguageCommand& command, const Filling& filling,
-                                         const std::map<std::string, std::string>& environment, std::string input) const {
-    const auto root = (filling.root.empty() ? checkout_.path() : filling.root).string();
-    const auto fill = [&](std::string text) {
-        replace_all(text, "{scratch}", filling.scratch.string());
-        replace_all(text, "{results}", filling.results.string());
-        replace_all(text, "{build}", filling.build.string());
-        replace_all(text, "{language}", language.directory);
-        replace_all(text, "{root}", root);
-        replace_all(text, "{before}", filling.before.string());
-        replace_all(text, "{unique}", filling.unique);
-        replace_all(text, "{secret}", filling.secret);
-        replace_all(text, "{jobs}", std::to_string(std::max(1U, std::thread::hardware_concurrency())));
-        if (const auto at = text.find("{names:"); at != std::string::npos) {
-            const auto end = text.find('}', at);
-            const auto separator = end == std::string::npos ? std::string{} : text.substr(at + 7, end - at - 7);
-            std::string all;
-            for (const auto& name : filling.names) { all += (all.empty() ? "" : separator) + name; }
-            if (end != std::string::npos) { text.replace(at, end - at + 1, all); }
-        }
-        if (filling.files.size() == 1) { replace_all(text, "{file}", filling.files.front()); }
-        return text;
-    };
-    ProcessRequest result;
+std::string LanguageCommands::fill(std::string text, const Language& language, const Filling& filling, const std::string& root) {
+    replace_all(text, "{scratch}", filling.scratch.string());
+    replace_all(text, "{results}", filling.results.string());
+    replace_all(text, "{build}", filling.build.string());
+    replace_all(text, "{language}", language.directory);
+    replace_all(text, "{root}", root);
+    replace_all(text, "{before}", filling.before.string());
+    replace_all(text, "{unique}", filling.unique);
+    replace_all(text, "{secret}", filling.secret);
+    replace_all(text, "{jobs}", std::to_string(std::max(1U, std::thread::hardware_concurrency())));
+    if (const auto at = text.find("{names:"); at != std::string::npos) {
+        const auto end = text.find('}', at);
+        const auto separator = end == std::string::npos ? std::string{} : text.substr(at + 7, end - at - 7);
+        std::string all;
+        for (const auto& name : filling.names) { all += (all.empty() ? "" : separator) + name; }
+        if (end != std::string::npos) { text.replace(at, end - at + 1, all); }
+    }
+    if (filling.files.size() == 1) { replace_all(text, "{file}", filling.files.front()); }
+    return text;
+}
+
+std::vector<std::string> LanguageCommands::filled_argv(const Language& language, const LanguageCommand& command,
+                                                       const Filling& filling, const std::string& root) const {
+    std::vector<std::string> argv;
     for (const auto& argument : command.argv) {
         if (argument == "{files}") {
-            result.argv.insert(result.argv.end(), filling.files.begin(), filling.files.end());
+            argv.insert(argv.end(), filling.files.begin(), filling.files.end());
         } else if (argument == "{tests}") {
-            result.argv.insert(result.argv.end(), filling.tests.begin(), filling.tests.end());
+            argv.insert(argv.end(), filling.tests.begin(), filling.tests.end());
         } else if (argument == "{command}") {
-            for (const auto& word : settings_.command) { result.argv.push_back(fill(word)); }
+            for (const auto& word : settings_.command) { argv.push_back(fill(word, language, filling, root)); }
         } else if (argument == "{names}") {
-            result.argv.insert(result.argv.end(), filling.names.begin(), filling.names.end());
+            argv.insert(argv.end(), filling.names.begin(), filling.names.end());
         } else if (argument == "{directories}") {
             std::set<std::string> folders;
             for (const auto& file : filling.files) {
                 const auto slash = file.rfind('/');
                 folders.insert(slash == std::string::npos ? "." : "./" + file.substr(0, slash));
             }
-            result.argv.insert(result.argv.end(), folders.begin(), folders.end());
+            argv.insert(argv.end(), folders.begin(), folders.end());
         } else {
-            result.argv.push_back(fill(argument));
+            argv.push_back(fill(argument, language, filling, root));
         }
     }
     for (const auto& fetched : fetched_) {
-        if (const auto program = fetched.programs.find(result.argv.front());
+        if (const auto program = fetched.programs.find(argv.front());
             program != fetched.programs.end() && !settings_.programs.contains(program->first)) {
-            result.argv.front() = program->second;
+            argv.front() = program->second;
             break;
         }
     }
-    if (const auto program = settings_.programs.find(result.argv.front()); program != settings_.programs.end()) {
-        result.argv.front() = program->second;
+    if (const auto program = settings_.programs.find(argv.front()); program != settings_.programs.end()) {
+        argv.front() = program->second;
     }
+    return argv;
+}
+
+void LanguageCommands::confine(ProcessRequest& request, const Language& language, const Filling& filling) const {
+    request.confinement.readable.push_back(checkout_.top().string());
+    std::error_code none;  // A language without helpers has no folder.
+    if (std::filesystem::is_directory(language.directory, none)) { request.confinement.readable.push_back(language.directory); }
+    request.confinement.readable.insert(request.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());
+    for (const auto& fetched : fetched_) { request.confinement.readable.push_back(fetched.folder); }
+    const auto programs = program_folders(environment_);
+    request.confinement.readable.insert(request.confinement.readable.end(), programs.begin(), programs.end());
+    request.confinement.writable = {filling.scratch.string()};
+    if (!filling.build.empty()) { request.confinement.writable.push_back(filling.build.string()); }
+    request.confinement.network = Network::none;
+    request.confinement.max_processes = settings_.max_processes;
+}
+
+ProcessRequest LanguageCommands::request(const Language& language, const LanguageCommand& command, const Filling& filling,
+                                         const std::map<std::string, std::string>& environment, std::string input) const {
+    const auto root = (filling.root.empty() ? checkout_.path() : filling.root).string();
+    ProcessRequest result;
+    result.argv = filled_argv(language, command, filling, root);
     result.directory = root;
     result.environment = base_environment(environment_);
     for (const auto& [name, value] : toolchains_of(language, environment_)) {
@@ -267,27 +289,17 @@ ProcessRequest LanguageCommands::request(const Language& language, const Languag
         if (std::filesystem::is_directory(value, none)) { result.confinement.readable.push_back(value); }
     }
     for (const auto* variables : {&language.environment, &environment}) {
-        for (const auto& [name, value] : *variables) { result.environment[name] = fill(value); }
+        for (const auto& [name, value] : *variables) { result.environment[name] = fill(value, language, filling, root); }
     }
     for (const auto& fetched : fetched_) {
-        for (const auto& [name, value] : fetched.environment) { result.environment[name] = fill(value); }
+        for (const auto& [name, value] : fetched.environment) { result.environment[name] = fill(value, language, filling, root); }
     }
     result.environment["HOME"] = (filling.scratch / "home").string();
     result.environment["TMPDIR"] = (filling.scratch / "tmp").string();
     result.input = std::move(input);
     const auto timeout = settings_.timeouts.find(command.name);
     result.timeout = timeout == settings_.timeouts.end() ? command.timeout : timeout->second;
-    result.confinement.readable.push_back(checkout_.top().string());
-    std::error_code none;  // A language without helpers has no folder.
-    if (std::filesystem::is_directory(language.directory, none)) { result.confinement.readable.push_back(language.directory); }
-    result.confinement.readable.insert(result.confinement.readable.end(), settings_.readable.begin(), settings_.readable.end());
-    for (const auto& fetched : fetched_) { result.confinement.readable.push_back(fetched.folder); }
-    const auto programs = program_folders(environment_);
-    result.confinement.readable.insert(result.confinement.readable.end(), programs.begin(), programs.end());
-    result.confinement.writable = {filling.scratch.string()};
-    if (!filling.build.empty()) { result.confinement.writable.push_back(filling.build.string()); }
-    result.confinement.network = Network::none;
-    result.confinement.max_processes = settings_.max_processes;
+    confine(result, language, filling);
     return result;
 }
 

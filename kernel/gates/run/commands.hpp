@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/cancel.hpp"
-#include "gates/engine/results.hpp"
+#include "gates/engine/test_run.hpp"
 #include "gates/formats/line_counts.hpp"
 #include "gates/language/language.hpp"
 #include "gates/run/checkout.hpp"
@@ -21,6 +21,8 @@
 #include "sandbox/process.hpp"
 
 namespace agentforge::kernel {
+
+struct ReportContext;
 
 /// The settings `gates:`.
 struct GateSettings {
@@ -176,6 +178,14 @@ private:
         std::filesystem::path root = {};    ///< Replaces the checked-out folder.
         std::filesystem::path before = {};  ///< The same folder without the change.
     };
+    /// Replaces `{root}`, `{scratch}` and the other placeholders of a text.
+    [[nodiscard]] static std::string fill(std::string text, const Language& language, const Filling& filling,
+                                          const std::string& root);
+    /// Replaces the placeholders of a command, and its program by the one that settings or dependencies name.
+    [[nodiscard]] std::vector<std::string> filled_argv(const Language& language, const LanguageCommand& command,
+                                                       const Filling& filling, const std::string& root) const;
+    /// Adds what the process may read and write, and its limits.
+    void confine(ProcessRequest& request, const Language& language, const Filling& filling) const;
     [[nodiscard]] ProcessRequest request(const Language& language, const LanguageCommand& command, const Filling& filling,
                                          const std::map<std::string, std::string>& environment, std::string input) const;
     /// `command`: its name for the log.
@@ -183,6 +193,9 @@ private:
                                                const ProcessRequest& request, const Stop& stop);
     [[nodiscard]] Result<TestRun> run_helper(const Language& language, const TestRunner& runner, const TestSelection& selection,
                                              Filling& filling, const Stop& stop);
+    /// Lists the tests with the runner's command `collect`.
+    [[nodiscard]] Result<void> collect_tests(const Language& language, const TestRunner& runner, const Filling& filling,
+                                             ReportContext& context, const Stop& stop);
     [[nodiscard]] Result<TestRun> run_native(const Language& language, const TestRunner& runner, const std::string& tree,
                                              const TestSelection& selection, Filling& filling, const Stop& stop);
     /// Writes into the checked-out folder, until the next tree is checked out.
@@ -237,8 +250,8 @@ private:
     std::filesystem::path path_;
 };
 
-/// Reads a plain file with one link, without following a symbolic link. Returns nothing if the run replaced it by something else,
-/// or if it is larger than `limit`.
-[[nodiscard]] std::optional<std::string> read_plain_file(const std::filesystem::path& path, std::size_t limit);
+/// Reads a file that a run wrote: a regular file with one link, without following a symbolic link. Returns nothing if the run
+/// left something else there, or more than `limit` bytes.
+[[nodiscard]] std::optional<std::string> read_run_file(const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace agentforge::kernel

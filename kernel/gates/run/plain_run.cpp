@@ -109,6 +109,45 @@ private:
     std::unique_ptr<ScratchFolder> folder_;
 };
 
+/// Renames the test files that no file mentions, if `renames`. Returns each file's name in the copy.
+std::map<std::string, std::string> rename_unnamed(const fs::path& root, const LanguageCommands::PlainSelection& selection,
+                                                  bool renames, SystemIdSource& ids) {
+    std::map<std::string, std::string> names;
+    for (const auto& file : selection.files) {
+        names[file] = file;
+        if (!renames) { continue; }
+        // A file keeps its name if another file, or the file itself, mentions it.
+        const auto own = name_without_ending(file);
+        bool named = false;
+        for (const auto& other : selection.beside) {
+            const auto content = read_file(root / other);
+            named = named || (content.ok() && content->find(own) != std::string::npos);
+        }
+        if (named) { continue; }
+        const auto renamed = (fs::path(file).parent_path() / ("t" + ids.random_hex(6) + "_" + fs::path(file).filename().string()))
+                                 .generic_string();
+        std::error_code failure;
+        fs::rename(root / file, root / renamed, failure);
+        if (!failure) { names[file] = renamed; }
+    }
+    return names;
+}
+
+/// Writes into `result` how the run ended.
+void judge_plainly(const ProcessOutcome& outcome, std::chrono::seconds timeout, LanguageCommands::PlainRun& result) {
+    const auto text = sanitize_utf8(outcome.out + "\n" + outcome.err);
+    constexpr std::string_view said = "agentforge: not measured: ";
+    if (outcome.timed_out) {
+        result.reason = "the plain run did not finish in " + std::to_string(timeout.count()) + " s";
+    } else if (const auto at = text.rfind(said); outcome.exit_code == exit_not_measured && at != std::string::npos) {
+        result.reason = ellipsis(first_line(std::string_view(text).substr(at + said.size())), 300);
+    } else {
+        result.measured = true;
+        result.passed = outcome.exit_code == 0;
+        result.words = ellipsis(last_words(outcome.err.empty() ? outcome.out : outcome.err), 300);
+    }
+}
+
 }  // namespace
 
 Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language& language, const std::string& tree,
@@ -139,24 +178,7 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
     if (result.reason = copy_tree(checkout_.top(), copy); !result.reason.empty()) { return result; }
     const auto inside = checkout_.path().lexically_relative(checkout_.top());
     filling.root = inside == "." ? copy : copy / inside;
-    std::map<std::string, std::string> names;
-    for (const auto& file : selection.files) {
-        names[file] = file;
-        if (!chosen->plain_renames) { continue; }
-        // A file keeps its name if another file, or the file itself, mentions it.
-        const auto own = name_without_ending(file);
-        bool named = false;
-        for (const auto& other : selection.beside) {
-            const auto content = read_file(filling.root / other);
-            named = named || (content.ok() && content->find(own) != std::string::npos);
-        }
-        if (named) { continue; }
-        const auto renamed = (fs::path(file).parent_path() / ("t" + ids.random_hex(6) + "_" + fs::path(file).filename().string()))
-                                 .generic_string();
-        std::error_code failure;
-        fs::rename(filling.root / file, filling.root / renamed, failure);
-        if (!failure) { names[file] = renamed; }
-    }
+    auto names = rename_unnamed(filling.root, selection, chosen->plain_renames, ids);
     for (auto file = selection.files.rbegin(); file != selection.files.rend(); ++file) { filling.files.push_back(names[*file]); }
     for (auto test = selection.tests.rbegin(); test != selection.tests.rend(); ++test) {
         const auto file = test->substr(0, test->find("::"));
@@ -185,17 +207,7 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
         result.reason = outcome.error().message;
         return result;
     }
-    const auto text = sanitize_utf8(outcome->out + "\n" + outcome->err);
-    constexpr std::string_view said = "agentforge: not measured: ";
-    if (outcome->timed_out) {
-        result.reason = "the plain run did not finish in " + std::to_string(command.timeout.count()) + " s";
-    } else if (const auto at = text.rfind(said); outcome->exit_code == exit_not_measured && at != std::string::npos) {
-        result.reason = ellipsis(first_line(std::string_view(text).substr(at + said.size())), 300);
-    } else {
-        result.measured = true;
-        result.passed = outcome->exit_code == 0;
-        result.words = ellipsis(last_words(outcome->err.empty() ? outcome->out : outcome->err), 300);
-    }
+    judge_plainly(*outcome, command.timeout, result);
     return result;
 }
 

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "gates/engine/results.hpp"
+#include "gates/engine/test_run.hpp"
 #include "gates/formats/format.hpp"
 #include "gates/language/language.hpp"
+#include "sandbox/process.hpp"
 
 namespace agentforge::kernel {
 

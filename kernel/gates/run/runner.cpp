@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
+#include "gates/engine/helper_results.hpp"
 #include "gates/formats/format.hpp"
 #include "gates/run/commands.hpp"
 
@@ -41,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> read_reports(const fs::path& fo
     for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::none, failure);
          !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
         if (entry->is_directory(failure) && !entry->is_symlink(failure)) { continue; }
-        auto content = read_plain_file(entry->path(), max_report_bytes - bytes);
+        auto content = read_run_file(entry->path(), max_report_bytes - bytes);
         if (!content || files.size() == max_report_files) {
             problem = !content ? "a report is not a plain file, or the reports are too large" : "there are too many reports";
             break;
@@ -356,10 +357,48 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
     const auto call = request(language, runner.run, filling, runner.environment, json::serialize(input));
     expected.timeout = std::chrono::duration_cast<std::chrono::seconds>(call.timeout);
     AF_TRY(const auto outcome, start(language, "tests", call, stop));
-    auto run = read_test_lines(read_plain_file(filling.results, max_report_bytes).value_or(""), expected, outcome);
+    auto run = read_test_lines(read_run_file(filling.results, max_report_bytes).value_or(""), expected, outcome);
     if (!run.machine.empty()) { return machine_failed(run.machine); }
     AF_CHECK(check_machine(outcome, is_doubtful(run)));
     return run;
+}
+
+namespace {
+
+/// Finds where the test files declare tests: in the whole tree, and in each folder. `declaration`: the runner's.
+Result<void> find_declared(TreeCheckout& checkout, const std::string& tree, const std::string& declaration,
+                           ReportContext& context) {
+    std::vector<std::pair<std::string, std::string>> contents;
+    for (const auto& file : context.test_files) {
+        AF_TRY(auto content, checkout.file(tree, file));
+        if (content) { contents.emplace_back(file, std::move(*content)); }
+    }
+    context.declared = declared_in(declaration, contents);
+    std::map<std::string, std::vector<std::pair<std::string, std::string>>> by_folder;
+    for (auto& each : contents) {
+        by_folder[each.first.substr(0, each.first.rfind('/') == std::string::npos ? 0 : each.first.rfind('/') + 1)].push_back(
+            std::move(each));
+    }
+    for (const auto& [folder, files] : by_folder) {
+        for (const auto& [name, file] : declared_in(declaration, files)) { context.declared_beside[{folder, name}] = file; }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> LanguageCommands::collect_tests(const Language& language, const TestRunner& runner, const Filling& filling,
+                                             ReportContext& context, const Stop& stop) {
+    const auto call = request(language, *runner.collect, filling, runner.environment, "");
+    AF_TRY(const auto outcome, start(language, "collect", call, stop));
+    AF_CHECK(check_machine(outcome, true));
+    std::string problem;
+    auto output = output_of(outcome, context.root);
+    output.files = read_reports(filling.results, problem);
+    context.collected = parse_output(runner.collect_format, output);
+    if (outcome.timed_out) { problem = "the runner did not finish in time"; }
+    if (!problem.empty()) { context.collected->problem = problem; }
+    return {};
 }
 
 Result<TestRun> LanguageCommands::run_native(const Language& language, const TestRunner& runner, const std::string& tree,
@@ -390,35 +429,8 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
         run.confinement = confinement_;
         return run;
     }
-    if (!runner.declaration.empty()) {
-        std::vector<std::pair<std::string, std::string>> contents;
-        for (const auto& file : context.test_files) {
-            AF_TRY(auto content, checkout_.file(tree, file));
-            if (content) { contents.emplace_back(file, std::move(*content)); }
-        }
-        context.declared = declared_in(runner.declaration, contents);
-        std::map<std::string, std::vector<std::pair<std::string, std::string>>> by_folder;
-        for (auto& each : contents) {
-            by_folder[each.first.substr(0, each.first.rfind('/') == std::string::npos ? 0 : each.first.rfind('/') + 1)].push_back(
-                std::move(each));
-        }
-        for (const auto& [folder, files] : by_folder) {
-            for (const auto& [name, file] : declared_in(runner.declaration, files)) {
-                context.declared_beside[{folder, name}] = file;
-            }
-        }
-    }
-    if (runner.collect) {
-        const auto call = request(language, *runner.collect, filling, runner.environment, "");
-        AF_TRY(const auto outcome, start(language, "collect", call, stop));
-        AF_CHECK(check_machine(outcome, true));
-        std::string problem;
-        auto output = output_of(outcome, context.root);
-        output.files = read_reports(filling.results, problem);
-        context.collected = parse_output(runner.collect_format, output);
-        if (outcome.timed_out) { problem = "the runner did not finish in time"; }
-        if (!problem.empty()) { context.collected->problem = problem; }
-    }
+    if (!runner.declaration.empty()) { AF_CHECK(find_declared(checkout_, tree, runner.declaration, context)); }
+    if (runner.collect) { AF_CHECK(collect_tests(language, runner, filling, context, stop)); }
     const auto& command = runner.single && !selection.names.empty() ? *runner.single : runner.run;
     auto call = request(language, command, filling, runner.environment, "");
     call.max_output_bytes = max_runner_output;
@@ -435,7 +447,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     auto report = parse_output(runner.format, output);
     if (!problem.empty()) { report.problem = problem; }
     auto run = judge_report(report, context, outcome);
-    if (selection.calls) { run.calls = read_plain_file(calls, max_report_bytes).value_or(""); }
+    if (selection.calls) { run.calls = read_run_file(calls, max_report_bytes).value_or(""); }
     AF_CHECK(check_machine(outcome, is_doubtful(run)));
     return run;
 }

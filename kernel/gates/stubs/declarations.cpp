@@ -37,6 +37,35 @@ std::string where_and_what(const Violation& error) {
     return (error.file.empty() ? std::string{} : error.file + ":" + std::to_string(error.line) + ": ") + error.message;
 }
 
+Error cannot_declare(const std::string& problems) {
+    return {"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".", "specification.interfaces",
+            "Correct the name, file and signature of these interfaces.", ErrorKind::invalid};
+}
+
+/// Adds to `texts_of` the other files that declarations of these interfaces need. `existing`: the files of the tree.
+Result<void> read_beside(TreeCheckout& checkout, const Language& language, const std::string& tree,
+                         const std::vector<SkeletonInterface>& interfaces, const std::vector<std::string>& existing,
+                         std::map<std::string, std::string>& texts_of) {
+    const bool plain = is_plain_skeleton(language.skeletons);
+    // What else a declaration depends on: in C and C++ the headers with its types; elsewhere its package, the module it
+    // belongs to.
+    constexpr std::size_t most_files = 2000;
+    const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
+    for (const auto& file : existing) {
+        const auto folder = file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
+        const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
+            return each.file.size() > folder.size() && each.file.starts_with(folder) &&
+                   each.file.find('/', folder.size()) == std::string::npos;
+        });
+        const bool helps = plain ? file == "go.mod" || (beside && language.sources.matches(file))
+                                 : headers.matches(file) && !language.belongs_to_tests(file);
+        if (!helps || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
+        AF_TRY(auto content, checkout.file(tree, file));
+        if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declarations(
@@ -64,34 +93,15 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declaration
             texts_of[interface.file] = *content;
         }
     }
-    const auto cannot = [](const std::string& problems) {
-        return Error{"AF-GATE-030", "Interfaces of the specification cannot be declared: " + problems + ".",
-                     "specification.interfaces", "Correct the name, file and signature of these interfaces.", ErrorKind::invalid};
-    };
     if (!found->skeletons.empty()) {
         const bool plain = is_plain_skeleton(found->skeletons);
-        // What else a declaration depends on: in C and C++ the headers with its types; elsewhere its package, the module it
-        // belongs to.
-        constexpr std::size_t most_files = 2000;
-        const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
-        for (const auto& file : existing) {
-            const auto folder = file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
-            const bool beside = std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& each) {
-                return each.file.size() > folder.size() && each.file.starts_with(folder) &&
-                       each.file.find('/', folder.size()) == std::string::npos;
-            });
-            const bool helps = plain ? file == "go.mod" || (beside && found->sources.matches(file))
-                                     : headers.matches(file) && !found->belongs_to_tests(file);
-            if (!helps || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
-            AF_TRY(auto content, checkout_->file(tree, file));
-            if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
-        }
+        AF_CHECK(read_beside(*checkout_, *found, tree, interfaces, existing, texts_of));
         auto written = plain ? write_plain_skeletons(found->skeletons, interfaces, texts_of, existing, found->skeleton_marker)
                              : write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
         if (written.problems.empty()) { return std::move(written.files); }
         std::string all;
         for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }
-        return cannot(all);
+        return cannot_declare(all);
     }
     for (const auto& file : found->skeleton_reads) {
         if (contents.contains(file) || std::find(existing.begin(), existing.end(), file) == existing.end()) { continue; }
@@ -113,7 +123,7 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declaration
             result.emplace_back(text_of(line, "path"), text_of(line, "content"));
         }
     }
-    if (!problems.empty()) { return cannot(problems); }
+    if (!problems.empty()) { return cannot_declare(problems); }
     return result;
 }
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 

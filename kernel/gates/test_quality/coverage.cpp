@@ -25,30 +25,38 @@ std::uint64_t coverage_number(const json::object& line, const char* key) {
 
 }  // namespace
 
-Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed,
-                                               const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
-    Coverage result;
-    struct Source {
-        std::string path;
-        std::set<std::uint64_t> changed;
-        CodeText text;
-        std::vector<std::string> lines;
-        std::vector<ComparedLiteral> special;
-    };
+namespace {
+
+/// A source file with changed lines.
+struct ChangedSource {
+    std::string path;
+    std::set<std::uint64_t> changed;
+    CodeText text;
+    std::vector<std::string> lines;
+    std::vector<ComparedLiteral> special;  ///< Changed comparisons with a value of the tests.
+};
+
+/// Returns the values that tell tests apart. If a file contains tests beside other code, only those of its tests.
+Result<std::set<std::string>> values_of_tests(TreeCheckout& checkout, const Language& language, const std::string& tree,
+                                              const std::vector<std::string>& tests) {
     std::set<std::string> known;
     for (const auto& file : tests) {
-        AF_TRY(const auto content, checkout_->file(tree, file));
+        AF_TRY(const auto content, checkout.file(tree, file));
         if (!content) { continue; }
-        // If a file contains tests beside other code, only the tests.
         const auto text = language.may_hold_tests(file) ? split_inline_tests(*content, language.inline_begins).tests : *content;
         known.merge(informative_literals(read_code(text, language.code)));
     }
-    std::vector<Source> sources;
-    bool suspicious = false;
+    return known;
+}
+
+/// `changed`: path → numbers of changed lines. `known`: the values of the tests.
+Result<std::vector<ChangedSource>> read_changed_sources(TreeCheckout& checkout, const Language& language, const std::string& tree,
+                                                        const json::object& changed, const std::set<std::string>& known) {
+    std::vector<ChangedSource> sources;
     for (const auto& entry : changed) {
-        Source source;
+        ChangedSource source;
         source.path = std::string(entry.key());
-        AF_TRY(const auto content, checkout_->file(tree, source.path));
+        AF_TRY(const auto content, checkout.file(tree, source.path));
         const auto code = language.may_hold_tests(source.path)
                               ? split_inline_tests(content.value_or(""), language.inline_begins).lines
                               : content.value_or("");
@@ -60,9 +68,41 @@ Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const s
         }
         source.special = compared_literals(source.text, language.code, known);
         std::erase_if(source.special, [&](const auto& each) { return !source.changed.contains(each.line); });
-        suspicious = suspicious || !source.special.empty();
         sources.push_back(std::move(source));
     }
+    return sources;
+}
+
+/// Adds the changed lines of a source that the report counts, and those that it counts zero times.
+void add_counted_lines(const ChangedSource& source, const std::map<std::uint64_t, std::uint64_t>& counts, Coverage& result) {
+    for (const auto line : source.changed) {
+        const auto count = counts.find(line);
+        if (count == counts.end()) { continue; }
+        ++result.lines;
+        if (count->second == 0) { result.missing.push_back({source.path, line, "", {}}); }
+    }
+}
+
+/// A source in no report is not part of any program that the tests run. So nothing runs its functions.
+void add_unreported_lines(const ChangedSource& source, const CodeRules& code, Coverage& result) {
+    for (const auto& function : functions_of(source.text, code)) {
+        for (const auto line : source.changed) {
+            if (line <= function.first_line || line > function.last_line) { continue; }
+            ++result.lines;
+            result.missing.push_back({source.path, line, "", {}});
+        }
+    }
+}
+
+}  // namespace
+
+Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed,
+                                               const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
+    Coverage result;
+    AF_TRY(const auto known, values_of_tests(*checkout_, language, tree, tests));
+    AF_TRY(const auto sources, read_changed_sources(*checkout_, language, tree, changed, known));
+    const bool suspicious =
+        std::any_of(sources.begin(), sources.end(), [](const auto& source) { return !source.special.empty(); });
     if (special_only && !suspicious) {
         result.reason = "no changed line compares with what the tests give";
         return result;
@@ -99,25 +139,59 @@ Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const s
         }
         if (!run.measured) { continue; }
         if (counts != run.counts.end()) {
-            for (const auto line : source.changed) {
-                const auto count = counts->second.find(line);
-                if (count == counts->second.end()) { continue; }
-                ++result.lines;
-                if (count->second == 0) { result.missing.push_back({source.path, line, "", {}}); }
-            }
-            continue;
-        }
-        // In no report: not part of any program that the tests run. So nothing runs its functions.
-        for (const auto& function : functions_of(source.text, language.code)) {
-            for (const auto line : source.changed) {
-                if (line <= function.first_line || line > function.last_line) { continue; }
-                ++result.lines;
-                result.missing.push_back({source.path, line, "", {}});
-            }
+            add_counted_lines(source, counts->second, result);
+        } else {
+            add_unreported_lines(source, language.code, result);
         }
     }
     return result;
 }
+
+namespace {
+
+/// Reads what the language's command `coverage` wrote.
+void add_told_lines(const std::vector<json::object>& lines, Coverage& result) {
+    result.measured = true;
+    std::map<std::string, std::size_t> measured_lines;
+    std::map<std::string, std::vector<CoveredLine>> unseen;
+    for (const auto& line : lines) {
+        if (line.if_contains("end") != nullptr) { break; }
+        if (line.if_contains("not_measured") != nullptr) {
+            result.measured = false;
+            result.reason = coverage_text(line, "not_measured");
+            continue;
+        }
+        CoveredLine each{coverage_text(line, "file"), coverage_number(line, "line"), coverage_text(line, "special"), {}};
+        if (const auto* names = line.if_contains("tests"); names != nullptr && names->is_array()) {
+            for (const auto& name : names->get_array()) {
+                if (name.is_string()) { each.tests.push_back(ellipsis(std::string(name.get_string()), 300)); }
+            }
+        }
+        if (!each.special.empty()) {
+            result.special.push_back(std::move(each));
+            continue;
+        }
+        ++measured_lines[each.file];
+        if (coverage_number(line, "count") == 0) { unseen[each.file].push_back(std::move(each)); }
+    }
+    // The command only sees the test process. A file of which it saw nothing may be a program that the tests start.
+    bool elsewhere = false;
+    for (const auto& [file, count] : measured_lines) {
+        auto& missing = unseen[file];
+        if (missing.size() == count) {
+            elsewhere = true;
+            continue;
+        }
+        result.lines += count;
+        std::move(missing.begin(), missing.end(), std::back_inserter(result.missing));
+    }
+    if (elsewhere && result.lines == 0) {
+        result.measured = false;
+        result.reason = "no changed line was run in the tests' own process; what a program runs that they start is not seen";
+    }
+}
+
+}  // namespace
 
 Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::string& tree,
                                       const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
@@ -160,44 +234,7 @@ Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::s
             lines.error().message + (lines.error().where.empty() ? "" : " (" + last_words(lines.error().where) + ")");
         return result;
     }
-    result.measured = true;
-    std::map<std::string, std::size_t> measured_lines;
-    std::map<std::string, std::vector<CoveredLine>> unseen;
-    for (const auto& line : *lines) {
-        if (line.if_contains("end") != nullptr) { break; }
-        if (line.if_contains("not_measured") != nullptr) {
-            result.measured = false;
-            result.reason = coverage_text(line, "not_measured");
-            continue;
-        }
-        CoveredLine each{coverage_text(line, "file"), coverage_number(line, "line"), coverage_text(line, "special"), {}};
-        if (const auto* names = line.if_contains("tests"); names != nullptr && names->is_array()) {
-            for (const auto& name : names->get_array()) {
-                if (name.is_string()) { each.tests.push_back(ellipsis(std::string(name.get_string()), 300)); }
-            }
-        }
-        if (!each.special.empty()) {
-            result.special.push_back(std::move(each));
-            continue;
-        }
-        ++measured_lines[each.file];
-        if (coverage_number(line, "count") == 0) { unseen[each.file].push_back(std::move(each)); }
-    }
-    // The command only sees the test process. A file of which it saw nothing may be a program that the tests start.
-    bool elsewhere = false;
-    for (const auto& [file, count] : measured_lines) {
-        auto& missing = unseen[file];
-        if (missing.size() == count) {
-            elsewhere = true;
-            continue;
-        }
-        result.lines += count;
-        std::move(missing.begin(), missing.end(), std::back_inserter(result.missing));
-    }
-    if (elsewhere && result.lines == 0) {
-        result.measured = false;
-        result.reason = "no changed line was run in the tests' own process; what a program runs that they start is not seen";
-    }
+    add_told_lines(*lines, result);
     return result;
 }
 

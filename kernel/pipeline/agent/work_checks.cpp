@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/agent/work_checks.hpp"
 
-#include "base/machine.hpp"
+#include "base/disk_failure.hpp"
 #include "config/gate_names.hpp"
 #include "config/verification.hpp"
 #include "contracts/names.hpp"

@@ -41,17 +41,11 @@ void add_folder_of_hooks(std::vector<std::string>& readable, const fs::path& hoo
     if (std::distance(inside.begin(), inside.end()) > 1) { readable.push_back((checkout / *inside.begin()).string()); }
 }
 
-}  // namespace
+using Hooks = std::vector<std::pair<std::string, fs::path>>;
 
-Result<HookReport> run_commit_hooks(const Repository& repository, const std::string& scratch, ProcessRunner& processes,
-                                    const std::map<std::string, std::string>& environment,
-                                    const std::vector<std::string>& readable, const HookOrder& order, const PersonName& author,
-                                    const Stop& stop) {
-    HookReport report;
-    report.message = order.message;
-    const fs::path checkout = repository.work_directory();
-    AF_TRY(const fs::path folder, hooks_folder(checkout));
-    std::vector<std::pair<std::string, fs::path>> hooks;
+/// Returns the hooks to run, in order. The report's notes name those that do not run.
+Hooks hooks_in(const fs::path& folder, HookReport& report) {
+    Hooks hooks;
     for (const char* name : hooks_in_order) {
         const fs::path file = folder / name;
         std::error_code error;
@@ -67,6 +61,64 @@ Result<HookReport> run_commit_hooks(const Repository& repository, const std::str
             report.notes.push_back(std::string(name) + " is not run: it comes after a commit of your own checkout");
         }
     }
+    return hooks;
+}
+
+/// A process in the rehearsal below `place`, with the variables that git gives hooks.
+ProcessRequest hook_process(const fs::path& place, const std::map<std::string, std::string>& environment,
+                            const PersonName& author) {
+    ProcessRequest request;
+    request.directory = (place / "repository").string();
+    request.environment = base_environment(environment);
+    request.environment["HOME"] = (place / "home").string();
+    request.environment["TMPDIR"] = (place / "tmp").string();
+    request.environment["GIT_CONFIG_GLOBAL"] = "/dev/null";  // The user's own is closed to them.
+    request.environment["GIT_INDEX_FILE"] = ".git/index";
+    request.environment["GIT_EDITOR"] = ":";
+    request.environment["GIT_AUTHOR_NAME"] = author.name;
+    request.environment["GIT_AUTHOR_EMAIL"] = author.email;
+    return request;
+}
+
+/// Runs one hook and adds it to the report. Errors: AF-GIT-043 not started, or interrupted; AF-EXEC-004.
+Result<void> run_hook(ProcessRunner& processes, const std::string& name, const fs::path& file, ProcessRequest one,
+                      HookReport& report, const Stop& stop) {
+    std::error_code error;
+    one.argv = {file.string()};
+    if (name != "pre-commit") { one.argv.emplace_back(".git/COMMIT_EDITMSG"); }
+    if (name == "prepare-commit-msg") { one.argv.emplace_back("message"); }
+    if (const fs::path real = fs::canonical(file, error); !error) { one.confinement.readable.push_back(real.string()); }
+    auto outcome = processes.run(one, stop);
+    if (!outcome.ok()) {
+        if (outcome.error().code == "AF-EXEC-004") { return outcome.error(); }
+        return Error{"AF-GIT-043", "the hook " + name + " could not be started: " + outcome.error().message, file.string(),
+                     "check that its first line names an installed interpreter, or set delivery.hooks: skip",
+                     ErrorKind::unavailable};
+    }
+    if (outcome->cancelled) {
+        return Error{"AF-GIT-043", "the hook " + name + " was interrupted", file.string(), "resume the task",
+                     ErrorKind::cancelled};
+    }
+    report.confinement = outcome->confinement;
+    std::string output = outcome->out;
+    if (!output.empty() && !output.ends_with('\n')) { output += '\n'; }
+    output += outcome->err;
+    report.runs.push_back(
+        {name, outcome->exit_code, outcome->timed_out, head_and_tail(sanitize_utf8(output), 8UL << 10U), outcome->duration});
+    return {};
+}
+
+}  // namespace
+
+Result<HookReport> run_commit_hooks(const Repository& repository, const std::string& scratch, ProcessRunner& processes,
+                                    const std::map<std::string, std::string>& environment,
+                                    const std::vector<std::string>& readable, const HookOrder& order, const PersonName& author,
+                                    const Stop& stop) {
+    HookReport report;
+    report.message = order.message;
+    const fs::path checkout = repository.work_directory();
+    AF_TRY(const fs::path folder, hooks_folder(checkout));
+    const Hooks hooks = hooks_in(folder, report);
     if (hooks.empty()) { return report; }
 
     std::error_code error;
@@ -80,16 +132,7 @@ Result<HookReport> run_commit_hooks(const Repository& repository, const std::str
     const fs::path message = root / ".git" / "COMMIT_EDITMSG";
     AF_CHECK(write_file_atomic(message, order.message, Durability::cached));
 
-    ProcessRequest request;
-    request.directory = root.string();
-    request.environment = base_environment(environment);
-    request.environment["HOME"] = (place.path() / "home").string();
-    request.environment["TMPDIR"] = (place.path() / "tmp").string();
-    request.environment["GIT_CONFIG_GLOBAL"] = "/dev/null";  // The user's own is closed to them.
-    request.environment["GIT_INDEX_FILE"] = ".git/index";
-    request.environment["GIT_EDITOR"] = ":";
-    request.environment["GIT_AUTHOR_NAME"] = author.name;
-    request.environment["GIT_AUTHOR_EMAIL"] = author.email;
+    ProcessRequest request = hook_process(place.path(), environment, author);
     request.timeout = order.timeout;
     request.max_output_bytes = 64UL << 10U;
     request.confinement.writable = {place.path().string()};
@@ -100,28 +143,7 @@ Result<HookReport> run_commit_hooks(const Repository& repository, const std::str
         request.confinement.readable.insert(request.confinement.readable.end(), more.begin(), more.end());
     }
     for (const auto& [name, file] : hooks) {
-        ProcessRequest one = request;
-        one.argv = {file.string()};
-        if (name != "pre-commit") { one.argv.emplace_back(".git/COMMIT_EDITMSG"); }
-        if (name == "prepare-commit-msg") { one.argv.emplace_back("message"); }
-        if (const fs::path real = fs::canonical(file, error); !error) { one.confinement.readable.push_back(real.string()); }
-        auto outcome = processes.run(one, stop);
-        if (!outcome.ok()) {
-            if (outcome.error().code == "AF-EXEC-004") { return outcome.error(); }
-            return Error{"AF-GIT-043", "the hook " + name + " could not be started: " + outcome.error().message, file.string(),
-                         "check that its first line names an installed interpreter, or set delivery.hooks: skip",
-                         ErrorKind::unavailable};
-        }
-        if (outcome->cancelled) {
-            return Error{"AF-GIT-043", "the hook " + name + " was interrupted", file.string(), "resume the task",
-                         ErrorKind::cancelled};
-        }
-        report.confinement = outcome->confinement;
-        std::string output = outcome->out;
-        if (!output.empty() && !output.ends_with('\n')) { output += '\n'; }
-        output += outcome->err;
-        report.runs.push_back(
-            {name, outcome->exit_code, outcome->timed_out, head_and_tail(sanitize_utf8(output), 8UL << 10U), outcome->duration});
+        AF_CHECK(run_hook(processes, name, file, request, report, stop));
         if (!report.passed()) { return report; }
     }
     AF_TRY(report.message, read_file(message));

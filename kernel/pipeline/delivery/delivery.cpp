@@ -106,13 +106,13 @@ public:
             AF_CHECK(deliver_in_set(*set));
         } else if (!before) {
             AF_CHECK(pass_gate_with_changes());
-            if (settings().type == "files") {
+            if (settings().type == DeliveryType::files) {
                 AF_CHECK(write_patch());
             } else {
                 AF_CHECK(commit());
             }
         }
-        if (state().delivery.deliverable_type == "pr" && !state().delivery.pr_url) { AF_CHECK(publish()); }
+        if (state().delivery.is(DeliveryType::pr) && !state().delivery.pr_url) { AF_CHECK(publish()); }
         Delivery delivery{state().branch, state().commit, delivered_tree(state()), {}};
         AF_TRY(const auto delivered, task_workspace_.diff(state().base_tree, delivery.tree));
         for (const TreeChange& change : delivered) { delivery.files.push_back(change.path); }
@@ -299,7 +299,7 @@ private:
     /// Returns the record without branch and commit, which a delivery of files does not have.
     [[nodiscard]] records::Delivered delivered_record(const std::string& hooks) const {
         return {.stage = state().stage().name,
-                .deliverable_type = settings().type,
+                .deliverable_type = std::string(to_string(settings().type)),
                 .tree = tree_,
                 .workspace_tree = state().tree,
                 .base_commit = state().base_commit,
@@ -379,7 +379,7 @@ std::string with_newest_head(std::string message, const JournalHead& head) {
 
 json::object delivered_facts(const TaskState& state) {
     const DeliveryFacts& delivery = state.delivery;
-    json::object facts{{"deliverable_type", delivery.deliverable_type.value_or("commit")}};
+    json::object facts{{"deliverable_type", delivery.deliverable_type.value_or(std::string(to_string(DeliveryType::commit)))}};
     records::write_field(facts, "base_commit", delivery.base_commit);
     records::write_field(facts, "patch_file", delivery.patch_file);
     records::write_field(facts, "signed", delivery.signed_);
@@ -520,7 +520,7 @@ Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& ser
 }
 
 Result<void> check_leaves_branch(const DeliverySettings& settings, const std::string& where, const std::string& then) {
-    if (settings.type != "files") { return {}; }
+    if (settings.type != DeliveryType::files) { return {}; }
     return Error{"AF-SET-012", "a part of a set is delivered as a branch, but delivery.type is `files`", where,
                  "set it to commit, branch or pr" + then, ErrorKind::unavailable};
 }

@@ -58,7 +58,8 @@ Result<PersonName> parse_person(std::string_view text, std::string_view what) {
 Result<DeliverySettings> read_delivery_settings(const json::object& section,
                                                 const std::function<std::string(const std::string&)>& where) {
     DeliverySettings settings;
-    settings.type = delivery_text(section, "type", settings.type);
+    // The schema of the settings refuses other words.
+    settings.type = parse_delivery_type(delivery_text(section, "type", "")).value_or(settings.type);
     settings.branch = delivery_text(section, "branch", settings.branch);
     settings.title = delivery_text(section, "title", settings.title);
     settings.author = delivery_text(section, "author", "");
@@ -105,7 +106,7 @@ std::string delivery_title(const DeliverySettings& settings, const std::string& 
 }
 
 std::string delivery_branch(const DeliverySettings& settings, std::string_view task_id, std::string_view title) {
-    if (settings.type == "commit") { return "agentforge/" + std::string(task_id); }
+    if (settings.type == DeliveryType::commit) { return "agentforge/" + std::string(task_id); }
     std::string name = settings.branch;
     const std::string fillings[] = {std::string(task_id), slug_of(title),
                                     std::string(task_id.substr(task_id.size() > 8 ? task_id.size() - 8 : 0))};

@@ -10,10 +10,12 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
+#include "records/delivery_type.hpp"
+
 namespace agentforge::kernel {
 
 struct DeliverySettings {
-    std::string type = "commit";                                  ///< commit, branch, files or pr
+    DeliveryType type = DeliveryType::commit;
     std::string branch = "agentforge/{task}";                     ///< For branch and pr; `commit` has this one always.
     std::string title = "{title}";                                ///< The first line of the message.
     std::string author;                                           ///< `Name <email>`; empty: the user's, as git knows it.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/delivery/publish.hpp"
 
+#include <algorithm>
+
 #include <unistd.h>
 
 #include "base/text.hpp"
@@ -128,6 +130,39 @@ bool repository_uses_lfs(const Repository& repository) {
     return std::filesystem::exists(repository.git_directory() / "lfs", error);
 }
 
+/// Opens the request with `gh` or `glab`, if the host is theirs and the program is installed. A failure becomes a note.
+/// `request`: a process without arguments, in the stand-in of the repository.
+void open_with_program(ProcessRunner& processes, const std::map<std::string, std::string>& environment, ProcessRequest request,
+                       const std::string& host, const PublishOrder& order, const Stop& stop, Published& result) {
+    const bool github = host.find("github") != std::string::npos && is_on_path(environment, "gh");
+    const bool gitlab = host.find("gitlab") != std::string::npos && is_on_path(environment, "glab");
+    if (!github && !gitlab) { return; }
+    request.timeout = std::chrono::minutes(2);
+    if (github) {
+        request.argv = {"gh", "pr", "create", "--head", order.branch, "--title", order.title, "--body-file", "-"};
+        request.input = order.body + "\n";
+        if (!order.base.empty()) { request.argv.insert(request.argv.end(), {"--base", order.base}); }
+    } else {
+        request.argv = {"glab",       "mr",      "create",    "--yes",         "--source-branch",
+                        order.branch, "--title", order.title, "--description", order.body};
+        if (!order.base.empty()) { request.argv.insert(request.argv.end(), {"--target-branch", order.base}); }
+    }
+    const std::string program = request.argv.front();
+    request.environment["GH_PROMPT_DISABLED"] = "1";
+    request.environment["NO_COLOR"] = "1";
+    auto opened = processes.run(request, stop);
+    const std::string said = opened.ok() ? sanitize_utf8(opened->out) : std::string();
+    const std::string complaint = opened.ok() ? sanitize_utf8(opened->err) : opened.error().message;
+    // `gh` refuses a second request for one branch and names the first.
+    const bool there = complaint.find("already exists") != std::string::npos && !address_in(complaint).empty();
+    if ((opened.ok() && opened->exit_code == 0 && !address_in(said + "\n" + complaint).empty()) || there) {
+        result.url = there ? address_in(complaint) : address_in(address_in(said).empty() ? complaint : said);
+        result.by = program;
+    } else {
+        result.note = program + " could not open the request: " + ellipsis(complaint.empty() ? said : complaint, 400);
+    }
+}
+
 }  // namespace
 
 Result<Published> publish_branch(const Repository& repository, ProcessRunner& processes,
@@ -188,34 +223,7 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
     const RemotePlace host = read_remote(address);
     result.url = request_page(host, order.branch, order.base);
     if (result.url.empty()) { result.url = address_in(sanitize_utf8(outcome.err)); }  // Many servers say it themselves.
-    const bool github = host.host.find("github") != std::string::npos && is_on_path(environment, "gh");
-    const bool gitlab = host.host.find("gitlab") != std::string::npos && is_on_path(environment, "glab");
-    if (!github && !gitlab) { return result; }
-    ProcessRequest request = in_stand_in({});
-    request.timeout = std::chrono::minutes(2);
-    if (github) {
-        request.argv = {"gh", "pr", "create", "--head", order.branch, "--title", order.title, "--body-file", "-"};
-        request.input = order.body + "\n";
-        if (!order.base.empty()) { request.argv.insert(request.argv.end(), {"--base", order.base}); }
-    } else {
-        request.argv = {"glab",       "mr",      "create",    "--yes",         "--source-branch",
-                        order.branch, "--title", order.title, "--description", order.body};
-        if (!order.base.empty()) { request.argv.insert(request.argv.end(), {"--target-branch", order.base}); }
-    }
-    const std::string program = request.argv.front();
-    request.environment["GH_PROMPT_DISABLED"] = "1";
-    request.environment["NO_COLOR"] = "1";
-    auto opened = processes.run(request, stop);
-    const std::string said = opened.ok() ? sanitize_utf8(opened->out) : std::string();
-    const std::string complaint = opened.ok() ? sanitize_utf8(opened->err) : opened.error().message;
-    // `gh` refuses a second request for one branch and names the first.
-    const bool there = complaint.find("already exists") != std::string::npos && !address_in(complaint).empty();
-    if ((opened.ok() && opened->exit_code == 0 && !address_in(said + "\n" + complaint).empty()) || there) {
-        result.url = there ? address_in(complaint) : address_in(address_in(said).empty() ? complaint : said);
-        result.by = program;
-    } else {
-        result.note = program + " could not open the request: " + ellipsis(complaint.empty() ? said : complaint, 400);
-    }
+    open_with_program(processes, environment, in_stand_in({}), host.host, order, stop, result);
     return result;
 }
 

@@ -203,7 +203,7 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
            TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
     const TaskState& state = session->state();
     if (state.status != TaskStatus::completed || state.commit.empty()) {
-        const bool patch = state.delivery.deliverable_type == "files";
+        const bool patch = state.delivery.is(DeliveryType::files);
         return Error{"AF-GIT-050",
                      "task " + state.task_id +
                          (patch ? " delivered a patch, not a commit"
@@ -215,26 +215,9 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
     auto result = Rebaser(*session, *task_workspace, setup_.services).run(dry_run);
     const Result<void> closed = task_workspace->close();  // The task has ended: no worktree stays, whatever came of it.
-    if (!dry_run) { keep_in_repository(setup_, *session); }
+    if (!dry_run) { prove_and_archive(setup_, *session); }
     if (result.ok() && !closed.ok()) { return closed.error(); }
     return result;
-}
-
-void keep_in_repository(const ControllerSetup& setup, const TaskSession& session) {
-    const auto warn = [&](const std::string& what, const Error& error) {
-        setup.services.events.event(
-            event::Logged{static_cast<std::uint64_t>(LogLevel::warning), what + error.to_string(), session.state().stage().name});
-    };
-    const std::string folder = session.paths().root.string();
-    const std::string escalations = setup.escalations.directory().string();
-    if (const auto stated =
-            setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now());
-        !stated.ok()) {
-        warn("the statement about the delivery is incomplete: ", stated.error());
-    }
-    if (const auto kept = setup.task_workspaces.archive(session.state().task_id, folder, escalations); !kept.ok()) {
-        warn("cannot archive the task in the repository: ", kept.error());
-    }
 }
 
 }  // namespace agentforge::kernel

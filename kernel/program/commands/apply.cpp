@@ -39,10 +39,10 @@ Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, cons
     const ProcessRequest request = own_git(git, program.environment, {"update-index", "-q", "--refresh"});
     AF_TRY(const ProcessOutcome done, processes.run(request, Stop{program.cancel, std::nullopt}));
     if (done.err.find("index.lock") == std::string::npos) { return {}; }  // It also fails where files have changed.
-    return Error{"AF-GIT-011",
-                 "git cannot write its index because of a lock; nothing was changed: " + first_line(sanitize_utf8(done.err)),
-                 git.work_directory().string(), "wait for the other git program; if none runs, remove the `.lock` file that is named",
-                 ErrorKind::transient};
+    return Error{"AF-GIT-053",
+                 "git cannot write its index because of a lock, so nothing was changed: " + first_line(sanitize_utf8(done.err)),
+                 git.work_directory().string(),
+                 "wait for the other git program; if none runs, remove the `.lock` file that is named", ErrorKind::transient};
 }
 
 Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state) {
@@ -64,32 +64,68 @@ std::vector<std::string> touched(const std::vector<TreeChange>& changes) {
     return {paths.begin(), paths.end()};
 }
 
-/// Moves the files of a planned change into place, then the index, and reports files that were edited in between.
+/// A pattern of `git apply` that matches this path alone.
+std::string path_pattern(const std::string& path) {
+    std::string pattern;
+    for (const char c : path) {
+        if (std::string_view("*?[\\").find(c) != std::string_view::npos) { pattern += '\\'; }
+        pattern += c;
+    }
+    return pattern;
+}
+
+/// Puts the change into the index, except for `kept` files. Returns the files that could not be staged, because a person staged
+/// or committed something else after an interruption.
+Result<std::vector<std::string>> stage(const CheckoutChange& change, const std::vector<std::string>& kept,
+                                       ProcessRunner& processes, const GitStandIn& git, const Program& program) {
+    std::vector<std::string> failed;
+    if (change.index_patch().empty()) { return failed; }
+    std::vector<std::string> flags{"--cached"};
+    for (const std::string& path : kept) { flags.push_back("--exclude=" + path_pattern(path)); }
+    AF_TRY(const auto whole, git_apply(processes, git, program, change.index_patch(), std::move(flags)));
+    if (whole.exit_code == 0) { return failed; }
+    for (const std::string& path : change.paths()) {
+        if (std::ranges::find(kept, path) != kept.end()) { continue; }
+        const std::string only = "--include=" + path_pattern(path);
+        AF_TRY(const auto staged, git_apply(processes, git, program, change.index_patch(), {"--cached", only}));
+        if (staged.exit_code == 0) { continue; }
+        // A process that died before, or a person, may have staged it.
+        AF_TRY(const auto back,
+               git_apply(processes, git, program, change.index_patch(), {"--cached", "--check", "--reverse", only}));
+        if (back.exit_code != 0) { failed.push_back(path); }
+    }
+    return failed;
+}
+
+std::string printable_list(const std::vector<std::string>& paths) {
+    std::string names;
+    for (const std::string& path : paths) { names += (names.empty() ? "" : ", ") + printable(path); }
+    return names;
+}
+
+/// Moves the files of a planned change into place, then the index, and reports files that a person changed in between.
 Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitStandIn& git, const Program& program) {
     AF_TRY(const std::vector<std::string> edited, change.install());
-    if (!change.index_patch().empty()) {
-        AF_TRY(const auto staged, git_apply(processes, git, program, change.index_patch(), {"--cached"}));
-        if (staged.exit_code != 0) {
-            // A process that died before may have staged it.
-            AF_TRY(const auto back,
-                   git_apply(processes, git, program, change.index_patch(), {"--cached", "--check", "--reverse"}));
-            if (back.exit_code != 0) {
-                return apply_failed(
-                    "the files were changed, but the index was not: " + head_and_tail(sanitize_utf8(staged.err), 500),
-                    git.work_directory(), "Run `agentforge apply` again; it continues with the index.");
-            }
-        }
-    }
+    AF_TRY(const std::vector<std::string> unstaged, stage(change, edited, processes, git, program));
     AF_TRY(const std::filesystem::path left, change.finish(edited));
-    if (edited.empty()) { return {}; }
-    std::string names;
-    for (const std::string& path : edited) { names += (names.empty() ? "" : ", ") + printable(path); }
+    if (!edited.empty()) {
+        const std::string command = "agentforge diff " + short_id(change.task());
+        return Error{
+            "AF-GIT-063",
+            "the change of task " + change.task() +
+                " is in your checkout, except for files that you changed after the interruption: " + printable_list(edited),
+            left.string(),
+            "Your versions are kept; `" + command + "` shows the change." +
+                (left.empty() ? ""
+                              : " That folder has these files as the change leaves them: copy what you need, then remove it."),
+            ErrorKind::conflict};
+    }
+    if (unstaged.empty()) { return {}; }
     return Error{
         "AF-GIT-063",
-        "the change of task " + change.task() + " is in your checkout, except for files edited after the interruption: " + names,
-        left.string(),
-        "Your edits are kept. That folder has these files as the change left them: copy what you need, then remove it.",
-        ErrorKind::conflict};
+        "the change of task " + change.task() +
+            " is in your checkout, but these files could not be staged after the interruption: " + printable_list(unstaged),
+        "", "Stage them with `git add`.", ErrorKind::conflict};
 }
 
 /// Finishes what an `apply` before this one began and did not finish. Returns the task whose change that was, or nothing.
@@ -97,6 +133,11 @@ Result<std::string> finish_interrupted(ProcessRunner& processes, const GitStandI
                                        const ProjectPlace& place) {
     AF_TRY(auto change, CheckoutChange::find(git.work_directory(), apply_folder(place.agentforge)));
     if (!change) { return std::string(); }
+    AF_TRY(const bool begun, change->is_begun());
+    if (!begun) {
+        AF_CHECK(change->finish({}));
+        return std::string();
+    }
     AF_CHECK(finish(*change, processes, git, program));
     return change->task();
 }

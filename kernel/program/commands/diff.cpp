@@ -100,6 +100,44 @@ void show_patch(Program& program, const std::string& patch) {
     program.out << (wants_colour(program.environment) ? coloured_patch(safe) : safe);
 }
 
+/// Two versions of an artifact. Null: there is no version of the given number.
+struct ComparedVersions {
+    const ArtifactVersion* from;
+    const ArtifactVersion* to;
+};
+
+/// By default the last version and the one before. `versions`: at least two.
+ComparedVersions versions_to_compare(const std::vector<ArtifactVersion>& versions, const DiffArguments& arguments) {
+    const auto pick = [&](std::uint64_t number, const ArtifactVersion& otherwise) {
+        if (number == 0) { return &otherwise; }
+        const auto version = std::ranges::find(versions, number, &ArtifactVersion::number);
+        return version == versions.end() ? nullptr : &*version;
+    };
+    const ArtifactVersion* const to = pick(arguments.to, versions.back());
+    const bool is_first = to == nullptr || to == &versions.front();
+    const ArtifactVersion& earlier = is_first ? versions.front() : versions[static_cast<std::size_t>(to - versions.data()) - 1];
+    return {pick(arguments.from, earlier), to};
+}
+
+void print_compared_versions(Program& program, const TaskState& state, const std::string& stage, const ComparedVersions& pair,
+                             const std::string& patch) {
+    if (program.json_output) {
+        program.print_json({{"task_id", state.task_id},
+                            {"stage", stage},
+                            {"from", pair.from->number},
+                            {"to", pair.to->number},
+                            {"from_hash", pair.from->hash},
+                            {"to_hash", pair.to->hash},
+                            {"patch", patch}});
+        return;
+    }
+    if (patch.empty()) {
+        program.err << "agentforge: versions " << pair.from->number << " and " << pair.to->number << " of stage "
+                    << printable(stage, 80) << " are identical\n";
+    }
+    show_patch(program, patch);
+}
+
 /// Compares two versions of a stage's artifact from the journal's blobs, so changes to the files have no effect.
 int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& paths, const TaskState& state,
                   const DiffArguments& arguments) {
@@ -129,15 +167,7 @@ int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& 
                      waits ? "say what to change in it: agentforge feedback " + short_id(state.task_id) + " \"…\""
                            : "a task that is started with `--iterate` stops at it, and your feedback makes another");
     }
-    const auto pick = [&](std::uint64_t number, const ArtifactVersion& otherwise) {
-        if (number == 0) { return &otherwise; }
-        const auto version = std::ranges::find(versions, number, &ArtifactVersion::number);
-        return version == versions.end() ? nullptr : &*version;
-    };
-    const ArtifactVersion* const to = pick(arguments.to, versions.back());
-    const ArtifactVersion* const from = pick(arguments.from, to == &versions.front() || to == nullptr
-                                                                 ? versions.front()
-                                                                 : versions[static_cast<std::size_t>(to - versions.data()) - 1]);
+    const auto [from, to] = versions_to_compare(versions, arguments);
     if (from == nullptr || to == nullptr) {
         return wrong(
             "stage `" + found->name + "` has no version " + std::to_string(from == nullptr ? arguments.from : arguments.to),
@@ -151,21 +181,7 @@ int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& 
     const std::string name = found->artifact.substr(found->artifact.rfind('/') + 1);
     const auto patch = text_patch(place.root, name, *before, *after);
     if (!patch.ok()) { return program.fail(patch.error()); }
-    if (program.json_output) {
-        program.print_json({{"task_id", state.task_id},
-                            {"stage", found->name},
-                            {"from", from->number},
-                            {"to", to->number},
-                            {"from_hash", from->hash},
-                            {"to_hash", to->hash},
-                            {"patch", *patch}});
-        return 0;
-    }
-    if (patch->empty()) {
-        program.err << "agentforge: versions " << from->number << " and " << to->number << " of stage "
-                    << printable(found->name, 80) << " are identical\n";
-    }
-    show_patch(program, *patch);
+    print_compared_versions(program, state, found->name, {from, to}, *patch);
     return 0;
 }
 

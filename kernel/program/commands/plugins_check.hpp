@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command `plugins check`. Its child process runs the plugin.
 #pragma once
 
 namespace CLI {

@@ -20,38 +20,25 @@ std::string remark(const PluginManifest& plugin, const PluginCondition& conditio
     return text.empty() ? "" : "  [" + text + "]";
 }
 
-int list_plugins(Program& program) {
-    const auto opened = open_plugins(program);
-    if (!opened.ok()) { return program.fail(opened.error()); }
-    const PluginRegistry& registry = (*opened)->registry;
-    std::vector<Error> problems = registry.problems();
-    if ((*opened)->choice) { problems.push_back(*(*opened)->choice); }
-    if (!(*opened)->loaded.trust.allowed()) { problems.push_back((*opened)->loaded.trust.refusal()); }
-    std::vector<PluginCondition> conditions;
-    for (const PluginManifest& plugin : registry.plugins()) {
-        conditions.push_back(condition_of(plugin));
-        if (conditions.back().state == to_string(PluginState::ready)) {
-            if (const auto loaded = registry.try_load(plugin); !loaded.ok()) {
-                conditions.back() = {"cannot be loaded", loaded.error()};
-            }
-        }
-        // Discovery did not notice that the files differ.
-        if (plugin.state == PluginState::ready && conditions.back().problem) { problems.push_back(*conditions.back().problem); }
-    }
+/// `conditions`: of each plugin, in the registry's order.
+void print_plugins_json(Program& program, const PluginRegistry& registry, const std::vector<PluginCondition>& conditions,
+                        const std::vector<Error>& problems) {
     const auto& plugins = registry.plugins();
-    if (program.json_output) {
-        json::array array;
-        for (std::size_t index = 0; index < plugins.size(); ++index) {
-            array.push_back(plugin_json(plugins[index], conditions[index]));
-        }
-        json::array list;
-        for (const Error& problem : problems) { list.emplace_back(problem.to_string()); }
-        json::object stages;
-        for (const auto& [name, words] : registry.described_stages()) { stages[name] = words; }
-        program.print_json(
-            {{"plugins", std::move(array)}, {"stages_that_are_data", std::move(stages)}, {"problems", std::move(list)}});
-        return 0;
+    json::array array;
+    for (std::size_t index = 0; index < plugins.size(); ++index) {
+        array.push_back(plugin_json(plugins[index], conditions[index]));
     }
+    json::array list;
+    for (const Error& problem : problems) { list.emplace_back(problem.to_string()); }
+    json::object stages;
+    for (const auto& [name, words] : registry.described_stages()) { stages[name] = words; }
+    program.print_json(
+        {{"plugins", std::move(array)}, {"stages_that_are_data", std::move(stages)}, {"problems", std::move(list)}});
+}
+
+/// `conditions`: of each plugin, in the registry's order.
+void print_plugins(Program& program, const PluginRegistry& registry, const std::vector<PluginCondition>& conditions) {
+    const auto& plugins = registry.plugins();
     for (const PluginKind kind : {PluginKind::stage, PluginKind::tool, PluginKind::llm, PluginKind::escalation}) {
         program.out << to_string(kind) << "\n";
         for (std::size_t index = 0; index < plugins.size(); ++index) {
@@ -70,6 +57,31 @@ int list_plugins(Program& program) {
                         << "\n";
         }
     }
+}
+
+int list_plugins(Program& program) {
+    const auto opened = open_plugins(program);
+    if (!opened.ok()) { return program.fail(opened.error()); }
+    const PluginRegistry& registry = (*opened)->registry;
+    std::vector<Error> problems = registry.problems();
+    if ((*opened)->choice) { problems.push_back(*(*opened)->choice); }
+    if (!(*opened)->loaded.trust.allowed()) { problems.push_back((*opened)->loaded.trust.refusal()); }
+    std::vector<PluginCondition> conditions;
+    for (const PluginManifest& plugin : registry.plugins()) {
+        conditions.push_back(condition_of(plugin));
+        if (conditions.back().state == to_string(PluginState::ready)) {
+            if (const auto loaded = registry.try_load(plugin); !loaded.ok()) {
+                conditions.back() = {"cannot be loaded", loaded.error()};
+            }
+        }
+        // Discovery did not notice that the files differ.
+        if (plugin.state == PluginState::ready && conditions.back().problem) { problems.push_back(*conditions.back().problem); }
+    }
+    if (program.json_output) {
+        print_plugins_json(program, registry, conditions, problems);
+        return 0;
+    }
+    print_plugins(program, registry, conditions);
     for (const Error& problem : problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
     return 0;
 }

@@ -284,8 +284,8 @@ private:
                 "--pipeline", "name a pipeline that accepts one, such as implement", ErrorKind::invalid};
         }
         AF_TRY(GateReadiness gates, check_stages_ready(own.program(), *project, pipeline, "", set_.request));
-        return PartPlan{pipeline.name, project->services().delivery.type, project->settings().list("delivery.set_test"),
-                        std::move(gates)};
+        return PartPlan{pipeline.name, std::string(to_string(project->services().delivery.type)),
+                        project->settings().list("delivery.set_test"), std::move(gates)};
     }
 
     /// Branches that were not tested together as the project wants it are not made.

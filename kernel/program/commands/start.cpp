@@ -127,8 +127,8 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
 
 /// The delivered branch's name with its placeholders. Empty if the delivery makes none.
 std::string branch_pattern(const DeliverySettings& delivery) {
-    if (delivery.type == "commit") { return "agentforge/{task}"; }
-    return delivery.type == "files" ? "" : delivery.branch;
+    if (delivery.type == DeliveryType::commit) { return "agentforge/{task}"; }
+    return delivery.type == DeliveryType::files ? "" : delivery.branch;
 }
 
 /// Whether the branch to deliver can be created: git stores `a` as a file and `a/b` below a folder `a`, so both cannot exist.
@@ -310,65 +310,99 @@ const char* what_happens_after(bool iterates, bool approval) {
     return approval ? ", then asks for approval" : "";
 }
 
+/// What `start` would do: the pipeline as chosen and checked.
+struct Plan {
+    const PipelineTemplate& pipeline;
+    const StartArguments& arguments;
+    const Choice& choice;
+    const std::string& request;
+    const GateReadiness& gates;
+    const std::vector<std::string>& changed;
+    const Entry& entry;
+    const std::set<std::string>& iterated;
+    std::string exit;
+};
+
+/// What the plan says of one stage.
+struct PlannedStage {
+    const StageTemplate& stage;
+    std::string model;    ///< Empty without an agent.
+    std::string skipped;  ///< Why; empty if the stage runs.
+    bool approval = false;
+    bool iterates = false;
+};
+
+PlannedStage planned(const Plan& plan, Project& project, const StageTemplate& stage) {
+    PlannedStage out{stage, "", "", false, plan.iterated.contains(stage.name)};
+    if (!stage.agent.empty()) {
+        const auto agent = project.agents().get(stage.agent);
+        if (agent.ok()) { out.model = project.model_name(*agent); }
+    }
+    const auto& stages = plan.pipeline.stages;
+    const std::set<std::string> named(plan.arguments.approve.begin(), plan.arguments.approve.end());
+    const bool last = stage.name == plan.exit || stage.name == plan.pipeline.exit_stage || &stage == &stages.back();
+    out.approval = stage.approve || named.contains(stage.name) || out.iterates ||
+                   ((plan.arguments.supervised || plan.pipeline.supervised) && !last);
+    out.skipped = why_skipped(plan.pipeline, plan.entry, static_cast<std::size_t>(&stage - stages.data()));
+    return out;
+}
+
+json::object planned_json(const PlannedStage& planned) {
+    json::array reviewers;
+    for (const std::string& reviewer : planned.stage.reviewers) { reviewers.emplace_back(reviewer); }
+    return {{"name", planned.stage.name},
+            {"agent", planned.stage.agent},
+            {"model", planned.model},
+            {"reviewers", std::move(reviewers)},
+            {"contract", planned.stage.contract},
+            {"skip_if", planned.stage.skip_if},
+            {"skipped", planned.skipped},
+            {"approval", planned.approval},
+            {"iterates", planned.iterates},
+            {"timeout_ms", planned.stage.timeout.count()},
+            {"max_steps", planned.stage.max_steps}};
+}
+
+std::string planned_text(const PlannedStage& planned) {
+    const StageTemplate& stage = planned.stage;
+    if (!planned.skipped.empty()) { return fmt::format("  {:<10} skipped: {}\n", stage.name, planned.skipped); }
+    return fmt::format("  {:<10} {:<22} makes {}{}{}{}\n", stage.name, stage.agent.empty() ? "(no agent)" : stage.agent,
+                       stage.contract, planned.model.empty() ? "" : ", model " + printable(planned.model, 60),
+                       stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if,
+                       what_happens_after(planned.iterates, planned.approval));
+}
+
+json::object plan_json(const Plan& plan, const Project& project, json::array stages) {
+    json::array left_out;
+    if (!plan.arguments.include_uncommitted) {
+        for (const std::string& path : plan.changed) { left_out.emplace_back(path); }
+    }
+    return {{"dry_run", true},
+            {"request", plan.request},
+            {"goal", plan.pipeline.goal_type},
+            {"decided_by", plan.choice.word},
+            {"pipeline", plan.pipeline.name},
+            {"exit_stage", plan.exit},
+            {"backend", project.settings().text("llm.backend")},
+            {"interactive", wants_interactive(project, plan.arguments)},
+            {"stages", std::move(stages)},
+            {"limits", project.settings().section("limits")},
+            {"gates", gates_json(plan.gates)},
+            {"excluded_changes", std::move(left_out)}};
+}
+
 /// What `start` would do, and nothing done: the same checks, no task, no file.
-int print_plan(Program& program, Project& project, const PipelineTemplate& pipeline, const StartArguments& arguments,
-               const Choice& choice, const std::string& request, const GateReadiness& gates,
-               const std::vector<std::string>& changed, const Entry& entry, const std::set<std::string>& iterated) {
-    const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
+int print_plan(Program& program, Project& project, const Plan& plan) {
     json::array stages;
     std::string text;
-    for (const StageTemplate& stage : pipeline.stages) {
-        std::string model;
-        if (!stage.agent.empty()) {
-            const auto agent = project.agents().get(stage.agent);
-            if (agent.ok()) { model = project.model_name(*agent); }
-        }
-        const std::set<std::string> named(arguments.approve.begin(), arguments.approve.end());
-        const bool last = stage.name == exit || stage.name == pipeline.exit_stage || &stage == &pipeline.stages.back();
-        const bool approval = stage.approve || named.contains(stage.name) || iterated.contains(stage.name) ||
-                              ((arguments.supervised || pipeline.supervised) && !last);
-        const std::string skipped = why_skipped(pipeline, entry, static_cast<std::size_t>(&stage - pipeline.stages.data()));
-        json::array reviewers;
-        for (const std::string& reviewer : stage.reviewers) { reviewers.emplace_back(reviewer); }
-        stages.push_back(json::object{{"name", stage.name},
-                                      {"agent", stage.agent},
-                                      {"model", model},
-                                      {"reviewers", std::move(reviewers)},
-                                      {"contract", stage.contract},
-                                      {"skip_if", stage.skip_if},
-                                      {"skipped", skipped},
-                                      {"approval", approval},
-                                      {"iterates", iterated.contains(stage.name)},
-                                      {"timeout_ms", stage.timeout.count()},
-                                      {"max_steps", stage.max_steps}});
-        if (!skipped.empty()) {
-            text += fmt::format("  {:<10} skipped: {}\n", stage.name, skipped);
-        } else {
-            text += fmt::format("  {:<10} {:<22} makes {}{}{}{}\n", stage.name, stage.agent.empty() ? "(no agent)" : stage.agent,
-                                stage.contract, model.empty() ? "" : ", model " + printable(model, 60),
-                                stage.skip_if.empty() || stage.skip_if == "never" ? "" : ", skipped if " + stage.skip_if,
-                                what_happens_after(iterated.contains(stage.name), approval));
-        }
-        if (stage.name == exit) { break; }
+    for (const StageTemplate& stage : plan.pipeline.stages) {
+        const PlannedStage entry = planned(plan, project, stage);
+        stages.push_back(planned_json(entry));
+        text += planned_text(entry);
+        if (stage.name == plan.exit) { break; }
     }
-    const json::object limits = project.settings().section("limits");
     if (program.json_output) {
-        json::array left_out;
-        if (!arguments.include_uncommitted) {
-            for (const std::string& path : changed) { left_out.emplace_back(path); }
-        }
-        json::object object{{"dry_run", true},
-                            {"request", request},
-                            {"goal", pipeline.goal_type},
-                            {"decided_by", choice.word},
-                            {"pipeline", pipeline.name},
-                            {"exit_stage", exit},
-                            {"backend", project.settings().text("llm.backend")},
-                            {"interactive", wants_interactive(project, arguments)},
-                            {"stages", std::move(stages)},
-                            {"limits", limits},
-                            {"gates", gates_json(gates)},
-                            {"excluded_changes", std::move(left_out)}};
+        json::object object = plan_json(plan, project, std::move(stages));
         if (program.stream_output) {
             end_event_stream(program.out, std::move(object));
         } else {
@@ -376,10 +410,11 @@ int print_plan(Program& program, Project& project, const PipelineTemplate& pipel
         }
         return 0;
     }
-    program.out << "Would start pipeline " << pipeline.name << ": \"" << printable(request, 400) << "\"\n"
+    program.out << "Would start pipeline " << plan.pipeline.name << ": \"" << printable(plan.request, 400) << "\"\n"
                 << text << "  model backend " << project.settings().text("llm.backend") << "\n";
-    if (wants_interactive(project, arguments)) { program.out << "  every action of an agent needs your approval\n"; }
-    for (const std::string& line : gates_text(gates)) { program.out << "  " << line << "\n"; }
+    if (wants_interactive(project, plan.arguments)) { program.out << "  every action of an agent needs your approval\n"; }
+    for (const std::string& line : gates_text(plan.gates)) { program.out << "  " << line << "\n"; }
+    const json::object limits = project.settings().section("limits");
     if (!limits.empty()) { program.out << "  limits " << printable(to_json_line(limits), 400) << "\n"; }
     program.out << "Nothing was done. All checks before the start passed.\n";
     return 0;
@@ -438,9 +473,9 @@ int TaskStart::run() {
     const auto changed_files = uncommitted_changes(project_);
     name_uncommitted_changes(program_, changed_files, arguments_.include_uncommitted);
     if (!arguments_.dry_run) { return execute(); }
-    return changed_files.ok() ? print_plan(program_, project_, pipeline_, arguments_, choice_, request_, gates_, *changed_files,
-                                           entry_, iterated_)
-                              : program_.fail(changed_files.error());
+    if (!changed_files.ok()) { return program_.fail(changed_files.error()); }
+    return print_plan(program_, project_,
+                      {pipeline_, arguments_, choice_, request_, gates_, *changed_files, entry_, iterated_, exit_stage()});
 }
 
 Result<void> TaskStart::check() {

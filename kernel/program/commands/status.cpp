@@ -114,33 +114,51 @@ BoxPart gates_part(const TaskState& state) {
     return part;
 }
 
+Error no_such_stage(const TaskState& state, const std::string& phase) {
+    std::vector<std::string> names;
+    std::string known;
+    for (const StageState& stage : state.stages) {
+        names.push_back(stage.name);
+        known += (known.empty() ? "" : ", ") + stage.name;
+    }
+    const std::string near = nearest(phase, names);
+    return {"AF-CLI-075", "the task has no stage `" + printable(phase, 80) + "`", "task " + state.task_id,
+            (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known, ErrorKind::not_found};
+}
+
+/// A record without a stage belongs to the stage entered last.
+std::vector<const Record*> records_of_stage(const std::vector<Record>& records, const std::string& phase) {
+    std::vector<const Record*> own;
+    std::string at;
+    for (const Record& record : records) {
+        if (const auto typed = records::read_record(record.body); typed.ok()) {
+            if (const std::string_view stage = records::stage_of(typed->body); !stage.empty()) { at = stage; }
+        }
+        if (at == phase) { own.push_back(&record); }
+    }
+    return own;
+}
+
+json::object phase_json(const TaskState& state, const std::string& phase, const StageFigures& figures,
+                        const std::vector<const Record*>& records) {
+    const Spend spend = state.ledger.of_stage(phase);
+    json::array list;
+    for (const Record* record : records) { list.push_back(record->body); }
+    return {{"task_id", state.task_id},           {"stage", phase},
+            {"status", figures.status},           {"steps", figures.steps},
+            {"input_tokens", spend.input_tokens}, {"output_tokens", spend.output_tokens},
+            {"duration_ms", figures.duration_ms}, {"error", figures.error},
+            {"artifact", figures.artifact},       {"records", std::move(list)}};
+}
+
 /// One stage: how it went, its steps, its artifact.
 int show_phase(Program& program, std::ostream& out, const TaskStore& store, const SeenTask& seen, const std::string& phase,
                bool watch) {
     const TaskState& state = seen.state();
     const auto found =
         std::find_if(state.stages.begin(), state.stages.end(), [&](const StageState& stage) { return stage.name == phase; });
-    if (found == state.stages.end()) {
-        std::vector<std::string> names;
-        std::string known;
-        for (const StageState& stage : state.stages) {
-            names.push_back(stage.name);
-            known += (known.empty() ? "" : ", ") + stage.name;
-        }
-        const std::string near = nearest(phase, names);
-        return program.fail(Error{"AF-CLI-075", "the task has no stage `" + printable(phase, 80) + "`", "task " + state.task_id,
-                                  (near.empty() ? "" : "did you mean `" + near + "`? ") + "its stages are " + known,
-                                  ErrorKind::not_found});
-    }
-    // A record without a stage belongs to the stage entered last.
-    std::vector<const Record*> own;
-    std::string at;
-    for (const Record& record : seen.records) {
-        if (const auto typed = records::read_record(record.body); typed.ok()) {
-            if (const std::string_view stage = records::stage_of(typed->body); !stage.empty()) { at = stage; }
-        }
-        if (at == phase) { own.push_back(&record); }
-    }
+    if (found == state.stages.end()) { return program.fail(no_such_stage(state, phase)); }
+    const std::vector<const Record*> own = records_of_stage(seen.records, phase);
     std::string artifact;
     if (!found->artifact.empty()) {
         const auto text = read_file(store.paths(state.task_id).root / found->artifact);
@@ -148,22 +166,8 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
         artifact = *text;
     }
     const StageFigures figures = figures_of(state, *found);
-    const Spend spend = state.ledger.of_stage(phase);
     if (program.json_output) {
-        json::array list;
-        for (const Record* record : own) { list.push_back(record->body); }
-        print_answer(out,
-                     json::object{{"task_id", state.task_id},
-                                  {"stage", phase},
-                                  {"status", figures.status},
-                                  {"steps", figures.steps},
-                                  {"input_tokens", spend.input_tokens},
-                                  {"output_tokens", spend.output_tokens},
-                                  {"duration_ms", figures.duration_ms},
-                                  {"error", figures.error},
-                                  {"artifact", figures.artifact},
-                                  {"records", std::move(list)}},
-                     watch);
+        print_answer(out, phase_json(state, phase, figures, own), watch);
         return 0;
     }
     out << state.task_id << "  stage " << phase << "  " << figures.status << "\n  " << figures.steps << " steps, "
@@ -180,7 +184,6 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
     return 0;
 }
 
-/// Writes the task's text to `out`, or sets `box`, whose text changes as time passes.
 /// Returns the repository's name in your list, as the dashboard has it.
 std::string shown_name(const Program& program, const std::filesystem::path& root) {
     const auto all = all_repositories(program);
@@ -189,6 +192,98 @@ std::string shown_name(const Program& program, const std::filesystem::path& root
     return found == all->end() ? root.filename().string() : found->name;
 }
 
+json::object task_json(const Program& program, const ProjectPlace& place, const TaskPaths& paths, const SeenTask& seen) {
+    const TaskState& state = seen.state();
+    json::object object = to_json(state);
+    object["total_tokens"] = cost_figures(state).tokens;  // With those of lost calls, which belong to no step.
+    object["figures"] = to_json(seen.figures(shown_name(program, place.root)), SystemClock().now());
+    object.erase("pipeline_template");
+    const std::vector<std::string> changed = changed_artifact_files(paths, state);
+    object["changed_artifacts"] = json::array(changed.begin(), changed.end());
+    return object;
+}
+
+void print_stages(std::ostream& out, const TaskState& state, const TaskOverview& overview) {
+    for (const StageState& stage : state.stages) {
+        const bool at_it = stage.plan_step && stage.status != StageStatus::completed;
+        const StageFigures figures = figures_of(state, stage);
+        out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}{}\n", figures.name, figures.status, figures.steps,
+                           figures.tokens, human_duration(std::chrono::milliseconds(figures.duration_ms)),
+                           at_it ? "  " + printable(plan_step_text(*stage.plan_step), 200) : "",
+                           figures.error.empty() ? "" : "  " + printable(figures.error, 200));
+        for (const std::string& line : remarks_on(state, stage, overview)) {
+            out << "             " << printable(line, 300) << "\n";
+        }
+    }
+}
+
+void print_gates(std::ostream& out, const TaskState& state) {
+    if (!state.gates.empty()) { out << "\n"; }
+    for (const auto& [name, gate] : state.gates) {
+        out << fmt::format("  gate {:<12} {} {}\n", name, gate.passed ? "passed" : "FAILED", printable(gate.summary, 200));
+    }
+}
+
+/// What the task waits for: an answer, an approval, a decision on an action.
+void print_waits(std::ostream& out, const TaskPaths& paths, const TaskState& state, const TaskOverview& overview) {
+    if (overview.answered) {
+        out << "\n  answered: " << overview.waiting_id << "; no process has read the answer yet\n";
+    } else if (state.escalation) {
+        out << "\n  waits for an answer to " << state.escalation->id << ": " << printable(state.escalation->question, 1000)
+            << "\n";
+    }
+    if (state.approval && !overview.answered) {
+        out << "\n  waits for approval " << state.approval->id << " of " << state.stage().artifact << "\n";
+        for (const std::string& line : state.resumption.shown_by_content) {
+            out << "    you approve: " << printable(line, 1500) << "\n";
+        }
+    }
+    if (!overview.answer_problem.empty()) {
+        out << "\n  the answer cannot be used: " << printable_lines(overview.answer_problem) << "\n";
+    }
+    for (const std::string& file : changed_artifact_files(paths, state)) {
+        out << "\n  CHANGED on disk since it was accepted: " << printable(file, 300) << "\n";
+    }
+    if (state.action && !state.action->id.empty() && !overview.answered) {
+        out << "\n  waits for a decision on the action " << state.action->id << " (" << printable(state.action->tool, 80)
+            << ")\n";
+    }
+}
+
+/// How the task ended, and who runs it now.
+void print_outcome_so_far(std::ostream& out, const TaskPaths& paths, const TaskState& state) {
+    if (!state.pause_reason.empty() && state.error.empty()) {
+        out << "\n  paused: " << printable(first_line(state.pause_reason), 1000) << "\n";
+    }
+    if (!state.error.empty()) { out << "\n  " << printable(state.error, 1000) << "\n"; }
+    if (!state.commit.empty()) { out << "\n  commit " << state.commit << " on " << state.branch << "\n"; }
+    for (const auto& [label, value] : delivery_lines(state)) { out << fmt::format("  {:<6} {}\n", label, printable(value, 300)); }
+    if (const auto holder = TaskLock::holder(paths)) {
+        out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
+    }
+}
+
+void print_task(const Program& program, std::ostream& out, const TaskPaths& paths, const TaskState& state,
+                const TaskOverview& overview, const std::string& cost, const std::vector<BoxPart>& detail) {
+    out << state.task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : state_name(overview)) << "\n  "
+        << quoted_request(state.request, 400) << "\n"
+        << "  pipeline " << state.pipeline.name << ", started " << state.created_at << ", last activity " << state.updated_at
+        << "\n\n";
+    print_stages(out, state, overview);
+    if (!cost.empty()) { out << "\n  cost " << cost << "\n"; }
+    print_gates(out, state);
+    print_waits(out, paths, state, overview);
+    print_outcome_so_far(out, paths, state);
+    constexpr std::size_t any_width = 1'000;
+    const auto next = lines_of(program, next_commands(state, overview), any_width);
+    for (const std::string& line : next) { out << (&line == &next.front() ? "\n  " : "  ") << line << "\n"; }
+    for (const BoxPart& part : detail) {
+        if (!part.empty()) { out << "\n"; }
+        for (const BoxLine& line : part) { out << "  " << line.text << "\n"; }
+    }
+}
+
+/// Writes the task's text to `out`, or sets `box`, whose text changes as time passes.
 int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments,
               std::optional<SeenTask>& seen, std::function<void(std::ostream&)>& box) {
     const TaskStore store(place.agentforge);
@@ -200,93 +295,28 @@ int show_task(Program& program, std::ostream& out, const ProjectPlace& place, co
     }
     if (!arguments.phase.empty()) { return show_phase(program, out, store, *seen, arguments.phase, arguments.watch); }
     const TaskState* const state = &seen->state();
+    const TaskPaths paths = store.paths(*id);
     if (program.json_output) {
-        json::object object = to_json(*state);
-        object["total_tokens"] = cost_figures(*state).tokens;  // With those of lost calls, which belong to no step.
-        object["figures"] = to_json(seen->figures(shown_name(program, place.root)), SystemClock().now());
-        object.erase("pipeline_template");
-        const std::vector<std::string> changed = changed_artifact_files(store.paths(*id), *state);
-        object["changed_artifacts"] = json::array(changed.begin(), changed.end());
-        print_answer(out, object, arguments.watch);
+        print_answer(out, task_json(program, place, paths, *seen), arguments.watch);
         return 0;
     }
     std::vector<BoxPart> detail;
     if (detailed) { detail = detail_of(store, *state, seen->records); }
     const Spend spend = state->ledger.total();
-    const std::string cost = spend.calls + spend.lost == 0
-                                 ? ""
-                                 : printable(cost_of_task(store.paths(*id), spend, state->ledger.unpriced_models()), 500);
+    const std::string cost =
+        spend.calls + spend.lost == 0 ? "" : printable(cost_of_task(paths, spend, state->ledger.unpriced_models()), 500);
     TaskOverview overview = seen->overview();
-    if (shows_boxes(program)) {
-        if (arguments.detail) { detail.insert(detail.begin(), gates_part(*state)); }
-        box = [&program, state, overview = std::move(overview), cost = cost.empty() ? "" : "cost: " + cost,
-               detail = std::move(detail)](std::ostream& terminal) {
-            auto parts = box_of_task(program, *state, overview, cost, box_style_of(program), SystemClock().now());
-            parts.insert(parts.end(), detail.begin(), detail.end());
-            print_box(program, terminal, parts);
-        };
+    if (!shows_boxes(program)) {
+        print_task(program, out, paths, *state, overview, cost, detail);
         return 0;
     }
-    out << state->task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : state_name(overview)) << "\n  "
-        << quoted_request(state->request, 400) << "\n"
-        << "  pipeline " << state->pipeline.name << ", started " << state->created_at << ", last activity " << state->updated_at
-        << "\n\n";
-    for (const StageState& stage : state->stages) {
-        const bool at_it = stage.plan_step && stage.status != StageStatus::completed;
-        const StageFigures figures = figures_of(*state, stage);
-        out << fmt::format("  {:<10} {:<10} {:>3} steps {:>8} tokens {:>8}{}{}\n", figures.name, figures.status, figures.steps,
-                           figures.tokens, human_duration(std::chrono::milliseconds(figures.duration_ms)),
-                           at_it ? "  " + printable(plan_step_text(*stage.plan_step), 200) : "",
-                           figures.error.empty() ? "" : "  " + printable(figures.error, 200));
-        for (const std::string& line : remarks_on(*state, stage, overview)) {
-            out << "             " << printable(line, 300) << "\n";
-        }
-    }
-    if (!cost.empty()) { out << "\n  cost " << cost << "\n"; }
-    if (!state->gates.empty()) { out << "\n"; }
-    for (const auto& [name, gate] : state->gates) {
-        out << fmt::format("  gate {:<12} {} {}\n", name, gate.passed ? "passed" : "FAILED", printable(gate.summary, 200));
-    }
-    if (overview.answered) {
-        out << "\n  answered: " << overview.waiting_id << "; no process has read the answer yet\n";
-    } else if (state->escalation) {
-        out << "\n  waits for an answer to " << state->escalation->id << ": " << printable(state->escalation->question, 1000)
-            << "\n";
-    }
-    if (state->approval && !overview.answered) {
-        out << "\n  waits for approval " << state->approval->id << " of " << state->stage().artifact << "\n";
-        for (const std::string& line : state->resumption.shown_by_content) {
-            out << "    you approve: " << printable(line, 1500) << "\n";
-        }
-    }
-    if (!overview.answer_problem.empty()) {
-        out << "\n  the answer cannot be used: " << printable_lines(overview.answer_problem) << "\n";
-    }
-    for (const std::string& file : changed_artifact_files(store.paths(*id), *state)) {
-        out << "\n  CHANGED on disk since it was accepted: " << printable(file, 300) << "\n";
-    }
-    if (state->action && !state->action->id.empty() && !overview.answered) {
-        out << "\n  waits for a decision on the action " << state->action->id << " (" << printable(state->action->tool, 80)
-            << ")\n";
-    }
-    if (!state->pause_reason.empty() && state->error.empty()) {
-        out << "\n  paused: " << printable(first_line(state->pause_reason), 1000) << "\n";
-    }
-    if (!state->error.empty()) { out << "\n  " << printable(state->error, 1000) << "\n"; }
-    if (!state->commit.empty()) { out << "\n  commit " << state->commit << " on " << state->branch << "\n"; }
-    for (const auto& [label, value] : delivery_lines(*state)) {
-        out << fmt::format("  {:<6} {}\n", label, printable(value, 300));
-    }
-    if (const auto holder = TaskLock::holder(store.paths(*id))) {
-        out << "\n  running now: process " << holder->pid << " on " << holder->host << " since " << holder->since << "\n";
-    }
-    constexpr std::size_t any_width = 1'000;
-    const auto next = lines_of(program, next_commands(*state, overview), any_width);
-    for (const std::string& line : next) { out << (&line == &next.front() ? "\n  " : "  ") << line << "\n"; }
-    for (const BoxPart& part : detail) {
-        if (!part.empty()) { out << "\n"; }
-        for (const BoxLine& line : part) { out << "  " << line.text << "\n"; }
-    }
+    if (arguments.detail) { detail.insert(detail.begin(), gates_part(*state)); }
+    box = [&program, state, overview = std::move(overview), cost = cost.empty() ? "" : "cost: " + cost,
+           detail = std::move(detail)](std::ostream& terminal) {
+        auto parts = box_of_task(program, *state, overview, cost, box_style_of(program), SystemClock().now());
+        parts.insert(parts.end(), detail.begin(), detail.end());
+        print_box(program, terminal, parts);
+    };
     return 0;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The user's list of repositories, as commands use it. Each call reads the file again; nothing is cached.
 #pragma once
 
 #include "aggregate/known_repositories.hpp"

@@ -47,7 +47,7 @@ const char* default_signer(std::string_view format) {
 
 Signing signing_of(const Project& project) {
     const DeliverySettings& delivery = project.services().delivery;
-    if (delivery.type == "files" || delivery.sign == "never") { return {}; }
+    if (delivery.type == DeliveryType::files || delivery.sign == "never") { return {}; }
     const GitConfiguration git(project.place().root);
     if (delivery.sign == "auto" && !git.flag("commit.gpgsign")) { return {}; }
     Signing signing;
@@ -355,7 +355,7 @@ std::vector<DeliveryTool> delivery_tools(const Project& project, const std::map<
                          is_program(environment, signing.program)});
     }
     const DeliverySettings& delivery = project.services().delivery;
-    if (delivery.type != "pr") { return tools; }
+    if (delivery.type != DeliveryType::pr) { return tools; }
     const RemotePlace host = read_remote(GitConfiguration(project.place().root).text("remote." + delivery.remote + ".url"));
     for (const auto& [mark, program] : {std::pair("github", "gh"), std::pair("gitlab", "glab")}) {
         if (host.host.find(mark) != std::string::npos) {
@@ -383,11 +383,13 @@ Result<json::object> check_sandbox(const ExecHelper& helper, const std::string& 
 Result<void> check_delivery(Project& project, const std::map<std::string, std::string>& environment) {
     const DeliverySettings& delivery = project.services().delivery;
     const auto of_delivery = [](const std::string& key) { return key == "delivery.type" || key == "delivery.remote"; };
-    if (const GuardedSetting* const missed =
-            delivery.type == "pr" ? first_missed(project.settings(), project.trust().left_out(), of_delivery) : nullptr) {
+    if (const GuardedSetting* const missed = delivery.type == DeliveryType::pr
+                                                 ? first_missed(project.settings(), project.trust().left_out(), of_delivery)
+                                                 : nullptr) {
         return required_setting_error(*missed);
     }
-    if (delivery.type == "pr" && GitConfiguration(project.place().root).text("remote." + delivery.remote + ".url").empty()) {
+    if (delivery.type == DeliveryType::pr &&
+        GitConfiguration(project.place().root).text("remote." + delivery.remote + ".url").empty()) {
         return Error{"AF-CLI-053",
                      "delivery.type is pr, and the repository has no remote `" + printable(delivery.remote, 80) + "`",
                      project.place().root.string(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame of lines that fits its terminal (North Star 11.3).
+// A frame of lines that fits its terminal.
 #pragma once
 
 #include <cstddef>

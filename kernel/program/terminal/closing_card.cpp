@@ -15,6 +15,7 @@
 #include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
 #include "program/terminal/terminal.hpp"
+#include "records/delivery_type.hpp"
 
 namespace agentforge::kernel {
 
@@ -124,10 +125,12 @@ void print_delivery(Program& program, const std::string& task_id, const json::ob
     } else {
         print_field(program, "patch", ".agentforge/tasks/" + task_id + "/" + patch);
     }
-    const std::string type = field(deliverable, "deliverable_type");
+    const auto type = parse_delivery_type(field(deliverable, "deliverable_type"));
     const std::string hooks = field(deliverable, "commit_hooks");
-    if (!hooks.empty() && hooks != "none" && type != "files") { print_field(program, "hooks", printable(hooks, 300)); }
-    if (type == "pr") {
+    if (!hooks.empty() && hooks != "none" && type != DeliveryType::files) {
+        print_field(program, "hooks", printable(hooks, 300));
+    }
+    if (type == DeliveryType::pr) {
         const std::string url = field(deliverable, "pr_url");
         print_field(program, "request",
                     url.empty() ? "pushed; open the pull request where your server has them" : printable(url, 500));
@@ -135,7 +138,9 @@ void print_delivery(Program& program, const std::string& task_id, const json::ob
     const json::value* drift = deliverable.if_contains("drift");
     if (drift == nullptr || !drift->is_object()) { return; }
     print_field(program, "base", printable(describe(drift_from_json(drift->get_object())), 400));
-    if (type != "files") { program.out << "           " << program.with_place("agentforge rebase " + short_id(task_id)) << "\n"; }
+    if (type != DeliveryType::files) {
+        program.out << "           " << program.with_place("agentforge rebase " + short_id(task_id)) << "\n";
+    }
 }
 
 void print_success(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state,

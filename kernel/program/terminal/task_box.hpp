@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks as a person sees them on a terminal: the boxes of `status` (North Star 11.3).
+// Tasks as a person sees them on a terminal: the boxes of `status`.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,8 @@
 #include "task/store.hpp"
 
 namespace agentforge::kernel {
+
+struct Program;
 
 /// Returns the lines below the heading of a task that has not ended, for output without a box. They contain no relative times.
 [[nodiscard]] std::vector<std::string> plain_lines(const Program& program, const TaskOverview& task);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures what a confined program has written to disk, to enforce its limit.
 #pragma once
 
 #include <cstdint>

@@ -526,15 +526,24 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
     if (context.cancelled()) {
         return Error{"AF-LLM-307", "The call was cancelled", "", "Resume the task to continue.", ErrorKind::cancelled};
     }
-    if (settings_.mode == Mode::agentic) {
-        if (AgenticContext* const place = agentic_context(context); place != nullptr) {
-            auto answer = work(request, *place);
-            if (answer.ok() && sink != nullptr) { sink->text(answer->text); }
-            return answer;
-        }
+    if (settings_.mode == Mode::agentic) { return work_in_workspace(request, sink, context); }
+    return ask(request, sink, context);
+}
+
+/// Runs the command in a workspace, which the call must have.
+Result<Completion> CliBackend::work_in_workspace(const CompletionRequest& request, StreamSink* sink, CallContext& context) const {
+    AgenticContext* const place = agentic_context(context);
+    if (place == nullptr) {
         return Error{"AF-LLM-309", "Agentic mode needs a workspace to work in, and this call has none", "mode",
                      "Set `llm.mode` instead of `mode` below llm.settings.", ErrorKind::unavailable};
     }
+    auto answer = work(request, *place);
+    if (answer.ok() && sink != nullptr) { sink->text(answer->text); }
+    return answer;
+}
+
+/// Runs the command in an empty folder, as a plain model.
+Result<Completion> CliBackend::ask(const CompletionRequest& request, StreamSink* sink, CallContext& context) const {
     Scratch scratch;
     AF_CHECK(scratch.make());
     const std::string prompt = build_agent_prompt(request);

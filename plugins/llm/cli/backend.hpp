@@ -34,6 +34,9 @@ public:
     [[nodiscard]] Result<std::string> check(CallContext& context) override;
 
 private:
+    [[nodiscard]] Result<Completion> ask(const CompletionRequest& request, StreamSink* sink, CallContext& context) const;
+    [[nodiscard]] Result<Completion> work_in_workspace(const CompletionRequest& request, StreamSink* sink,
+                                                       CallContext& context) const;
     [[nodiscard]] Result<Completion> work(const CompletionRequest& request, AgenticContext& place) const;
 
     Settings settings_;

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Files : public testing::Test {
+class Files : public ::testing::Test {
 protected:
     TemporaryDirectory folder_{"files"};
     fs::path at(const std::string& name) const { return folder_.path() / name; }

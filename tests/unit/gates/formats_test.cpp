@@ -276,7 +276,7 @@ TEST(CTestFormat, reports_build_inputs_with_unusual_names) {
     EXPECT_THAT(run.parse().reads,
                 ::testing::UnorderedElementsAre("src/outcome.txt", "/b/x.cmake", "/tmp/y.cmake", "include(\"/b/evil.cmake\")"));
     run.inputs.clear();
-    EXPECT_THAT(run.parse().problem, HasSubstr("what CMake read"));
+    EXPECT_THAT(run.parse().problem, HasSubstr("that CMake read"));
 }
 
 TEST(Xml, text_attributes_and_children_are_kept) {

@@ -76,14 +76,14 @@ TEST_F(DeliveryTest, without_a_co_author_there_is_no_trailer_for_one) {
 }
 
 TEST_F(DeliveryTest, the_settings_determine_the_branch_name) {
-    bench.services.delivery.type = "branch";
+    bench.services.delivery.type = DeliveryType::branch;
     bench.services.delivery.branch = "feature/{slug}-{short}";
     const std::string task = finished();
     EXPECT_EQ(bench.state(task).branch, "feature/add-a-thing-" + task.substr(task.size() - 8));
 }
 
 TEST_F(DeliveryTest, the_type_files_writes_a_patch_and_leaves_git_unchanged) {
-    bench.services.delivery.type = "files";
+    bench.services.delivery.type = DeliveryType::files;
     const std::string task = finished();
     EXPECT_THAT(bench.memory.branches, IsEmpty());
     EXPECT_THAT(read_file(bench.task_folder(task) / "artifacts/delivery/change.patch").value(), HasSubstr("+++ b/CHANGELOG.md"));
@@ -195,14 +195,14 @@ TEST_F(DeliveryTest, a_base_that_moved_is_reported) {
 }
 
 TEST_F(DeliveryTest, a_pull_request_is_opened_for_the_pushed_branch) {
-    bench.services.delivery.type = "pr";
+    bench.services.delivery.type = DeliveryType::pr;
     const TaskState state = bench.state(finished());
     EXPECT_THAT(bench.memory.pushed, ElementsAre(state.branch));
     EXPECT_EQ(told(state, "pr_url"), "\"https://example.org/pr/1\"");
 }
 
 TEST_F(DeliveryTest, a_push_that_fails_pauses_the_task_and_resume_pushes_the_same_commit) {
-    bench.services.delivery.type = "pr";
+    bench.services.delivery.type = DeliveryType::pr;
     bench.memory.publish = [](const PublishOrder&) -> Result<Published> {
         return Error{"AF-GIT-044", "no network", "", "", ErrorKind::unavailable};
     };
@@ -217,7 +217,7 @@ TEST_F(DeliveryTest, a_push_that_fails_pauses_the_task_and_resume_pushes_the_sam
 }
 
 TEST_F(DeliveryTest, an_existing_branch_pauses_the_task_even_with_the_same_files) {
-    bench.services.delivery.type = "branch";
+    bench.services.delivery.type = DeliveryType::branch;
     bench.services.delivery.branch = "x/{slug}";
     (void)finished();
     const PipelineResult paused = start();
@@ -226,7 +226,7 @@ TEST_F(DeliveryTest, an_existing_branch_pauses_the_task_even_with_the_same_files
 }
 
 TEST_F(DeliveryTest, a_commit_whose_record_was_lost_is_reused) {
-    bench.services.delivery.type = "branch";
+    bench.services.delivery.type = DeliveryType::branch;
     bench.services.delivery.branch = "x/{slug}";
     (void)finished();
     const PipelineResult paused = start();
@@ -378,7 +378,7 @@ TEST_F(RebaseTest, reuses_the_commit_of_a_killed_rebase) {
 }
 
 TEST_F(RebaseTest, names_a_task_without_a_commit) {
-    bench.services.delivery.type = "files";
+    bench.services.delivery.type = DeliveryType::files;
     const std::string patch = finished();
     EXPECT_EQ(bench.controller().rebase(patch, false).error().code, "AF-GIT-050");
 }
@@ -419,7 +419,7 @@ TEST(DeliverySettingsTest, a_title_shared_by_all_commits_is_refused) {
 
 TEST(DeliverySettingsTest, a_title_without_letters_still_gives_a_branch) {
     DeliverySettings settings;
-    settings.type = "branch";
+    settings.type = DeliveryType::branch;
     settings.branch = "x/{slug}";
     EXPECT_EQ(delivery_branch(settings, "task-1", "???"), "x/change");
 }

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/engine/results.hpp"
+#include "gates/engine/helper_results.hpp"
 
 namespace agentforge::kernel {
 namespace {

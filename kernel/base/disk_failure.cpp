@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/machine.hpp"
+#include "base/disk_failure.hpp"
 
 #include <algorithm>
 #include <array>

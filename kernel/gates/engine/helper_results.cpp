@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gates/engine/results.hpp"
+#include "gates/engine/helper_results.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "base/machine.hpp"
 #include "base/text.hpp"
 #include "gates/gates.hpp"
 
@@ -165,24 +164,6 @@ std::string disbelief_of(const Stream& stream, const RunExpectation& expected, c
 
 }  // namespace
 
-std::string last_words(std::string_view text) {
-    while (!text.empty()) {
-        const auto end = text.find_last_not_of(" \r\n\t");
-        if (end == std::string_view::npos) { return {}; }
-        text = text.substr(0, end + 1);
-        const auto begin = text.rfind('\n');
-        return ellipsis(sanitize_utf8(begin == std::string_view::npos ? text : text.substr(begin + 1)), 300);
-    }
-    return {};
-}
-
-bool is_doubtful(const TestRun& run) {
-    return !run.trusted ||
-           std::any_of(run.tests.begin(), run.tests.end(), [](const auto& test) { return mentions_failing_disk(test.message); });
-}
-
-bool is_failure(TestStatus status) noexcept { return status != TestStatus::passed && status != TestStatus::skipped; }
-
 TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, const ProcessOutcome& outcome) {
     Stream stream;
     std::uint64_t number = 0;
@@ -214,36 +195,6 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
         run.tests.push_back(std::move(planned.test));
     }
     return run;
-}
-
-json::object count_tests(const std::vector<TestOutcome>& tests) {
-    std::int64_t passed = 0;
-    std::int64_t failed = 0;
-    std::int64_t errors = 0;
-    std::int64_t skipped = 0;
-    for (const auto& test : tests) {
-        switch (test.status) {
-            case TestStatus::passed:
-                ++passed;
-                break;
-            case TestStatus::failed_assertion:
-            case TestStatus::failed_skeleton:
-                ++failed;
-                break;
-            case TestStatus::skipped:
-                ++skipped;
-                break;
-            case TestStatus::error:
-            case TestStatus::not_collected:
-                ++errors;
-                break;
-        }
-    }
-    return {{"total", static_cast<std::int64_t>(tests.size())},
-            {"passed", passed},
-            {"failed", failed},
-            {"errors", errors},
-            {"skipped", skipped}};
 }
 
 }  // namespace agentforge::kernel

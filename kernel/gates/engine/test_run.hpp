@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of a test run, and whether they are trusted.
+// One run of tests: its results, and whether they are trusted.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,6 @@
 #include <vector>
 
 #include <agentforge/host.hpp>
-
-#include "sandbox/process.hpp"
 
 namespace agentforge::kernel {
 
@@ -50,19 +48,6 @@ struct TestRun {
     bool not_built = false;  ///< The build failed: each file is an error with the reason.
     bool crashed = false;    ///< A signal ended the runner. The code under test may be the cause.
 };
-
-/// What the kernel knows about a run before it reads the results.
-struct RunExpectation {
-    std::string nonce;
-    std::size_t canary_tests = 1;     ///< This many must be collected, run and fail at an assertion.
-    std::chrono::seconds timeout{0};  ///< For messages.
-};
-
-/// Reads `agentforge-lines` (config/languages/python/run_tests.py). The run is trusted only if every line is a JSON object with
-/// the nonce and its own number, the last one is the end mark with the right counts, the exit code is the announced one and
-/// agrees with the outcomes, every planned test has one result, and each canary failed at an assertion. Otherwise every planned
-/// test becomes an `error` ("not run" or "not trusted"), never passed.
-[[nodiscard]] TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, const ProcessOutcome& outcome);
 
 /// Returns the last line with content in a process's output.
 [[nodiscard]] std::string last_words(std::string_view text);

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathers the evidence for judging RED, from recorded trees only.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <set>
+
+#include "base/hash.hpp"
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "config/gate_names.hpp"
+#include "gates/engine/gate_engine.hpp"
+#include "gates/engine/held_out.hpp"
+#include "gates/engine/report_parts.hpp"
+#include "gates/language/inline_tests.hpp"
+#include "gates/language/source_text.hpp"
+
+namespace agentforge::kernel {
+
+namespace {
+
+/// Adds the existing tests of a file with changed or removed lines.
+void add_changed_tests(RedEvidence& evidence, const std::string& file, std::string_view before, std::string_view now) {
+    std::vector<TestOutcome> tests;
+    std::ranges::copy_if(evidence.base_tests, std::back_inserter(tests),
+                         [&](const TestOutcome& test) { return test.file == file; });
+    for (ChangedTest& test : changed_tests(before, now, tests)) {
+        test.file = file;
+        evidence.changed.push_back(std::move(test));
+    }
+}
+
+/// Returns why the specification calls a test outdated.
+std::string reason_of(const json::object& specification, const std::string& id) {
+    for (const json::object& each : objects_of(specification, "outdated_tests")) {
+        TestOutcome test;
+        test.id = id;
+        if (!tests_named({text_of(each, "test")}, {test}).empty()) {
+            return text_of(each, "requirement_ref") + ", " + text_of(each, "reason");
+        }
+    }
+    return {};
+}
+
+/// For the report: changed tests as they are shown to a person.
+json::array changed_tests_json(const RedEvidence& evidence, const json::object& specification) {
+    json::array lines;
+    for (const ChangedTest& test : evidence.changed) {
+        if (!test.id.empty()) { lines.push_back(json::value(changed_test_line(test, reason_of(specification, test.id)))); }
+    }
+    return lines;
+}
+
+}  // namespace
+
+/// One judgment of RED. Its parts add to the evidence and to the report, in the order of `judge`.
+class GateEngine::RedGate {
+public:
+    RedGate(GateEngine& engine, const GateCall& call, const Stop& stop)
+        : engine_(engine),
+          call_(call),
+          stop_(stop),
+          baseline_(*call.baseline),
+          before_tree_(baseline_.compared_tree()),
+          checkout_(*engine.checkout_) {}
+
+    Result<GateReport> judge();
+
+private:
+    void gather_declared();
+    Result<void> find_kernel_files();
+    Result<void> sort_changes();
+    Result<void> sort_path(const std::string& path);
+    [[nodiscard]] bool is_kernel_file(const std::string& path, const std::string& content) const;
+    Result<void> sort_file_with_tests(const std::string& path, const std::string& content);
+    Result<void> sort_test_file(const std::string& path, const std::optional<std::string>& content);
+    Result<void> refuse_links();
+    Result<void> find_declared_files();
+    Result<void> run_tests();
+    void judge_tests();
+    Result<void> check_rules();
+    [[nodiscard]] std::string summary() const;
+
+    GateEngine& engine_;
+    const GateCall& call_;
+    const Stop& stop_;
+    const GateBaseline& baseline_;
+    const std::string before_tree_;
+    TreeCheckout& checkout_;
+
+    const Language* language_ = nullptr;
+    std::map<std::string, std::string> kernel_files_;  ///< Path → content, as the kernel writes them: skeletons, a suite's begin.
+    std::set<std::string> files_;                      ///< RED's test files.
+    RedEvidence evidence_;
+    GateReport report_;
+};
+
+Result<GateReport> GateEngine::red(const GateCall& call, const Stop& stop) { return RedGate(*this, call, stop).judge(); }
+
+Result<GateReport> GateEngine::RedGate::judge() {
+    AF_TRY(language_, engine_.language(call_.tree));
+    gather_declared();
+    AF_CHECK(find_kernel_files());
+    AF_CHECK(sort_changes());
+    AF_CHECK(refuse_links());
+    AF_CHECK(find_declared_files());
+    if (!files_.empty()) { AF_CHECK(run_tests()); }
+    judge_tests();
+    if (!evidence_.test_paths.empty()) { AF_CHECK(check_rules()); }
+    report_.facts["believed"] = evidence_.run.trusted || files_.empty();
+    conclude(report_, summary());
+    return std::move(report_);
+}
+
+void GateEngine::RedGate::gather_declared() {
+    evidence_.intent = baseline_.intent;
+    evidence_.asked_without = engine_.commands_->settings().without_new_test || asks_for_no_behaviour(baseline_.request);
+    evidence_.declared = declared_tests(baseline_.test_suite, evidence_.problems);
+    evidence_.requirements = testable_requirements(baseline_.specification);
+    evidence_.base_tests = baseline_.base_tests;
+    evidence_.outdated = {baseline_.outdated.begin(), baseline_.outdated.end()};
+}
+
+Result<void> GateEngine::RedGate::find_kernel_files() {
+    auto generated = engine_.skeleton(before_tree_, declarable_interfaces(baseline_.specification), stop_);
+    if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
+    if (generated.ok()) { kernel_files_.insert(generated->begin(), generated->end()); }
+    // Without a suite, the kernel itself has started one.
+    AF_TRY(const auto begun, engine_.scaffold(before_tree_));
+    for (const auto& [path, content] : begun) { kernel_files_.try_emplace(path, content); }
+    return {};
+}
+
+Result<void> GateEngine::RedGate::sort_changes() {
+    AF_TRY(const auto changes, checkout_.changes(before_tree_, call_.tree));
+    for (const auto& change : changes) {
+        for (const auto* path : {&change.old_path, &change.path}) {
+            if (!path->empty()) { AF_CHECK(sort_path(*path)); }
+        }
+    }
+    return {};
+}
+
+Result<void> GateEngine::RedGate::sort_path(const std::string& path) {
+    AF_TRY(const auto content, checkout_.file(call_.tree, path));
+    if (!content) { evidence_.deleted_paths.push_back(path); }
+    if (content && is_kernel_file(path, *content)) {
+        evidence_.skeleton_paths.push_back(path);
+        return {};
+    }
+    if (language_->may_hold_tests(path)) { return sort_file_with_tests(path, content.value_or("")); }
+    if (language_->belongs_to_tests(path)) { return sort_test_file(path, content); }
+    evidence_.foreign_paths.push_back(path);
+    return {};
+}
+
+bool GateEngine::RedGate::is_kernel_file(const std::string& path, const std::string& content) const {
+    const auto known = kernel_files_.find(path);
+    return known != kernel_files_.end() && known->second == content;
+}
+
+/// RED may write the tests in it, but not the rest.
+Result<void> GateEngine::RedGate::sort_file_with_tests(const std::string& path, const std::string& content) {
+    AF_TRY(const auto base, checkout_.file(before_tree_, path));
+    const auto declared = kernel_files_.find(path);
+    const auto before =
+        split_inline_tests(declared != kernel_files_.end() ? declared->second : base.value_or(""), language_->inline_begins);
+    const auto after = split_inline_tests(content, language_->inline_begins);
+    (before.code == after.code ? evidence_.test_paths : evidence_.foreign_paths).push_back(path);
+    if (base) { add_changed_tests(evidence_, path, before.tests, after.tests); }
+    if (!after.tests.empty()) { files_.insert(path); }
+    return {};
+}
+
+Result<void> GateEngine::RedGate::sort_test_file(const std::string& path, const std::optional<std::string>& content) {
+    evidence_.test_paths.push_back(path);
+    AF_TRY(const auto base, checkout_.file(before_tree_, path));
+    if (!content) { return {}; }
+    const auto there = evidence_.asked_without && base ? with_new_names(*base, *content, baseline_.request) : base.value_or("");
+    add_changed_tests(evidence_, path, there, *content);
+    if (language_->tests.matches(path)) { files_.insert(path); }
+    return {};
+}
+
+Result<void> GateEngine::RedGate::refuse_links() {
+    if (!evidence_.test_paths.empty()) { AF_CHECK(checkout_.check_out(call_.tree)); }
+    for (const auto& path : evidence_.test_paths) {
+        if (!engine_.is_link(path)) { continue; }
+        evidence_.problems.push_back(path + " is a link; make tests regular files, so that their content is locked with them.");
+    }
+    return {};
+}
+
+Result<void> GateEngine::RedGate::find_declared_files() {
+    for (const auto& test : evidence_.declared) {
+        AF_TRY(const auto content, checkout_.file(call_.tree, test.file));
+        const bool inlined = content && language_->may_hold_tests(test.file) &&
+                             !split_inline_tests(*content, language_->inline_begins).tests.empty();
+        if (!language_->tests.matches(test.file) && !inlined) {
+            evidence_.problems.push_back(test.file + " is not where " + language_->name + " tests are looked for (" +
+                                         language_->test_patterns.front() + ").");
+        } else if (content) {
+            files_.insert(test.file);
+        }
+    }
+    return {};
+}
+
+Result<void> GateEngine::RedGate::run_tests() {
+    AF_TRY(evidence_.run, engine_.run_red_tests(call_.tree, {files_.begin(), files_.end()}, false, stop_));
+    AF_TRY(evidence_.declared_names, engine_.declared_names(*language_, baseline_.specification, call_.tree));
+    evidence_.waiting_files = waiting_files(*language_, baseline_.specification, evidence_.run, evidence_.declared_names);
+    report_.facts["confinement"] = evidence_.run.confinement;
+    report_.facts["notes"] = json::array(evidence_.run.notes.begin(), evidence_.run.notes.end());
+    return {};
+}
+
+void GateEngine::RedGate::judge_tests() {
+    auto facts_of_run = report_.facts;
+    take_over(report_, judge_red(evidence_));
+    report_.facts["changed_tests"] = changed_tests_json(evidence_, baseline_.specification);
+    for (auto& fact : facts_of_run) { report_.facts[fact.key()] = std::move(fact.value()); }
+}
+
+/// The last time that tests can be fixed: checks all rules, including those of a phase's end.
+Result<void> GateEngine::RedGate::check_rules() {
+    GateCall rules = call_;
+    rules.request.paths = evidence_.test_paths;
+    AF_TRY(auto judged, engine_.conformance(rules, Enforcement::phase_end, stop_));
+    take_over(report_, std::move(judged), {"conformance_passing", "checks_total", "checks_passing"});
+    return {};
+}
+
+std::string GateEngine::RedGate::summary() const {
+    const auto count = report_.facts.at("failing_tests").as_array().size();
+    const auto waiting = report_.facts.at("waiting_tests").as_array().size();
+    return std::to_string(count) + (count == 1 ? " new test fails, as it should" : " new tests fail, as they should") +
+           (waiting == 0 ? "" : " (" + std::to_string(waiting) + " of them do not load before the implementation exists)");
+}
+
+}  // namespace agentforge::kernel
