@@ -103,7 +103,7 @@ class ErrorCodes(unittest.TestCase):
         known = codes_of_sources()
         self.assertEqual([code for code, what, _ in error_rows() if code not in known and not what.startswith("Reserved:")], [])
 
-    def test_a_reserved_code_is_not_given_out(self):
+    def test_a_reserved_code_is_not_used(self):
         known = codes_of_sources()
         self.assertEqual([code for code, what, _ in error_rows() if code in known and what.startswith("Reserved:")], [], "describe it in docs/errors.md")
 
@@ -112,7 +112,7 @@ class ErrorCodes(unittest.TestCase):
         unknown = {(name(file), code) for file in sources() for code in CODE.findall(file.read_text(errors="replace")) if code not in listed}
         self.assertEqual(sorted(unknown), [])
 
-    def test_no_code_is_given_out_by_two_areas(self):
+    def test_no_code_is_used_by_two_areas(self):
         # One thing that two folders can meet: a program that cannot be started (the SDK's runner and the kernel's), a cancelled model call,
         # a stage that the pipeline does not have, a blob that is not there.
         shared = {"AF-JRNL-011", "AF-EXEC-001", "AF-EXEC-002", "AF-EXEC-003", "AF-LLM-104", "AF-ORCH-041"}
@@ -139,7 +139,7 @@ class ErrorCodes(unittest.TestCase):
                     empty.append((name(file), text.count("\n", 0, found.start()) + 1, found.group(1)))
         self.assertEqual(empty, [], "a remedy says what to do; where there is nothing to be done, that")
 
-    def test_each_variable_that_is_no_setting_is_in_the_manual(self):
+    def test_each_variable_that_is_not_a_setting_is_in_the_manual(self):
         own = re.search(r"other_variables\[\] = \{(.*?)\}", (ROOT / "kernel/config/settings.cpp").read_text(), re.S).group(1)
         manual = re.sub(r"\\f.", " ", subprocess.run([PROGRAM, "help", "--man"], capture_output=True, text=True, check=True).stdout)
         section = manual[manual.index(".SH ENVIRONMENT"):manual.index(".SH FILES")]
@@ -195,7 +195,7 @@ class Links(unittest.TestCase):
                     todo.append(file)
         self.assertEqual([name(page) for page in pages() if page not in reached], [])
 
-    def test_no_page_names_a_place_of_the_machine_it_was_written_on(self):
+    def test_no_page_contains_a_local_path_of_its_author(self):
         place = re.compile(r"(?<![\w.~$}])/(?:work|root|home|tmp/(?!\.\.\.)|builds?/|mnt|Users)(?:/[\w.+-]+)+|\b\w+\.internal\b|localhost:(?!11434|4318)\d+")
         found = [(name(file), hit.group(0)) for file in pages() + files("docs/*.svg") for hit in place.finditer(file.read_text())]
         self.assertEqual(found, [])
@@ -271,18 +271,18 @@ class Commands(unittest.TestCase):
     def setUpClass(cls):
         cls.grammar = Grammar()
 
-    def test_each_command_line_that_a_page_shows_is_one_of_the_program(self):
+    def test_each_command_line_on_a_page_is_valid(self):
         wrong = [(name(page), line, problem) for page in pages() for line in command_lines(page) if (problem := self.grammar.problem(line))]
         self.assertEqual(wrong, [])
 
-    def test_each_command_line_of_the_readme_is_found(self):
+    def test_the_check_finds_each_command_line_of_the_readme(self):
         self.assertGreaterEqual(len(list(command_lines(ROOT / "README.md"))), 10)
 
     def test_each_command_is_in_the_table_of_commands(self):
         table = re.search(r"\| command \|.*?\n\n", (ROOT / "docs" / "cli.md").read_text(), re.S).group(0)
         self.assertEqual([command["name"] for command in self.grammar.top["commands"] if f"`{command['name']}" not in table], [])
 
-    def test_the_page_of_commands_is_made_from_the_commands(self):
+    def test_the_command_page_is_generated_from_the_program(self):
         ran = subprocess.run([sys.executable, "-B", str(ROOT / "scripts" / "make-cli-page"), "--check", PROGRAM], capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
 
@@ -299,17 +299,17 @@ class Commands(unittest.TestCase):
         structs = re.findall(r'string_view type = "([a-z_]+)";.*?BOOST_DESCRIBE_STRUCT\(\w+, \(\), \((.*?)\)\)', text, re.S)
         return {event: {field.strip() for field in fields.split(",")} for event, fields in structs}
 
-    def test_each_event_and_each_of_its_fields_is_in_the_page_of_the_stream(self):
+    def test_each_stream_event_and_field_is_documented(self):
         rows, events = self.rows_of_the_stream(), self.events_of_the_kernel()
         self.assertGreater(len(events), 5)
         self.assertEqual([(event, field) for event, fields in events.items() for field in sorted(fields - rows.get(event, set()))], [])
 
-    def test_each_type_in_the_page_of_the_stream_is_sent(self):
+    def test_each_documented_stream_type_is_sent(self):
         stream = (ROOT / "kernel" / "program" / "log" / "event_stream.cpp").read_text()
         of_records = set(re.findall(r'(?:add|write)\(\{?"([a-z_]+)"', stream)) | {"step", "gate"}  # The two have the names of their records.
         self.assertEqual(sorted(set(self.rows_of_the_stream()) ^ (of_records | set(self.events_of_the_kernel()))), [])
 
-    def test_each_page_of_the_manual_is_one_that_man_shows(self):
+    def test_man_can_show_each_manual_page(self):
         for command in [self.grammar.top, *self.grammar.leaves()]:
             page = subprocess.run([PROGRAM, "help", *command["name"].split()[1:], "--man"], capture_output=True, check=True).stdout
             ran = subprocess.run(["groff", "-k", "-man", "-Tutf8", "-ww", "-z"], input=page, capture_output=True, check=False)
@@ -380,7 +380,7 @@ class Examples(unittest.TestCase):
             with self.subTest(command):
                 self.assertEqual(self.check("agentforge " + command, *command.split()), 0)
 
-    def test_the_examples_of_what_is_in_force_are_current(self):
+    def test_the_examples_of_effective_settings_are_current(self):
         shown = [command for command in self.blocks if re.match(r"agentforge (agents|contracts|pipelines|config|start --dry-run)\b", command)]
         self.assertGreaterEqual(len(shown), 8)
         for command in shown:
@@ -405,11 +405,11 @@ class Settings(unittest.TestCase):
     def setUpClass(cls):
         cls.keys = list(yaml.safe_load((ROOT / "config" / "settings_schema.yaml").read_text())["settings"])
 
-    def test_the_page_of_settings_is_current(self):
+    def test_the_settings_page_is_current(self):
         ran = subprocess.run([sys.executable, "-B", str(ROOT / "scripts" / "make-settings-page"), "--check"], capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
 
-    def test_the_page_of_the_journal_is_current(self):
+    def test_the_journal_page_is_current(self):
         ran = subprocess.run([sys.executable, "-B", str(ROOT / "scripts" / "make-journal-page"), "--check"], capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
 
@@ -443,7 +443,7 @@ class Settings(unittest.TestCase):
                     wrong.append((name(page), key))
         self.assertEqual(wrong, [])
 
-    def test_each_settings_file_that_a_page_shows_holds_known_keys(self):
+    def test_each_settings_file_on_a_page_has_known_keys(self):
         sections = {key.split(".")[0] for key in self.keys}
         wrong = []
 
@@ -463,7 +463,7 @@ class Settings(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
-    def test_a_settings_file_of_the_readme_that_needs_trust_is_followed_by_a_word_on_it(self):
+    def test_the_readme_mentions_trust_after_settings_that_need_it(self):
         schema = yaml.safe_load((ROOT / "config" / "settings_schema.yaml").read_text())["settings"]
         text = (ROOT / "README.md").read_text()
         untold = []
@@ -486,11 +486,11 @@ class SpecDecisions(unittest.TestCase):
         self.assertIn("types", stages["green"]["config"]["verify_edits"])
         self.assertFalse("types are checked after every edit" in self.text, "the page lists a difference that there is none of")
 
-    def test_what_is_not_there_is_listed(self):
+    def test_missing_commands_are_listed(self):
         for word in ("metrics", "layer-dependencies"):
             self.assertIn(word, self.absent)
 
-    def test_no_command_or_option_that_is_listed_as_not_there_exists(self):
+    def test_commands_and_options_listed_as_missing_do_not_exist(self):
         grammar = json.loads(subprocess.run([PROGRAM, "help", "--json"], capture_output=True, text=True, check=True).stdout)
         commands = {command["name"].split()[-1] for command in grammar["commands"]}
         options = set(re.findall(r'"(--[a-z-]+)"', json.dumps(grammar)))
@@ -509,7 +509,7 @@ class Architecture(unittest.TestCase):
         folders += ["sdk/", "config/", "scripts/", "docs/", "examples/"]
         self.assertEqual([folder for folder in folders if f"**{folder}**" not in self.text], [])
 
-    def test_the_arrows_are_those_of_the_build(self):
+    def test_the_arrows_match_the_build(self):
         shown = {folder.strip(): sorted(uses.strip().split(", ")) for folders, uses in re.findall(r"^\| ([a-z, ]+) \| ([a-z, ]+) \|$", self.text, re.M)
                  for folder in folders.split(",") if uses.strip() not in ("uses", "what it does")}
         shown["base"] = []
@@ -520,7 +520,7 @@ class Architecture(unittest.TestCase):
             built[text.group(1)] = sorted(folders.group(1).split())
         self.assertEqual({key: value for key, value in shown.items() if key in built}, built)
 
-    def test_each_thread_of_the_sources_is_in_the_list(self):
+    def test_each_thread_in_the_sources_is_listed(self):
         makers = [name(file) for file in files("kernel/*.cpp", "sdk/*.cpp", "plugins/*.cpp") if re.search(r"std::(thread|jthread|async)\b(?! *::)|\btry_thread\(", file.read_text())]
         self.assertEqual(makers, ["kernel/pipeline/session.cpp", "kernel/plugins/bounded.cpp", "kernel/plugins/exercise.cpp", "kernel/program/terminal/display.cpp", "kernel/telemetry/exporter.cpp", "sdk/http/src/exchange.cpp", "sdk/testing/src/fake_host.cpp"], "say in ARCHITECTURE.md what the new thread does")
 
@@ -535,7 +535,7 @@ class Changelog(unittest.TestCase):
     def test_the_newest_section_is_unreleased(self):
         self.assertEqual(re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)[0], "Unreleased")
 
-    def test_the_licence_is_the_one_that_the_sources_name(self):
+    def test_the_licence_matches_the_sources(self):
         self.assertIn("Apache License\n                           Version 2.0", (ROOT / "LICENSE").read_text())
 
 

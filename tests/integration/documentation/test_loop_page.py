@@ -40,7 +40,7 @@ class LoopPage(unittest.TestCase):
     def test_each_requirement_has_one_row(self):
         self.assertEqual([row[0] for row in rows()], IDS)
 
-    def test_each_row_names_a_test_or_says_what_shows_it(self):
+    def test_each_row_names_a_test_or_other_evidence(self):
         self.assertEqual([row[0] for row in rows() if not row[2] and not row[3]], [])
 
     def test_each_test_that_a_row_names_exists(self):

@@ -22,7 +22,7 @@ def rows():
 
 
 class PipelinesPage(unittest.TestCase):
-    def test_each_row_of_the_specification_is_there_once(self):
+    def test_each_row_of_the_specification_appears_once(self):
         self.assertEqual([row[0] for row in rows()], ROWS)
 
     def test_each_row_names_a_test_that_exists(self):

@@ -70,7 +70,7 @@ void one_agent(Bench& bench) {
     bench.plugins.add_stage("b", std::make_shared<ContractStage>(mapping));
 }
 
-TEST(TestContext, agents_read_the_agents_md_of_the_commit_that_the_task_started_from) {
+TEST(TestContext, agents_read_agents_md_of_the_start_commit) {
     Bench bench({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
     one_agent(bench);
     bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
@@ -88,7 +88,7 @@ TEST(TestContext, agents_md_can_be_left_out) {
     EXPECT_EQ(bench.model->requests.at(0).user.find("make check"), std::string::npos);
 }
 
-TEST(TestContext, a_run_begins_with_the_calibration_that_the_run_before_it_found) {
+TEST(TestContext, a_run_starts_with_the_calibration_of_the_previous_run) {
     Bench bench;
     one_agent(bench);
     bench.answers([](const CompletionRequest&) -> Result<Completion> {
@@ -107,7 +107,7 @@ TEST(TestContext, a_run_begins_with_the_calibration_that_the_run_before_it_found
     EXPECT_EQ(permille, (std::vector<std::int64_t>{1000, 2000}));
 }
 
-TEST(TestContext, a_prompt_that_cannot_fit_is_found_before_a_task_is_made) {
+TEST(TestContext, a_prompt_that_cannot_fit_is_refused_before_a_task_is_created) {
     Bench bench;
     const StageTemplate stage = played_by("a", "requirements_analyst");
     EXPECT_TRUE(check_prompts_fit(bench.services, stage, "Do it").ok());
@@ -201,7 +201,7 @@ TEST(TestPipelineExecution, escalation_workflow) {
 
 /// Every prefix of the journal is a moment at which the process may have died. From each one the task comes to the same end,
 /// and nothing that was finished is done again.
-TEST(CrashTest, after_every_record_the_task_resumes_to_the_same_end) {
+TEST(CrashTest, a_task_killed_after_any_record_resumes_to_the_same_result) {
     Bench bench;
     const Project project(bench);
     const auto whole = bench.start(project.options);
@@ -261,7 +261,7 @@ TEST(CrashTest, after_every_record_the_task_resumes_to_the_same_end) {
 
 /// The attempts of a model that failed are in the journal: a process that dies between them begins no new budget, one that
 /// paused the task for its user does.
-TEST(CrashTest, the_budget_of_attempts_outlives_the_process) {
+TEST(CrashTest, the_attempt_budget_survives_a_restart) {
     Bench bench;
     const Project project(bench);
     unsigned asked = 0;

@@ -70,7 +70,7 @@ class TestAgentic(AgenticTest):
         for role in ("security_architect", "requirements_analyst"):     # A reviewer, and a role without a tool that writes.
             self.assertIn("Change nothing there", next(call for call in calls if call["role"] == role)["prompt"])
 
-    def test_what_a_call_does_wrong_is_taken_back_recorded_and_told(self):
+    def test_a_violation_by_a_call_is_reverted_recorded_and_reported(self):
         before = self.checkout()
         self.assert_code(self.work("not_a_mapping,tests,link,delete_and_bury,children"), 0)
         prompts = [call["prompt"] for call in self.calls() if call["stage"] == "green"]
@@ -85,7 +85,7 @@ class TestAgentic(AgenticTest):
         self.assertEqual(self.checkout(), before)
         self.assert_nothing_is_left()
 
-    def test_files_that_act_later_are_taken_back(self):
+    def test_acting_files_are_reverted(self):
         self.assert_code(self.work("act_later"), 0)
         self.assertEqual([record["paths"] for record in self.records("violation")], [["textkit/.envrc", "textkit/.github/workflows/ci.yml", "textkit/CLAUDE.md"]])
         self.assertEqual(self.delivered_tree(), replayed_tree())
@@ -113,7 +113,7 @@ class TestAgentic(AgenticTest):
             os.kill(process, signal.SIGKILL)
         self.assertEqual(left, [])
 
-    def test_what_cannot_be_is_said_before_anything_is_done(self):
+    def test_an_unusable_backend_is_reported_before_any_work(self):
         missing = ["--set", "llm.backend=cli", "--set", "llm.command=[/nowhere/agent]", "--set", "llm.mode=agentic"]
         other = ["--set", "llm.backend=anthropic", "--set", "llm.mode=agentic"]
         for code, arguments in (("AF-LLM-301", missing), ("AF-LLM-313", other)):
@@ -133,7 +133,7 @@ class TestRecordedAgenticRun(AgenticTest):
         self.make_repository("again")
         return self.run_program("start", "--set", "llm.backend=replay", "--set", f"llm.transcript={self.recording}", "--set", "llm.replay.match=strict", *more, REQUEST)
 
-    def test_makes_the_same_journal_artifacts_and_tree_without_the_command(self):
+    def test_replays_to_the_same_journal_artifacts_and_tree_without_the_command(self):
         recorded = self.record("not_a_mapping", "tests", "link", "delete", "odd")
         self.log.unlink()
         self.assert_code(self.replay("--set", "llm.mode=agentic"), 0)
@@ -155,13 +155,13 @@ class TestRecordedAgenticRun(AgenticTest):
 
 
 class TestAgenticRoles(AgenticTest):
-    def test_a_role_that_goes_on_writing_elsewhere_is_stopped(self):
+    def test_a_role_that_keeps_writing_elsewhere_is_stopped(self):
         outcome = self.work("tests*")
         self.assertNotEqual(outcome.code, 0)
         self.assertIn("AF-AGENT-011", outcome.err, outcome)
         self.assert_nothing_delivered()
 
-    def test_killed_after_the_answer_the_work_is_not_done_again(self):
+    def test_a_kill_after_the_answer_does_not_repeat_the_work(self):
         process = self.spawn("start", *self.arguments(), REQUEST)
 
         def green_has_answered():

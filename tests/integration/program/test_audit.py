@@ -62,7 +62,7 @@ class SignedAuditTest(AuditTest):
 class TestAudit(SignedAuditTest):
     """One task, delivered and signed by a real SSH key; a run takes seconds, so the cases are steps of one."""
 
-    def test_a_delivered_task_proves_itself(self):
+    def test_a_delivered_task_verifies(self):
         self.assert_code(self.start("--supervised", transcript=short_transcript()), 22)
         task = self.task()
         with self.subTest("a task under way verifies, and what vouches for its end is told"):
@@ -238,7 +238,7 @@ class TestAuditLater(SignedAuditTest):
             self.assertIn(task, self.assert_code(self.run_program("archive", "restore", "--all", "--json"), 0).json["restored"])
             self.assert_code(self.run_program("replay", task, "--actions-only"), 0)
 
-    def test_a_proof_that_was_taken_away_or_signed_by_another_is_found(self):
+    def test_a_removed_or_foreign_proof_is_found(self):
         task = self.task()
         proof = self.task_folder(task) / "proof"
         signature = (proof / "statement.json.sig").read_bytes()
@@ -308,7 +308,7 @@ class TestAuditLater(SignedAuditTest):
             loose.write_bytes(whole)
         self.assert_verified(self.verify(branch))
 
-    def test_archives_are_restored_by_two_processes_at_once(self):
+    def test_two_restores_of_an_archive_at_once(self):
         task = self.task()
         command = self.command("archive", "restore", task)
         for _ in range(8):
@@ -319,7 +319,7 @@ class TestAuditLater(SignedAuditTest):
             self.assertIn("AF-GIT-056", said[0][1] + said[1][1])
             self.assert_verified(self.verify(task))
 
-    def test_an_archive_brings_no_answer_to_another_tasks_question(self):
+    def test_restoring_an_archive_does_not_answer_another_tasks_question(self):
         task = self.task()
         reference = f"refs/agentforge/archive/{task}"
         index = dict(self.environment, GIT_INDEX_FILE=str(self.folder / "index"))
@@ -391,7 +391,7 @@ class TestAuditOfAGpgSignature(AuditTest):
         self.addCleanup(subprocess.run, ["gpgconf", "--homedir", home, "--kill", "all"], check=False, capture_output=True)
         return home
 
-    def test_a_statement_signed_by_gpg_is_proven_to_those_who_have_the_key(self):
+    def test_a_statement_signed_by_gpg_verifies_with_the_public_key(self):
         self.environment["GNUPGHOME"] = str(self.gpg_home("gnupg"))
         subprocess.run(["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", "Test <test@example.invalid>", "ed25519", "sign", "2y"],
                        env=self.environment, check=True, capture_output=True)
@@ -444,7 +444,7 @@ class TestAuditReport(AuditTest):
             found.update(bytes.fromhex(code).decode("utf-16-be", errors="replace"))
         return found
 
-    def test_the_report_keeps_text_of_any_script_and_makes_no_markup_of_it(self):
+    def test_the_report_keeps_text_in_any_script_and_escapes_markup(self):
         self.assert_code(self.start("--exit-after", "intake", transcript=TRANSCRIPT, request=self.REQUEST), 0)
         task = self.task()
         page = self.assert_code(self.run_program("audit", task, "--format", "html"), 0).out
@@ -458,13 +458,13 @@ class TestAuditReport(AuditTest):
         missing = {letter for letter in self.REQUEST if letter.isalpha()} - self.letters(pdf)
         self.assertEqual(missing, set())
 
-    def test_only_the_pdf_pays_for_the_library_that_prints(self):
+    def test_only_the_pdf_format_loads_the_pdf_library(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
         environment = dict(self.environment, LD_DEBUG="libs")
         loaded = self.run_program("audit", self.task(), "--format", "md", environment=environment).err
         self.assertNotIn("libpango", loaded)
 
-    def test_what_cannot_be_audited_is_refused(self):
+    def test_a_task_that_cannot_be_audited_is_refused(self):
         self.assert_error(self.run_program("audit", "verify", "nothing-like-this"), "AF-AUDT-002", "nothing-like-this")
         self.assert_error(self.run_program("audit", "verify", "main"), "AF-AUDT-003")
         self.assert_error(self.run_program("audit"), "AF-AUDT-007", exit_code=2)

@@ -73,7 +73,7 @@ class CheckTest(ProgramTest):
 
 
 class TestCheck(CheckTest):
-    def test_a_violation_that_blocks_ends_with_1_and_has_a_record_and_an_id(self):
+    def test_a_blocking_violation_exits_with_1_and_has_a_record_and_an_id(self):
         self.make_project()
         before = self.checkout()
         outcome = self.assert_code(self.run_program("check"), 1)
@@ -85,7 +85,7 @@ class TestCheck(CheckTest):
         self.assertEqual((record["check"], record["file"], record["line"]), ("sql-injection", "textkit/store.py", 6))
         self.assertFalse(self.tasks())
 
-    def test_a_repository_without_new_violations_that_block_ends_with_0_and_with_strict_with_1(self):
+    def test_minor_violations_exit_with_0_and_with_strict_with_1(self):
         self.make_repository()
         self.write("textkit/loud.py", '"""Loud."""\nprint("a")\n')
         told = self.check(code=0)
@@ -93,7 +93,7 @@ class TestCheck(CheckTest):
         self.check("--strict", "textkit/loud.py", code=1)
         self.check("--strict", "textkit/words.py", code=0)
 
-    def test_an_id_survives_moved_lines_and_a_violation_that_is_gone_loses_its_record(self):
+    def test_an_id_survives_moved_lines_and_a_fixed_violation_loses_its_record(self):
         self.make_project()
         first = self.violation()
         self.write("textkit/store.py", STORE.replace("\n\n\n", "\n\nimport os  # noqa\n\n\n"))
@@ -104,7 +104,7 @@ class TestCheck(CheckTest):
         self.check(code=0)
         self.assertFalse((self.repository / ".agentforge" / "violations" / f"{first['id']}.yaml").exists())
 
-    def test_what_the_baseline_has_fails_nothing_and_what_comes_later_does(self):
+    def test_only_violations_missing_from_the_baseline_fail(self):
         self.make_project()
         outcome = self.assert_code(self.run_program("check", "--update-baseline"), 0)
         self.assertIn("conformance_baseline.yaml", outcome.out)
@@ -120,7 +120,7 @@ class TestCheck(CheckTest):
         self.write("textkit/store.py", STORE + "\n\n" + STORE.split("\n\n\n", 1)[1].replace("total", "again").replace("word =", "other ="))
         self.assertEqual([each["line"] for each in self.new(self.check(code=1), "sql-injection")], [12])
 
-    def test_a_twin_at_the_end_of_the_file_is_the_new_one(self):
+    def test_a_duplicate_at_the_end_of_the_file_is_the_new_one(self):
         self.make_project()
         loop = 'for word in ("a", "b"):\n    print(word)\n'
         self.write("textkit/loud.py", '"""Loud."""\n' + loop)
@@ -129,7 +129,7 @@ class TestCheck(CheckTest):
         told = self.check("textkit/loud.py", code=0)
         self.assertEqual([each["line"] for each in self.new(told, "no-print-statements")], [5])
 
-    def test_a_broken_baseline_is_written_anew_as_its_error_says(self):
+    def test_a_broken_baseline_is_rewritten_as_its_error_says(self):
         self.make_project()
         self.assert_code(self.run_program("check", "--update-baseline"), 0)
         baseline = self.repository / ".agentforge" / "conformance_baseline.yaml"
@@ -138,7 +138,7 @@ class TestCheck(CheckTest):
         self.assert_code(self.run_program("check", "--update-baseline"), 0)
         self.assertEqual(self.new(self.check(code=0)), [])
 
-    def test_a_baseline_is_written_anew_for_some_paths_and_kept_for_the_rest(self):
+    def test_a_baseline_is_rewritten_for_some_paths_and_kept_for_the_rest(self):
         self.make_project()
         self.write("textkit/more.py", STORE)
         self.assert_code(self.run_program("check", "--update-baseline"), 0)
@@ -148,7 +148,7 @@ class TestCheck(CheckTest):
         self.assertIn("textkit/store.py", files)
         self.assertNotIn("textkit/more.py", files)
 
-    def test_a_baseline_forgets_a_file_that_is_gone(self):
+    def test_a_baseline_forgets_a_removed_file(self):
         self.make_project()
         self.write("textkit/more.py", STORE)
         self.assert_code(self.run_program("check", "--update-baseline"), 0)
@@ -158,7 +158,7 @@ class TestCheck(CheckTest):
         self.assertEqual(files, {"textkit/store.py"})
         self.assert_error(self.run_program("check", "--update-baseline", "textkit/more.py"), "AF-CLI-142", "no file or folder")
 
-    def test_changed_looks_only_at_what_the_branch_and_the_checkout_changed(self):
+    def test_changed_checks_only_files_changed_by_branch_and_checkout(self):
         self.make_project()
         self.assertEqual(self.check("--changed", code=0)["violations"], [])
         self.git("switch", "-q", "-c", "work")
@@ -172,14 +172,14 @@ class TestCheck(CheckTest):
         self.assertEqual(self.new(self.check("--since", "HEAD", code=0)), [])
         self.assert_error(self.run_program("check", "--since", "nowhere"), "AF-GIT-068", "nowhere")
 
-    def test_changed_takes_a_renamed_file_for_the_same(self):
+    def test_changed_treats_a_renamed_file_as_the_same(self):
         self.make_project()
         self.git("switch", "-q", "-c", "work")
         self.git("mv", "textkit/store.py", "textkit/shop.py")
         self.commit("Rename the store")
         self.assertEqual(self.new(self.check("--changed", code=0)), [])
 
-    def test_nothing_of_the_repository_is_run(self):
+    def test_no_code_of_the_repository_runs(self):
         self.make_project()
         trap = f"open({str(self.folder / 'ran')!r}, 'w')\n"
         self.write("conftest.py", trap)
@@ -188,13 +188,13 @@ class TestCheck(CheckTest):
         self.check(code=1)
         self.assertFalse((self.folder / "ran").exists())
 
-    def test_the_format_json_is_what_json_prints(self):
+    def test_format_json_equals_json(self):
         self.make_project()
         told = self.check(code=1)
         self.assertEqual(self.assert_code(self.run_program("check", "--format", "json"), 1).json, told)
         self.assertTrue(self.new(told))
 
-    def test_sarif_has_what_2_1_0_requires(self):
+    def test_sarif_meets_version_2_1_0(self):
         self.make_project()
         log = json.loads(self.assert_code(self.run_program("check", "--format", "sarif"), 1).out)
         self.assertEqual(log["version"], "2.1.0")
@@ -214,7 +214,7 @@ class TestCheck(CheckTest):
             self.assertGreaterEqual(place["region"]["startLine"], 1)
             self.assertRegex(result["partialFingerprints"]["agentforgeViolation/v1"], ID)
 
-    def test_a_source_that_cannot_be_measured_is_named_and_fails_nothing(self):
+    def test_a_source_that_cannot_be_measured_is_named_without_failing(self):
         self.make_repository()
         self.write("textkit/broken.py", "def broken(:\n")
         (self.repository / "textkit" / "packed.py").write_bytes(b"VALUE = 1\n\0")
@@ -233,7 +233,7 @@ class TestCheck(CheckTest):
         self.write("tools.rb", "puts 1\n")
         self.assertEqual([each["file"] for each in self.check("tools.rb", code=0)["not_measured"]], ["tools.rb"])
 
-    def test_a_path_that_is_not_there_is_refused(self):
+    def test_a_missing_path_is_refused(self):
         self.make_project()
         self.assert_error(self.run_program("check", "textkit/stroe.py"), "AF-CLI-142", "stroe.py")
         self.assert_error(self.run_program("check", "/etc"), "AF-CLI-142")
@@ -248,7 +248,7 @@ class TestCheck(CheckTest):
         refused = self.assert_code(self.run_program("check", "--json", "--format", "sarif"), 2)
         self.assertEqual(refused.json["error"]["code"], "AF-CLI-076")
 
-    def test_a_path_that_git_ignores_is_refused_not_passed(self):
+    def test_a_path_that_git_ignores_is_refused(self):
         self.make_project()
         (self.repository / ".gitignore").write_text("generated/\n")
         (self.repository / "generated").mkdir()
@@ -258,7 +258,7 @@ class TestCheck(CheckTest):
         self.assert_error(self.run_program("check", "textkit", "generated"), "AF-GATE-172", "generated")
         self.assertEqual(self.new(self.assert_code(self.run_program("check", "--json", "store.py", cwd=self.repository / "textkit"), 1).json)[0]["file"], "textkit/store.py")
 
-    def test_a_baseline_with_a_mistake_is_refused_with_its_place(self):
+    def test_an_invalid_baseline_is_refused_with_its_position(self):
         self.make_project()
         self.write(".agentforge/conformance_baseline.yaml", "agentforge_baseline: 1\nviolations:\n  - {id: V-1, check: a, file: b}\n")
         self.assert_error(self.run_program("check"), "AF-GATE-170", "conformance_baseline.yaml:3")
@@ -284,7 +284,7 @@ class TestOwnCode(CheckTest):
             shutil.copytree(SOURCE / folder, self.repository / folder)
         self.commit("Take the sources in")
 
-    def test_nothing_in_it_blocks_and_each_violation_names_a_line_that_is_there(self):
+    def test_nothing_blocks_and_each_violation_names_an_existing_line(self):
         told = self.run_program("check", *OWN_FOLDERS, "--json").json
         self.assertEqual([each for each in told["violations"] if each["severity"] in ("blocking", "critical")], [])
         self.assertTrue(told["violations"])
@@ -293,7 +293,7 @@ class TestOwnCode(CheckTest):
             count = lines.setdefault(each["file"], len((self.repository / each["file"]).read_text(encoding="utf-8").splitlines()))
             self.assertTrue(1 <= each["line"] <= count, each)
 
-    def test_what_is_in_the_baseline_stays_known_when_its_lines_move(self):
+    def test_known_violations_stay_known_when_their_lines_move(self):
         self.assert_code(self.run_program("check", *OWN_FOLDERS, "--update-baseline"), 0)
         self.assert_code(self.run_program("check", *OWN_FOLDERS), 0)
         for file in sorted((self.repository / "kernel" / "task").glob("*.cpp")):
@@ -318,7 +318,7 @@ class TestFix(CheckTest):
     QUERY = STORE.splitlines()[5].strip()
     MENDED = FIXED.splitlines()[5].strip()
 
-    def test_it_ends_when_the_violation_is_gone_and_the_change_can_be_applied(self):
+    def test_ends_when_the_violation_is_gone_and_the_change_can_be_applied(self):
         violation, outcome = self.fix(edit("textkit/store.py", self.QUERY, self.MENDED), HAND_IN)
         self.assert_code(outcome, 0)
         self.assertEqual([record["stage"] for record in self.records("stage_completed")], ["analyze", "green"])
@@ -332,7 +332,7 @@ class TestFix(CheckTest):
         self.assertEqual([each for each in self.check(code=0)["violations"] if each["id"] == violation["id"]], [])
         self.assert_error(self.run_program("fix", violation["id"], "--dry-run"), "AF-GATE-171", violation["id"])
 
-    def test_a_model_that_has_not_fixed_it_may_not_end(self):
+    def test_does_not_end_before_the_violation_is_fixed(self):
         _, outcome = self.fix(
             HAND_IN,                                                                                # Nothing done.
             edit("textkit/store.py", "    " + self.QUERY, "    query = 1\n    " + self.QUERY), HAND_IN,            # Moved.
@@ -345,14 +345,14 @@ class TestFix(CheckTest):
         self.assertIn("still there", told[1])
         self.assertIn("no-print-statements", told[2])
 
-    def test_a_fix_that_breaks_a_test_is_none(self):
+    def test_a_fix_that_breaks_a_test_is_refused(self):
         _, outcome = self.fix(edit("textkit/store.py", self.QUERY, self.MENDED.replace("count FROM", "word FROM")), HAND_IN,
                               edit("textkit/store.py", "word FROM", "count FROM"), HAND_IN)
         self.assert_code(outcome, 0)
         self.assertEqual([gate["passed"] for gate in self.gates()], [False, True])
         self.assertIn("test_total_is_what_was_counted", self.gates()[0]["summary"])
 
-    def test_what_cannot_be_fixed_is_said_before_a_task_exists(self):
+    def test_an_unfixable_violation_is_reported_before_a_task_exists(self):
         self.make_project()
         violation = self.violation()
         arguments = ("--set", "llm.backend=replay", "--set", f"llm.transcript={self.folder / 'none.yaml'}")

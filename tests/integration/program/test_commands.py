@@ -72,13 +72,13 @@ class TestInit(ProgramTest):
         super().setUp()
         self.make_repository()
 
-    def test_makes_settings_that_git_keeps_and_tasks_that_it_does_not(self):
+    def test_settings_are_tracked_by_git_and_tasks_are_ignored(self):
         self.assert_code(self.run_program("init"), 0)
         self.assert_code(self.start("--exit-after", "intake"), 0)
         status = self.git("status", "--porcelain", "--untracked-files=all").split("\n")
         self.assertEqual([line for line in status if line], ["?? .agentforge/.gitignore", "?? .agentforge/config/settings.yaml"])
 
-    def test_settings_made_are_valid_and_hold_what_a_person_would_keep(self):
+    def test_created_settings_are_valid_and_useful(self):
         (self.repository / ".gitignore").write_text(".env\n")
         (self.repository / ".env").write_text("TOKEN=hush-hush-hush\n")
         self.run_program("init")
@@ -87,14 +87,14 @@ class TestInit(ProgramTest):
         self.assertIn("python, ", text)
         self.assertNotIn("Test User", text, "who commits is each one's own")
 
-    def test_says_what_it_found_out(self):
+    def test_reports_what_it_detected(self):
         self.git("remote", "add", "origin", "https://me:hush@github.com/acme/textkit.git")
         out = self.run_program("init").out
         for found in ("language  python", "branch    main; remote origin (github.com/acme/textkit)", "as Test User <test@example.invalid>"):
             self.assertIn(found, out)
         self.assertNotIn("hush", out)
 
-    def test_tells_each_folder_of_a_monorepo_and_what_comes_next(self):
+    def test_reports_each_folder_of_a_monorepo_and_the_next_steps(self):
         (self.repository / "web").mkdir()
         (self.repository / "web/package.json").write_text('{"name": "web", "dependencies": {"left": "1.0.0"}}')
         (self.repository / "web/package-lock.json").write_text('{"packages": {"node_modules/left": {}}}')
@@ -194,7 +194,7 @@ class TestStart(ProgramTest):
         self.assert_code(outcome, 0)
         self.assertEqual(self.run_program("status", self.task(), "--json").json["request"], REQUEST)
 
-    def test_a_relative_transcript_is_found_from_where_the_user_stands_also_on_resume(self):
+    def test_a_relative_transcript_is_found_from_the_current_folder_also_on_resume(self):
         (self.repository / "docs" / "words.yaml").write_text(TRANSCRIPT.read_text(encoding="utf-8"), encoding="utf-8")
         outcome = self.run_program("start", "--transcript", "words.yaml", "--approve", "intake", "--exit-after", "clarify", REQUEST,
                                    cwd=self.repository / "docs")
@@ -225,7 +225,7 @@ class TestStart(ProgramTest):
         self.assertEqual(len(set(re.findall(r"\b[0-9a-f]{64}\b", outcome.err))), 2, outcome)
         self.assertNotIn("attempt 2", outcome.err)
 
-    def test_a_stage_that_uses_up_its_time_ends_with_code_20(self):
+    def test_a_stage_timeout_exits_with_20(self):
         pipelines = self.repository / ".agentforge" / "pipelines"
         pipelines.mkdir(parents=True)
         (pipelines / "quick.yaml").write_text(yaml.safe_dump({"pipeline": {
@@ -238,7 +238,7 @@ class TestStart(ProgramTest):
         (self.repository / "mine.txt").write_text("mine\n")
         self.assertIn("mine.txt", self.start("--exit-after", "intake").err)
 
-    def test_uncommitted_changes_are_taken_along_as_a_commit_below_the_tasks(self):
+    def test_included_uncommitted_changes_become_a_commit_below_the_tasks(self):
         (self.repository / "mine.txt").write_text("mine\n")
         (self.repository / "README.md").write_text("changed\n")
         self.git("add", "README.md")
@@ -252,7 +252,7 @@ class TestStart(ProgramTest):
         self.assertNotIn("mine.txt", self.git("show", "--format=", "--name-only", branch).split())
         self.assertEqual(self.git("status", "--porcelain"), before[0])
 
-    def test_a_merge_left_unresolved_is_not_taken_along(self):
+    def test_an_unresolved_merge_is_not_included(self):
         blob = self.git("hash-object", "-w", "README.md").strip()
         listing = "".join(f"100644 {blob} {stage}\tREADME.md\n" for stage in (1, 2, 3))
         subprocess.run(["git", "-C", str(self.repository), "update-index", "--index-info"], input=f"0 {'0' * 40}\tREADME.md\n{listing}", text=True, check=True)
@@ -296,7 +296,7 @@ class TestLooking(ProgramTest):
         outcome = self.assert_code(self.run_program("status", "--state", "completed", "--json"), 0)
         self.assertEqual([t["task_id"] for t in outcome.json["tasks"]], [self.done])
 
-    def test_the_state_that_the_list_shows_is_the_one_that_it_can_be_filtered_by(self):
+    def test_status_filters_by_the_states_that_it_shows(self):
         for entry in self.run_program("status", "--json").json["tasks"]:
             listed = self.assert_code(self.run_program("status", "--state", entry["state"]), 0).out
             self.assertRegex(listed, rf"(?m)^. {entry['state']} .*{entry['task_id'][-8:]}$")
@@ -306,12 +306,12 @@ class TestLooking(ProgramTest):
         outcome = self.run_program("status", "--state", "compleetd")
         self.assert_error(outcome, "AF-CLI-001", "did you mean `completed`?", exit_code=2)
 
-    def test_status_of_a_state_that_no_task_has_counts_all_and_says_so(self):
+    def test_status_of_a_state_without_tasks_counts_all_and_says_so(self):
         outcome = self.assert_code(self.run_program("status", "--state", "failed"), 0)
         self.assertIn("Completed: 1    Waiting for you: 1", outcome.out)
         self.assertIn("No task is failed, and 2 are in another state", outcome.out)
 
-    def test_status_in_a_pipe_says_how_to_go_on(self):
+    def test_status_in_a_pipe_shows_the_next_command(self):
         for arguments in ((), (self.waiting,)):
             self.assertIn(f"agentforge approve {self.waiting[-8:]}", self.assert_code(self.run_program("status", *arguments), 0).out)
 
@@ -322,7 +322,7 @@ class TestLooking(ProgramTest):
         outcome = self.assert_code(self.run_program("status", self.done[-8:]), 0)
         self.assertIn(self.done, outcome.out)
 
-    def test_what_fits_two_tasks_is_refused_and_names_them(self):
+    def test_an_ambiguous_id_is_refused_and_names_the_matches(self):
         outcome = self.run_program("status", "task-")
         self.assertEqual(outcome.code, 1, outcome)
         self.assertIn(self.done, outcome.err)
@@ -354,7 +354,7 @@ class TestLooking(ProgramTest):
                 outcome = self.assert_code(self.run_program("inspect", self.done, "--step", "1", "--show", part), 0)
                 self.assertEqual(outcome.out.count("\n--- "), 1)
 
-    def test_inspect_of_an_unknown_step_says_which_there_are(self):
+    def test_inspect_of_an_unknown_step_lists_the_valid_ones(self):
         self.assert_error(self.run_program("inspect", self.done, "--step", "99"), "AF-CLI-012", "1 to 8")
 
     def test_inspect_of_a_step_zero_is_a_usage_error(self):
@@ -373,7 +373,7 @@ class TestLooking(ProgramTest):
         self.assertEqual(outcome.json["problems"], [])
         self.assertGreaterEqual(len(outcome.json["plugins"]), 25)
 
-    def test_doctor_checks_what_is_needed(self):
+    def test_doctor_checks_the_requirements(self):
         outcome = self.assert_code(self.run_program("doctor"), 0)
         for what in ("installation", "repository", "sandbox", "git", "configuration", "plugins", "model"):
             self.assertRegex(outcome.out, rf"(?m)^(ok|warning) +{what} ")
@@ -416,25 +416,25 @@ class TestApprovals(ProgramTest):
         stages = [{"name": name} for name in ("intake", "clarify", "analyze")]
         (folder / "short.yaml").write_text(yaml.safe_dump({"pipeline": {"name": "short", "description": "Short", "goal_type": "feature", "stages": stages, **changes}}))
 
-    def test_a_template_that_is_supervised_waits_after_each_stage_but_the_last(self):
+    def test_a_supervised_template_waits_after_each_stage_but_the_last(self):
         self.template(supervised=True)
         self.assert_code(self.start("--pipeline", "short"), 22)
         self.assertEqual(self.run_program("status", self.task(), "--json").json["current_stage"], "intake")
         self.assert_code(self.run_program("approve", self.task()), 22)
         self.assert_code(self.run_program("approve", self.task()), 0)
 
-    def test_a_dry_run_promises_the_approvals_that_are_asked(self):
+    def test_a_dry_run_lists_the_approvals_that_will_be_needed(self):
         self.template(supervised=True)
         for arguments in (("--pipeline", "short"), ("--supervised", "--exit-after", "analyze")):
             with self.subTest(arguments):
                 stages = self.assert_code(self.start("--dry-run", "--json", *arguments), 0).json["stages"]
                 self.assertEqual([(stage["name"], stage["approval"]) for stage in stages], [("intake", True), ("clarify", True), ("analyze", False)])
 
-    def test_a_dry_run_promises_the_approval_of_a_last_stage_that_is_named(self):
+    def test_a_dry_run_lists_the_approval_of_a_named_last_stage(self):
         stages = self.assert_code(self.start("--dry-run", "--json", "--approve", "clarify", "--exit-after", "clarify"), 0).json["stages"]
         self.assertEqual([stage["approval"] for stage in stages], [False, True])
 
-    def test_approve_of_one_stage_waits_there_only(self):
+    def test_approve_with_one_stage_waits_only_there(self):
         self.assert_code(self.start("--approve", "clarify", "--exit-after", "analyze"), 22)
         self.assertEqual(self.run_program("status", self.task(), "--json").json["current_stage"], "clarify")
         self.assert_code(self.run_program("approve", self.task(), "--json"), 0)
@@ -477,20 +477,20 @@ class TestApprovals(ProgramTest):
             self.assert_error(self.run_program(*arguments), "AF-CLI-001", "is empty", exit_code=2)
         self.assertEqual(self.run_program("status", self.task(), "--json").json["status"], "awaiting_approval")
 
-    def test_there_is_nothing_to_approve_in_a_finished_task(self):
+    def test_a_finished_task_has_nothing_to_approve(self):
         self.start("--exit-after", "intake")
         for arguments in (("approve",), ("reject",)):
             self.assert_error(self.run_program(*arguments, self.task()), "AF-ORCH-043")
         self.assert_error(self.run_program("feedback", self.task(), "x"), "AF-ORCH-043")
 
-    def test_resume_without_a_decision_waits_on_and_says_that_it_records_no_longer(self):
+    def test_resume_without_a_decision_keeps_waiting_and_says_that_recording_ended(self):
         recording = self.folder / "recording.yaml"
         self.start("--approve", "intake", "--exit-after", "clarify", "--record", recording)
         outcome = self.assert_code(self.run_program("resume", self.task()), 22)
         self.assertIn(f"--set llm.record={recording}", outcome.err)
         self.assertNotIn("llm.record", self.run_program("resume", self.task(), "--set", f"llm.record={recording}").err)
 
-    def test_a_recording_that_cannot_be_written_is_told_before_a_model_is_asked(self):
+    def test_an_unwritable_recording_is_reported_before_a_model_call(self):
         for more in ((), ("--dry-run",)):
             self.assert_error(self.start("--record", self.folder / "nowhere" / "recording.yaml", *more), "AF-LLM-110", "nowhere")
         self.assertEqual(self.tasks(), [])
@@ -519,7 +519,7 @@ class TestAdvice(ProgramTest):
     def short(self):
         return self.task()[-8:]
 
-    def test_an_approval_that_was_given_is_not_asked_for_again_and_resume_takes_it_up(self):
+    def test_a_given_approval_is_not_requested_again_and_resume_uses_it(self):
         self.assert_code(self.start("--approve", "spec"), 22)
         self.assert_code(self.run_program("approve", self.short(), "--no-resume"), 0)
         listed = self.assert_code(self.run_program("list"), 0).out
@@ -530,7 +530,7 @@ class TestAdvice(ProgramTest):
         self.assert_error(self.run_program("apply", self.short()), "AF-CLI-050", f"has your answer and has not continued yet: agentforge resume {self.short()}")
         self.assert_code(self.run_program("resume"), 0)
 
-    def test_every_view_of_an_answered_task_says_so(self):
+    def test_every_view_shows_that_a_task_is_answered(self):
         self.assert_code(self.start("--approve", "spec"), 22)
         self.assertEqual(self.run_program("list", "--state", "awaiting_approval", "--json").json["total"], 1)
         self.assert_code(self.run_program("approve", self.short(), "--no-resume"), 0)
@@ -543,7 +543,7 @@ class TestAdvice(ProgramTest):
             self.assert_error(self.run_program(command, self.short()), code, rest)
         self.assert_error(self.run_program("resolve", self.short(), "Yes"), "AF-ESC-091", rest)
 
-    def test_an_answer_that_cannot_be_used_is_named_where_the_task_is_shown(self):
+    def test_views_of_a_task_name_an_unusable_answer(self):
         self.assert_code(self.start("--approve", "spec"), 22)
         asked = self.records("approval_requested")[0]["approval_id"]
         (self.repository / ".agentforge" / "escalations" / f"{asked}.resolution.yaml").write_text("approved: perhaps\n", encoding="utf-8")
@@ -563,7 +563,7 @@ class TestAdvice(ProgramTest):
         self.run_program(*command.group().split()[1:])
         self.assertGreater(len(self.steps()), 3)
 
-    def test_commands_name_the_repository_as_the_call_did(self):
+    def test_suggested_commands_name_the_repository_as_on_the_command_line(self):
         self.assert_code(self.start("--approve", "spec"), 22)
         elsewhere = self.folder / "else where"
         elsewhere.mkdir()
@@ -573,16 +573,16 @@ class TestAdvice(ProgramTest):
         self.assertIn(command + "\n", shown)
         self.assert_error(self.run_program("-C", place, "apply", self.short(), cwd=elsewhere), "AF-CLI-050", command)
 
-    def test_an_artifact_that_has_no_stage_to_go_back_to_says_that_reject_ends_the_task(self):
+    def test_the_first_artifact_says_that_reject_ends_the_task(self):
         self.assert_code(self.start("--approve", "spec"), 22)
         self.assertRegex(self.run_program("status", self.short()).out, rf"agentforge reject {self.short()} +# ends the task\n")
 
-    def test_resuming_a_task_that_has_ended_says_so_first(self):
+    def test_resuming_an_ended_task_says_so_first(self):
         self.assert_code(self.start(), 0)
         again = self.assert_code(self.run_program("resume", self.short()), 0)
         self.assertIn(f"agentforge: nothing to resume: task {self.short()} is completed.", again.err)
 
-    def test_resume_takes_the_only_task_that_waits_where_none_can_go_on(self):
+    def test_resume_takes_the_only_waiting_task_if_none_can_continue(self):
         self.assert_code(self.start("--approve", "spec"), 22)
         again = self.assert_code(self.run_program("resume"), 22)
         self.assertIn(f"agentforge approve {self.short()}", again.out)
@@ -590,7 +590,7 @@ class TestAdvice(ProgramTest):
         answer.write_text("approved: true\nfeedback: x\n")
         self.assert_error(self.run_program("resume"), "AF-ESC-005", "contradicts")
 
-    def test_what_fits_no_task_lists_how_the_newest_stand(self):
+    def test_an_unknown_id_lists_the_newest_tasks_and_their_states(self):
         self.assert_error(self.run_program("resume"), "AF-CLI-190", "no task was started here", "agentforge start")
         self.assert_code(self.start(), 0)
         self.assert_error(self.run_program("pause"), "AF-CLI-190", f"{self.short()} (completed): {REQUEST}")
@@ -620,7 +620,7 @@ class TestEscalations(ProgramTest):
         self.ask()
         self.assertIn(QUESTION, self.run_program("escalations", "list").out)
 
-    def test_an_answer_goes_into_the_artifact_and_the_task_goes_on(self):
+    def test_an_answer_goes_into_the_artifact_and_the_task_continues(self):
         self.ask()
         self.assert_code(self.run_program("resolve", self.question["id"], "Yes, digits stay"), 0)
         answered = self.clarification()["questions"][0]
@@ -638,18 +638,18 @@ class TestEscalations(ProgramTest):
         self.assertEqual(self.run_program("resolve", self.question["id"], "--abort").code, 23)
         self.assertEqual(self.run_program("status", self.task(), "--json").json["status"], "aborted")
 
-    def test_the_first_answer_counts(self):
+    def test_the_first_answer_wins(self):
         self.ask()
         self.run_program("resolve", self.question["id"], "Yes", "--no-resume")
         self.assert_error(self.run_program("resolve", self.question["id"], "No"), "AF-ESC-004", "has your answer and has not continued yet")
 
-    def test_an_end_that_is_only_answered_says_how_the_task_ends(self):
+    def test_abort_without_resume_says_how_to_end_the_task(self):
         self.ask()
         outcome = self.assert_code(self.run_program("resolve", self.question["id"], "--abort", "--no-resume"), 0)
         self.assertIn(f"The task ends with: agentforge resume {self.task()[-8:]}", outcome.out)
         self.assertEqual(self.run_program("resume", self.task()).code, 23)
 
-    def test_an_answer_and_the_end_of_the_task_exclude_each_other(self):
+    def test_an_answer_and_abort_exclude_each_other(self):
         self.ask()
         self.assert_error(self.run_program("resolve", self.question["id"], "Yes", "--abort"), "AF-CLI-001", "--abort", exit_code=2)
         self.assertEqual(len(self.run_program("escalations", "list", "--json").json["escalations"]), 1)
@@ -676,7 +676,7 @@ class TestEscalations(ProgramTest):
         partial.write_text(yaml.safe_dump(answer))
         partial.rename(folder / (asked.stem + ".resolution.yaml"))
 
-    def test_wait_goes_on_when_the_file_appears(self):
+    def test_wait_continues_when_the_file_appears(self):
         transcript = self.folder / "doubtful.yaml"
         transcript.write_text(yaml.safe_dump(doubtful_transcript(), allow_unicode=True), encoding="utf-8")
         process = self.spawn("start", "--transcript", transcript, "--exit-after", "clarify", "--wait", REQUEST)

@@ -61,11 +61,11 @@ class TestSignals(ProgramTest):
         self.assertEqual(len(self.steps()), steps)
         self.assertIn(f"agentforge resume {self.task()[-8:]}", out)
 
-    def test_one_ctrl_c_lets_the_step_end_and_says_how_to_go_on(self):
+    def test_one_ctrl_c_finishes_the_step_and_says_how_to_resume(self):
         process = self.begin(lambda process: self.send(process, signal.SIGINT, heard=True))
         self.assert_saved(process, self.AT)
 
-    def test_two_end_it_within_the_step(self):
+    def test_two_ctrl_c_stop_within_the_step(self):
         def twice(process):
             self.send(process, signal.SIGINT, heard=True)
             self.send(process, signal.SIGINT, heard=False)
@@ -73,14 +73,14 @@ class TestSignals(ProgramTest):
 
         self.assert_saved(self.begin(twice), self.AT - 1)
 
-    def test_terminate_ends_it_within_the_step(self):
+    def test_sigterm_stops_within_the_step(self):
         def once(process):
             self.send(process, signal.SIGTERM, heard=False)
             return self.never()
 
         self.assert_saved(self.begin(once), self.AT - 1)
 
-    def test_a_terminal_that_is_gone_ends_it_within_the_step(self):
+    def test_a_closed_terminal_stops_within_the_step(self):
         def once(process):
             self.send(process, signal.SIGHUP, heard=False)
             return self.never()
@@ -116,7 +116,7 @@ class TestFromElsewhere(ProgramTest):
         self.assertEqual((self.journal()[-1]["type"], self.journal()[-1]["reason"]), ("task_paused", reason))
         self.assertFalse((self.task_folder() / "pause.request").exists())
 
-    def test_pause_does_not_wait_for_the_model_and_resume_goes_on(self):
+    def test_pause_does_not_wait_for_the_model_and_resume_continues(self):
         process = self.asking("start", "--exit-after", "intake", REQUEST)
         asked = self.assert_code(self.run_program("pause", self.task(), "--reason", "the machine is needed"), 0)
         self.assertIn(f"agentforge resume {self.task()[-8:]}", asked.out)
@@ -124,14 +124,14 @@ class TestFromElsewhere(ProgramTest):
         self.assertEqual(self.steps(), [])
         self.assert_code(self.run_program("resume", self.task(), "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}"), 0)
 
-    def test_a_second_request_makes_it_at_once(self):
+    def test_a_second_pause_stops_at_once(self):
         process = self.asking("start", "--exit-after", "intake", REQUEST)
         self.assert_code(self.run_program("pause", self.task(), "--after-step"), 0)
         self.assertIsNone(process.poll())
         self.assert_code(self.run_program("pause", self.task(), "--reason", "now"), 0)
         self.assert_paused(process, "now")
 
-    def test_within_200_ms(self):
+    def test_stops_within_200_ms(self):
         """The best of three: the machine that tests may be busy. The journal's last write says when it was saved."""
         taken = []
         for ask in (lambda process: self.run_program("pause", self.task()), lambda process: os.kill(process.pid, signal.SIGTERM),
@@ -169,7 +169,7 @@ class TestChildren(ProgramTest):
                 continue
         return found
 
-    def test_a_model_command(self):
+    def test_a_model_command_ends_with_the_program(self):
         model = self.folder / "model.sh"
         model.write_text(f"#!/bin/sh\ntrap '' TERM INT HUP\nsetsid sleep {self.seconds} &\nsleep {self.seconds}\n")
         model.chmod(0o755)
@@ -177,7 +177,7 @@ class TestChildren(ProgramTest):
             with self.subTest(end.name):
                 self.assert_gone_after(end, "--set", "llm.backend=cli", "--set", f"llm.command=[{model}]", count=2)
 
-    def test_a_command_of_a_gate(self):
+    def test_a_gate_command_ends_with_the_program(self):
         (self.repository / "tests" / "test_slow.py").write_text(
             "import signal, subprocess\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
             f"subprocess.Popen(['sleep', '{self.seconds}'], start_new_session=True)\nsubprocess.run(['sleep', '{self.seconds}'])\n")
@@ -218,7 +218,7 @@ class TestTaskOfARepository(ProgramTest):
     def resume(self, *arguments):
         return self.run_program("resume", self.task(), *arguments)
 
-    def test_the_settings_of_its_file_are_bound_like_the_projects(self):
+    def test_settings_in_its_task_file_need_trust_like_the_projects(self):
         for key, value in (("base_url", "http://evil.invalid/v1"), ("api_key_env", "GITHUB_TOKEN"), ("mode", "agentic")):
             with self.subTest(key):
                 before = (self.task_folder() / "task.yaml").read_bytes()
@@ -227,7 +227,7 @@ class TestTaskOfARepository(ProgramTest):
                 self.assertNotIn("AF-PLUG-044", self.resume("--trust").err)
                 (self.task_folder() / "task.yaml").write_bytes(before)
 
-    def test_what_the_user_started_it_with_goes_on(self):
+    def test_settings_given_by_the_user_at_start_still_apply(self):
         other = self.start("--exit-after", "intake", "--approve", "intake", "--deliver", "branch", "--set", "llm.base_url=http://127.0.0.1:9/v1", request="Another request")
         self.assert_code(other, 22)
         task = next(each for each in self.tasks() if "another" in each)

@@ -37,7 +37,7 @@ class TestCost(ProgramTest):
         path.write_text(text, encoding="utf-8")
         return path
 
-    def test_a_limit_pauses_the_task_and_a_higher_one_lets_it_go_on_without_asking_twice(self):
+    def test_a_limit_pauses_the_task_and_a_higher_one_resumes_without_repeating_calls(self):
         paused = self.ask("--set", f"cost.prices={self.write(PRICES)}", "--set", "limits.max_steps=1")
         self.assert_error(paused, "AF-COST-012", "limits.max_steps", f"agentforge resume {self.task()[-8:]} --set limits.max_steps=", exit_code=22)
         self.assertIn("AF-COST-012", self.run_program("status", self.task()).out)
@@ -58,7 +58,7 @@ class TestCost(ProgramTest):
         for word in (f"${calls * ONE_CALL / 1e6:.4f}", "requirements_analyst", "your own of 2026-11-01", "max_steps 50", f"as much as {as_tokens} uncached tokens"):
             self.assertIn(word, text)
 
-    def test_stats_add_the_tasks_up(self):
+    def test_stats_sum_the_tasks(self):
         self.assert_code(self.ask("--set", f"cost.prices={self.write(PRICES)}"), 0)
         self.assert_code(self.start("--exit-after", "intake"), 0)      # From a transcript.
         told = self.run_program("stats", "--json").json
@@ -90,7 +90,7 @@ class TestCost(ProgramTest):
         self.assertGreater(next(one for one in told["by_model"] if one["name"] == "replay")["waited_for_people_ms_per_ended_task"], 0)
         self.assertEqual(next(one for one in told["by_model"] if one["name"] == "scripted")["waited_for_people_ms_per_ended_task"], 0)
 
-    def test_stats_name_what_they_could_not_read(self):
+    def test_stats_name_unreadable_tasks(self):
         self.assert_code(self.ask("--set", f"cost.prices={self.write(PRICES)}"), 0)
         self.assert_code(self.run_program("repo", "add", "--name", "here"), 0)
         (self.repository / ".agentforge/tasks" / self.task() / "actions.yaml").write_text("")
@@ -100,7 +100,7 @@ class TestCost(ProgramTest):
         gone = self.run_program("stats", "--all", cwd=self.folder)
         self.assert_error(gone, "AF-DASH-011", exit_code=1)
 
-    def test_a_call_that_was_under_way_when_the_process_was_killed_is_counted_at_its_most(self):
+    def test_a_call_lost_in_a_kill_is_counted_at_its_maximum(self):
         answer, release, held = self.server.answer, threading.Event(), threading.Event()
 
         def hold_the_second(handler, body):
@@ -136,11 +136,11 @@ class TestCost(ProgramTest):
         for outcome in (done, self.run_program("status", self.task()), self.run_program("cost", self.task())):
             self.assertIn("unknown (no price for scripted)", outcome.out, outcome)
 
-    def test_a_limit_on_cost_with_an_unknown_price_is_refused_before_there_is_a_task(self):
+    def test_a_cost_limit_with_an_unknown_price_is_refused_before_a_task_exists(self):
         self.assert_error(self.ask("--set", "limits.max_cost_usd=1"), "AF-COST-014", "`scripted`", "cost.prices")
         self.assertEqual((self.tasks(), self.server.requests), ([], []))
 
-    def test_wrong_prices_and_limits_are_named_with_their_place(self):
+    def test_invalid_prices_and_limits_are_named_with_their_position(self):
         bad = self.write(PRICES.replace("output: 100", "outptu: 100"))
         self.assert_error(self.ask("--set", f"cost.prices={bad}"), "AF-COST-001", f"{bad}:4:", "did you mean `output`?".capitalize())
         settings = self.repository / ".agentforge" / "config" / "settings.yaml"

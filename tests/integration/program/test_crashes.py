@@ -57,7 +57,7 @@ class CrashTest(ProgramTest):
 class TestKilled(CrashTest):
     """Killed at chosen and at random moments."""
 
-    def test_killed_again_and_again_a_task_comes_to_the_same_tree(self):
+    def test_a_task_killed_repeatedly_reaches_the_same_tree(self):
         transcript = TRANSCRIPT
         chance = random.Random(20261121)
         process = self.begin(transcript)
@@ -77,7 +77,7 @@ class TestKilled(CrashTest):
         self.assert_code(self.start(), 0)
         self.assertEqual(self.delivered_tree(), tree)
 
-    def test_killed_at_a_record_a_task_comes_to_the_same_tree(self):
+    def test_a_task_killed_at_a_record_reaches_the_same_tree(self):
         transcript = self.write_transcript(short_transcript())
         self.assert_code(self.start(transcript=transcript), 0)
         tree, total = self.assert_ended_well(), len(self.journal())
@@ -113,7 +113,7 @@ class TestInterrupted(CrashTest):
         self.assertIsNone(process.poll())
         return process
 
-    def test_a_second_process_is_refused_and_told_who_holds_the_task(self):
+    def test_a_second_process_is_refused_and_names_the_holder(self):
         process = self.stopped_at(10)
         outcome = self.run_program("resume", self.task())
         self.assert_error(outcome, "AF-TASK-003", str(process.pid))
@@ -127,7 +127,7 @@ class TestInterrupted(CrashTest):
         self.stopped_at(10)
         self.assertGreaterEqual(len(self.assert_journal_verifies()), 10)
 
-    def test_one_interrupt_pauses_and_resume_goes_on(self):
+    def test_one_interrupt_pauses_and_resume_continues(self):
         process = self.stopped_at(25)
         os.kill(process.pid, signal.SIGINT)
         os.kill(process.pid, signal.SIGCONT)
@@ -196,7 +196,7 @@ class TestDamagedJournal(CrashTest):
         self.file.write_bytes(text.replace(self.task().encode(), b"task-20200101-other-00000000", 1))
         self.assert_error(self.run_program("inspect", self.task()), "AF-JRNL-")
 
-    def test_a_torn_tail_is_recovered_recorded_and_gone_on_from(self):
+    def test_a_torn_tail_is_recovered_and_recorded_and_the_task_continues(self):
         lines = self.unfinished()
         self.file.write_bytes(b"".join(lines[:-1]) + lines[-1][: len(lines[-1]) // 2])
         outcome = self.run_program("resume", self.task())
@@ -212,12 +212,12 @@ class TestDamagedJournal(CrashTest):
         self.assertIn("torn last line", outcome.out)
         self.assertEqual(self.file.read_bytes(), torn)
 
-    def test_a_lost_projection_is_made_again(self):
+    def test_a_lost_projection_is_rebuilt(self):
         (self.task_folder() / "state.yaml").unlink()
         outcome = self.assert_code(self.run_program("status", self.task(), "--json"), 0)
         self.assertEqual(outcome.json["status"], "completed")
 
-    def test_a_changed_projection_is_not_believed_by_resume(self):
+    def test_resume_does_not_trust_a_changed_projection(self):
         state = self.task_folder() / "state.yaml"
         state.write_text(state.read_text(encoding="utf-8").replace('"completed"', '"running"'), encoding="utf-8")
         self.assert_code(self.run_program("resume", self.task()), 0)

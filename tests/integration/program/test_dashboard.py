@@ -136,7 +136,7 @@ class TestDashboard(DashboardTest):
         artifact = client.json(f"/api/tasks/{task}/artifacts")["artifacts"][0]
         self.assertTrue(client.json(f"/api/tasks/{task}/artifacts/{artifact['phase']}/{artifact['name']}")["text"])
 
-    def test_a_damaged_journal_gives_no_other_figures_than_those_of_the_task(self):
+    def test_a_damaged_journal_affects_only_its_own_task(self):
         self.assert_code(self.start(), 0)
         journal = self.task_folder() / "actions.yaml"
         content = bytearray(journal.read_bytes())
@@ -159,7 +159,7 @@ class TestDashboard(DashboardTest):
         (self.task_folder() / "state.yaml").unlink()
         self.assertEqual(self.assert_code(self.run_program("stats", "--json"), 1).json["unreadable_tasks"], 1)
 
-    def test_a_task_that_cannot_be_read_at_all_is_unknown_for_status_and_the_api(self):
+    def test_an_unreadable_task_is_unknown_in_status_and_the_api(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
         before = self.begin("--port", "0")
         folder = self.task_folder()
@@ -179,7 +179,7 @@ class TestDashboard(DashboardTest):
         self.assertIn("Unknown: 1", self.run_program("status").out)
         self.assert_error(self.run_program("status", self.task()), "AF-JRNL-002")
 
-    def test_status_and_the_api_name_what_is_among_the_tasks_and_is_none(self):
+    def test_status_and_the_api_name_stray_files_among_the_tasks(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
         client = self.begin("--port", "0")
         begun = self.task_folder()
@@ -195,7 +195,7 @@ class TestDashboard(DashboardTest):
         wait_until(lambda: client.ask("GET", "/api/tasks?repo=other")[0] == 200, "the other repository")
         self.assertEqual(client.json("/api/tasks?repo=other")["problems"], [])
 
-    def test_a_task_that_cannot_be_read_waits_for_nobody(self):
+    def test_an_unreadable_task_is_not_waiting(self):
         self.assert_code(self.start("--approve", "intake"), 22)
         client = self.begin("--port", "0")
         self.assertEqual(self.run_program("status", "--json").json["counts"]["waiting"], 1)
@@ -243,7 +243,7 @@ class TestDashboard(DashboardTest):
             metrics = self.run_program("metrics", task, "--json").json
             self.assertEqual((cost["tokens_used"], cost["estimated_cost_usd"], metrics["tokens"]), (shown["cost"]["tokens_used"], shown["cost"]["estimated_cost_usd"], shown["cost"]["tokens_used"]))
 
-    def test_a_list_says_which_journal_does_not_verify(self):
+    def test_a_list_names_a_journal_that_does_not_verify(self):
         self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
         journal = self.task_folder() / "actions.yaml"
         journal.write_text(journal.read_text(encoding="utf-8").replace('"stage": "intake"', '"stage": "intakf"', 1), encoding="utf-8")
@@ -275,7 +275,7 @@ class TestDashboard(DashboardTest):
             for key, each in value.items():
                 self.assert_described(each, fields[key], schemas, place + "." + key)
 
-    def test_what_commands_answer_is_described(self):
+    def test_the_answers_of_commands_are_described(self):
         client = self.begin("--port", "0")
         self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
         document = client.json("/api/openapi.json")
@@ -312,7 +312,7 @@ class TestDashboard(DashboardTest):
             self.assertEqual((told["status"], told["steps"], told["input_tokens"] + told["output_tokens"], told["duration_ms"], told["artifact"]),
                              (phase["status"], phase["steps"]["total"], phase["tokens"], phase["duration_ms"], phase["artifact"] or ""))
 
-    def test_a_task_ends_with_the_artifact_that_was_shown(self):
+    def test_a_task_ends_with_the_shown_artifact(self):
         self.assert_code(self.start("--iterate-at", "spec"), 22)
         client = self.begin("--port", "0")
         task = self.task()
@@ -328,7 +328,7 @@ class TestDashboard(DashboardTest):
         pipeline = client.json(f"/api/tasks/{task}")["pipeline"]
         self.assertEqual((pipeline["exit_stage"], pipeline["progress"]), ("spec", 1))
 
-    def test_a_stage_that_is_no_exit_point_offers_no_exit(self):
+    def test_a_stage_that_is_not_an_exit_point_offers_no_exit(self):
         pipelines = self.repository / ".agentforge" / "pipelines"
         pipelines.mkdir(parents=True)
         change = {"replace": {"name": "intake", "exit_point": False}}
@@ -369,7 +369,7 @@ class TestDashboard(DashboardTest):
         self.assertEqual((shown["available_actions"], shown["continuation"]), ([], None))
         self.assertEqual(client.ask("POST", place + "/extend", {})[0], 409)
 
-    def test_a_task_that_is_started_there_outlives_the_dashboard(self):
+    def test_a_task_started_from_the_dashboard_outlives_it(self):
         self.environment["AGENTFORGE_LLM_BACKEND"] = "replay"
         self.environment["AGENTFORGE_LLM_TRANSCRIPT"] = str(TRANSCRIPT)
         client = self.begin("--port", "0")
@@ -396,7 +396,7 @@ class TestDashboard(DashboardTest):
         self.assertEqual((status, json.loads(text)["code"]), (404, "AF-TASK-017"), text)
         self.assertEqual(client.json(f"/api/tasks/{fork}/steps/1")["context_sent"]["sha256"], client.json(f"/api/tasks/{first}/steps/1")["context_sent"]["sha256"])
 
-    def test_updates_tell_each_record_and_what_was_missed(self):
+    def test_updates_contain_each_record_and_missed_ones(self):
         client = self.begin("--port", "0")
 
         stream = self.events_of(client)
@@ -416,7 +416,7 @@ class TestDashboard(DashboardTest):
         times = {record["seq"]: record["timestamp"] for record in records}
         self.assertEqual([data["at"] for _, data in seen if data["type"] != "process"], list(times.values()))
 
-    def test_repositories_and_tasks_that_come_and_go_are_told(self):
+    def test_added_and_removed_repositories_and_tasks_are_reported(self):
         other = self.make_repository("other")
         self.assert_code(self.start("--exit-after", "intake", cwd=other), 0)
         task = self.run_program("status", "--json", cwd=other).json["tasks"][0]["task_id"]
@@ -441,7 +441,7 @@ class TestDashboard(DashboardTest):
         self.next_change(stream, type="repository", repo="second", state="removed")
         self.assertEqual([each["name"] for each in client.json("/api/repositories")["repositories"]], ["textkit"])
 
-    def test_changes_are_told_where_the_system_tells_of_none(self):
+    def test_changes_are_reported_without_file_events(self):
         """The folder of the tasks comes after the dashboard, so it has to look by itself."""
         self.assertFalse((self.repository / ".agentforge" / "tasks").exists())
         client = self.begin("--port", "0")
@@ -455,7 +455,7 @@ class TestDashboard(DashboardTest):
         (self.folder / "away").rename(folder)
         self.next_change(stream, type="task_completed", task_id=self.task())
 
-    def test_a_second_one_says_that_the_port_is_in_use(self):
+    def test_a_second_dashboard_says_that_the_port_is_in_use(self):
         client = self.begin("--port", "0")
         self.assert_error(self.run_program("dashboard", "--port", client.port), "AF-DASH-030", "--port")
 
@@ -487,7 +487,7 @@ class TestDashboard(DashboardTest):
 class TestDashboardOfSets(DashboardTest, SetTest):
     """One request over several repositories, and tasks that wait for others."""
 
-    def test_a_set_is_shown_with_its_parts_and_the_same_as_by_status(self):
+    def test_a_set_is_shown_with_its_parts_as_in_status(self):
         client = self.begin("--port", "0")
         self.assertEqual(client.json("/api/sets"), {"sets": [], "problems": []})
         self.start_set("--set", "delivery.set_test=[\"false\"]")
@@ -504,7 +504,7 @@ class TestDashboardOfSets(DashboardTest, SetTest):
         self.assertEqual((here["sets"], everywhere["sets"]), ([shown], [shown]))
         self.assertIn(f"agentforge --repo schema resume {self.set_id()}", self.run_program("--repo", "schema", "status", schema["task_id"], cwd=self.folder).out)
 
-    def test_a_set_that_goes_on_is_told_to_who_listens(self):
+    def test_progress_of_a_set_is_sent_to_listeners(self):
         self.start_set("--set", "delivery.set_test=[\"false\"]")
         client = self.begin("--port", "0")
         stream = self.events_of(client)
@@ -519,7 +519,7 @@ class TestDashboardOfSets(DashboardTest, SetTest):
             phases += [told["state"]] if (told["type"], told["task_id"]) == ("set", self.set_id()) else []
         self.assertEqual(client.json("/api/sets")["sets"][0]["available_actions"], [])
 
-    def test_a_set_that_cannot_be_read_is_a_problem(self):
+    def test_an_unreadable_set_is_a_problem(self):
         client = self.begin("--port", "0")
         self.start_set("--set", "delivery.set_test=[\"false\"]")
         (self.sets()[0] / "set.yaml").write_text("set_id: [", encoding="utf-8")
@@ -539,7 +539,7 @@ class TestDashboardUnderAttack(DashboardTest):
         status, _, text = self.client.ask(method, path, body, **headers)
         return status, json.loads(text).get("code")
 
-    def test_rebinding_and_other_sites_get_nothing(self):
+    def test_dns_rebinding_and_other_sites_are_refused(self):
         self.assertEqual(self.refused("GET", "/api/tasks", Host="evil.example"), (421, "AF-DASH-001"))
         self.assertEqual(self.refused("GET", "/", Host=f"evil.example:{self.client.port}"), (421, "AF-DASH-001"))
         self.assertEqual(self.refused("GET", "/api/tasks", Origin="http://evil.example"), (403, "AF-DASH-002"))
@@ -548,12 +548,12 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertEqual(self.refused("POST", self.task_place + "/abort", b"{}", Content_Type="text/plain"), (400, "AF-DASH-006"))
         self.assertEqual(self.refused("OPTIONS", "/api/tasks", Origin=f"http://127.0.0.1:{self.client.port}"), (405, "AF-DASH-008"))
 
-    def test_it_listens_at_the_loopback_address_alone(self):
+    def test_listens_only_on_the_loopback_address(self):
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
         with socket.socket() as other, self.assertRaises(ConnectionRefusedError):
             other.connect(("127.0.0.2", self.client.port))
 
-    def test_the_token_works_once_and_is_nowhere_else(self):
+    def test_the_token_works_once_and_is_not_exposed(self):
         stranger = Client(self.client.port)
         for path in ("/", "/app.js", "/api/tasks", "/?token=" + self.token, "/?token=", "/?token=" + "0" * 64):
             status, headers, text = stranger.ask("GET", path)
@@ -568,7 +568,7 @@ class TestDashboardUnderAttack(DashboardTest):
         for file in logs.rglob("*") if logs.exists() else []:
             self.assertNotIn(self.token, file.read_text())
 
-    def test_what_others_wrote_stays_text(self):
+    def test_untrusted_text_is_never_markup(self):
         status, headers, text = self.client.ask("GET", "/api/tasks")
         self.assertEqual((status, headers["Content-Type"], headers["X-Content-Type-Options"]), (200, "application/json", "nosniff"))
         self.assertEqual(json.loads(text)["tasks"][0]["request"], HOSTILE)
@@ -605,7 +605,7 @@ class TestDashboardUnderAttack(DashboardTest):
             pass
         return data
 
-    def test_requests_that_are_too_large_too_slow_or_torn_cost_nobody_else_anything(self):
+    def test_oversized_slow_or_torn_requests_do_not_affect_other_clients(self):
         status, _, text = self.client.ask("POST", self.task_place + "/abort", b'{"reason": "' + b"x" * 600_000 + b'"}')
         self.assertEqual((status, json.loads(text)["code"]), (413, "AF-DASH-041"))
         torn = self.raw(self.head("POST", self.task_place + "/abort", "Content-Length: 100", f"Origin: http://{self.client.host}", "Content-Type: application/json") + b"{")
@@ -622,7 +622,7 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertRegex(self.read_all(self.raw(self.head("GET", "/" + "a" * 20_000, "Connection: close")))[:12], rb"^(HTTP/1\.[01] 4.*)?$")
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
 
-    def test_a_body_says_its_length_and_comes_whole_or_nothing_is_done(self):
+    def test_a_body_without_a_length_or_incomplete_is_refused(self):
         place = self.task_place + "/abort"
         given = (f"Origin: http://{self.client.host}", "Content-Type: application/json")
         for lines, body, code in ((("Transfer-Encoding: chunked",), b"5\r\n{\"re", b" 411 "), (("Transfer-Encoding: chunked",), b"0\r\n\r\n", b" 411 "),
@@ -635,7 +635,7 @@ class TestDashboardUnderAttack(DashboardTest):
             self.assertEqual(answer.count(b"HTTP/1.1"), 1, (lines, answer))
         self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
 
-    def test_a_head_that_cannot_be_read_is_answered_with_a_problem_document(self):
+    def test_an_unreadable_head_is_answered_with_a_problem_document(self):
         """No length, or one that is not a number; a header, an address, all of it too large; too many headers; no header at all."""
         place = self.task_place + "/abort"
         given = (f"Origin: http://{self.client.host}", "Content-Type: application/json")
@@ -653,7 +653,7 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
         self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
 
-    def test_a_head_of_100_lines_is_read_and_one_of_101_is_not(self):
+    def test_a_head_of_100_lines_is_accepted_and_one_of_101_is_refused(self):
         for lines, code in ((97, 200), (98, 431)):     # Beside the first one, the host and the cookie.
             answer = self.read_all(self.raw(self.head("GET", "/api/tasks", "Connection: close", *(f"X-{n}: 1" for n in range(lines - 1)))))
             self.assertEqual(int(answer.split()[1]), code, lines)
@@ -689,13 +689,13 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertIn(b"application/problem+json", head)
         self.assertEqual(json.loads(body)["code"], "AF-DASH-040")
 
-    def test_requests_that_come_together_are_answered_one_after_the_other(self):
+    def test_pipelined_requests_are_answered_in_order(self):
         cookie = f"Cookie: {self.client.cookie}"
         one = self.head("GET", "/api/stats", cookie)
         answer = self.read_all(self.raw(one + one + self.head("GET", "/api/stats", cookie, "Connection: close")))
         self.assertEqual(answer.count(b"HTTP/1.1 200 OK"), 3, answer[:400])
 
-    def test_the_tasks_of_another_user_are_not_shown_to_root_either(self):
+    def test_root_does_not_see_the_tasks_of_another_user(self):
         folder = self.repository / ".agentforge"
         if os.geteuid() == 0:
             os.lchown(folder, 12345, 12345)
@@ -708,7 +708,7 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertEqual(client.json("/api/tasks")["tasks"], [])
         self.assertEqual(client.ask("GET", self.task_place)[0], 404)
 
-    def test_nothing_of_a_repository_that_is_left_out_is_read_or_run(self):
+    def test_excluded_repositories_are_not_read_or_run(self):
         folder = self.repository / ".agentforge"
         (folder / "escalations").mkdir(exist_ok=True)
         (folder / "escalations" / "strange.yaml").write_text("id: [\n")
@@ -722,12 +722,12 @@ class TestDashboardUnderAttack(DashboardTest):
             status, _, body = client.ask("GET", place)
             self.assertEqual((status, json.loads(body)["code"]), (403, "AF-DASH-010"), place)
 
-    def test_the_version_in_the_answer_is_the_servers_own(self):
+    def test_the_version_in_the_answer_is_that_of_the_server(self):
         for line in ("GET /api/stats FOO/1.1", "GET /api/stats HTTP/3.0", "GET http://evil.example/api/stats HTTP/1.1"):
             answer = self.read_all(self.raw(line.encode() + self.head("GET", "/", "Connection: close").split(b"HTTP/1.1", 1)[1]))
             self.assertRegex(answer[:12], rb"^HTTP/1\.1 [45]0", line)
 
-    def test_a_client_that_does_not_read_costs_the_others_nothing(self):
+    def test_a_client_that_does_not_read_does_not_affect_others(self):
         idle = []
         for _ in range(31):
             connection = socket.socket()
@@ -779,7 +779,7 @@ class TestDashboardUnderAttack(DashboardTest):
             length = struct.unpack(">H", self.receive(connection, 2))[0]
         return head[0] & 15, self.receive(connection, length)
 
-    def test_a_web_socket_is_for_the_page_alone_and_takes_no_frame_that_is_large_unmasked_or_unfinished(self):
+    def test_a_web_socket_accepts_only_the_page_and_well_formed_frames(self):
         for origin in ("http://evil.example", "null", None):
             self.assertIn(b" 403 ", self.upgrade(origin)[1] + b" ", origin)
         connection, answer = self.upgrade(f"http://{self.client.host}")
@@ -805,7 +805,7 @@ class TestDashboardUnderAttack(DashboardTest):
             self.assertEqual(connection.recv(1), b"", "it is closed in order, not reset")
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
 
-    def test_a_web_socket_that_comes_back_gets_what_it_missed(self):
+    def test_a_reconnected_web_socket_receives_missed_events(self):
         origin = f"http://{self.client.host}"
         connection, _ = self.upgrade(origin)
         seen = json.loads(self.frame(connection)[1])["id"]
@@ -899,7 +899,7 @@ class Chromium:
 
 
 class TestDashboardInABrowser(DashboardTest):
-    def test_the_page_shows_a_task_and_follows_it_without_a_word_on_the_console(self):
+    def test_the_page_shows_and_follows_a_task_without_console_messages(self):
         self.assert_code(self.start("--exit-after", "intake", request=HOSTILE), 0)
         self.spawn_dashboard("--port", "0")
         browser = Chromium(self)

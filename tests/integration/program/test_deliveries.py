@@ -37,7 +37,7 @@ class DeliveriesTest(ProgramTest):
 class TestBranchWithHooks(DeliveriesTest):
     """One task, delivered through a hook and a signature, then rebased, applied, archived (a run takes seconds, so they are steps of one)."""
 
-    def test_the_whole_way(self):
+    def test_a_task_becomes_a_signed_branch_through_hooks(self):
         self.make_repository()
         self.script(self.repository / ".git/hooks/pre-commit", HOOK.format(checkout=self.repository))
         self.git("config", "commit.gpgsign", "true")
@@ -123,7 +123,7 @@ class TestInterruptedApply(DeliveriesTest):
         return {str(path.relative_to(self.repository)): path.read_bytes() for path in sorted(self.repository.rglob("*"))
                 if path.is_file() and path.relative_to(self.repository).parts[0] not in (".git", ".agentforge")}
 
-    def test_a_disk_without_room_changes_nothing(self):
+    def test_a_full_disk_changes_nothing(self):
         limited = ["prlimit", "--fsize=100000", *self.command("apply", self.task())]
         done = subprocess.run(limited, cwd=self.repository, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         self.assertNotEqual(done.returncode, 0, done.stderr)
@@ -131,7 +131,7 @@ class TestInterruptedApply(DeliveriesTest):
         self.assert_code(self.run_program("apply", self.task()), 0)
         self.assertTrue((self.repository / "textkit" / "slug.py").exists())
 
-    def test_a_killed_one_is_finished_by_the_next(self):
+    def test_the_next_apply_finishes_a_killed_one(self):
         expected = None
         for delay in range(0, 60, 3):
             process = self.spawn("apply", self.task())
@@ -153,7 +153,7 @@ class TestInterruptedApply(DeliveriesTest):
 
 
 class TestRefusal(DeliveriesTest):
-    def test_what_a_hook_refuses_goes_back_to_the_developer_with_its_words(self):
+    def test_a_hook_failure_goes_back_to_the_developer_with_its_output(self):
         self.make_repository()
         self.script(self.repository / ".git/hooks/pre-commit", "#!/bin/sh\ngit diff --cached --name-only | grep -q slug.py || exit 0\necho 'slug.py:1: no licence line' >&2\nexit 1\n")
         outcome = self.start(transcript=short_transcript())     # The transcript has no answer for the second visit.
@@ -165,7 +165,7 @@ class TestRefusal(DeliveriesTest):
 
 
 class TestPatch(DeliveriesTest):
-    def test_files_are_a_patch_that_git_takes_and_nothing_in_git(self):
+    def test_the_type_files_writes_a_patch_that_git_applies_and_leaves_git_unchanged(self):
         self.make_repository()
         outcome = self.assert_code(self.start("--deliver", "files", transcript=short_transcript()), 0)
         self.assertEqual(self.branches(), ["refs/heads/main"])
@@ -185,7 +185,7 @@ class TestRequest(DeliveriesTest):
         self.assert_error(self.start("--deliver", "pr"), "AF-CLI-053", "origin")
         self.assertEqual(self.tasks(), [])
 
-    def test_a_type_that_is_none_is_refused(self):
+    def test_an_unknown_type_is_refused(self):
         self.make_repository()
         self.assert_error(self.start("--deliver", "zip"), "AF-CLI-001", "commit, branch, files", exit_code=2)
 
@@ -217,7 +217,7 @@ class TestSignedUncommittedWithSubmodule(DeliveriesTest):
         self.git("commit", "-q", "-m", "Use the library")
         return self.git("rev-parse", "HEAD:parts/library").strip()
 
-    def test_the_whole_way(self):
+    def test_a_task_on_uncommitted_changes_with_a_submodule_is_delivered_signed(self):
         self.make_repository()
         gitlink = self.add_submodule()
         key = self.folder / "key"
@@ -262,7 +262,7 @@ class TestFilesThatActLater(DeliveriesTest):
 
     WORKFLOW = ".github/workflows/tests.yml"
 
-    def test_a_task_about_one_waits_once_and_delivers_it(self):
+    def test_a_task_about_an_acting_file_waits_once_and_delivers_it(self):
         self.make_repository()
         transcript = short_transcript()
         specification = next(each for each in transcript["entries"] if each["stage"] == "spec" and any(one["name"] == "complete" and "requirements" in one["arguments"] for one in each["tool_calls"]))
@@ -343,7 +343,7 @@ class TestRepositoryThatNamesPrograms(DeliveriesTest):
             self.assertFalse(self.ran.exists(), self.ran.exists() and self.ran.read_text())
         self.assertEqual(len(self.tasks()), 2)
 
-    def test_doctor_asks_for_versions_where_no_file_of_the_repository_can_answer(self):
+    def test_doctor_reads_versions_without_running_files_of_the_repository(self):
         self.script(self.folder / "bin/git", '#!/bin/sh\n[ -x ./toolchain ] && ./toolchain\nexec /usr/bin/git "$@"\n')      # As rustup and yarn do with what a repository names.
         self.environment["PATH"] = f"{self.folder / 'bin'}:{self.environment['PATH']}"
         self.script(self.repository / "toolchain", self.program.read_text())
@@ -352,7 +352,7 @@ class TestRepositoryThatNamesPrograms(DeliveriesTest):
         self.git("--version")
         self.assertTrue(self.ran.exists(), "in the repository it runs")
 
-    def test_a_file_of_such_a_filter_is_refused_by_name(self):
+    def test_a_file_with_a_git_filter_is_refused_by_name(self):
         self.assert_code(self.start(transcript=short_transcript()), 0)
         self.plant(self.repository)
         (self.repository / "textkit" / "mine.py").write_text("MINE = 1\n")

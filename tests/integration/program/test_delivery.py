@@ -52,7 +52,7 @@ class TestDelivery(ProgramTest):
         self.assertNotIn("ok   step", self.outcome.out)
         self.assertIn("8/8 deliver", self.outcome.err)
 
-    def test_the_card_says_what_was_done_and_what_comes_next(self):
+    def test_the_summary_shows_what_was_done_and_the_next_command(self):
         short = self.task()[-8:]
         lines = re.sub(r"\d+(\.\d)? m?s\b|\d+ m \d\d s", "0 s", self.outcome.out).splitlines()
         self.assertEqual(lines[0], "Done: " + REQUEST)
@@ -65,7 +65,7 @@ class TestDelivery(ProgramTest):
         self.assertEqual(commands, [f"agentforge {name} {short}" for name in ("diff", "apply", "inspect")])
         self.assertEqual([line for line in lines if "recorded transcript" in line], [lines[-1]])
 
-    def test_progress_has_each_action_before_its_gates_and_no_failure_that_must_be(self):
+    def test_progress_shows_actions_before_gates_and_hides_expected_failures(self):
         progress = self.outcome.err
         self.assertRegex(progress, r"ok   step 12 +run_tests .*\n.*ok   gate tests +expected: 4 new tests fail\n")
         self.assertRegex(progress, r"FAIL step 18 +complete .*\n    FAIL gate green +tests/test_slug.py::")
@@ -75,13 +75,13 @@ class TestDelivery(ProgramTest):
         self.assertEqual(progress.count("skip gate"), 1, "a gate that has run is not called skipped")
         self.assertIn("task " + self.task()[-8:] + "  (pipeline implement)", progress)
 
-    def test_commands_that_read_take_the_newest_task(self):
+    def test_read_only_commands_default_to_the_newest_task(self):
         for command in ("diff", "inspect", "cost", "logs", "history", "metrics"):
             shown = self.assert_code(self.run_program(command), 0)
             self.assertIn(f"agentforge: task {self.task()[-8:]} (completed): {REQUEST}", shown.err)
             self.assertEqual(shown.out, self.run_program(command, self.task()).out)
 
-    def test_a_command_that_changes_something_takes_the_only_task_that_fits(self):
+    def test_a_changing_command_defaults_to_the_only_possible_task(self):
         shown = self.assert_code(self.run_program("apply", "--check"), 0)
         self.assertIn(f"agentforge: task {self.task()[-8:]} (completed)", shown.err)
         self.assert_error(self.run_program("pause"), "AF-CLI-190", "no task is running")
@@ -92,7 +92,7 @@ class TestDelivery(ProgramTest):
             self.assertIn(self.task()[-8:], self.assert_code(self.run_program(alias), 0).out)
         self.assertIn("  status, list, ps  ", self.run_program("--help").out)
 
-    def test_diff_has_colours_on_a_terminal_alone(self):
+    def test_diff_has_colours_only_on_a_terminal(self):
         shown = Terminal(self, "diff", lines=200, environment={"AGENTFORGE_PAGER": "cat"})
         shown.ended(0)
         self.assertEqual(shown.colour_of("+++ b/textkit/slug.py"), "default")
@@ -103,7 +103,7 @@ class TestDelivery(ProgramTest):
         self.assertNotIn(b"\x1b", plain.raw)
         self.assertNotIn("\x1b", self.run_program("diff").out)
 
-    def test_output_that_is_no_terminal_has_no_escape_sequences(self):
+    def test_output_to_a_pipe_has_no_escape_sequences(self):
         self.assertNotIn("\x1b", self.outcome.all)
         self.assertNotIn("\r", self.outcome.all)
 
@@ -145,7 +145,7 @@ class TestDelivery(ProgramTest):
         done = self.git("fsck", "--strict", "--full", check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 
-    def test_no_step_is_shown_less_than_there_is_room_for(self):
+    def test_contexts_use_the_available_room(self):
         steps = self.steps()
         self.assertEqual(len(steps), 27)
         for step in steps:
@@ -167,7 +167,7 @@ class TestDelivery(ProgramTest):
             self.assertGreater(len(shown[phase]), 5)
         self.assertNotIn(criteria[0], shown["analyze"])
 
-    def test_what_stays_over_a_run_comes_first(self):
+    def test_stable_context_parts_come_first(self):
         before = {}
         same = everything = 0
         for step, context in self.contexts():
@@ -178,12 +178,12 @@ class TestDelivery(ProgramTest):
             before[run] = context
         self.assertGreater(same / everything, 0.75)
 
-    def test_users_checkout_is_as_before(self):
+    def test_users_checkout_is_unchanged(self):
         for what, value in self.before.items():
             with self.subTest(what):
                 self.assertEqual(value, self.after[what])
 
-    def test_users_changes_are_named_as_left_out(self):
+    def test_users_changes_are_named_as_not_included(self):
         self.assertIn("uncommitted changes are not part of this task", self.outcome.err)
         for path in ("README.md", "textkit/words.py", "notes.txt"):
             self.assertIn(path, self.outcome.err)
@@ -193,7 +193,7 @@ class TestDelivery(ProgramTest):
         self.assertFalse((self.repository / ".git" / "worktrees").exists() and any((self.repository / ".git" / "worktrees").iterdir()))
         self.assertEqual([path for path in self.shared.state.rglob("*") if path.is_file()], [self.shared.state / "redaction.key"])
 
-    def test_every_yaml_file_is_read_by_a_yaml_reader(self):
+    def test_every_yaml_file_is_valid_yaml(self):
         files = sorted((self.repository / ".agentforge").rglob("*.yaml"))
         self.assertGreaterEqual(len(files), 12)
         for path in files:
@@ -216,7 +216,7 @@ class TestDelivery(ProgramTest):
         stages = {path.parent.name for path in (self.task_folder() / "artifacts" / "phases").rglob("*.yaml")}
         self.assertEqual(stages, {"intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"})
 
-    def test_what_a_role_may_not_write_was_refused_and_recorded(self):
+    def test_a_forbidden_write_was_refused_and_recorded(self):
         refused = [step for step in self.steps() if "is not allowed for" in step["result"]["summary"]]
         self.assertEqual([step["agent"]["role"] for step in refused], ["test_engineer", "software_developer"])
 
@@ -235,7 +235,7 @@ class TestDelivery(ProgramTest):
         for before, after in zip(records, records[1:]):
             self.assertEqual(after["prev"], before["hash"])
 
-    def test_every_step_can_be_shown_whole(self):
+    def test_every_step_can_be_shown_in_full(self):
         last = self.steps()[-1]["step"]
         for step in (1, 10, last):
             with self.subTest(step):
@@ -243,7 +243,7 @@ class TestDelivery(ProgramTest):
                 for part in ("--- system prompt", "--- context", "--- answer", "--- result"):
                     self.assertIn(part, shown.out)
 
-    def test_the_time_of_the_gates_is_told_with_and_without_mutants(self):
+    def test_gate_time_is_shown_with_and_without_mutants(self):
         told = self.run_program("inspect", self.task(), "--gates", "--json").json
         commands = [command for gate in told["gates"] for command in gate["commands"]]
         self.assertTrue({"mutants", "change-taken-back"} <= {command.get("purpose") for command in commands})
@@ -272,7 +272,7 @@ class TestDelivery(ProgramTest):
         self.assertEqual(shown.count(" completed "), 8, shown)
         self.assertIn(self.git("rev-parse", self.branch).strip(), shown)
 
-    def test_a_completed_task_is_not_run_again_by_resume(self):
+    def test_resume_does_not_rerun_a_completed_task(self):
         records = len(self.journal())
         outcome = self.run_program("resume", self.task())
         self.assert_code(outcome, 0)
@@ -285,7 +285,7 @@ class TestDelivery(ProgramTest):
 class TestPlaces(ProgramTest):
     """Where the program is started from makes no difference."""
 
-    def test_twice_in_a_row_from_a_subfolder_and_from_elsewhere_gives_the_same_tree(self):
+    def test_runs_from_a_subfolder_and_from_elsewhere_give_the_same_tree(self):
         self.make_repository()
         first = self.assert_code(self.start("--json", cwd=self.repository / "textkit"), 0)
         second = self.assert_code(self.start("--json", "-C", self.repository / "tests", cwd=self.folder), 0)
@@ -294,7 +294,7 @@ class TestPlaces(ProgramTest):
         self.assertEqual(len(self.tasks()), 2)
         self.assertEqual(len(self.branches()), 3)
 
-    def test_a_checkout_whose_name_has_spaces_and_letters_of_all_kinds_works(self):
+    def test_a_checkout_whose_path_has_spaces_and_unicode_works(self):
         self.make_repository("mein täxt & 'kit'")
         self.assert_code(self.start("--exit-after", "intake"), 0)
 

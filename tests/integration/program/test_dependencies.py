@@ -76,23 +76,23 @@ class TestTaskDependency(DependencyTest):
             self.assert_code(self.go_on("resume", waiting), 22)
         self.assertEqual(len(self.records("answer", waiting)), before)
 
-    def test_a_task_that_was_aborted_is_said_never_to_come(self):
+    def test_an_aborted_dependency_is_reported_as_never_available(self):
         other = self.other_task("--approve", "intake")
         waiting, _ = self.started(self.depending(tasks=[{"task_id": other, "required_stage": "spec"}]))
         self.assert_code(self.run_program("abort", other), 0)
         self.assert_error(self.go_on("resume", waiting), "AF-DEP-002", other, "aborted", exit_code=22)
 
-    def test_a_specification_that_ends_the_task_waits_for_nothing(self):
+    def test_a_task_that_ends_with_its_specification_does_not_wait(self):
         other = self.other_task("--approve", "intake")
         self.started(self.depending(tasks=[{"task_id": other, "required_stage": "spec"}]), 0, "--exit-after", "spec")
 
-    def test_a_task_that_there_is_not_is_the_specifications_fault(self):
+    def test_an_unknown_task_is_an_error_in_the_specification(self):
         outcome = self.start(transcript=self.depending(tasks=[{"task_id": "task-20260101-nothing-00000000", "required_stage": "spec"}]))
         self.assertNotEqual(outcome.code, 0)
         rejected = self.records("artifact_rejected")[0]
         self.assertIn("task-20260101-nothing-00000000", " ".join(rejected["errors"]))
 
-    def test_tasks_that_wait_for_one_another_are_refused_with_both_ids(self):
+    def test_tasks_that_wait_for_each_other_are_refused_with_both_ids(self):
         first = self.other_task("--approve", "intake")
         second, _ = self.started(self.depending(tasks=[{"task_id": first, "required_stage": "deliver"}]))
         file = self.folder / "circle.yaml"
@@ -101,7 +101,7 @@ class TestTaskDependency(DependencyTest):
         errors = " ".join(self.records("artifact_rejected", first)[0]["errors"])
         self.assertIn(f"task {first} waits for task {second}, and task {second} for task {first}", errors)
 
-    def test_a_circle_that_closes_after_both_specifications_were_accepted_fails_the_task(self):
+    def test_a_cycle_closed_after_both_specifications_were_accepted_fails_the_task(self):
         """Neither specification counts before a person has approved it, so no stage could be told of the circle."""
         first = self.other_task("--approve", "intake", "--approve", "spec")
         second, _ = self.started(self.depending(tasks=[{"task_id": first, "required_stage": "deliver"}]), 22, "--approve", "spec")
@@ -115,7 +115,7 @@ class TestTaskDependency(DependencyTest):
         self.assert_error(self.run_program("approve", *others, first), "AF-DEP-003", f"task {first} waits for task {second}, and task {second} for task {first}")
         self.assertEqual(self.records("task_failed", first)[0]["code"], "AF-DEP-003")
 
-    def test_a_task_that_waits_for_a_waiting_one_is_in_no_circle(self):
+    def test_waiting_for_a_waiting_task_is_not_a_cycle(self):
         first = self.other_task("--approve", "intake")
         second, _ = self.started(self.depending(tasks=[{"task_id": first, "required_stage": "deliver"}]))
         specification = entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]
@@ -150,7 +150,7 @@ class TestTaskOfAnotherRepository(DependencyTest):
     def waiting_for_the_other(self):
         return self.started(self.depending(tasks=[{"task_id": self.other, "required_stage": "spec", "repo": "data-layer"}]))
 
-    def test_its_stage_is_waited_for_and_its_commit_recorded(self):
+    def test_waits_for_its_stage_and_records_its_commit(self):
         waiting, outcome = self.waiting_for_the_other()
         self.assertIn(f"AF-DEP-001: waits for stage `spec` of task {self.other} of data-layer", outcome.err)
         self.assertNotIn("red", self.reached(waiting))
@@ -162,7 +162,7 @@ class TestTaskOfAnotherRepository(DependencyTest):
         self.assertEqual([(task["task_id"], task["repo"], task["required_stage"], task["commit"]) for task in met["tasks"]], [(self.other, "data-layer", "spec", commit)])
         self.assertEqual(len(self.records("delivered", waiting)), 1)
 
-    def test_tasks_of_two_repositories_that_wait_for_one_another_are_refused(self):
+    def test_tasks_of_two_repositories_that_wait_for_each_other_are_refused(self):
         waiting, _ = self.waiting_for_the_other()
         circle = self.answers(self.depending(tasks=[{"task_id": waiting, "required_stage": "deliver", "repo": "textkit"}]))
         self.assertNotEqual(self.run_program("--repo", "data-layer", "approve", *circle, self.other, cwd=self.folder).code, 0)
@@ -183,14 +183,14 @@ class TestExternalDependency(DependencyTest):
             self.git("tag", version, cwd=self.data)
         self.assert_code(self.run_program("repo", "add", self.data, "--name", "data-layer"), 0)
 
-    def test_the_newest_version_that_fits_is_taken_and_recorded(self):
+    def test_the_newest_matching_version_is_used_and_recorded(self):
         transcript = self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2.0"}])
         task, _ = self.started(transcript, 0)
         met, = self.records("dependencies_met", task)
         commit = self.git("rev-parse", "v1.10.0", cwd=self.data).strip()
         self.assertEqual(met["external"], [{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2.0", "tag": "v1.10.0", "commit": commit, "path": "contracts/user_events.yaml"}])
 
-    def test_agents_are_shown_what_was_found_but_for_the_one_that_writes_the_specification(self):
+    def test_all_agents_but_the_specification_author_see_the_dependency(self):
         task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2.0"}]), 0)
         shown = {step["phase"]: self.run_program("inspect", task, "--step", step["step"], "--show", "context").out for step in self.steps(task)}
         for stage in ("red", "green"):
@@ -198,12 +198,12 @@ class TestExternalDependency(DependencyTest):
                 self.assertIn(words, shown[stage])
         self.assertNotIn("resolved_dependencies", shown["spec"])
 
-    def test_without_a_version_it_is_what_the_repository_has_now(self):
+    def test_without_a_version_the_current_state_of_the_repository_is_used(self):
         task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "contracts/user_events.yaml"}]), 0)
         found = self.records("dependencies_met", task)[0]["external"][0]
         self.assertEqual((found["path"], found["tag"]), ("contracts/user_events.yaml", "v1.10.0"))
 
-    def test_what_the_repository_offers_is_what_was_said_when_it_was_added(self):
+    def test_a_repository_offers_what_was_declared_when_it_was_added(self):
         self.git("checkout", "-q", "-b", "next", cwd=self.data)
         (self.data / "offers").mkdir()
         (self.data / "offers" / "user_events.yaml").write_text("next", encoding="utf-8")
@@ -222,7 +222,7 @@ class TestExternalDependency(DependencyTest):
         found = self.records("dependencies_met", task)[0]["external"][0]
         self.assertEqual((found["path"], found["commit"]), ("offers/user_events.yaml", self.git("rev-parse", "next", cwd=self.data).strip()))
 
-    def test_a_version_that_there_is_not_pauses_the_task_until_it_is_there(self):
+    def test_a_missing_version_pauses_the_task_until_it_exists(self):
         task, outcome = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=3"}]))
         self.assertIn("AF-DEP-004", outcome.err, outcome)
         self.assertIn("none of its tags fits: v2.0.0-rc.1, v1.10.0, v1.2.0, v1.1.0", outcome.err)
@@ -230,13 +230,13 @@ class TestExternalDependency(DependencyTest):
         self.assert_code(self.go_on("resume", task), 0)
         self.assertEqual(self.records("dependencies_met", task)[0]["external"][0]["tag"], "v3.0.0")
 
-    def test_what_was_taken_once_stays(self):
+    def test_a_resolved_version_does_not_change(self):
         task, _ = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": "^1"}]), 22, "--approve", "red")
         self.git("tag", "v1.11.0", cwd=self.data)
         self.assert_code(self.go_on("approve", task), 0)
         self.assertEqual([each["external"][0]["tag"] for each in self.records("dependencies_met", task)], ["v1.10.0"])
 
-    def test_a_version_that_is_no_range_is_refused_in_a_given_specification(self):
+    def test_an_invalid_version_range_is_refused_in_a_given_specification(self):
         specification = entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]
         specification["dependencies"] = {"external": [{"repo": "data-layer", "artifact": "user_events", "version": "the newest"}]}
         file = self.folder / "spec.yaml"
@@ -245,12 +245,12 @@ class TestExternalDependency(DependencyTest):
         self.assert_error(outcome, "AF-EXT-001", "dependencies.external[0].version is \"the newest\"", "spec.yaml:")
         self.assertEqual(self.tasks(), [])
 
-    def test_tags_of_both_kinds_are_named_where_none_fits(self):
+    def test_tags_of_both_kinds_are_named_if_none_matches(self):
         self.git("tag", "user_events-1.0.0", cwd=self.data)
         _, outcome = self.started(self.depending(external=[{"repo": "data-layer", "artifact": "user_events", "version": ">=1.2"}]))
         self.assertIn("none of its tags fits: user_events-1.0.0; tags that do not name it do not count: v2.0.0-rc.1, v1.10.0, v1.2.0, v1.1.0", outcome.err)
 
-    def test_an_unknown_repository_is_the_specifications_fault(self):
+    def test_an_unknown_repository_is_an_error_in_the_specification(self):
         outcome = self.start(transcript=self.depending(external=[{"repo": "data-lair", "artifact": "user_events"}]))
         self.assertNotEqual(outcome.code, 0)
         self.assertIn("data-lair", " ".join(self.records("artifact_rejected")[0]["errors"]))

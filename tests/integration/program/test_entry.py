@@ -117,7 +117,7 @@ class TestFromSpec(EntryTest):
         self.assertEqual(self.stages(), ["red"])
         self.assert_error(self.run_program("diff", self.task(), "--artifact", "clarify"), "AF-CLI-164", "was skipped", "agentforge history")
 
-    def test_what_is_imported_is_kept_hashed_and_journaled(self):
+    def test_an_imported_artifact_is_stored_hashed_and_journaled(self):
         file = self.spec_file()
         self.assert_code(self.run_with(only(short_transcript(), "red"), "implement", "--from-spec", file, "--exit-after", "red", "Implement the slugs"), 0)
         imported = self.records("external_artifact_imported")[0]
@@ -145,12 +145,12 @@ class TestFromSpec(EntryTest):
         self.assertEqual(len(re.findall(r"^  \S+spec\.yaml:\d+", outcome.err, re.M)), 2, outcome)
         self.assertEqual(self.tasks(), [])
 
-    def test_a_dependency_on_something_that_is_no_task_is_refused(self):
+    def test_a_dependency_that_is_not_a_task_is_refused(self):
         broken = {**specification(), "dependencies": {"tasks": [{"task_id": "the other one", "required_stage": "deliver"}]}}
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(broken), "Implement"), "AF-EXT-001", "dependencies.tasks[0].task_id")
         self.assertEqual(self.tasks(), [])
 
-    def test_a_file_that_is_not_there_or_no_yaml_is_refused(self):
+    def test_a_missing_file_or_invalid_yaml_is_refused(self):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", "nowhere.yaml", "Implement"), "AF-BASE-010", "nowhere.yaml")
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("- a\n"), "Implement"), "AF-EXT-001", "not a map")
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file("a: [\n"), "Implement"), "AF-CONF-001", "spec.yaml:")
@@ -159,7 +159,7 @@ class TestFromSpec(EntryTest):
     def test_a_pipeline_that_takes_no_specification_says_so(self):
         self.assert_error(self.run_with(short_transcript(), "design", "--from-spec", self.spec_file(), "Design"), "AF-EXT-002", "design", "specification")
 
-    def test_what_is_given_twice_or_from_the_wrong_source_is_refused(self):
+    def test_a_duplicate_or_wrong_source_is_refused(self):
         file = self.repository / ".agentforge/pipelines/mine.yaml"
         file.parent.mkdir(parents=True)
         file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  accepts_external:\n    specification: {contract: specification, source: task_reference}\n"
@@ -171,7 +171,7 @@ class TestFromSpec(EntryTest):
             self.assert_error(self.run_with(short_transcript(), "implement", "--external", wrong, "Implement"), "AF-EXT-011", "NAME=FILE")
         self.assertEqual(self.tasks(), [])
 
-    def test_start_takes_what_is_given_over_the_words(self):
+    def test_start_prefers_given_files_to_the_request(self):
         outcome = self.assert_code(self.run_program("start", "--transcript", TRANSCRIPT, "--dry-run", "--json", "--from-spec", self.spec_file(), "Design a cache"), 0).json
         self.assertEqual((outcome["pipeline"], outcome["goal"]), ("implement", "implement"))
         self.assertEqual([stage["name"] for stage in outcome["stages"] if not stage["skipped"]], ["red", "green", "refactor", "deliver"])
@@ -193,12 +193,12 @@ class TestFromSpec(EntryTest):
 
 
 class TestSkipTo(EntryTest):
-    def test_a_task_begins_at_an_entry_point_with_what_it_needs(self):
+    def test_a_task_starts_at_an_entry_point_with_its_prerequisites(self):
         outcome = self.run_with(only(short_transcript(), "red"), "start", "--skip-to", "red", "--spec", self.spec_file(), "--exit-after", "red", REQUEST)
         self.assert_code(outcome, 0)
         self.assertEqual(self.stages(), ["red"])
 
-    def test_a_stage_that_lacks_what_it_builds_on_is_refused(self):
+    def test_a_stage_without_its_prerequisites_is_refused(self):
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "red"), "AF-EXT-006", "specification", "--from-spec")
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "green"), "AF-EXT-006", "not an entry point")
         self.assert_error(self.start("--pipeline", "implement", "--skip-to", "gren"), "AF-ORCH-041", "did you mean `green`", "its stages are intake, clarify, analyze, spec, red, green, refactor, deliver")
@@ -274,7 +274,7 @@ class TestFromTests(EntryTest):
         self.assert_code(self.implement(self.folder_of_tests(), "--exit-after", "green", transcript=transcript), 0)
         self.assertEqual(self.steps()[0]["result"]["status"], "failure")
 
-    def test_a_person_is_asked_where_an_imported_test_contradicts_the_specification(self):
+    def test_a_person_is_asked_if_an_imported_test_contradicts_the_specification(self):
         wrong = TESTS.replace('slugify("Hello, World!"), "hello-world"', 'slugify("Hello, World!"), "hello_world"')
         transcript = only(short_transcript(), "green", "refactor", "deliver")
         claim = {"to": "red", "tests": ["tests/test_slug.py::SlugifyTest::test_words_are_joined_by_hyphens_in_lower_case"], "criterion": "'Hello, World!' becomes 'hello-world'",
@@ -284,7 +284,7 @@ class TestFromTests(EntryTest):
         self.assertEqual(self.records("cycle_started"), [], outcome)
         self.assertIn("imported test_suite", self.records("stage_escalated")[0]["reason"])
 
-    def test_tests_that_pass_already_end_the_task_without_a_model_call(self):
+    def test_tests_that_already_pass_end_the_task_without_a_model_call(self):
         text = TESTS.replace('slugify("?!"), ""', '"", ""')
         outcome = self.assert_error(self.implement(self.folder_of_tests(text)), "AF-EXT-008", "empty_slug")
         self.assertEqual(self.steps(), [], outcome)
@@ -294,7 +294,7 @@ class TestFromTests(EntryTest):
     def test_tests_that_cannot_be_loaded_end_the_task(self):
         self.assert_error(self.implement(self.folder_of_tests(TESTS.replace("textkit.slug", "textkit.slog"))), "AF-EXT-008", "could not be loaded")
 
-    def test_a_test_whose_requirement_is_not_known_is_named(self):
+    def test_a_test_without_a_known_requirement_is_named(self):
         self.assert_error(self.implement(self.folder_of_tests(TESTS.replace("    # REQ-001\n    def", "    def"))), "AF-EXT-009", "test_words_are_joined_by_hyphens_in_lower_case")
 
     def test_a_test_of_a_requirement_that_the_specification_lacks_is_named(self):
@@ -305,7 +305,7 @@ class TestFromTests(EntryTest):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-tests", self.folder_of_tests(), "Implement"), "AF-EXT-003", "--from-spec")
         self.assertEqual(self.tasks(), [])
 
-    def test_what_is_no_test_is_refused(self):
+    def test_a_file_without_tests_is_refused(self):
         self.assert_error(self.implement(self.folder / "nowhere"), "AF-EXT-007", "nowhere")
         self.assert_error(self.implement("."), "AF-EXT-007", "whole repository")
         folder = self.folder_of_tests()
@@ -313,7 +313,7 @@ class TestFromTests(EntryTest):
         self.assert_error(self.implement(folder), "AF-EXT-007", "link")
         self.assertEqual(self.tasks(), [])
 
-    def test_a_killed_process_goes_on_where_it_was(self):
+    def test_a_killed_task_resumes_where_it_was(self):
         self.assert_code(self.implement(self.folder_of_tests(), "--approve", "red"), 22)
         self.assert_code(self.go_on("approve", self.task()), 0)
         self.assertEqual(self.stages(), ["green", "refactor", "deliver"])
@@ -338,7 +338,7 @@ class TestFromTask(EntryTest):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-task", "task-20990101-nothing", "Implement"), "AF-TASK-002")
         self.assertEqual(len(self.tasks()), 1)
 
-    def test_what_the_refusal_of_a_task_without_a_specification_advises_can_be_done(self):
+    def test_the_remedy_for_a_task_without_a_specification_works(self):
         """By its state: one that has ended is continued, one that waits is approved, one that was aborted has none any more."""
         self.assert_code(self.start("--pipeline", "design", "--iterate"), 22)
         task = self.task()
@@ -358,7 +358,7 @@ class TestFromTask(EntryTest):
         self.git("add", "-A")
         self.git("commit", "-q", "-m", message)
 
-    def test_a_specification_is_stale_where_a_file_that_it_names_was_changed_since(self):
+    def test_a_specification_is_stale_if_a_named_file_changed(self):
         self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
         self.commit("CHANGELOG.md", "# Changes\n", "Begin the changelog anew")
         rest = only(short_transcript(), "red", "green", "refactor", "deliver")
@@ -376,7 +376,7 @@ class TestFromTask(EntryTest):
         freshness = self.records("external_artifact_imported", task)[0]["freshness"]
         self.assertEqual((freshness["accepted"], [file["path"] for file in freshness["stale"]]), ("It only names the version", ["textkit/__init__.py"]))
 
-    def test_a_specification_is_stale_where_the_checkout_that_is_taken_along_differs(self):
+    def test_a_specification_is_stale_if_included_changes_differ(self):
         self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
         file = self.repository / "textkit/__init__.py"
         package = file.read_text(encoding="utf-8")
@@ -391,7 +391,7 @@ class TestFromTask(EntryTest):
         (self.repository / "NOTES.md").write_text("not named\n", encoding="utf-8")
         self.assert_code(self.run_with(rest, *implement, "--dry-run"), 0)
 
-    def test_a_specification_whose_commit_is_gone_counts_if_a_person_says_so(self):
+    def test_a_specification_whose_commit_is_gone_is_usable_if_confirmed(self):
         """Nobody can tell any more which of its files were changed."""
         self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
         base = self.git("rev-parse", "HEAD").strip()
@@ -408,7 +408,7 @@ class TestFromTask(EntryTest):
         self.assert_error(self.run_program("continue", design), "AF-ORCH-055", "is gone")
         self.assert_code(self.go_on("continue", design, "--extend-to", "red", "--accept-stale", "Only the message was rewritten"), 0)
 
-    def test_a_plan_of_the_loop_is_implemented_as_the_specification_that_it_is(self):
+    def test_a_plan_of_the_loop_is_implemented_as_a_specification(self):
         self.assert_code(self.start("--pipeline", "loop", "--exit-after", "plan", transcript=model.good()), 0)
         loop = self.task()
         self.assert_code(self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-task", loop, "Implement the plan"), 0)
@@ -423,7 +423,7 @@ class TestFromTask(EntryTest):
         pipeline = {"name": name, "description": "Ours", "goal_type": name, **more, "stages": [{"name": stage} for stage in stages]}
         file.write_text(yaml.safe_dump({"pipeline": pipeline}, sort_keys=False), encoding="utf-8")
 
-    def test_what_a_template_provides_is_what_the_next_task_begins_with(self):
+    def test_artifacts_that_a_template_provides_start_the_next_task(self):
         self.template("look", ["analyze"], {"continuation": {"prompt": "More", "next_pipeline": "mend", "provides": ["analysis"]}})
         self.template("mend", ["intake", "analyze", "spec"], {"accepts_external": {"findings": {"contract": "analysis", "skips_to": "spec"}}})
         self.assertIn("--pipeline mend --from-task", self.assert_code(self.start("--pipeline", "look"), 0).out)
@@ -432,7 +432,7 @@ class TestFromTask(EntryTest):
         task = next(name for name in self.tasks() if name != look)
         self.assertEqual(([each["artifact_type"] for each in self.records("external_artifact_imported", task)], self.stages(task=task)), (["findings"], ["spec"]))
 
-    def test_tests_that_a_task_provides_are_not_written_again(self):
+    def test_tests_that_a_task_provides_are_not_rewritten(self):
         """Each is traced as its task traced it, whatever its file says."""
         transcript = only(short_transcript(), "analyze", "red")
         self.assertNotIn("REQ-", str(entry(transcript, "red", 1)["tool_calls"]))
@@ -450,7 +450,7 @@ class TestFromTask(EntryTest):
         self.assertTrue(self.records("delivered", second))
         self.assert_code(self.run_program("replay", second), 0)
 
-    def test_tests_that_are_given_take_the_place_of_those_of_the_task(self):
+    def test_given_tests_replace_those_of_the_task(self):
         self.template("mytest", ["analyze", "red"], {"requires_external": {"specification": {"contract": "specification"}},
                                                      "continuation": {"prompt": "More", "next_pipeline": "implement", "provides": ["specification", "test_suite"]}})
         self.assert_code(self.run_with(only(short_transcript(), "analyze", "red"), "start", "--pipeline", "mytest", "--spec", self.spec_file(), "--exit-after", "analyze", REQUEST), 0)
@@ -478,7 +478,7 @@ class TestGoalPipelines(EntryTest):
         self.assert_error(self.start(request="Test the parser"), "AF-EXT-003", "specification")
         self.assertEqual(self.tasks(), [])
 
-    def test_document_analyzes_and_delivers_documents_alone(self):
+    def test_document_analyzes_and_delivers_only_documents(self):
         transcript = only(load_transcript(), "analyze", "deliver")
         self.assert_code(self.run_with(transcript, "document", "textkit/"), 0)
         self.assertEqual(self.stages(), ["analyze", "deliver"])
@@ -493,7 +493,7 @@ class TestGoalPipelines(EntryTest):
         self.assertEqual(plan("review", "Add a cache"), ["analyze"])
         self.assertEqual(self.run_program("pipelines", "show", "fix", "--json").json["exit"]["stage"], "green")
 
-    def test_whole_words_decide_a_goal(self):
+    def test_whole_words_determine_the_goal(self):
         for request, goal in (("Document the parser", "document"), ("Write documentation for the parser", "document"), ("the latest prefix of the documentary", "implement"),
                               ("Add tests beside the code", "test"), ("Add a test page", "implement")):
             with self.subTest(request):
@@ -546,7 +546,7 @@ class TestOverlays(EntryTest):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(yaml.safe_dump({"pipeline": {"name": "implement", "extends": "agentforge:implement", "changes": list(changes)}}, sort_keys=False), encoding="utf-8")
 
-    def test_a_project_leaves_a_shipped_stage_out(self):
+    def test_a_project_removes_a_shipped_stage(self):
         self.overlay({"remove": "refactor"})
         transcript = short_transcript()
         self.assert_code(self.run_with(only(transcript, "intake", "clarify", "analyze", "spec", "red", "green", "deliver"), "implement", REQUEST), 0)
@@ -601,7 +601,7 @@ class TestOverlays(EntryTest):
         told = self.run_program("pipelines", "show", "implement", "--origin", "--json").json["stages"]
         self.assertEqual([each["change"] for each in told if each["of_project"]], ["replaced"])
 
-    def test_a_replaced_stage_keeps_what_the_change_leaves_out(self):
+    def test_a_replaced_stage_keeps_unchanged_fields(self):
         before = self.run_program("pipelines", "show", "implement", "--json").json
         self.overlay({"replace": {"name": "refactor", "max_steps": 9}}, {"replace": {"name": "spec", "purpose": "To agree on it"}}, {"replace": {"name": "spec", "max_cycles": 2}})
         after = self.run_program("pipelines", "show", "implement", "--json").json
@@ -611,7 +611,7 @@ class TestOverlays(EntryTest):
         self.assertTrue(stages[1]["spec"]["iterate"])
         self.assert_code(self.start("--iterate", "--dry-run"), 0)
 
-    def test_a_replaced_stage_of_another_pipeline_keeps_what_that_one_says(self):
+    def test_a_stage_replaced_from_another_pipeline_keeps_its_fields(self):
         file = self.repository / ".agentforge/pipelines/design.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - replace: {name: spec, max_steps: 9}\n", encoding="utf-8")
@@ -654,7 +654,7 @@ class TestPage(EntryTest):
                 self.assertEqual(self.plan_of(shlex.split(re.sub(r"V-[0-9a-f]{12}", violation, command))[1:]), (goal, stages.split(", ")))
         self.assertEqual(self.tasks(), [])
 
-    def test_a_violation_that_is_not_here_is_named(self):
+    def test_an_unknown_violation_is_named(self):
         self.assert_error(self.run_program("fix", "V-04b31cde217a", "--transcript", TRANSCRIPT), "AF-GATE-171", "V-04b31cde217a")
         self.assertEqual(self.tasks(), [])
 
@@ -663,7 +663,7 @@ class TestPage(EntryTest):
              ("implement", "red green refactor deliver"), ("implement", "red green refactor deliver"), ("implement", "green refactor deliver"), ("test", "analyze red"), ("test", "analyze red"),
              ("implement", "red green refactor deliver"), ("mine", "spec"), ("mine", "intake analyze spec")]
 
-    def test_each_command_does_what_it_says(self):
+    def test_each_command_works_as_documented(self):
         tests = self.repository / "tests" / "oauth"
         tests.mkdir(parents=True)
         (tests / "test_slug.py").write_text(TESTS, encoding="utf-8")
@@ -689,7 +689,7 @@ class TestPage(EntryTest):
 
 
 class TestExitPoints(EntryTest):
-    def test_through_and_exit_after_end_with_a_verified_artifact_where_the_template_lets_them(self):
+    def test_through_and_exit_after_end_with_a_verified_artifact_at_exit_points(self):
         file = self.repository / ".agentforge/pipelines/implement.yaml"
         file.parent.mkdir(parents=True)
         file.write_text("pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - replace: {name: clarify, exit_point: false}\n", encoding="utf-8")
@@ -702,7 +702,7 @@ class TestExitPoints(EntryTest):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(yaml.safe_dump({"pipeline": {"name": "implement", "extends": "agentforge:implement", "changes": [{"replace": {"name": stage, "exit_point": False, **more}}]}}), encoding="utf-8")
 
-    def test_no_answer_ends_a_task_at_a_stage_that_is_no_exit_point(self):
+    def test_no_answer_ends_a_task_at_a_stage_that_is_not_an_exit_point(self):
         self.exitless("spec", iterate=True)
         self.assert_code(self.start("--iterate"), 22)
         self.assert_error(self.run_program("approve", self.task(), "--exit"), "AF-EXT-012", "`spec` is not an exit point")
@@ -711,12 +711,12 @@ class TestExitPoints(EntryTest):
         self.assert_error(self.run_program("resume", self.task()), "AF-ESC-067", "`spec` is not an exit point")
         self.assertEqual(self.records("task_completed"), [])
 
-    def test_no_continuation_ends_a_task_at_a_stage_that_is_no_exit_point(self):
+    def test_no_continuation_ends_a_task_at_a_stage_that_is_not_an_exit_point(self):
         self.exitless("red")
         self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
         self.assert_error(self.run_program("continue", self.task(), "--extend-to", "red"), "AF-EXT-012", "`red` is not an exit point")
 
-    def test_through_goes_beyond_a_default_exit(self):
+    def test_through_continues_past_a_default_exit(self):
         file = self.repository / ".agentforge/pipelines/mine.yaml"
         file.parent.mkdir(parents=True)
         file.write_text("pipeline:\n  name: mine\n  description: x\n  goal_type: mine\n  stages:\n    - {name: intake, default_exit: true}\n    - name: clarify\n    - name: analyze\n", encoding="utf-8")

@@ -108,7 +108,7 @@ class TestEveryCommand(ProgramTest):
             "repo remove": (("none",), 1),
         }
 
-    def test_each_is_run_and_answers_in_words_and_as_json(self):
+    def test_each_answers_in_text_and_json(self):
         grammar = self.run_program("help", "--json").json
         rows = self.commands()
         for leaf in leaves(grammar):
@@ -138,7 +138,7 @@ class TestInTheBackground(ProgramTest):
         model.chmod(0o755)
         return asked, ["--set", "llm.backend=cli", "--set", f"llm.command=[{model}]"]
 
-    def test_detached_start_tells_the_task_and_the_task_ends_by_itself(self):
+    def test_detached_start_prints_the_task_id_and_the_task_completes(self):
         outcome = self.assert_code(self.start("--exit-after", "intake", "--detach", "--json"), 0)
         task = outcome.json["task_id"]
         self.assertEqual((outcome.json["detached"], outcome.err), (True, ""))
@@ -148,7 +148,7 @@ class TestInTheBackground(ProgramTest):
         log = (self.task_folder(task) / "detached.log").read_text()
         self.assertEqual(json.loads(log)["status"], "completed")
 
-    def test_detached_start_says_what_kept_it_from_beginning(self):
+    def test_detached_start_reports_why_it_could_not_start(self):
         outcome = self.run_program("start", "--detach", "--transcript", self.folder / "nonexistent", REQUEST)
         self.assert_error(outcome, "AF-LLM-205")
         self.assertEqual(self.tasks(), [])
@@ -160,7 +160,7 @@ class TestInTheBackground(ProgramTest):
         self.wait_for_process_of(task)
         self.assertEqual(self.run_program("status", task, "--json").json["request"], REQUEST)
 
-    def test_pause_after_the_step_lets_it_end_and_is_journaled_with_its_reason(self):
+    def test_pause_after_the_step_finishes_it_and_journals_the_reason(self):
         self.environment["SCRIPTED_MODEL_KEY"] = KEY
         paused = []
 
@@ -212,7 +212,7 @@ class TestInTheBackground(ProgramTest):
         self.run_program("abort", self.task())
         process.communicate(timeout=60)
 
-    def test_attach_to_a_task_whose_process_died_says_how_to_go_on(self):
+    def test_attach_to_a_task_whose_process_died_says_how_to_resume(self):
         asked, model = self.hanging()
         process = self.spawn("start", "--exit-after", "intake", *model, REQUEST)
         wait_until(asked.exists, "the model to be asked")
@@ -239,7 +239,7 @@ class TestInTheBackground(ProgramTest):
         self.assertEqual(json.loads(logs[-1])["type"], "task_aborted")
         self.assertEqual(json.loads(watched[-1])["status"], "aborted")
 
-    def test_watched_list_shows_a_task_that_begins_and_one_that_is_killed(self):
+    def test_watched_list_shows_started_and_killed_tasks(self):
         process = self.spawn("status", "--watch", "--json")
         shown = lambda: [task["task_id"][-8:] + " " + condition for task in json.loads(process.stdout.readline())["tasks"] for condition in [task["status"] + " running" * task["running"]]]  # noqa: E731
         self.assertEqual(shown(), [])
@@ -256,7 +256,7 @@ class TestInTheBackground(ProgramTest):
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 23)
 
-    def test_interrupted_watch_says_so_by_its_exit_code(self):
+    def test_interrupted_watch_has_its_exit_code(self):
         process = self.spawn("status", "--watch")
         self.assertIn("AGENTFORGE STATUS", process.stdout.readline())
         process.send_signal(signal.SIGINT)
@@ -269,17 +269,17 @@ class TestTrial(ProgramTest):
         super().setUp()
         self.make_repository()
 
-    def test_dry_run_makes_nothing_and_names_the_stages(self):
+    def test_dry_run_creates_nothing_and_names_the_stages(self):
         outcome = self.assert_code(self.start("--dry-run", "--exit-after", "clarify", "--approve", "intake"), 0)
         self.assertRegex(outcome.out, r"(?s)intake .*then asks for approval\n.*clarify ")
         self.assertNotIn("analyze", outcome.out)
         self.assertFalse((self.repository / ".agentforge").exists())
         self.assert_nothing_delivered()
 
-    def test_dry_run_finds_what_a_start_would_find(self):
+    def test_dry_run_finds_the_errors_of_a_start(self):
         self.assert_error(self.start("--dry-run", "--exit-after", "specc"), "AF-ORCH-041", "spec")
 
-    def test_stream_has_an_object_a_line_and_ends_with_the_result(self):
+    def test_stream_has_one_object_per_line_and_ends_with_the_result(self):
         outcome = self.assert_code(self.start("--exit-after", "intake", "--output-format", "stream-json"), 0)
         lines = [json.loads(line) for line in outcome.out.splitlines()]
         types = [line["type"] for line in lines]
@@ -299,7 +299,7 @@ class TestTrial(ProgramTest):
 class TestPages(ProgramTest):
     """The pages that messages name."""
 
-    def test_help_shows_a_page_by_the_name_that_messages_use(self):
+    def test_help_shows_a_page_by_the_name_used_in_messages(self):
         self.assertEqual(self.assert_code(self.run_program("help", "docs/gates.md"), 0).out, (SOURCE / "docs/gates.md").read_text())
 
     def test_help_of_an_unknown_page_names_the_nearest(self):
@@ -320,7 +320,7 @@ class TestDefinitions(ProgramTest):
         (folder / "sketch.yaml").write_text(yaml.safe_dump(own))
         self.assertRegex(self.run_program("pipelines", "list").out, r"(?m)^sketch .*\[project\]$")
 
-    def test_a_pipeline_anywhere_is_checked_as_if_it_were_in_place(self):
+    def test_a_pipeline_outside_the_repository_is_validated_as_if_installed(self):
         file = self.folder / "sketch.yaml"
         own = yaml.safe_load((SOURCE / DESIGN).read_text())
         own["pipeline"]["name"] = "sketch"
@@ -390,33 +390,33 @@ class TestConfig(ProgramTest):
                 self.assert_error(self.run_program("config", "set", key, value), code, key)
         self.assertEqual(self.settings.read_text(), before)
 
-    def test_get_of_what_has_no_value_is_an_error_in_json_too(self):
+    def test_get_of_an_unset_key_is_an_error_in_json_too(self):
         self.assert_error(self.run_program("config", "get", "llm.model"), "AF-CONF-041", "llm.model")
         outcome = self.assert_code(self.run_program("config", "get", "llm.model", "--json"), 1)
         self.assertEqual(outcome.json["error"]["code"], "AF-CONF-041")
 
-    def test_a_limit_without_a_default_is_set_and_got(self):
+    def test_a_limit_without_a_default_can_be_set_and_read(self):
         self.assert_code(self.run_program("config", "set", "orchestration.cycle_limit", "5"), 0)
         self.assertEqual(self.assert_code(self.run_program("config", "get", "orchestration.cycle_limit"), 0).out, "5\n")
 
-    def test_get_of_a_limit_without_a_default_says_what_holds(self):
+    def test_get_of_a_limit_without_a_default_explains_the_effect(self):
         outcome = self.assert_error(self.run_program("config", "get", "orchestration.cycle_limit"), "AF-CONF-041", "orchestration.cycle_limit is not set", "by default as in the pipeline (3)")
         self.assertEqual(outcome.out, "")
 
-    def test_set_takes_an_empty_text_where_there_is_a_default_to_take_away(self):
+    def test_set_accepts_an_empty_text_to_clear_a_default(self):
         self.assert_code(self.run_program("config", "set", "delivery.co_author", ""), 0)
         self.assertEqual(self.run_program("config", "get", "delivery.co_author").out, "\n")
         before = self.settings.read_text()
         self.assert_error(self.run_program("config", "set", "llm.backend", ""), "AF-CLI-070", "llm.backend is empty", "--unset", exit_code=2)
         self.assertEqual(self.settings.read_text(), before)
 
-    def test_set_keeps_the_rights_of_the_file(self):
+    def test_set_keeps_the_permissions_of_the_file(self):
         for mode, level in ((0o600, "info"), (0o666, "debug")):      # The second is more than any umask leaves a new file.
             self.settings.chmod(mode)
             self.assert_code(self.run_program("config", "set", "log.level", level), 0)
             self.assertEqual(self.settings.stat().st_mode & 0o777, mode)
 
-    def test_lists_and_maps_are_set_got_and_taken_out(self):
+    def test_lists_and_maps_can_be_set_read_and_unset(self):
         self.settings.write_text("secrets:\n  files: [.env]   # ours\ngates:\n  # by folder\n  scopes:\n    web: node\n")
         self.assert_code(self.run_program("config", "set", "secrets.files", "[.env, key.pem]"), 0)
         self.assert_code(self.run_program("config", "set", "gates.scopes.services/api", "go"), 0)
@@ -425,7 +425,7 @@ class TestConfig(ProgramTest):
         self.assert_code(self.run_program("config", "set", "gates.scopes.web", "--unset"), 0)
         self.assertEqual(yaml.safe_load(self.settings.read_text())["gates"], {"scopes": {"services/api": "go"}})
 
-    def test_one_value_of_a_free_map_is_set_got_and_taken_out(self):
+    def test_one_value_of_a_free_map_can_be_set_read_and_unset(self):
         self.settings.write_text("llm:\n  settings:\n    temperature: 1  # warm\n")
         self.assert_code(self.run_program("config", "set", "llm.settings.top_p", "0.5"), 0)
         self.assertEqual(self.settings.read_text(), "llm:\n  settings:\n    temperature: 1  # warm\n    top_p: 0.5\n")
@@ -433,7 +433,7 @@ class TestConfig(ProgramTest):
         self.assert_code(self.run_program("config", "set", "llm.settings.top_p", "--unset"), 0)
         self.assertEqual(self.settings.read_text(), "llm:\n  settings:\n    temperature: 1  # warm\n")
 
-    def test_two_at_once_lose_nothing(self):
+    def test_concurrent_sets_lose_nothing(self):
         for first in (False, True):
             with self.subTest(first=first):
                 if first:
@@ -449,7 +449,7 @@ class TestConfig(ProgramTest):
         self.assert_code(self.run_program("config", "set", "llm.model", "m", "--user", cwd=self.home), 0)
         self.assertEqual(yaml.safe_load((self.home / ".agentforge/config.yaml").read_text()), {"llm": {"model": "m"}})
 
-    def test_set_says_where_the_value_is_not_in_force(self):
+    def test_set_reports_a_value_that_is_overridden(self):
         outcome = self.run_program("config", "set", "log.level", "info", environment={**self.environment, "AGENTFORGE_LOG_LEVEL": "debug"})
         self.assertIn("environment overrides it", outcome.err)
         self.assertIn("agentforge trust", self.run_program("config", "set", "llm.base_url", "http://localhost:1").err)
@@ -475,7 +475,7 @@ class TestConfig(ProgramTest):
         self.assertEqual(outcome.out, "info\n")
         self.assertIn("AGENTFORGE_LOG_LEVLE has no effect (unknown name); did you mean AGENTFORGE_LOG_LEVEL?", outcome.err)
 
-    def test_what_a_map_calls_a_token_is_hidden_in_the_list_only(self):
+    def test_a_token_in_a_map_is_hidden_only_in_the_list(self):
         self.settings.write_text("llm:\n  settings:\n    headers:\n      x-token: abc123\n")
         words = ("--trust", "config")
         self.assertIn("llm.settings.headers.x-token = (hidden)", self.run_program(*words, "show", "llm").out)

@@ -20,19 +20,19 @@ class TestExitCodes(ProgramTest):
         (folder / "mine.yaml").write_text(yaml.safe_dump({"pipeline": {"name": "mine", "description": "x", "goal_type": "implement", "stages": list(stages)}}))
         return "--pipeline", "mine"
 
-    def test_0_is_done(self):
+    def test_0_is_success(self):
         outcome = self.assert_code(self.start("--exit-after", "intake", "--json"), 0)
         self.assertEqual((outcome.json["exit_code"], outcome.json["status"]), (0, "completed"))
 
-    def test_1_is_failed_or_something_outside_is_missing(self):
+    def test_1_is_a_failure_or_a_missing_requirement(self):
         self.assert_error(self.run_program("start", "--transcript", self.folder / "none.yaml", REQUEST), "AF-LLM-205", exit_code=1)
         self.assert_error(self.run_program("status", "nobody"), "AF-TASK-002", exit_code=1)
 
-    def test_2_is_a_command_line_that_cannot_be_read(self):
+    def test_2_is_a_usage_error(self):
         self.assert_error(self.run_program("strat", REQUEST), "AF-CLI-001", "did you mean `agentforge start`?", exit_code=2)
         self.assertEqual(self.assert_code(self.run_program("status", "--jsn", "--json"), 2).json["error"]["code"], "AF-CLI-001")
 
-    def test_20_is_a_stage_out_of_time(self):
+    def test_20_is_a_stage_timeout(self):
         model = self.folder / "model.sh"
         model.write_text("#!/bin/sh\nexec sleep 60\n")
         model.chmod(0o755)
@@ -41,7 +41,7 @@ class TestExitCodes(ProgramTest):
         self.assert_code(outcome, 20)
         self.assertEqual((outcome.json["exit_code"], outcome.json["error"]["code"]), (20, "AF-ORCH-002"))
 
-    def test_21_is_a_limit_of_cycles(self):
+    def test_21_is_the_cycle_limit(self):
         hook = self.repository / ".git/hooks/pre-commit"
         hook.write_text("#!/bin/sh\ngit diff --cached --name-only | grep -q slug.py || exit 0\necho 'slug.py:1: no licence line' >&2\nexit 1\n")
         hook.chmod(0o755)
@@ -51,13 +51,13 @@ class TestExitCodes(ProgramTest):
         self.assertEqual((outcome.json["exit_code"], outcome.json["waiting_for"]), (21, "escalation"))
         self.assertIn("ESC-", outcome.json["waiting_id"])
 
-    def test_22_is_a_person_needed_and_23_what_a_person_refused(self):
+    def test_22_is_a_person_needed_and_23_a_rejection_by_a_person(self):
         outcome = self.assert_code(self.start("--approve", "intake", "--exit-after", "intake", "--json"), 22)
         self.assertEqual((outcome.json["exit_code"], outcome.json["waiting_for"]), (22, "approval"))
         outcome = self.assert_code(self.run_program("reject", self.task(), "--json"), 23)
         self.assertEqual((outcome.json["exit_code"], outcome.json["status"]), (23, "aborted"))
 
-    def test_22_is_a_limit_reached_too(self):
+    def test_22_is_also_a_reached_limit(self):
         outcome = self.assert_code(self.start("--set", "limits.max_steps=1", "--output-format", "stream-json"), 22)
         self.assertEqual(json.loads(outcome.out.splitlines()[-1])["exit_code"], 22)
 

@@ -56,7 +56,7 @@ class TestPluginThatEndsTheProcess(FaultyPluginTest):
     def test_quick_exit_of_a_plugin_is_an_error_that_names_it(self):
         self.ends_by("quick_exit")
 
-    def test_handler_that_a_plugin_leaves_to_exit_does_not_change_the_exit_code(self):
+    def test_atexit_handler_of_a_plugin_does_not_change_the_exit_code(self):
         self.install("ends_the_process")
         self.pipeline(self.faulty_stage(how="atexit"))
         self.assert_error(self.start_mine(), "FAULTY-1", exit_code=1)
@@ -67,7 +67,7 @@ class TestPluginThatEndsTheProcess(FaultyPluginTest):
     def test_capital_exit_of_a_plugin_is_an_error_that_names_it(self):
         self.ends_by("_Exit")
 
-    def test_exit_by_system_call_of_a_plugin_is_an_error_that_names_it(self):
+    def test_exit_system_call_of_a_plugin_is_an_error_that_names_it(self):
         self.ends_by("syscall")
 
     def test_execve_of_a_plugin_is_an_error_that_names_it(self):
@@ -76,12 +76,12 @@ class TestPluginThatEndsTheProcess(FaultyPluginTest):
     def test_execlp_of_a_plugin_is_an_error_that_names_it(self):
         self.ends_by("execlp")
 
-    def test_child_that_a_plugin_forks_becomes_another_program(self):
+    def test_child_forked_by_a_plugin_may_exec_another_program(self):
         self.install("ends_the_process")
         self.pipeline(self.faulty_stage(how="child"))
         self.assert_error(self.start_mine(), "FAULTY-7", exit_code=1)
 
-    def test_json_says_so_too(self):
+    def test_json_output_names_the_plugin_too(self):
         self.install("ends_the_process")
         self.pipeline(self.faulty_stage(how="exit"))
         outcome = self.assert_code(self.run_program("start", "--pipeline", "mine", "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}", "--json", REQUEST), 1)
@@ -100,7 +100,7 @@ class TestPluginThatEndsTheProcess(FaultyPluginTest):
         self.assertIn(where, again.stderr)
         self.assertEqual(self.records("task_resumed")[0]["ended_in"], where)
 
-    def test_exit_of_a_plugin_is_told_in_the_log_of_a_detached_run(self):
+    def test_exit_of_a_plugin_is_logged_in_a_detached_run(self):
         self.install("ends_the_process")
         self.pipeline(self.faulty_stage(how="exit"))
         self.assert_code(self.start_mine_detached(), 0)
@@ -110,7 +110,7 @@ class TestPluginThatEndsTheProcess(FaultyPluginTest):
     def start_mine_detached(self):
         return self.start("--pipeline", "mine", "--detach")
 
-    def test_nothing_is_left_behind_by_a_run_that_ends_by_itself(self):
+    def test_a_normal_run_leaves_nothing_behind(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
         self.assertFalse((self.task_folder() / "plugin_call").exists())
 
@@ -149,7 +149,7 @@ class TestPluginThatCannotBeLoaded(FaultyPluginTest):
     def assert_nothing_began(self):
         self.assertEqual(self.tasks(), [])
 
-    def test_stage_that_another_compiler_built_is_refused_by_start_before_the_task(self):
+    def test_stage_built_by_another_compiler_is_refused_before_the_task(self):
         self.as_stage("other_fingerprint")
         self.assert_error(self.start_mine(), "AF-PLUG-012", "Rebuild the plugin")
         self.assert_nothing_began()
@@ -164,7 +164,7 @@ class TestPluginThatCannotBeLoaded(FaultyPluginTest):
         self.assert_error(self.start_mine(), "AF-PLUG-021", ID, "ended the whole process")
         self.assert_nothing_began()
 
-    def test_list_and_doctor_name_what_cannot_be_loaded(self):
+    def test_list_and_doctor_name_plugins_that_cannot_be_loaded(self):
         self.as_stage("other_fingerprint")
         listing = self.assert_code(self.run_program("plugins", "list"), 0)
         self.assertRegex(listing.out, r"faulty .*cannot be loaded")
@@ -173,11 +173,11 @@ class TestPluginThatCannotBeLoaded(FaultyPluginTest):
         self.assertRegex(doctor.out, r"FAILED +plugins")
         self.assertIn("AF-PLUG-012", doctor.out)
 
-    def test_list_stands_where_a_plugin_crashes_when_it_is_loaded(self):
+    def test_list_survives_a_plugin_that_crashes_when_loaded(self):
         self.as_stage("crash_at_load")
         self.assertIn("AF-PLUG-021", self.assert_code(self.run_program("plugins", "list"), 0).err)
 
-    def test_resume_refuses_before_a_stage_that_was_exchanged_meanwhile_is_reached(self):
+    def test_resume_refuses_a_replaced_stage_plugin_before_reaching_it(self):
         self.install("ends_the_process")
         early = {"name": "intake", "executor": "intake", "agent": "requirements_analyst", "contract": "intake_record"}
         self.pipeline(early, self.faulty_stage(how="exit"))
@@ -191,7 +191,7 @@ class TestPluginThatCannotBeLoaded(FaultyPluginTest):
         self.assert_error(self.go_on("resume", self.task()), "AF-PLUG-012")
         self.assertEqual(len(self.journal()), before)
 
-    def test_folder_that_every_user_may_write_is_named_by_list_doctor_and_start(self):
+    def test_world_writable_folder_is_named_by_list_doctor_and_start(self):
         self.install("good")
         (self.plugins / "good").chmod(0o777)
         for outcome in (self.run_program("plugins", "list"), self.run_program("doctor"), self.start("--exit-after", "intake")):
@@ -200,7 +200,7 @@ class TestPluginThatCannotBeLoaded(FaultyPluginTest):
 
 
 class TestTranscriptOverSettings(FaultyPluginTest):
-    def test_transcript_stands_over_a_users_file_about_a_server(self):
+    def test_transcript_overrides_a_server_in_the_users_settings(self):
         (self.home / ".agentforge").mkdir()
         (self.home / ".agentforge" / "config.yaml").write_text("llm: {backend: openai, model: m, settings: {stream: false}}\n", encoding="utf-8")
         self.assert_code(self.start("--exit-after", "intake"), 0)

@@ -23,7 +23,7 @@ class ForkTest(ProgramTest):
 class TestFork(ForkTest):
     """One finished task, forked where GREEN began (a run takes seconds, so the cases are steps of one)."""
 
-    def test_a_fork_goes_on_from_its_step_and_outlives_its_parent(self):
+    def test_a_fork_continues_from_its_step_and_outlives_its_parent(self):
         step = self.last_step_of("red")
         before = (self.task_folder(self.parent) / "actions.yaml").read_bytes()
         forked = self.assert_code(self.go_on("fork", self.parent, "--from-step", step, "--with-feedback", "Keep it short", "--json"), 0).json
@@ -67,7 +67,7 @@ class TestFork(ForkTest):
             self.assert_journal_verifies(grandchild)
             self.assert_code(self.go_on("resume", grandchild), 0)
 
-    def test_a_verdict_with_other_settings_is_measured_again_and_the_work_is_kept(self):
+    def test_other_settings_rerun_the_gates_and_keep_the_work(self):
         self.environment["PATH"] += ":/nonexistent"      # Part of what a gate's verdict depends on.
         forked = self.assert_code(self.go_on("fork", self.parent, "--from-step", self.last_step_of("green"), "--json"), 0).json
         own = self.journal(forked["task_id"])
@@ -75,7 +75,7 @@ class TestFork(ForkTest):
         self.assertEqual([record["phase"] for record in own if record["type"] == "step" and record["phase"] == "green"], [])
         self.assertIn("green", [record["gate"] for record in own if record["type"] == "gate"])
 
-    def test_what_the_parent_used_counts_once_among_all_tasks(self):
+    def test_usage_of_the_parent_counts_once_among_all_tasks(self):
         before = self.run_program("stats", "--json").json
         child = self.assert_code(self.run_program("fork", self.parent, "--from-step", self.last_step_of("red"), "--no-resume", "--json"), 0).json["task_id"]
         after = self.run_program("stats", "--json").json
@@ -97,7 +97,7 @@ class TestFork(ForkTest):
         history.unlink()
         self.assert_error(self.run_program("inspect", child), "AF-JRNL-013", history.name)
 
-    def test_a_step_that_there_is_not_is_refused(self):
+    def test_a_missing_step_is_refused(self):
         last = max(step["step"] for step in self.steps(self.parent))
         self.assert_error(self.run_program("fork", self.parent, "--from-step", last + 1), "AF-TASK-017", str(last))
         self.assert_error(self.run_program("fork", "nothing", "--from-step", 1), "AF-TASK-002")

@@ -23,7 +23,7 @@ class TestFormats(ProgramTest):
         file.write_text(text.replace(before, after, 1))
         return self.everything()
 
-    def test_a_journal_of_a_newer_format_is_not_called_damaged_and_not_touched(self):
+    def test_a_journal_of_a_newer_format_is_neither_called_damaged_nor_touched(self):
         task = self.paused_task()
         before = self.changed(self.task_folder() / "actions.yaml", "agentforge_journal: 1\n", "agentforge_journal: 2\n")
         for words in (["inspect", task], ["resume", task], ["approve", task], ["logs", task]):
@@ -40,7 +40,7 @@ class TestFormats(ProgramTest):
     def newer(record):
         return {**record, "type": "task_weighed"} if record["type"] == "task_started" else record
 
-    def test_a_journal_of_an_older_version_verifies_and_its_task_goes_on(self):
+    def test_a_journal_of_an_older_version_verifies_and_its_task_continues(self):
         task = self.paused_task()
         file = self.task_folder() / "actions.yaml"
         rewrite_journal(file, self.older)
@@ -61,13 +61,13 @@ class TestFormats(ProgramTest):
         self.assert_error(self.run_program("resume", task), "AF-TASK-011", "task_weighed", "newer version")
         self.assertEqual(self.everything(), before)
 
-    def test_a_task_file_of_a_newer_format_is_not_read_as_if_it_were_known(self):
+    def test_a_task_file_of_a_newer_format_is_refused(self):
         task = self.paused_task()
         before = self.changed(self.task_folder() / "task.yaml", "format: 1\n", "format: 2\n")
         self.assert_error(self.run_program("resume", task), "AF-CONF-060", "task.yaml", "format 2")
         self.assertEqual(self.everything(), before)
 
-    def test_a_state_of_another_format_is_made_anew_from_the_journal(self):
+    def test_a_state_of_another_format_is_rebuilt_from_the_journal(self):
         task = self.paused_task()
         self.changed(self.task_folder() / "state.yaml", '"format": 1', '"format": 2')
         self.assert_code(self.go_on("approve", task, "--quiet"), 0)
@@ -79,7 +79,7 @@ class TestFormats(ProgramTest):
         self.assert_error(self.run_program("start", "--transcript", file, REQUEST), "AF-LLM-204", "newer.yaml:", "version is not 1")
         self.assertEqual(self.tasks(), [])
 
-    def test_the_list_of_trusted_projects_of_a_newer_format_trusts_nothing_and_stays(self):
+    def test_a_trust_list_of_a_newer_format_trusts_nothing_and_is_kept(self):
         settings = self.repository / ".agentforge" / "config" / "settings.yaml"
         settings.parent.mkdir(parents=True)
         settings.write_text("llm:\n  base_url: http://localhost:1\n")

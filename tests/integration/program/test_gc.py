@@ -31,7 +31,7 @@ class TestGc(ProgramTest):
         self.assertIn(why, kept[0])
         self.assertEqual(before, self.refs(task))
 
-    def test_a_dry_run_names_what_goes_with_its_size_and_removes_nothing(self):
+    def test_a_dry_run_lists_what_would_be_removed_and_removes_nothing(self):
         self.assert_code(self.start(), 0)
         task = self.task()
         before = self.refs(task)
@@ -41,7 +41,7 @@ class TestGc(ProgramTest):
         self.assertEqual(before, self.refs(task))
         self.assertIn("Would free", self.assert_code(self.run_program("gc", "--older-than", "0", "--dry-run"), 0).out)
 
-    def test_of_a_delivered_task_the_trees_go_and_journal_and_commit_stay(self):
+    def test_a_delivered_task_keeps_its_journal_and_commit_but_not_its_trees(self):
         self.assert_code(self.start(), 0)
         task = self.task()
         self.assertEqual(len(self.collect()["freed"]), 1)
@@ -53,13 +53,13 @@ class TestGc(ProgramTest):
         self.assert_code(self.run_program("inspect", task, "--step", "5"), 0)
         self.assertEqual(self.collect()["freed"], [])
 
-    def test_a_young_task_stays_whole(self):
+    def test_a_recent_task_is_kept_completely(self):
         self.assert_code(self.start(), 0)
         outcome = self.assert_code(self.run_program("gc"), 0)
         self.assertIn("too young", outcome.out)
         self.assertNotEqual(self.refs(self.task()), [])
 
-    def test_a_waiting_task_goes_on_after_everything_was_collected(self):
+    def test_a_waiting_task_continues_after_a_full_collection(self):
         self.assert_code(self.start("--approve", "red"), 22)
         self.assertEqual(self.collect("--blobs")["freed"], [])
         self.git("gc", "--quiet", "--prune=now")
@@ -72,16 +72,16 @@ class TestGc(ProgramTest):
         self.assertEqual(self.collect()["freed"], [])
         self.assertEqual(before, self.refs(self.task()))
 
-    def test_a_change_that_is_on_no_branch_stays(self):
+    def test_a_change_on_no_branch_is_kept(self):
         self.assert_code(self.start("--exit-after", "green"), 0)
         self.assert_kept(self.task(), "on no branch")
 
-    def test_a_change_whose_branch_was_deleted_stays(self):
+    def test_a_change_whose_branch_was_deleted_is_kept(self):
         self.assert_code(self.start(), 0)
         self.git("branch", "-D", f"agentforge/{self.task()}")
         self.assert_kept(self.task(), "is gone")
 
-    def test_a_change_whose_branch_was_reset_stays(self):
+    def test_a_change_whose_branch_was_reset_is_kept(self):
         self.assert_code(self.start(), 0)
         task = self.task()
         self.git("branch", "-f", f"agentforge/{task}", "main")
@@ -90,7 +90,7 @@ class TestGc(ProgramTest):
         self.git("gc", "--quiet", "--prune=now")
         self.assertIn("textkit/slug.py", self.assert_code(self.run_program("diff", task), 0).out)
 
-    def test_uncommitted_changes_that_a_task_began_with_outlive_git_gc(self):
+    def test_included_uncommitted_changes_survive_git_gc(self):
         (self.repository / "notes.txt").write_text("not committed\n")
         self.assert_code(self.start("--include-uncommitted", "--exit-after", "spec"), 0)
         task = self.task()
@@ -99,13 +99,13 @@ class TestGc(ProgramTest):
         self.assert_code(self.run_program("audit", "verify", task), 0)
         self.assert_code(self.go_on("continue", task), 0)
 
-    def test_what_a_fork_goes_on_from_stays(self):
+    def test_the_parent_state_of_a_fork_is_kept(self):
         self.assert_code(self.start(), 0)
         parent = self.task()
         self.assert_code(self.run_program("fork", parent, "--from-step", "12", "--no-resume"), 0)
         self.assert_kept(parent, "forked from it", "--blobs")
 
-    def test_blobs_go_only_when_asked_and_come_back_from_the_archive(self):
+    def test_blobs_are_removed_only_on_request_and_restored_from_the_archive(self):
         self.assert_code(self.start(), 0)
         task = self.task()
         blobs = self.task_folder() / "artifacts" / "blobs"
@@ -122,7 +122,7 @@ class TestGc(ProgramTest):
         self.assert_code(self.run_program("archive", "restore", task), 0)
         self.assert_code(self.run_program("inspect", task, "--step", "5"), 0)
 
-    def test_an_archive_keeps_the_blobs_that_were_freed_when_the_task_is_archived_again(self):
+    def test_archiving_again_keeps_freed_blobs_in_the_archive(self):
         self.assert_code(self.start(), 0)
         task = self.task()
         self.collect("--blobs")
@@ -138,7 +138,7 @@ class TestGc(ProgramTest):
             self.assert_code(self.run_program("inspect", task, "--step", step), 0)
         self.assert_journal_verifies(task)
 
-    def test_a_fork_that_is_being_made_holds_its_parent(self):
+    def test_a_fork_in_progress_keeps_its_parent(self):
         self.assert_code(self.start(), 0)
         parent = self.task()
         child = f"task-20260101-fork-{'0' * 8}"
@@ -153,7 +153,7 @@ class TestGc(ProgramTest):
         (folder / "state.yaml").write_text(json.dumps(state) + "\n")
         self.assert_kept(parent, "forked from it", "--blobs")
 
-    def test_a_fork_waits_for_a_gc_that_has_its_parent(self):
+    def test_a_fork_waits_for_a_gc_of_its_parent(self):
         self.assert_code(self.start(), 0)
         parent = self.task()
         with open(self.task_folder(parent) / "lock", "r+") as lock:
@@ -168,7 +168,7 @@ class TestGc(ProgramTest):
         self.assertEqual(fork.wait(timeout=60), 0)
         self.assertEqual(len(self.tasks()), 2)
 
-    def test_the_worktree_of_a_task_that_is_gone_goes(self):
+    def test_the_worktree_of_a_removed_task_is_removed(self):
         self.assert_code(self.start("--approve", "red"), 22)
         task = self.task()
         self.assertEqual(self.collect()["freed"], [])
@@ -178,7 +178,7 @@ class TestGc(ProgramTest):
         self.assertGreater(freed[0]["bytes"], 0)
         self.assertNotIn(task, self.git("worktree", "list"))
 
-    def test_the_worktree_of_a_task_of_another_checkout_stays(self):
+    def test_the_worktree_of_a_task_in_another_checkout_is_kept(self):
         self.assert_code(self.start("--approve", "red"), 22)
         other = self.folder / "other"
         self.git("worktree", "add", "-q", str(other), "-b", "other")
@@ -186,7 +186,7 @@ class TestGc(ProgramTest):
         self.assertEqual(freed, [])
         self.assert_code(self.go_on("approve", self.task()), 0)
 
-    def test_a_span_that_is_none_is_refused(self):
+    def test_an_invalid_time_span_is_refused(self):
         self.assert_error(self.run_program("gc", "--older-than", "yesterday"), "AF-CLI-180")
 
 

@@ -21,17 +21,17 @@ class TestGoals(ProgramTest):
             with self.subTest(request):
                 self.assertEqual(self.plan("start", request), expected)
 
-    def test_a_command_decides_whatever_the_words(self):
+    def test_a_command_overrides_the_words(self):
         self.assertEqual(self.plan("design", "Add a cache"), ("design", "design", ""))
         self.assertEqual(self.plan("implement", "Design a cache"), ("implement", "implement", ""))
         self.assertEqual(self.plan("review", "Add a cache"), ("review", "review", ""))
 
-    def test_a_named_pipeline_decides_and_then_one_that_is_set(self):
+    def test_a_named_pipeline_overrides_a_configured_one(self):
         self.assertEqual(self.plan("start", "--pipeline", "implement", "Design a cache"), ("implement", "implement", ""))
         self.assertEqual(self.plan("start", "--set", "pipeline.default=design", "Add a cache"), ("design", "design", ""))
         self.assertEqual(self.plan("implement", "--set", "pipeline.default=design", "Add a cache"), ("implement", "implement", ""))
 
-    def test_the_goal_and_the_word_are_shown_before_anything_runs(self):
+    def test_the_goal_and_the_deciding_word_are_shown_before_the_run(self):
         outcome = self.assert_code(self.start("--exit-after", "intake"), 0)
         self.assertTrue(outcome.err.startswith('agentforge: goal implement, pipeline implement, because of the word "Add" in the request (--pipeline selects another)\n'), outcome)
         self.assertNotIn("goal implement", self.assert_code(self.start("--pipeline", "design", "--exit-after", "intake"), 0).err)
@@ -53,13 +53,13 @@ class TestGoals(ProgramTest):
         self.assertEqual(asked, ["answer", "step"] * len(self.steps()))
         self.assertTrue(self.records("delivered"))
 
-    def test_review_of_a_folder_runs_the_analysis_alone_and_writes_nothing(self):
+    def test_review_of_a_folder_runs_only_the_analysis_and_writes_nothing(self):
         outcome = self.assert_code(self.run_program("review", "--transcript", TRANSCRIPT, "./textkit/"), 0)
         self.assertEqual([record["stage"] for record in self.records("stage_completed")], ["analyze"], outcome)
         self.assertEqual(self.run_program("status", self.task(), "--json").json["request"], "Review textkit/ of this repository")
         self.assert_nothing_delivered()
 
-    def test_review_of_a_path_is_seen_from_where_the_user_stands(self):
+    def test_review_of_a_path_is_relative_to_the_current_folder(self):
         outcome = self.assert_code(self.run_program("review", "--transcript", TRANSCRIPT, "--dry-run", "--json", "slug_notes.md", cwd=self.made_folder()), 0)
         self.assertEqual(outcome.json["request"], "Review notes/slug_notes.md of this repository")
 
@@ -69,7 +69,7 @@ class TestGoals(ProgramTest):
         (folder / "slug_notes.md").write_text("notes\n", encoding="utf-8")
         return folder
 
-    def test_review_refuses_a_path_that_is_not_there_or_outside(self):
+    def test_review_refuses_a_missing_or_outside_path(self):
         self.assert_error(self.run_program("review", "--transcript", TRANSCRIPT, "src/ath/"), "AF-CLI-140", "there is no file or folder", "src/ath/")
         self.assert_error(self.run_program("review", "--transcript", TRANSCRIPT, ".."), "AF-CLI-140", "outside the repository")
         self.assertEqual(self.tasks(), [])

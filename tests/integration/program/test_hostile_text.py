@@ -29,7 +29,7 @@ class TestHostileText(ProgramTest):
         insert(made, "intake", "requirements_analyst", 2, call("read_file", path=self.name), call("read_file", path="none" + ACTING), call("search_codebase", pattern="x" + ACTING))
         return made
 
-    def test_no_output_of_a_command_acts(self):
+    def test_command_output_escapes_control_characters(self):
         for output in ("text", "json", "stream-json"):
             self.assert_shown(self.start("--approve", "intake", "--output-format", output, request="Add a slugify function " + ACTING, transcript=self.transcript()))
         task = self.tasks()[0]
@@ -44,14 +44,14 @@ class TestHostileText(ProgramTest):
         self.assert_shown(self.run_program("logs", task, "--output-format", "stream-json"))
         self.assert_shown(self.run_program("compare", *self.tasks()[:2], "--format", "html"))
 
-    def test_no_report_of_an_audit_acts(self):
+    def test_audit_reports_escape_control_characters(self):
         self.git("branch", "-m", "ma\u202ein")
         self.start("--approve", "intake", request="Add a slugify function " + ACTING, transcript=self.transcript())
         for form in ("md", "html", "json"):
             with self.subTest(form):
                 self.assert_shown(self.run_program("audit", self.task(), "--format", form))
 
-    def test_no_finding_of_doctor_acts(self):
+    def test_doctor_escapes_control_characters(self):
         settings = self.repository / ".agentforge" / "config" / "settings.yaml"
         settings.parent.mkdir(parents=True)
         for text in ('"k\\e[2J\\u202e\\x9b": 1\n', 'llm: {backend: "b\\e[2J\\u202e"}\n'):
@@ -60,7 +60,7 @@ class TestHostileText(ProgramTest):
                 with self.subTest(text, more=more):
                     self.assert_shown(self.run_program("doctor", *more))
 
-    def test_no_finding_about_a_plugin_acts(self):
+    def test_plugin_problems_escape_control_characters(self):
         plugin = self.folder / "plugin"
         plugin.mkdir()
         (plugin / "plugin.json").write_text('{"id": "org.x.\\u001b[2J\\u202e", "version": "1\\u009b", "sdk": "\\u202e", "provides": [{"kind": "\\u001b", "name": "x"}]}')
@@ -68,7 +68,7 @@ class TestHostileText(ProgramTest):
             with self.subTest(more):
                 self.assert_shown(self.run_program("plugins", "check", plugin, *more))
 
-    def test_no_file_for_a_persons_eyes_acts(self):
+    def test_files_meant_for_people_escape_control_characters(self):
         self.start("--approve", "intake", "--set", "log.level=debug", request="Add " + ACTING, transcript=self.transcript())
         seen = []
         for path in (self.repository / ".agentforge").rglob("*"):

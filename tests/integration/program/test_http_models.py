@@ -66,7 +66,7 @@ class Delivery(HttpModel):
     def test_delivers_the_same_tree_as_the_replayed_run(self):
         self.assertEqual(self.delivered_tree(), replayed_tree())
 
-    def test_a_server_that_stumbles_costs_a_retry_each(self):
+    def test_each_server_failure_costs_one_retry(self):
         self.assertEqual(len(self.server.requests), len(load_transcript()["entries"]) + 3)
 
     def test_connections_are_kept(self):
@@ -82,12 +82,12 @@ class Delivery(HttpModel):
             found = [str(path) for path in folder.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
             self.assertEqual(found, [])
 
-    def test_the_journal_holds_the_servers_figures(self):
+    def test_the_journal_has_the_servers_token_counts(self):
         text = json.dumps(self.journal(), default=str)
         for name, figure in (("input_tokens", INPUT_TOKENS + CACHED_TOKENS), ("output_tokens", OUTPUT_TOKENS)):
             self.assertIn(f'"{name}": {figure}', text)
 
-    def test_the_prefix_of_a_role_stays_the_same_bytes(self):
+    def test_the_prompt_prefix_of_a_role_is_byte_identical(self):
         prefixes = {}
         for _, _, body in self.server.requests:
             system = body["system"] if self.backend == "anthropic" else body["messages"][0]
@@ -140,7 +140,7 @@ class TestHttpTrouble(HttpModel):
         super().setUp()
         self.make_repository()
 
-    def test_doctor_says_what_the_server_has(self):
+    def test_doctor_reports_the_models_of_the_server(self):
         server = self.serve()
         for backend in ("anthropic", "openai"):
             outcome = self.run_program("doctor", *self.model(server, backend))
@@ -153,7 +153,7 @@ class TestHttpTrouble(HttpModel):
         self.assertEqual({body["stream"] for _, _, body in server.requests}, {False})
         self.assertEqual(self.delivered_tree(), replayed_tree())
 
-    def test_a_missing_key_begins_no_task_and_lets_one_that_lost_it_go_on_when_it_is_back(self):
+    def test_a_missing_key_starts_no_task_and_pauses_one_until_it_is_back(self):
         server = self.serve()
         self.model(server, "anthropic")
         del self.environment["SCRIPTED_MODEL_KEY"]
@@ -174,7 +174,7 @@ class TestHttpTrouble(HttpModel):
         self.assert_code(self.run_program("resume", self.task()), 0)
         self.assertEqual(self.delivered_tree(), replayed_tree())
 
-    def test_a_server_that_is_not_there_pauses_the_task(self):
+    def test_an_unreachable_server_pauses_the_task(self):
         server = ModelServer(load_transcript(), SOURCE / "config")
         arguments = self.model(server, "openai")
         server.close()
@@ -220,21 +220,21 @@ class TestRecordedRun(HttpModel):
         self.assert_code(self.recorded, 0)
         self.assert_code(self.replayed, 0)
 
-    def test_makes_the_same_tree(self):
+    def test_replays_to_the_same_tree(self):
         self.assertEqual(self.first["tree"], self.second["tree"])
 
-    def test_makes_the_same_artifacts(self):
+    def test_replays_to_the_same_artifacts(self):
         self.assertGreater(len(self.first["artifacts"]), 8)
         self.assertEqual(self.first["artifacts"], self.second["artifacts"])
 
-    def test_makes_the_same_journal_with_the_attempts_that_failed(self):
+    def test_replays_to_the_same_journal_with_failed_attempts(self):
         failed = [record for record in self.first["journal"] if record["type"] == "attempt_failed"]
         self.assertEqual([record["code"] for record in failed], ["AF-LLM-409", "AF-LLM-407"])
         self.assertEqual(len(self.first["journal"]), len(self.second["journal"]))
         for one, other in zip(self.first["journal"], self.second["journal"]):
             self.assertEqual(one, other)
 
-    def test_the_model_was_told_what_was_wrong_with_each_answer(self):
+    def test_the_model_was_told_the_error_in_each_answer(self):
         refused = [record["result"]["error"] for record in self.second["journal"] if record["type"] == "step" and record["result"]["status"] == "failure"]
         self.assertEqual([error.split(":")[0] for error in refused],
                          ["AF-LLM-102", "AF-AGENT-021", "AF-LLM-105", "AF-AGENT-024", "AF-AGENT-025", "AF-TOOL-002", "AF-TOOL-004"])
@@ -259,25 +259,25 @@ class TestDraftsOfTests(HttpModel):
     def refusals(self):
         return [record["result"]["error"] for record in self.steps() if record["phase"] == "red" and record["result"]["status"] == "failure"]
 
-    def test_a_draft_that_the_gate_refuses_is_written_again_under_its_name(self):
+    def test_a_draft_that_the_gate_refuses_is_rewritten_under_its_name(self):
         self.assert_code(self.run_red(self.draft, self.suite), 0)
         self.assertEqual([error.split(":")[0] for error in self.refusals()], ["AF-ORCH-025"])
 
-    def test_a_file_too_many_is_deleted(self):
+    def test_an_extra_file_is_deleted(self):
         extra = call("create_file", path="tests/test_more.py", content=self.draft[0]["arguments"]["content"].replace("self.assertTrue(True)", "raise RuntimeError('draft')"))
         good = entry(self.transcript, "red", 1)["tool_calls"]
         self.assert_code(self.run_red(extra, good, self.suite, call("delete_file", path="tests/test_more.py")), 0)
         self.assertEqual([error.split(":")[0] for error in self.refusals()], ["AF-ORCH-025"])
         self.assertIn("not named in the test suite", self.refusals()[0])
 
-    def test_a_stage_that_was_stopped_goes_on_with_a_tree_that_it_can_work_with(self):
+    def test_a_stopped_stage_continues_with_a_usable_tree(self):
         self.assert_code(self.run_red(self.draft, *[self.suite] * 3), 22)
         self.assert_code(self.run_program("resume", self.task(), "--say", "Write the tests anew"), 0)
         self.assertEqual({error.split(":")[0] for error in self.refusals()}, {"AF-ORCH-025"})
 
 
 class TestWordsWithoutACall(HttpModel):
-    def test_the_next_request_tells_the_model_to_call_a_tool_and_nothing_of_the_text_protocol(self):
+    def test_the_next_request_asks_for_a_tool_call_and_not_the_text_protocol(self):
         self.make_repository()
         transcript = short_transcript()
         insert(transcript, "red", "test_engineer", 1, [])
@@ -314,18 +314,18 @@ class TestGuidance(HttpModel):
         rounds = [(context["task_frame"]["phase"], context["current_state"].get("this_round", {})) for context in self.contexts()]
         return [(phase, (this_round.get("resolution") or {}).get("answer")) for phase, this_round in rounds]
 
-    def test_stands_in_every_context_of_the_stage_that_goes_on_and_in_no_other(self):
+    def test_is_in_every_context_of_the_resumed_stage_and_in_no_other(self):
         self.assert_code(self.failed, 22)
         self.assert_code(self.run_program("resume", self.task(), "--say", self.SAID), 0)
         self.assertEqual(self.said(), [("red", self.SAID)] * 2 + [("green", None)] * 2)
         self.assertTrue(any(self.SAID in file.read_text() for file in (self.repository / ".agentforge" / "escalations").glob("*.resolution.yaml")), "the answer to the question")
 
-    def test_is_whole_beside_long_errors_of_the_attempt_before(self):
+    def test_is_complete_beside_long_errors_of_the_previous_attempt(self):
         said = ("Write the tests. " * 300)[:4000].strip()
         self.assert_code(self.run_program("resume", self.task(), "--say", said), 0)
         self.assertEqual(self.said()[:2], [("red", said)] * 2)
 
-    def test_survives_a_process_that_is_killed_before_the_model_has_answered(self):
+    def test_survives_a_kill_before_the_model_answers(self):
         process = None
 
         def kill():
@@ -340,14 +340,14 @@ class TestGuidance(HttpModel):
         self.assert_code(self.run_program("resume", self.task()), 0)
         self.assertEqual(self.said(), [("red", self.SAID)] * 3 + [("green", None)] * 2)
 
-    def test_what_says_nothing_or_too_much_is_refused_and_nothing_is_done(self):
+    def test_empty_or_oversized_guidance_is_refused(self):
         journal = self.journal()
         self.assertEqual(self.run_program("resume", self.task(), "--say", "").code, 2)
         self.assertEqual(self.run_program("resume", self.task(), "--say", " \n").code, 2)
         self.assert_error(self.run_program("resume", self.task(), "--say", "x" * 4001), "AF-ORCH-048", "4000")
         self.assertEqual(self.journal(), journal)
 
-    def test_is_refused_where_no_model_would_hear_it(self):
+    def test_is_refused_if_no_model_call_follows(self):
         self.assert_code(self.run_program("abort", self.task()), 0)
         journal = self.journal()
         self.assert_error(self.run_program("resume", self.task(), "--say", self.SAID), "AF-ORCH-049", "has ended")
@@ -355,7 +355,7 @@ class TestGuidance(HttpModel):
 
 
 class TestModelsOfRoles(HttpModel):
-    def test_a_role_with_a_server_and_settings_of_its_own_asks_that_one_alone(self):
+    def test_a_role_with_its_own_server_and_settings_uses_only_those(self):
         self.make_repository()
         usual, own = self.serve(short_transcript()), self.serve(short_transcript())
         role = "agents.test_engineer.llm."

@@ -31,7 +31,7 @@ class InteractiveTest(ProgramTest):
 
 
 class TestByCommandAndFile(InteractiveTest):
-    def test_a_whole_stage_goes_action_by_action(self):
+    def test_a_whole_stage_runs_action_by_action(self):
         outcome = self.asked()
         self.assertIn("An action waits for you", outcome.out)
         self.assertIn("  | tool: complete", outcome.out)
@@ -44,7 +44,7 @@ class TestByCommandAndFile(InteractiveTest):
         self.assertEqual(len(self.records("answer")), 1, "the model is asked once, whatever the person takes")
         self.assert_journal_verifies()
 
-    def test_what_a_person_changes_is_done_in_its_place(self):
+    def test_an_action_runs_as_changed_by_a_person(self):
         self.asked()
         identity = self.open()["id"]
         action = yaml.safe_load(self.run_program("escalations", "show", identity, "--action").out)
@@ -56,7 +56,7 @@ class TestByCommandAndFile(InteractiveTest):
         self.assertEqual([r["decision"] for r in self.records("action_decided")], ["edited"])
         self.assertTrue(self.steps()[0]["result"]["summary"].startswith("a person changed this action"), self.steps()[0])
 
-    def test_a_rejected_action_is_not_done_and_its_answer_is_named_to_who_comes_second(self):
+    def test_a_rejected_action_does_not_run_and_a_second_answer_sees_the_first(self):
         self.asked()
         identity = self.open()["id"]
         self.answer_file(identity, "approved: false\nfeedback: name the edge cases\ndecided_by: ann\n")
@@ -69,7 +69,7 @@ class TestByCommandAndFile(InteractiveTest):
         self.assertEqual(self.records("action_decided")[0]["decided_by"], "ann")
         self.assertIn("name the edge cases", self.steps()[0]["result"]["error"])
 
-    def test_a_task_alone_does_not_say_which_action_is_meant(self):
+    def test_a_task_id_does_not_identify_an_action(self):
         self.asked()
         item = self.open()
         self.assert_error(self.run_program("approve", self.task()), "AF-ESC-036", item["id"], "--hash")
@@ -82,7 +82,7 @@ class TestByCommandAndFile(InteractiveTest):
         self.assertEqual(self.records("action_decided"), [], "only answered")
         self.assert_code(self.go_on("resume", self.task()), 0)
 
-    def test_the_setting_asks_as_the_flag_does_and_the_plan_says_so(self):
+    def test_the_setting_works_like_the_flag_and_is_shown_in_the_plan(self):
         (self.home / ".agentforge").mkdir()
         (self.home / ".agentforge" / "config.yaml").write_text("pipeline: {interactive: true}\n", encoding="utf-8")
         outcome = self.start("--exit-after", "intake", "--dry-run", transcript=short_transcript())
@@ -90,7 +90,7 @@ class TestByCommandAndFile(InteractiveTest):
         self.assert_code(self.start("--exit-after", "intake", transcript=short_transcript()), 22)
         self.assertEqual(self.run_program("status", "--json").json["tasks"][0]["waiting_for"], "action")
 
-    def test_detached_it_waits_without_a_process(self):
+    def test_a_detached_task_waits_without_a_process(self):
         outcome = self.start("--interactive", "--exit-after", "intake", "--detach", transcript=short_transcript())
         self.assert_code(outcome, 0)
         wait_until(lambda: self.records("action_asked"), "the question")
@@ -106,7 +106,7 @@ class TestAtTheTerminal(InteractiveTest):
         self.transcript_arguments = ["--set", "llm.backend=replay", "--set", f"llm.transcript={file}"]
         return Terminal(self, "start", "--transcript", file, "--interactive", "--exit-after", "intake", *arguments, REQUEST, lines=80, **options)
 
-    def test_who_sits_there_is_asked_and_goes_on(self):
+    def test_asks_at_the_terminal_and_continues(self):
         terminal = self.terminal()
         terminal.wait_for("Do it? [y/n/e")
         self.assertIn("  | tool: \"complete\"", terminal.text())
@@ -116,7 +116,7 @@ class TestAtTheTerminal(InteractiveTest):
         self.assertIn("answered by ", shown)
         self.assertIn("Done: ", shown)
 
-    def test_an_editor_changes_it(self):
+    def test_an_editor_changes_the_action(self):
         editor = self.folder / "editor"
         editor.write_text("#!/bin/sh\nexec sed -i 's/^\\( *suggested_approach:\\).*/\\1 \"Mine\"/' \"$1\"\n", encoding="utf-8")
         editor.chmod(0o755)
@@ -145,7 +145,7 @@ class TestAtTheTerminal(InteractiveTest):
         self.assertEqual([r["decision"] for r in self.records("action_decided")], ["edited"])
         self.assertEqual(list(temporary.iterdir()), [])
 
-    def test_an_answer_from_another_terminal_ends_the_question_here(self):
+    def test_an_answer_from_another_terminal_ends_the_prompt(self):
         terminal = self.terminal()
         terminal.wait_for("Do it? [y/n/e")
         outcome = self.go_on("approve", self.open()["id"])
@@ -154,7 +154,7 @@ class TestAtTheTerminal(InteractiveTest):
         shown = "\n".join(terminal.ended(0))
         self.assertIn("answered by user", shown)
 
-    def test_later_is_an_answer_too(self):
+    def test_later_is_an_answer(self):
         terminal = self.terminal()
         terminal.wait_for("Do it? [y/n/e")
         terminal.press(b"\n")

@@ -78,7 +78,7 @@ class IterationTest(ProgramTest):
 
 
 class TestIteration(IterationTest):
-    def test_without_a_terminal_and_a_flag_nobody_is_waited_for(self):
+    def test_does_not_wait_without_a_terminal_or_a_flag(self):
         outcome = self.assert_code(self.design(), 0)
         self.assertEqual(self.records("approval_requested"), [])
         self.assertIn(f"agentforge continue {self.task()[-8:]} --revise", outcome.out)
@@ -106,7 +106,7 @@ class TestIteration(IterationTest):
         self.assert_code(self.design("--iterate-at", "spec", command="implement"), 22)
         self.assertEqual(self.status()["current_stage"], "spec")
 
-    def test_a_dry_run_says_where_a_person_is_shown_the_artifact(self):
+    def test_a_dry_run_says_where_a_person_will_see_the_artifact(self):
         stages = self.assert_code(self.design("--iterate", "--dry-run", "--json"), 0).json["stages"]
         self.assertEqual([(stage["name"], stage["iterates"]) for stage in stages], [("intake", False), ("clarify", False), ("analyze", False), ("spec", True)])
 
@@ -114,10 +114,10 @@ class TestIteration(IterationTest):
         self.assert_code(self.design("--set", "pipeline.iterate=always", "--no-iterate"), 0)
         self.assertEqual(self.records("approval_requested"), [])
 
-    def test_the_setting_always_is_as_iterate(self):
+    def test_the_setting_always_equals_iterate(self):
         self.assert_code(self.design("--set", "pipeline.iterate=always"), 22)
 
-    def test_a_stage_that_is_only_iterable_is_shown_where_that_is_asked_for(self):
+    def test_an_iterable_stage_is_shown_on_request(self):
         """The properties of North Star 13.4: `iterable` allows it, `iterate` makes it the default of a terminal."""
         self.pipeline("mine", '''
     - {name: intake, entry_point: true, exit_point: false, iterable: false, skippable_if: external_spec_provided, output_contract: intake_record}
@@ -133,7 +133,7 @@ class TestIteration(IterationTest):
         outcome = self.assert_code(self.design("--pipeline", "mine", "--iterate", command="start"), 22)
         self.assertIn("revised 0 of 5 times", outcome.out)
 
-    def test_feedback_makes_another_version_and_the_agent_is_told_its_number(self):
+    def test_feedback_creates_a_new_version_and_the_agent_knows_its_number(self):
         transcript = again(short_transcript(), "spec", title="Add slugify, revised")
         self.assert_code(self.design("--iterate", transcript=transcript), 22)
         outcome = self.assert_code(self.run_program("feedback", self.task(), "Say that it is revised"), 22)
@@ -162,7 +162,7 @@ class TestIteration(IterationTest):
         for step in told:
             self.assertLessEqual(step["section_tokens"]["total"], 8000)
 
-    def test_a_question_of_clarification_is_no_iteration(self):
+    def test_a_clarifying_question_is_not_an_iteration(self):
         """Clarification asks about what is not known, iteration shows what was made: one after the other, each counted for itself."""
         transcript = short_transcript()
         question = "Do digits stay in a slug?"
@@ -177,7 +177,7 @@ class TestIteration(IterationTest):
         self.assertEqual(self.status()["stages"]["clarify"]["iterations"] if "iterations" in self.status()["stages"]["clarify"] else 0, 0)
         self.assert_code(self.run_program("approve", self.task()), 0)
 
-    def test_diff_shows_what_two_versions_differ_in(self):
+    def test_diff_shows_the_difference_between_two_versions(self):
         self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
         self.assert_error(self.run_program("diff", self.task(), "--artifact", "spec"), "AF-CLI-164", "has one version", "agentforge feedback", "No stage has several versions")
         self.run_program("feedback", self.task(), "Say that it is revised")
@@ -198,7 +198,7 @@ class TestIteration(IterationTest):
         self.assertEqual(self.spec()["artifact_state"], "final")
         self.assert_nothing_delivered()
 
-    def test_reject_goes_back_to_the_stage_before_and_says_what_counts_no_more(self):
+    def test_reject_goes_back_one_stage_and_names_discarded_artifacts(self):
         transcript = again(again(short_transcript(), "analyze"), "spec")
         self.assert_code(self.design("--iterate", transcript=transcript), 22)
         outcome = self.assert_code(self.run_program("reject", self.task(), "--reason", "The analysis missed the command line"), 22)
@@ -217,7 +217,7 @@ class TestIteration(IterationTest):
         self.assert_code(self.run_program("reject", self.task()), 23)
         self.assertEqual(self.status()["status"], "aborted")
 
-    def test_the_reason_of_a_rejection_is_told_where_the_rejection_is(self):
+    def test_the_reason_of_a_rejection_is_shown_with_it(self):
         self.assert_code(self.design("--iterate", "--supervised", "--approve", "spec", "--exit-after", "spec"), 22)
         self.assert_code(self.run_program("reject", self.task(), "--reason", "It is about titles in print"), 23)
         self.assertIn("was rejected: It is about titles in print", self.status()["error"])
@@ -243,7 +243,7 @@ class TestIteration(IterationTest):
         (folder / f"{identity}.resolution.yaml").write_text(text, encoding="utf-8")
         return folder / f"{identity}.early-1.yaml"
 
-    def test_an_answer_that_was_there_before_its_version_was_shown_does_not_count(self):
+    def test_an_answer_older_than_its_version_is_ignored(self):
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised")), 22)
         first = self.status()["approval"]["id"]
         aside = self.early(first[:-1] + "2", "approved: true\n")
@@ -254,7 +254,7 @@ class TestIteration(IterationTest):
         self.assertEqual([e["id"] for e in self.run_program("escalations", "list", "--json").json["escalations"]], [first[:-1] + "2"])
         self.assert_code(self.run_program("approve", self.task()), 0)
 
-    def test_a_file_that_approves_and_says_what_to_change_is_refused(self):
+    def test_a_file_that_both_approves_and_requests_changes_is_refused(self):
         self.assert_code(self.design("--iterate"), 22)
         answer = self.repository / f".agentforge/escalations/{self.status()['approval']['id']}.resolution.yaml"
         answer.write_text("approved: true\nfeedback: change the title\n", encoding="utf-8")
@@ -271,7 +271,7 @@ class TestIteration(IterationTest):
 class TestFeedbackFile(IterationTest):
     MUST = {"location": "requirements.REQ-003", "issue": "Missing a measurable criterion", "suggestion": "Name three titles", "priority": "must_address"}
 
-    def test_what_was_addressed_is_measured(self):
+    def test_addressed_issues_are_measured(self):
         changed = requirements(REQ_003=["'?!' becomes ''", "'…' becomes ''"])
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", requirements=changed)), 22)
         file = self.feedback_file(feedback={"stage": "spec", "iteration": 2, "previous_version": "artifacts/specification_v1.yaml", "decision": "revise", "overall_comments": "On the right track", "specific_issues": [self.MUST],
@@ -287,7 +287,7 @@ class TestFeedbackFile(IterationTest):
         self.assertEqual(kept["specific_issues"][0], self.MUST)
         self.assertEqual(kept["previous_version"], "artifacts/phases/spec/specification_v1.yaml")
 
-    def test_what_is_left_as_it_was_is_asked_for_once_more_and_then_told(self):
+    def test_an_unaddressed_issue_is_requested_once_more_and_then_reported(self):
         transcript = again(again(short_transcript(), "spec", title="Add slugify, better"), "spec", visit=3, title="Add slugify, better")
         self.assert_code(self.design("--iterate", transcript=transcript), 22)
         outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", self.feedback_file(specific_issues=[self.MUST])), 22)
@@ -297,19 +297,19 @@ class TestFeedbackFile(IterationTest):
         for command in (("status", self.task()), ("escalations", "show", self.status()["approval"]["id"])):
             self.assertIn("NOT addressed, unchanged: requirements.REQ-003", self.assert_code(self.run_program(*command), 0).out)
 
-    def test_what_names_no_place_is_left_to_the_person(self):
+    def test_an_issue_without_a_position_is_left_to_the_person(self):
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, better")), 22)
         outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", self.feedback_file(must_address=["Rate limiting is not addressed"])), 22)
         self.assertIn("check it yourself, because it names no place in the artifact: Rate limiting is not addressed", outcome.out)
 
-    def test_a_place_that_neither_version_has_is_named(self):
+    def test_a_position_that_neither_version_has_is_named(self):
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, better")), 22)
         outcome = self.assert_code(self.run_program("feedback", self.task(), "--file", self.feedback_file(specific_issues=[dict(self.MUST, location="requirements.REQ-099")])), 22)
         told = "check it yourself, because neither version has `requirements.REQ-099`: Missing a measurable criterion"
         self.assertIn(told, outcome.out)
         self.assertIn(told, self.assert_code(self.run_program("status", self.task()), 0).out)
 
-    def test_a_wrong_file_is_refused_with_its_line_and_nothing_is_decided(self):
+    def test_an_invalid_file_is_refused_with_its_line_and_decides_nothing(self):
         self.assert_code(self.design("--iterate"), 22)
         for content, words in (("specific_issues:\n  - {location: a, isue: b}\n", (":2:", "did you mean `issue`?")), ("specific_issues:\n  - {issue: b, priority: high}\n", ("`priority`", "should_consider")),
                                ("stage: red\noverall_comments: x\n", ("`stage`", "`spec`")), ("iteration: 4\noverall_comments: x\n", ("version 1 waits",)), ("iteration: 2\noverall_comments: x\n", ("version 1 waits",)),
@@ -345,7 +345,7 @@ class TestLifeCycle(IterationTest):
         final.unlink()
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
 
-    def test_what_came_from_outside_is_not_built_on_with_other_content(self):
+    def test_a_changed_external_artifact_is_refused(self):
         self.assert_code(self.design("--from-spec", self.spec_file(), "--exit-after", "red", command="implement"), 0)
         name = "external_inputs/specification.yaml"
         file = self.file(name)
@@ -359,7 +359,7 @@ class TestLifeCycle(IterationTest):
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "green"), 0)
         self.assertIn("Add slugify", file.read_text(encoding="utf-8"))
 
-    def test_an_artifact_that_is_removed_is_written_anew(self):
+    def test_a_removed_artifact_is_restored(self):
         self.design()
         file = self.file("artifacts/phases/spec/specification.yaml")
         before = yaml.safe_load(file.read_text())
@@ -370,7 +370,7 @@ class TestLifeCycle(IterationTest):
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
         self.assertEqual(yaml.safe_load(file.read_text())["requirements"], before["requirements"])
 
-    def test_a_version_that_is_removed_is_written_anew(self):
+    def test_a_removed_version_is_restored(self):
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised")), 22)
         self.assert_code(self.run_program("feedback", self.task(), "Say that it is revised"), 22)
         self.assert_code(self.run_program("approve", self.task()), 0)
@@ -399,11 +399,11 @@ class TestLifeCycle(IterationTest):
         stages = self.status()["stages"]
         return [stages[name].get("artifact_state") for name in names]
 
-    def test_an_artifact_is_approved_once_the_next_stage_builds_on_it(self):
+    def test_an_artifact_becomes_approved_when_the_next_stage_builds_on_it(self):
         self.assert_code(self.design("--iterate"), 22)
         self.assertEqual(self.artifact_states("intake", "analyze", "spec"), ["approved", "approved", "pending_review"])
 
-    def test_a_draft_is_one_until_it_satisfies_its_contract(self):
+    def test_an_artifact_is_a_draft_until_it_satisfies_its_contract(self):
         transcript = short_transcript()
         entry(transcript, "spec", 1, "software_architect")["tool_calls"] = []
         self.assertNotEqual(self.design(transcript=transcript).code, 0)
@@ -424,7 +424,7 @@ class TestLifeCycle(IterationTest):
         self.assertIn("Another analysis", final.read_text(encoding="utf-8"))
         self.assertTrue(self.file("artifacts/phases/spec/specification_final.yaml").exists())
 
-    def test_what_is_revised_after_the_end_is_not_final_until_the_task_ends_again(self):
+    def test_an_artifact_revised_after_the_end_is_final_once_the_task_ends_again(self):
         final = "artifacts/phases/spec/specification_final.yaml"
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised")), 22)
         self.assert_code(self.run_program("approve", self.task()), 0)
@@ -434,7 +434,7 @@ class TestLifeCycle(IterationTest):
         self.assert_code(self.go_on("approve", self.task()), 0)
         self.assertIn("revised", self.file(final).read_text(encoding="utf-8"))
 
-    def test_a_final_artifact_that_is_done_again_is_final_no_more(self):
+    def test_a_redone_final_artifact_is_no_longer_final(self):
         self.pipeline("mine", "    - {name: analyze}\n    - {name: spec, iterate: true}\n    - {name: red}\n")
         transcript = again(again(short_transcript(), "red"), "spec", title="Add slugify, revised")
         self.assert_code(self.design("--pipeline", "mine", "--iterate", "--exit-after", "spec", transcript=transcript, command="start"), 22)
@@ -446,7 +446,7 @@ class TestLifeCycle(IterationTest):
         self.assert_code(self.go_on("reject", self.task()), 22)
         self.assertEqual((self.artifact_states("spec"), final.exists()), (["pending_review"], False))
 
-    def test_status_says_what_counts_no_more(self):
+    def test_status_names_discarded_artifacts(self):
         self.assert_code(self.design("--iterate", "--approve", "analyze", transcript=again(again(short_transcript(), "analyze"), "spec")), 22)
         self.assert_code(self.run_program("approve", self.task()), 22)
         self.assert_code(self.run_program("reject", self.task()), 22)
@@ -479,7 +479,7 @@ class TestReplacedFiles(IterationTest):
         self.assertEqual((self.task_folder() / "actions.yaml").read_bytes(), before)
         self.assertIn(name, self.status()["changed_artifacts"])
 
-    def test_an_artifact_that_waits_is_no_link(self):
+    def test_a_pending_artifact_must_not_be_a_link(self):
         self.assert_code(self.design("--iterate"), 22)
         for name in ("artifacts/phases/spec/specification.yaml", "artifacts/phases/analyze/analysis.yaml"):
             for how in ("symbolic link", "hard link", "pipe"):
@@ -493,7 +493,7 @@ class TestReplacedFiles(IterationTest):
                     file.write_bytes(kept)
         self.assert_code(self.run_program("approve", self.task()), 0)
 
-    def test_a_folder_of_artifacts_is_no_link(self):
+    def test_the_artifacts_folder_must_not_be_a_link(self):
         self.assert_code(self.design("--iterate"), 22)
         folder = self.file("artifacts/phases/analyze")
         folder.rename(self.folder / "elsewhere")
@@ -504,7 +504,7 @@ class TestReplacedFiles(IterationTest):
         self.assert_code(self.go_on("resume", self.task()), 22)
         self.assertTrue(self.file("artifacts/phases/analyze/analysis.yaml").is_file())
 
-    def test_what_was_decided_and_what_was_shown_are_no_links(self):
+    def test_decisions_and_shown_versions_must_not_be_links(self):
         self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
         self.assert_code(self.go_on("feedback", self.task(), "Say that it is revised"), 22)
         for name in ("iteration_history/spec/v1_feedback.yaml", "artifacts/phases/spec/specification_v1.yaml"):
@@ -516,7 +516,7 @@ class TestReplacedFiles(IterationTest):
                 file.unlink()
                 file.write_bytes(kept)
 
-    def test_what_came_from_outside_is_no_link(self):
+    def test_external_artifacts_must_not_be_links(self):
         self.assert_code(self.design("--from-spec", self.spec_file(), "--approve", "red", command="implement"), 22)
         name = "external_inputs/specification.yaml"
         self.replace(self.file(name), "hard link")
@@ -527,7 +527,7 @@ class TestReplacedFiles(IterationTest):
         self.assert_code(self.go_on("resume", self.task()), 22)
         self.assertEqual(self.status()["changed_artifacts"], [])
 
-    def test_an_answer_is_no_link(self):
+    def test_an_answer_must_not_be_a_link(self):
         self.assert_code(self.design("--iterate"), 22)
         approval = self.status()["waiting_id"] if "waiting_id" in self.status() else self.records("approval_requested")[0]["approval_id"]
         answer = self.repository / ".agentforge/escalations" / f"{approval}.resolution.yaml"
@@ -541,7 +541,7 @@ class TestReplacedFiles(IterationTest):
 
 
 class TestContinue(IterationTest):
-    def test_a_design_goes_on_to_the_implementation(self):
+    def test_a_design_continues_to_the_implementation(self):
         self.assert_code(self.design(), 0)
         self.assert_code(self.go_on("continue", self.task()), 0)
         self.assertTrue(self.records("delivered"))
@@ -551,7 +551,7 @@ class TestContinue(IterationTest):
         self.assert_code(self.run_program("audit", "verify", self.task()), 0)
         self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-050", "has delivered its change")
 
-    def test_what_is_said_of_a_task_that_has_ended_can_be_done(self):
+    def test_the_commands_suggested_for_an_ended_task_work(self):
         self.design()
         for command in ("approve", "reject"):
             self.assert_error(self.run_program(command, self.task()), "AF-ORCH-043", f"agentforge continue {self.task()[-8:]} --revise")
@@ -576,14 +576,14 @@ class TestContinue(IterationTest):
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
         self.assertEqual(self.status()["stages"]["spec"]["artifact_state"], "final")
 
-    def test_it_goes_on_in_a_process_of_its_own(self):
+    def test_a_continued_task_can_run_detached(self):
         self.design()
         outcome = self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red", "--detach", "--json"), 0)
         self.assertEqual((outcome.json["task_id"], outcome.json["detached"]), (self.task(), True))
         wait_until(lambda: self.records("task_completed")[-1]["exit_stage"] == "red", "the end of the task")
         self.wait_for_process_of(self.task())
 
-    def test_only_what_was_shown_is_approved_by_extending(self):
+    def test_extending_approves_only_the_shown_artifact(self):
         self.assert_code(self.design("--iterate"), 22)
         self.assert_error(self.go_on("continue", self.task(), "--extend-to", "red", "--hash", "0123456789"), "AF-ESC-035")
         digest = self.records("approval_requested")[0]["artifact_hash"]
@@ -594,26 +594,26 @@ class TestContinue(IterationTest):
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "red")
         self.assert_error(self.go_on("continue", self.task(), "--extend-to", "green", "--no-resume"), "AF-CLI-202", "nothing to approve")
 
-    def test_tests_for_a_specification_go_on_to_their_implementation(self):
+    def test_tests_for_a_specification_continue_to_their_implementation(self):
         """What comes from outside is there for the stages that are added, too."""
         ended = self.assert_code(self.design("--spec", self.spec_file(), command="test"), 0)
         self.assertIn(f"agentforge continue {self.task()[-8:]}", ended.out)
         self.assert_code(self.go_on("continue", self.task()), 0)
         self.assertTrue(self.records("delivered"))
 
-    def test_tests_that_wait_are_extended_and_revised(self):
+    def test_pending_tests_can_be_extended_and_revised(self):
         self.assert_code(self.design("--spec", self.spec_file(), "--approve", "red", command="test"), 22)
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "green"), 0)
         self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
         self.assert_code(self.go_on("approve", self.task()), 0)
 
-    def test_stages_that_lack_what_they_build_on_are_refused_with_their_place(self):
+    def test_stages_without_their_prerequisites_are_refused_with_their_position(self):
         self.pipeline("mine", "    - {name: analyze}\n", "  continuation: {prompt: More, next_pipeline: rest}\n")
         self.pipeline("rest", "    - {name: analyze}\n    - {name: red}\n", "  requires_external: {specification: {contract: specification}}\n")
         self.assert_code(self.design("--pipeline", "mine", command="start"), 0)
         self.assert_error(self.go_on("continue", self.task()), "AF-PIPE-020", "stage red", "pipelines/rest.yaml:8:")
 
-    def test_what_a_continued_task_says_of_itself(self):
+    def test_a_continued_task_describes_itself(self):
         self.design()
         state = lambda: yaml.safe_load(self.file("state.yaml").read_text(encoding="utf-8"))  # noqa: E731
         self.assertEqual(state()["continuation"], {"can_extend": True, "available_pipelines": ["implement"], "provides_artifacts": ["specification"]})
@@ -630,12 +630,12 @@ class TestContinue(IterationTest):
         self.assert_error(self.go_on("continue", self.task()), "AF-ORCH-054", "`spec`", "title", "contracts/specification.yaml")
         self.assertEqual(self.records("task_continued"), [])
 
-    def test_a_task_that_ended_early_goes_on_with_its_own_stages(self):
+    def test_a_task_that_ended_early_continues_with_its_own_stages(self):
         self.assert_code(self.design("--exit-after", "analyze", command="implement"), 0)
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "spec"), 0)
         self.assertEqual([r["stage"] for r in self.records("stage_completed")], ["intake", "clarify", "analyze", "spec"])
 
-    def test_an_artifact_that_waits_is_approved_by_extending(self):
+    def test_extending_approves_a_pending_artifact(self):
         self.assert_code(self.design("--iterate"), 22)
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
         self.assertEqual([r["decision"] for r in self.records("approval_decided")], ["extend"])
@@ -679,20 +679,20 @@ class TestContinue(IterationTest):
         self.assertEqual((freshness["accepted"], freshness["stale"][0]["path"]), ("Only words were changed", "textkit/__init__.py"))
         self.assertIn("Only words were changed", self.run_program("audit", self.task()).out)
 
-    def test_a_reason_for_stale_artifacts_is_kept_although_none_is_stale(self):
+    def test_a_reason_for_stale_artifacts_is_recorded_even_if_none_is_stale(self):
         self.design()
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red", "--accept-stale", "Only words were changed"), 0)
         freshness = self.records("task_continued")[0]["freshness"]
         self.assertEqual((freshness["accepted"], freshness["stale"]), ("Only words were changed", []))
 
-    def test_what_no_artifact_names_may_change_and_the_work_goes_on_on_it(self):
+    def test_files_that_no_artifact_names_may_change_before_continuing(self):
         self.design()
         head = self.commit("README.md", "Other words\n", "Change what no artifact names")
         self.assert_code(self.go_on("continue", self.task()), 0)
         self.assertEqual(self.records("task_continued")[0]["base_commit"], head)
         self.assertEqual(self.git("rev-parse", f"agentforge/{self.task()}^").strip(), head)
 
-    def test_a_killed_continuation_goes_on(self):
+    def test_a_killed_continuation_resumes(self):
         self.design()
         process = self.spawn("continue", *self.transcript_arguments, self.task(), "--extend-to", "red")
         process.stderr.readline()
@@ -748,7 +748,7 @@ class TestIterationPage(IterationTest):
                     self.wait_for_process_of(task)
                 self.assertTrue(has_effect(task))
 
-    def test_versions_are_compared_by_the_command_of_the_page(self):
+    def test_the_documented_command_compares_versions(self):
         command = re.search(r"`(agentforge diff [^`]+)`", self.PAGE).group(1)
         task = self.new_design(22, "--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
         self.assert_code(self.go_on("feedback", task, "Say that it is revised"), 22)
@@ -760,7 +760,7 @@ class TestIterationAtTheTerminal(IterationTest):
         self.write_transcript(transcript or short_transcript())
         return Terminal(self, command, "--transcript", self.transcript, *arguments, REQUEST, lines=240)
 
-    def test_who_sits_there_is_asked_of_the_artifact_that_the_task_ends_with(self):
+    def test_asks_at_the_terminal_about_the_last_artifact(self):
         terminal = self.terminal(transcript=again(short_transcript(), "spec", title="Add slugify, revised"))
         terminal.wait_for("Approve? [y/n/x/c")
         self.assertIn("version 1 of", terminal.text())
@@ -771,29 +771,29 @@ class TestIterationAtTheTerminal(IterationTest):
         self.assertIn("Done: ", "\n".join(terminal.ended(0)))
         self.assertEqual([r["decision"] for r in self.records("approval_decided")], ["revise", "approve"])
 
-    def test_no_iterate_asks_nobody(self):
+    def test_no_iterate_asks_nothing(self):
         self.assertIn("Done: ", "\n".join(self.terminal("--no-iterate").ended(0)))
 
-    def test_the_setting_never_is_as_no_iterate(self):
+    def test_the_setting_never_equals_no_iterate(self):
         self.assertIn("Done: ", "\n".join(self.terminal("--set", "pipeline.iterate=never").ended(0)))
         self.assertEqual(self.records("approval_requested"), [])
 
-    def test_an_end_that_was_named_is_not_held_up_here_or_elsewhere(self):
+    def test_an_explicit_exit_does_not_wait(self):
         """Who says beforehand where the task ends has decided; whoever resumes it, nobody is asked."""
         self.assertIn("Done: ", "\n".join(self.terminal("--exit-after", "spec", command="implement").ended(0)))
         self.assertEqual(self.records("approval_requested"), [])
 
-    def test_an_end_that_was_named_is_shown_where_that_was_asked_for(self):
+    def test_an_explicit_exit_is_shown_on_request(self):
         terminal = self.terminal("--exit-after", "spec", "--iterate", command="implement")
         terminal.wait_for("Approve? [y/n/x/c")
         terminal.press(b"y\n")
         terminal.ended(0)
         self.assertEqual(self.records("task_completed")[-1]["exit_stage"], "spec")
 
-    def test_an_implementation_is_not_held_up(self):
+    def test_an_implementation_does_not_wait(self):
         self.assertIn("Done: ", "\n".join(self.terminal(command="implement").ended(0)))
 
-    def test_going_on_beyond_the_end_is_an_answer(self):
+    def test_continuing_past_the_end_is_an_answer(self):
         terminal = self.terminal()
         terminal.wait_for("Approve? [y/n/x/c")
         terminal.press(b"c deliverr\n")
@@ -810,7 +810,7 @@ class TestIterationAtTheTerminal(IterationTest):
         terminal.ended(0)
         self.assertEqual(self.records("task_completed")[-1]["exit_type"], "user_exit")
 
-    def test_later_leaves_it_to_the_commands(self):
+    def test_later_leaves_the_decision_to_the_commands(self):
         terminal = self.terminal()
         terminal.wait_for("Approve? [y/n/x/c")
         terminal.press(b"\n")

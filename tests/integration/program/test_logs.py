@@ -19,7 +19,7 @@ class TestLog(ProgramTest):
     def lines(self):
         return [json.loads(line) for line in self.file.read_text().splitlines()]
 
-    def test_a_task_that_pauses_and_goes_on_is_one_trace_with_a_span_a_stage(self):
+    def test_a_paused_and_resumed_task_is_one_trace_with_a_span_per_stage(self):
         self.assert_code(self.start("--approve", "intake", "--exit-after", "clarify"), 22)
         self.assert_code(self.go_on("approve", self.task()), 0)
         lines = self.lines()
@@ -44,7 +44,7 @@ class TestLog(ProgramTest):
         self.assertEqual((last["event"], last["level"], last["code"]), ("error", "error", "AF-TASK-002"))
         self.assertNotIn(SECRET, self.file.read_text())
 
-    def test_a_context_that_is_cut_to_its_budget_is_logged_with_what_was_cut(self):
+    def test_cuts_to_fit_the_context_budget_are_logged(self):
         """Task 003, scenario 8: each step records what was cut, and the log has a line where that changes."""
         (self.repository / "README.md").write_text("".join(f"Line {number} of more than a context has room for.\n" for number in range(600)), encoding="utf-8")
         self.git("commit", "-q", "-a", "-m", "Say much")
@@ -57,7 +57,7 @@ class TestLog(ProgramTest):
         lines = [line for line in self.lines() if line.get("message", "").startswith("parts of the context were cut")]
         self.assertEqual([(line["level"], line["stage"], line["fields"]["section_tokens"]) for line in lines], [("info", "intake", each) for each in changed])
 
-    def test_text_is_for_people_and_the_settings_say_how_much(self):
+    def test_text_format_is_readable_and_obeys_the_level_setting(self):
         self.assert_code(self.start("--exit-after", "intake", "--set", "log.format=text", "--set", "log.level=error", "--set", "log.levels.model=debug"), 0)
         for line in self.file.read_text().splitlines():
             self.assertRegex(line, r"^\d{4}-\d\d-\d\dT[\d:.]+Z debug   model model_answered task_id=task-")

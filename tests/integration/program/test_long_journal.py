@@ -46,13 +46,13 @@ class TestLongJournal(ProgramTest):
     def step(self, number):
         return self.run_program("inspect", self.name, "--step", str(number), "--json")
 
-    def test_the_second_look_says_the_same_as_the_first(self):
+    def test_a_second_read_gives_the_same_output(self):
         first = self.status()
         self.assertEqual(first["steps"], self.steps)
         self.assertTrue(self.caches()[".followed"].exists())
         self.assertEqual(first, self.status())
 
-    def test_caches_that_are_damaged_or_gone_change_nothing(self):
+    def test_damaged_or_missing_caches_change_nothing(self):
         first = self.status()
         self.step(5)
         for file in self.caches().values():
@@ -62,7 +62,7 @@ class TestLongJournal(ProgramTest):
             file.unlink()
         self.assertEqual(first, self.status())
 
-    def test_a_byte_that_was_changed_before_the_snapshot_is_found_by_who_opens_the_task(self):
+    def test_a_byte_changed_before_the_snapshot_is_found_when_the_task_opens(self):
         self.status()
         self.step(5)
         text = self.file.read_bytes()
@@ -73,10 +73,10 @@ class TestLongJournal(ProgramTest):
             self.assertNotEqual(outcome.code, 0, outcome)
             self.assertIn("record 30", outcome.all, outcome)
 
-    def test_a_step_that_there_is_not_is_named(self):
+    def test_a_missing_step_is_named(self):
         self.assert_error(self.run_program("inspect", self.name, "--step", str(self.steps + 1)), "AF-CLI-012", f"steps 1 to {self.steps}")
 
-    def test_a_time_that_is_none_is_said_the_same_by_everyone(self):
+    def test_an_invalid_time_gives_the_same_error_in_every_command(self):
         lines = self.file.read_text(encoding="utf-8").splitlines()
         record = json.loads(lines[-1][2:])
         del record["hash"]

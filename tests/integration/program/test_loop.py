@@ -49,7 +49,7 @@ class FullWorkflowTests(LoopTest):
         artifact = yaml.safe_load((self.task_folder() / "artifacts" / "phases" / "verify" / "verification.yaml").read_text())
         return {each["criterion"]: (each["verified"], [test.split("::", 1)[1] for test in each["tests"]]) for each in artifact.get("content", artifact)["criteria"]}
 
-    def test_a_criterion_is_verified_by_a_test_of_its_own_that_failed_before(self):
+    def test_each_criterion_is_verified_by_its_own_test_that_failed_before(self):
         transcript = model.good()
         suite = next(call["arguments"] for one in transcript["entries"] if one["stage"] == "tests" for call in one["tool_calls"] if call["name"] == "complete")
         joined, between, accents, empty, keeps = suite["test_files"][0]["tests"]
@@ -60,12 +60,12 @@ class FullWorkflowTests(LoopTest):
         self.assertEqual(self.criteria(), {joined["acceptance_criterion"]: (True, [joined["name"], between["name"]]), "No slug begins or ends with a hyphen": (False, [keeps["name"]]),
                                            "'Crème brûlée' becomes 'creme-brulee'": (True, [accents["name"]]), "'?!' becomes ''": (True, [empty["name"]])})
 
-    def test_a_plan_that_depends_on_a_task_that_there_is_not_is_rejected(self):
+    def test_a_plan_that_depends_on_an_unknown_task_is_rejected(self):
         plan = model.plan(dependencies={"tasks": [{"task_id": "task-20260101-nothing-00000000", "required_stage": "deliver"}]})
         self.assertNotEqual(self.loop(model.transcript(plan)).code, 0)
         self.assertIn("task-20260101-nothing-00000000", " ".join(self.records("artifact_rejected")[0]["errors"]))
 
-    def test_a_plan_without_the_estimate_of_a_step_is_refused(self):
+    def test_a_plan_with_a_step_without_an_estimate_is_refused(self):
         vague = [{key: value for key, value in step.items() if key != "estimate" or step["number"] != 2} for step in model.STEPS]
         second = [dict(each, step=2) for each in model.plan()]
         self.assert_code(self.loop(model.transcript(model.plan(steps=vague), second), "--exit-after", "plan"), 0)
@@ -104,7 +104,7 @@ class PipelineIntegrationTests(LoopTest):
         self.assertEqual(self.cycles(), [("verify", "execute"), ("review", "execute")])
         self.assertEqual(self.plan_steps()[:3], [("execute", 1, 1), ("execute", 1, 2), ("execute", 2, 1)])
 
-    def test_gates_are_measured_again_on_an_unchanged_tree_when_the_work_came_back(self):
+    def test_gates_run_again_on_an_unchanged_tree_after_a_hand_back(self):
         revises = model.review("revise", issues=[model.issue("Its comment says little", "medium")])
         again = [model.hands_in("Its comment says enough.", visit=2)]
         self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(), model.exports(), revises, again, model.review(visit=2)), "--exit-after", "review"), 0)
@@ -189,7 +189,7 @@ class LoopContextTests(LoopTest):
         self.assertIn("no/such/file.py", state["conversation"][2]["about"])
         self.assertEqual([(stage["stage"], stage["visits"]) for stage in state["task_history"]["stages"]], [("plan", 3)])
 
-    def test_the_planner_is_told_why_the_work_came_back(self):
+    def test_the_planner_is_told_why_the_work_was_sent_back(self):
         rejects = model.review("replan", issues=[model.issue("Nothing is said of an empty title")])
         again = [model.plan(visit=2)]
         self.assertNotEqual(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(), model.exports(), rejects, *again)).code, 0)
@@ -204,7 +204,7 @@ class LoopContextTests(LoopTest):
         self.assertIn("Write slugify", shown)
         self.assertNotIn("task_history", shown)
 
-    def test_should_provide_minimal_to_verifier_where_it_is_set(self):
+    def test_should_provide_minimal_to_verifier_if_configured(self):
         """The tests are the verifier's: they see the request, and not the artifact of the stage before, which `focused` shows."""
         shown = {}
         for strategy in ("focused", "minimal"):
@@ -284,16 +284,16 @@ class LoopCommandTests(LoopTest):
         again = next(task for task in self.tasks() if task != done)
         self.assertEqual(self.records("task_created", again)[0]["base_commit"], self.records("delivered", done)[0]["commit"])
 
-    def test_review_force_of_a_task_that_delivered_nothing_is_refused(self):
+    def test_review_force_of_an_undelivered_task_is_refused(self):
         self.assert_code(self.loop(model.good(), "--exit-after", "plan"), 0)
         self.assert_error(self.go_on("review", self.task(), "--force"), "AF-CLI-177")
 
-    def test_status_says_which_step_of_the_plan_it_is_at(self):
+    def test_status_shows_the_current_step_of_the_plan(self):
         tries = [model.fails(visit=visit, run=run) for visit, runs in ((1, (2,)), (2, (1,)), (3, (1,))) for run in runs]
         self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(), *tries), "--set", "orchestration.step_retry_limit=0"), 22)
         self.assertIn("step 2 of 2: Export it", self.run_program("status", self.task()).out)
 
-    def test_the_stream_says_each_step_of_the_plan(self):
+    def test_the_stream_reports_each_step_of_the_plan(self):
         outcome = self.assert_code(self.loop(model.good(), "--output-format", "stream-json"), 0)
         steps = [line for line in map(json.loads, outcome.out.splitlines()) if line["type"] == "plan_step"]
         self.assertEqual([(step["number"], step["of"], step["title"]) for step in steps], [(1, 2, "Write slugify"), (2, 2, "Export it")])
@@ -303,7 +303,7 @@ class LoopCommandTests(LoopTest):
         self.assertEqual({stage["name"]: stage["timeout_ms"] for stage in told["stages"]},
                          {"plan": 120000, "tests": 180000, "execute": 900000, "verify": 180000, "review": 60000, "deliver": 60000})
 
-    def test_steps_at_the_same_time_are_refused(self):
+    def test_concurrent_steps_are_refused(self):
         self.assert_error(self.loop(model.good(), "--set", "orchestration.stages.executor.parallel_steps=true"), "AF-PIPE-031")
 
     def test_a_stage_timeout_must_be_a_number_of_seconds(self):
@@ -314,20 +314,20 @@ class LoopCommandTests(LoopTest):
         self.assert_code(outcome, 22)
         self.assertEqual(self.cycles(), [])
 
-    def test_a_person_approves_the_review_where_it_is_required(self):
+    def test_a_person_approves_the_review_if_required(self):
         self.assert_code(self.loop(model.good(), "--set", "orchestration.stages.reviewer.require_human_approval=true"), 22)
         self.assertEqual(self.records("approval_requested")[0]["stage"], "review")
 
 
 class LoopTrustTests(LoopTest):
-    def test_no_review_delivers_work_that_the_gates_refuse(self):
+    def test_a_review_cannot_deliver_work_that_the_gates_refuse(self):
         """The executor says that it is done; the kernel measures that it is not, and nobody gets as far as a review."""
         lies = [model.hands_in("All done.", visit=1, run=1), *model.exports()]
         self.assertNotEqual(self.loop(model.transcript(model.plan(), model.tests(), lies, model.review(), model.deliver()), "--cycle-limit", "0").code, 0)
         self.assertEqual(self.records("delivered"), [])
         self.assertNotIn("review", self.completed())
 
-    def test_what_a_commit_hook_refuses_goes_back_to_execution(self):
+    def test_a_commit_hook_failure_goes_back_to_execution(self):
         hook = self.repository / ".git/hooks/pre-commit"
         hook.write_text("#!/bin/sh\ngit diff --cached --name-only | grep -q slug.py || exit 0\ngit show :textkit/slug.py | grep -q Licence && exit 0\necho 'slug.py:1: no licence line' >&2\nexit 1\n")
         hook.chmod(0o755)
@@ -348,7 +348,7 @@ class LoopTrustTests(LoopTest):
         self.assertEqual([record["put_back"] for record in self.records("snapshot") if "put_back" in record], [True])
         self.assertIn("EXECUTE handed tests/test_slug.py", self.git("log", "-1", "--format=%B", self.records("delivered")[0]["commit"]))
 
-    def test_a_test_that_the_measurements_do_not_show_to_be_wrong_stays(self):
+    def test_a_test_not_shown_to_be_wrong_is_kept(self):
         """The executor blames a right test for its own mistake: what fails beside it, or passes, says otherwise."""
         first = [model.plan(), model.tests(), model.writes_slugify(text=model.WRONG), [*model.exports()[:1], model.hands_back(step=2), model.hands_in("It is exported.", run=2, step=3)]]
         mended = model.writes_slugify(visit=2, replaces=model.WRONG)
@@ -356,7 +356,7 @@ class LoopTrustTests(LoopTest):
         self.assertEqual(self.cycles(), [("verify", "execute")])
         self.assertIn("AF-ORCH-033", [record["result"].get("error_code", record["result"].get("error", "")) for record in self.steps() if record["result"]["status"] == "failure"][0])
 
-    def test_a_wrong_test_that_comes_back_again_and_again_becomes_a_question(self):
+    def test_a_wrong_test_handed_back_repeatedly_becomes_a_question(self):
         """The limit of cycles of the stage that is gone back to holds for hand-backs, too."""
         first = [model.plan(), model.wrong_tests(), model.writes_slugify(), [*model.exports()[:1], model.hands_back(step=2)]]
         outcome = self.loop(model.transcript(*first), "--cycle-limit", "0")
@@ -369,13 +369,13 @@ class LoopTrustTests(LoopTest):
         refused = [record for record in self.steps() if record["phase"] == "execute"][0]
         self.assertEqual(refused["result"]["status"], "failure")
 
-    def test_a_plan_whose_tests_pass_already_goes_no_further(self):
+    def test_a_plan_whose_tests_already_pass_stops(self):
         passing = [model.said("tests", "test_engineer", 1, model.call("create_file", path="tests/test_slug.py", content="import unittest\n\n\nclass TestNothing(unittest.TestCase):\n    def test_one(self) -> None:\n        self.assertEqual(1, 1)\n")),
                    model.said("tests", "test_engineer", 2, model.call("complete", test_files=[{"path": "tests/test_slug.py", "tests": [{"name": "test_one", "requirement_ref": "REQ-001"}]}]))]
         self.assertNotEqual(self.loop(model.transcript(model.plan(), passing)).code, 0)
         self.assertEqual(self.completed(), ["plan"])
 
-    def test_a_review_that_approves_a_grave_issue_is_refused(self):
+    def test_a_review_that_approves_a_severe_issue_is_refused(self):
         wrong = [model.said("review", "code_reviewer", 1, model.call("complete", decision="approve", summary="Fine.", issues=[model.issue("It leaks the password", "critical")])),
                  model.said("review", "code_reviewer", 2, model.call("complete", decision="approve", summary="Fine.", issues=[]))]
         self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(), model.exports(), wrong, model.deliver())), 0)

@@ -67,7 +67,7 @@ class TestOutdatedTests(ProgramTest):
     def message(self):
         return self.git("log", "-1", "--format=%B", f"agentforge/{self.task()}")
 
-    def test_the_lines_are_shown_approved_once_and_named_in_the_commit(self):
+    def test_changed_lines_are_shown_approved_once_and_named_in_the_commit(self):
         waiting = self.assert_code(self.start(), 22)
         lines = "`self.assertEqual(rounded(150), 1)` is now `self.assertEqual(rounded(150), 2)`; the specification calls it outdated: REQ-001, It asserts 1 for 150; sha256 "
         self.assertIn("you approve: " + TEST + " was there before the task and is changed (line 10): " + lines, waiting.err)
@@ -77,7 +77,7 @@ class TestOutdatedTests(ProgramTest):
         self.assertIn("- " + TEST + " was there before the task and is changed", self.message())
         self.assertEqual(self.git("show", f"agentforge/{self.task()}:tests/test_money.py"), NEW_TESTS)
 
-    def test_a_rejected_change_of_a_test_is_delivered_nowhere(self):
+    def test_a_rejected_change_to_a_test_is_not_delivered(self):
         self.assert_code(self.start(), 22)
         refused = self.run_program("reject", self.task())
         self.assertNotEqual(refused.code, 0)

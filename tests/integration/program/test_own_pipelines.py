@@ -35,7 +35,7 @@ class OwnPipelinesTest(ProgramTest):
 
 
 class TestOtherNames(OwnPipelinesTest):
-    def test_a_pipeline_whose_stages_have_other_names_and_another_order_delivers(self):
+    def test_a_pipeline_with_renamed_and_reordered_stages_delivers(self):
         self.make_repository()
         plugins = ["analyze", "intake", "spec", "red", "green", "deliver"]
         name = self.pipeline("ours", plugins)
@@ -46,7 +46,7 @@ class TestOtherNames(OwnPipelinesTest):
         self.assertIn("textkit/slug.py", self.git("show", "--stat", "--format=", self.records("delivered")[0]["commit"]))
         self.assertTrue([record for record in self.records("gate") if record["gate"] == "deliver" and record["passed"]])
 
-    def test_tests_are_locked_whatever_the_stage_that_wrote_them_is_called(self):
+    def test_tests_are_locked_whatever_the_name_of_their_stage(self):
         self.make_repository()
         plugins = ["intake", "analyze", "spec", "red", "green", "deliver"]
         name = self.pipeline("ours", plugins)
@@ -69,7 +69,7 @@ class TestComparison(OwnPipelinesTest):
         name = self.pipeline("ours", self.PLUGINS, **{plugin: {"compares_with": tree} for plugin, tree in trees.items()})
         return self.start("--pipeline", name, transcript=self.renamed(short_transcript(), self.PLUGINS))
 
-    def test_a_pipeline_that_says_what_its_gates_compare_with_delivers(self):
+    def test_a_pipeline_that_sets_the_comparison_tree_of_its_gates_delivers(self):
         self.assert_code(self.run_compared(red="base", green="locked_tests", deliver="locked_tests"), 0)
         self.assertIn("compares with the locked tests", self.run_program("pipelines", "show", "ours").out)
 

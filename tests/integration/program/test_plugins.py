@@ -79,19 +79,19 @@ class TestTrust(PluginTest):
         self.assertIn("AF-PLUG-040", outcome.err)
         self.assertIn("agentforge trust", outcome.err)
 
-    def test_untrusted_project_goes_on_with_the_products_own(self):
+    def test_untrusted_project_uses_built_in_plugins(self):
         self.project_with_plugin()
         outcome = self.assert_code(self.start("--exit-after", "intake"), 0)
         self.assertEqual(outcome.err.count("AF-PLUG-040"), 1)
         self.assertIn("plugin tools/good", outcome.err)
 
-    def test_task_that_needs_an_untrusted_plugin_is_not_started(self):
+    def test_task_that_needs_an_untrusted_plugin_does_not_start(self):
         self.project_with_plugin()
         self.use_the_stage()
         self.assert_error(self.start("--pipeline", "greet"), "AF-PLUG-030", "good_stage", "not trusted", "agentforge trust --show")
         self.assertEqual(self.tasks(), [])
 
-    def test_a_value_looser_than_the_users_own_is_named_with_its_place_and_not_used(self):
+    def test_a_value_looser_than_the_users_is_named_with_its_position_and_ignored(self):
         (self.home / ".agentforge").mkdir()
         (self.home / ".agentforge" / "config.yaml").write_text("limits: {max_tokens: 1000}\n")
         folder = self.repository / ".agentforge" / "config"
@@ -118,7 +118,7 @@ class TestTrust(PluginTest):
         self.trusted_project()
         self.assertEqual(self.state_of_plugin(), "ready")
 
-    def test_trust_is_kept_outside_of_the_repository_and_for_its_user_alone(self):
+    def test_trust_is_stored_outside_the_repository_and_private_to_the_user(self):
         self.trusted_project()
         file = self.state_file()
         self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600)
@@ -133,19 +133,19 @@ class TestTrust(PluginTest):
         self.assertEqual(self.state_of_plugin(), "not trusted")
         self.assertIn("Was not trusted", self.assert_code(self.run_program("trust", "--revoke"), 0).out)
 
-    def test_change_of_a_plugin_is_asked_about_again_and_named(self):
+    def test_changed_plugin_needs_trust_again_and_is_named(self):
         plugin = self.trusted_project()
         self.flip(plugin / "good.so")
         outcome = self.run_program("plugins", "list")
         self.assertIn("changed since you trusted it (plugin tools/good)", outcome.err)
         self.assertEqual(self.state_of_plugin(), "not trusted")
 
-    def test_change_of_a_setting_is_asked_about_again(self):
+    def test_changed_setting_needs_trust_again(self):
         self.trusted_project()
         self.settings(paths=["tools", "more"])
         self.assertIn("setting plugins.paths", self.run_program("plugins", "list").err)
 
-    def test_new_server_file_is_asked_about_and_shown(self):
+    def test_new_server_file_needs_trust_and_is_shown(self):
         self.trusted_project()
         (self.repository / ".mcp.json").write_text('{"mcpServers": {"files": {"command": "npx", "args": ["server"]}}}', encoding="utf-8")
         self.assertIn("file .mcp.json", self.run_program("plugins", "list").err)
@@ -162,7 +162,7 @@ class TestTrust(PluginTest):
         self.assertEqual(self.state_of_plugin(environment=dict(self.environment, AGENTFORGE_TRUST_PROJECT="1")), "ready")
         self.assertEqual(self.state_of_plugin(environment=dict(self.environment, AGENTFORGE_TRUST_PROJECT="0")), "not trusted")
 
-    def test_wrong_word_in_the_environment_is_an_error(self):
+    def test_invalid_trust_variable_is_an_error(self):
         outcome = self.run_program("plugins", "list", environment=dict(self.environment, AGENTFORGE_TRUST_PROJECT="yes"))
         self.assert_error(outcome, "AF-CLI-014", "yes")
 
@@ -185,7 +185,7 @@ class TestTrust(PluginTest):
         self.assertFalse(trace.exists())
         self.assertEqual(self.tasks(), [])
 
-    def test_nothing_goes_elsewhere_because_the_project_is_not_trusted(self):
+    def test_ignored_untrusted_settings_do_not_send_data_elsewhere(self):
         file = self.repository / ".agentforge" / "config" / "settings.yaml"
         file.parent.mkdir(parents=True)
         self.environment["OPENAI_API_KEY"] = "sk-not-to-be-sent"
@@ -199,7 +199,7 @@ class TestTrust(PluginTest):
             self.assert_error(start, "AF-PLUG-043", key, "settings.yaml:", "agentforge trust")
         self.assertEqual(self.tasks(), [])
 
-    def test_users_own_value_holds_where_the_projects_is_not_trusted(self):
+    def test_users_value_applies_if_the_project_is_not_trusted(self):
         file = self.repository / ".agentforge" / "config" / "settings.yaml"
         file.parent.mkdir(parents=True)
         file.write_text(yaml.safe_dump({"log": {"file": str(self.folder / "theirs.log")}}), encoding="utf-8")
@@ -216,17 +216,17 @@ class TestTrust(PluginTest):
         self.assert_error(self.run_program("trust"), "AF-PLUG-041")
         self.assertEqual(self.state_file().read_text(encoding="utf-8"), "agentforge_trust: 1\nprojects: [7]\n")
 
-    def test_list_inside_the_project_is_refused(self):
+    def test_trust_list_inside_the_project_is_refused(self):
         self.project_with_plugin()
         inside = dict(self.environment, AGENTFORGE_STATE_HOME=str(self.repository / "state"))
         self.assert_error(self.run_program("trust", environment=inside), "AF-PLUG-042", "inside the project")
 
-    def test_init_in_somebody_elses_repository_trusts_nothing(self):
+    def test_init_in_a_foreign_repository_trusts_nothing(self):
         self.project_with_plugin()
         self.assertIn("AF-PLUG-040", self.assert_code(self.run_program("init"), 0).err)
         self.assertEqual(self.state_of_plugin(), "not trusted")
 
-    def test_name_in_the_repository_cannot_drive_the_terminal(self):
+    def test_name_in_the_repository_cannot_control_the_terminal(self):
         self.settings(paths=["tools"])
         self.install(self.repository / "tools" / "\x1b[2J")
         for command in (("plugins", "list"), ("trust", "--show"), ("plugins", "verify"), ("plugins", "show", ID), ("doctor",)):
@@ -269,7 +269,7 @@ class TestTrustOnATerminal(PluginTest):
         self.assertEqual((self.kept("trusted.yaml"), self.state_of_plugin()), (True, "ready"))
         self.assertFalse(self.asked())
 
-    def test_once_is_for_this_run_alone(self):
+    def test_once_is_only_for_this_run(self):
         self.assertNotIn("AF-PLUG-040", self.ended_with(b"o\n"))
         self.assertEqual(self.state_of_plugin(), "not trusted")
 
@@ -280,7 +280,7 @@ class TestTrustOnATerminal(PluginTest):
         self.settings(paths=["tools", "more"])
         self.assertIn("AF-PLUG-040", self.ended_with(b"\n"))
 
-    def test_a_task_that_brings_its_own_model_is_no_reason_to_ask_again(self):
+    def test_a_task_with_its_own_model_does_not_ask_again(self):
         self.assert_code(self.start("--approve", "intake", "--exit-after", "clarify"), 22)
         terminal = Terminal(self, "approve", self.task(), columns=160)
         terminal.wait_for("Enter  not now")
@@ -296,7 +296,7 @@ class TestTrustOnATerminal(PluginTest):
 class TestChoice(PluginTest):
     """Which plugins a project uses, and with what settings."""
 
-    def test_one_project_uses_it_and_another_does_not(self):
+    def test_a_plugin_can_be_enabled_per_project(self):
         self.trusted_project()
         other = self.make_repository("other")
         self.assertEqual(self.state_of_plugin(), "ready")
@@ -322,7 +322,7 @@ class TestChoice(PluginTest):
         outcome = self.assert_error(self.start("--exit-after", "intake"), "AF-PLUG-036", "settings.yaml:", "`agentforge.tool.read_file`")
         self.assertEqual(self.tasks(), [], outcome)
 
-    def test_relative_path_of_the_command_line_is_not_looked_for(self):
+    def test_relative_plugin_path_on_the_command_line_is_refused(self):
         self.install(self.repository / "tools")
         outcome = self.run_program("plugins", "list", "--set", "plugins.paths=[tools]")
         self.assertIn("AF-PLUG-008", outcome.err)
@@ -347,7 +347,7 @@ class TestChoice(PluginTest):
         self.use_the_stage(depth="deep")
         self.assert_error(self.start("--pipeline", "greet"), "AF-PLUG-050", "greet.yaml:", "it must be an integer")
 
-    def test_show_says_all_about_a_plugin(self):
+    def test_show_describes_a_plugin_completely(self):
         plugin = self.trusted_project(config_schema={"type": "object", "properties": {"depth": {"type": "integer"}}})
         self.settings(paths=["tools"], settings={"good_stage": {"depth": 7}})
         self.run_program("trust")
@@ -360,7 +360,7 @@ class TestChoice(PluginTest):
         self.assertEqual(shown["settings"], [{"name": "depth", "schema": {"type": "integer"}, "value": 7}])
         self.assertIn({"kind": "tool", "name": "good_tool", "interface_versions_of_this_host": "1"}, shown["provides"])
 
-    def test_show_of_an_unknown_name_proposes_the_nearest(self):
+    def test_show_of_an_unknown_name_suggests_the_nearest(self):
         self.assert_error(self.run_program("plugins", "show", "read_fil"), "AF-PLUG-036", "`read_file`")
 
 
@@ -376,7 +376,7 @@ class TestLock(PluginTest):
         self.assertEqual(lock["agentforge_lock"], 1)
         self.assertEqual([(plugin["id"], plugin["version"], sorted(plugin["files"])) for plugin in lock["plugins"]], [(ID, "1.2.3", ["good.so", "plugin.json"])])
 
-    def test_who_trusted_the_project_and_locks_is_not_asked_again(self):
+    def test_locking_a_trusted_project_does_not_ask_again(self):
         self.locked_project()
         self.assertEqual(self.state_of_plugin(), "ready")
 
@@ -387,7 +387,7 @@ class TestLock(PluginTest):
         self.assertNotIn("AF-PLUG", outcome.all)
         self.assertNotEqual(self.tasks(), [], outcome)
 
-    def test_one_bit_of_the_library_and_it_is_refused_with_both_hashes(self):
+    def test_one_changed_bit_of_the_library_is_refused_with_both_hashes(self):
         plugin = self.locked_project()
         expected = yaml.safe_load(self.lock_file().read_text(encoding="utf-8"))["plugins"][0]["files"]["good.so"]
         self.flip(plugin / "good.so")
@@ -403,13 +403,13 @@ class TestLock(PluginTest):
         self.flip(plugin / "good.so")
         self.assert_code(self.start("--exit-after", "intake"), 0)
 
-    def test_one_bit_of_the_lock_ends_the_trust(self):
+    def test_one_changed_bit_of_the_lock_ends_the_trust(self):
         self.locked_project()
         text = self.lock_file().read_text(encoding="utf-8")
         self.lock_file().write_text(text.replace("1.2.3", "1.2.4"), encoding="utf-8")
         self.assertIn("file .agentforge/config/plugins.lock", self.run_program("plugins", "list").err)
 
-    def test_broken_lock_is_named_and_the_products_own_go_on(self):
+    def test_broken_lock_is_named_and_built_in_plugins_still_work(self):
         self.locked_project()
         self.lock_file().write_text("agentforge_lock: 1\nplugins: 3\n", encoding="utf-8")
         self.run_program("trust")
@@ -418,7 +418,7 @@ class TestLock(PluginTest):
         self.assertIn("plugins.lock:2:10", outcome.err)
         self.assert_error(self.run_program("plugins", "verify"), "AF-PLUG-034", "plugins.lock:2:10")
 
-    def test_plugin_that_is_not_in_the_lock_is_refused_also_where_it_is_the_users(self):
+    def test_plugin_missing_from_the_lock_is_refused_even_if_it_is_the_users(self):
         self.locked_project()
         folder = self.folder / "mine"
         target = self.install(folder, id="org.agentforge.test.mine")
@@ -426,20 +426,20 @@ class TestLock(PluginTest):
         self.assertEqual(self.state_of_plugin("org.agentforge.test.mine", environment=environment), "not in the lock")
         self.assert_error(self.run_program("plugins", "verify", environment=environment), "AF-PLUG-032", str(target.resolve()))
 
-    def test_verify_ends_with_nothing_to_say_where_all_is_as_locked(self):
+    def test_verify_succeeds_if_everything_matches_the_lock(self):
         self.locked_project()
         answer = self.assert_code(self.run_program("plugins", "verify", "--json"), 0).json
         self.assertEqual(answer["verified"], True)
         self.assertEqual([(plugin["id"], plugin["matches"]) for plugin in answer["plugins"]], [(ID, True)])
 
-    def test_verify_names_a_locked_plugin_that_is_gone(self):
+    def test_verify_names_a_missing_locked_plugin(self):
         plugin = self.locked_project()
         shutil.rmtree(plugin)
         self.assert_error(self.run_program("plugins", "verify"), "AF-PLUG-033", ID, "plugins.lock:")
         answer = self.run_program("plugins", "verify", "--json")
         self.assertEqual((answer.code, answer.json["verified"], answer.json["plugins"][0]["manifest"]), (1, False, None))
 
-    def test_verify_without_a_lock_is_a_difference_where_plugins_are_used(self):
+    def test_verify_without_a_lock_fails_if_plugins_are_used(self):
         self.assert_code(self.run_program("plugins", "verify"), 0)
         self.trusted_project()
         self.assert_error(self.run_program("plugins", "verify"), "AF-PLUG-035", ID)

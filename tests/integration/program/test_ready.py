@@ -22,7 +22,7 @@ class TestReady(ProgramTest):
         self.assertEqual(self.tasks(), [])
         file.unlink()
 
-    def test_settings_that_gates_refuse(self):
+    def test_invalid_gate_settings_are_refused(self):
         self.make_repository()
         place = ".agentforge/config/settings.yaml:"
         for settings, code, words in (({"language": "cobol"}, "AF-GATE-002", ("cobol", "Known languages")),
@@ -40,7 +40,7 @@ class TestReady(ProgramTest):
         outcome = self.assert_error(self.run_program("start", "--transcript", TRANSCRIPT, "x"), "AF-PLUG-043", "gates.command", "agentforge trust", str(file))
         self.assertNotIn("no setting names", outcome.err)
 
-    def test_a_language_file_that_is_wrong(self):
+    def test_an_invalid_language_file_is_refused(self):
         self.make_repository()
         file = self.repository / ".agentforge/languages/perl.yaml"
         file.parent.mkdir(parents=True)
@@ -50,7 +50,7 @@ class TestReady(ProgramTest):
         told = self.run_program("doctor", "--json").json
         self.assertEqual([check["verdict"] for check in told["checks"] if check["name"] == "gates"], ["FAILED"])
 
-    def test_a_language_file_that_goes_wrong_meanwhile_pauses_the_task_once(self):
+    def test_a_language_file_that_becomes_invalid_pauses_the_task_once(self):
         self.make_repository()
         self.assert_code(self.start("--approve", "intake", "--exit-after", "clarify"), 22)
         file = self.repository / ".agentforge/languages/perl.yaml"
@@ -62,7 +62,7 @@ class TestReady(ProgramTest):
         file.unlink()
         self.assert_code(self.go_on("resume", self.task()), 0)
 
-    def test_dependencies_that_nobody_has_fetched(self):
+    def test_unfetched_dependencies_are_reported(self):
         self.make_repository()
         (self.repository / "requirements.txt").write_text("attrs==23.1.0\n")
         self.git("add", "-A")
@@ -73,7 +73,7 @@ class TestReady(ProgramTest):
         through_spec = self.run_program("start", "--transcript", TRANSCRIPT, "--dry-run", "--exit-after", "spec", "x")
         self.assert_code(through_spec, 0)       # Nothing is measured until then.
 
-    def test_a_signature_that_nobody_can_make(self):
+    def test_an_impossible_signature_is_reported(self):
         self.make_repository()
         self.git("config", "gpg.format", "ssh")
         self.refusal({"delivery": {"sign": "always"}}, "AF-CLI-100", "user.signingkey")
@@ -111,14 +111,14 @@ class TestSuiteBeforeTheTask(ProgramTest):
     def verdict(self):
         return {check["name"]: check for check in self.run_program("doctor", "--json").json["checks"]}["tests"]
 
-    def test_doctor_and_init_say_what_passes(self):
+    def test_doctor_and_init_report_passing_tests(self):
         self.suite("test_more.py", "def test_more():\n    assert True\n")
         self.assertEqual(self.verdict()["verdict"], "ok")
         self.assertRegex(self.verdict()["detail"], r"^\d+ tests, none failing$")
         self.assertRegex(self.assert_code(self.run_program("init"), 0).out, r"\n  tests     \d+ tests, none failing\n")
         self.assertEqual(self.git("worktree", "list").strip().count("\n"), 0)
 
-    def test_the_environment_that_the_user_made_runs_the_tests(self):
+    def test_the_users_virtual_environment_runs_the_tests(self):
         self.suite("test_more.py", "import only_there\n\ndef test_more():\n    assert only_there.NUMBER == 1\n")
         (self.repository / ".gitignore").write_text(".venv/\n.tox/\n")
         self.git("add", "-A")
@@ -133,7 +133,7 @@ class TestSuiteBeforeTheTask(ProgramTest):
                 self.assertIn(f"{folder}/bin/python", self.run_program("doctor", "--json").out)
                 shutil.rmtree(self.repository / folder.split("/")[0])
 
-    def test_the_packages_that_the_user_installed_are_found(self):
+    def test_packages_that_the_user_installed_are_found(self):
         self.make_repository("one")
         self.git("rm", "-q", "-r", ".")
         (self.repository / ".gitignore").write_text("node_modules/\n")
@@ -148,7 +148,7 @@ class TestSuiteBeforeTheTask(ProgramTest):
         package.joinpath("package.json").write_text('{"name": "answer"}')
         self.assertRegex(self.verdict()["detail"], r"^1 tests?, none failing$")
 
-    def test_an_environment_that_is_committed_is_not_the_users(self):
+    def test_a_committed_virtual_environment_is_not_used(self):
         self.suite("test_more.py", "def test_more():\n    assert True\n")
         (self.repository / ".venv/bin").mkdir(parents=True)
         (self.repository / ".venv/pyvenv.cfg").write_text("home = /usr/bin\n")
@@ -158,7 +158,7 @@ class TestSuiteBeforeTheTask(ProgramTest):
         self.git("commit", "-q", "-m", "an environment")
         self.assertRegex(self.verdict()["detail"], r"^\d+ tests, none failing$")
 
-    def test_a_runner_that_is_not_installed_is_named_before_there_is_a_test(self):
+    def test_a_missing_runner_is_named_even_without_tests(self):
         self.make_repository()
         self.git("rm", "-rq", ".")
         (self.repository / "package.json").write_text('{"name": "shop", "type": "module", "devDependencies": {"vitest": "^1.0.0"}}')
@@ -169,13 +169,13 @@ class TestSuiteBeforeTheTask(ProgramTest):
         self.assertIn("Vitest, which is not installed", self.verdict()["detail"])
         self.assert_error(self.run_program("init"), "AF-GATE-107", "Vitest")
 
-    def test_tests_that_fail_before_the_task_stop_nothing(self):
+    def test_tests_that_fail_before_the_task_do_not_stop_it(self):
         self.suite("test_more.py", "def test_more():\n    assert False\n")
         self.assertEqual(self.verdict()["verdict"], "warning")
         self.assertIn("1 failing: test_more.py::test_more", self.verdict()["detail"])
         self.assert_code(self.run_program("init"), 0)
 
-    def test_a_suite_that_nothing_can_measure_stops_init_doctor_and_start_before_a_model(self):
+    def test_an_unmeasurable_suite_stops_init_doctor_and_start(self):
         self.suite("conftest.py", "import os\n\nos._exit(3)\n")
         self.assertEqual(self.verdict()["verdict"], "FAILED")
         self.assertIn("AF-GATE-107", self.verdict()["detail"])
@@ -187,7 +187,7 @@ class TestSuiteBeforeTheTask(ProgramTest):
 
 
 class TestSetUp(ProgramTest):
-    def test_what_a_lockfile_names_is_shown_fetched_once_and_then_there(self):
+    def test_locked_packages_are_shown_fetched_once_and_then_available(self):
         self.make_repository()
         server = subprocess.Popen(["/usr/bin/python3", "-B", str(SOURCE / "tests/unit/gates/registries.py"), str(self.folder / "registries")],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

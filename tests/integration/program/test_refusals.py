@@ -72,7 +72,7 @@ class TestGatesHold(ProgramTest):
         self.assertIn("requirements", self.steps()[-1]["result"]["summary"])
         self.assert_nothing_delivered()
 
-    def test_measured_facts_of_a_model_are_not_taken(self):
+    def test_facts_claimed_by_a_model_are_ignored(self):
         transcript = short_transcript()
         entry(transcript, "red", 2)["tool_calls"][0]["arguments"]["test_results"] = {"total": 99, "passed": 0, "failed": 99, "errors": 0, "skipped": 0}
         self.assert_code(self.start("--exit-after", "red", transcript=transcript), 0)
@@ -165,10 +165,10 @@ class TestRefusedActions(ProgramTest):
             with self.subTest(what):
                 self.assertGreater(len(step["result"]["summary"]), 20, step)
 
-    def test_the_task_is_delivered_all_the_same(self):
+    def test_the_task_is_delivered_anyway(self):
         self.assert_code(self.outcome, 0)
 
-    def test_the_commit_has_nothing_of_it(self):
+    def test_the_commit_contains_none_of_them(self):
         files = self.git("diff", "--name-only", "main", f"agentforge/{self.task()}").split()
         self.assertEqual(files, ["CHANGELOG.md", "tests/test_slug.py", "textkit/slug.py"])
 
@@ -204,7 +204,7 @@ class TestMachineThatCannotConfine(ProgramTest):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "config.yaml").write_text("sandbox:\n  accept: [metadata]\n")
 
-    def test_it_is_said_before_a_task_exists_and_a_project_cannot_accept_it(self):
+    def test_it_is_reported_before_a_task_exists_and_a_project_cannot_accept_it(self):
         self.confines = False
         before = self.checkout()
         for extra in ((), ("--trust",)):
@@ -220,7 +220,7 @@ class TestMachineThatCannotConfine(ProgramTest):
         self.assertEqual(outcome.code, 1)
         self.assertRegex(outcome.out, "FAILED +sandbox +AF-EXEC-004")
 
-    def test_what_the_user_accepts_stands_in_doctor_and_each_report(self):
+    def test_accepted_gaps_are_in_doctor_and_each_report(self):
         self.confines = False
         self.accept(self.home / ".agentforge")
         self.assert_code(self.start(transcript=short_transcript()), 0)
@@ -230,7 +230,7 @@ class TestMachineThatCannotConfine(ProgramTest):
             self.assertIn('"open_gaps": ["metadata"]', report)
         self.assertIn("metadata", self.run_program("doctor").out)
 
-    def test_a_task_that_began_elsewhere_runs_nothing(self):
+    def test_a_task_started_on_another_machine_runs_nothing(self):
         self.assert_code(self.start("--approve", "spec", transcript=short_transcript()), 22)
         before = self.records("gate")
         self.confines = False

@@ -24,7 +24,7 @@ class ReplayTest(ProgramTest):
 class TestReplay(ReplayTest):
     """One recorded task (a run takes seconds, so the cases are steps of one)."""
 
-    def test_the_same_base(self):
+    def test_on_the_same_base_everything_matches(self):
         with self.subTest("--verify finds all as recorded and leaves nothing behind"):
             before, journal = self.refs(), self.journal()
             told = self.assert_code(self.run_program("replay", self.recorded, "--verify", "--json"), 0).json
@@ -51,7 +51,7 @@ class TestReplayOntoAnotherBase(ReplayTest):
         self.git("commit", "-q", "-m", "Meanwhile")
         self.git("checkout", "-q", "main")
 
-    def test_what_does_not_concern_the_task_stays(self):
+    def test_unrelated_files_of_the_new_base_are_kept(self):
         self.commit_on("other", "other.py", "VALUE = 1\n")
         self.assert_code(self.run_program("replay", self.recorded, "--onto", "other"), 0)
         replay = self.replay()
@@ -59,7 +59,7 @@ class TestReplayOntoAnotherBase(ReplayTest):
         self.assertEqual(self.git("rev-parse", f"agentforge/{replay}~1"), self.git("rev-parse", "other"))
         self.assertIn("slugify", self.git("show", f"agentforge/{replay}:textkit/slug.py"))
 
-    def test_an_action_that_does_not_fit_stops_it_and_continue_goes_on_after_it(self):
+    def test_a_conflicting_action_stops_it_and_continue_skips_the_action(self):
         test_file = next(change["path"] for step in self.steps() if step["phase"] == "red" for change in step.get("changes", []))
         self.commit_on("other", test_file, "mine = 1\n")
         stopped = self.run_program("replay", self.recorded, "--onto", "other")
@@ -86,7 +86,7 @@ class TestActionsOnly(ReplayTest):
         self.assertEqual(self.git("rev-parse", f"refs/agentforge/{self.recorded}/replayed").strip(), told["tree"])
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
 
-    def test_what_does_not_fit_stops_it_or_is_left_out(self):
+    def test_a_conflicting_action_stops_it_or_is_skipped(self):
         self.git("checkout", "-q", "-b", "other", "main")
         (self.repository / "CHANGELOG.md").write_bytes(b"\0binary")
         self.git("commit", "-q", "-am", "Meanwhile")
@@ -113,7 +113,7 @@ checks:
     message: "unicodedata is not allowed."
 """
 
-    def test_verdicts_are_those_of_the_rules_of_now(self):
+    def test_verdicts_use_the_current_rules(self):
         journal = (self.task_folder() / "actions.yaml").read_bytes()
         told = self.assert_code(self.run_program("replay", "--all", "--rejudge", "--json"), 0).json
         self.assertFalse(told["changed"])
@@ -136,7 +136,7 @@ checks:
 
 
 class TestReplayOfPeople(ProgramTest):
-    def test_an_approval_counts_for_what_was_approved(self):
+    def test_an_approval_applies_only_to_the_approved_artifact(self):
         self.make_repository()
         self.assert_code(self.start("--approve", "spec", "--exit-after", "spec", transcript=short_transcript()), 22)
         recorded = self.task()
@@ -148,7 +148,7 @@ class TestReplayOfPeople(ProgramTest):
 
 
 class TestReplayRefusals(ReplayTest):
-    def test_what_cannot_be_replayed_is_said(self):
+    def test_a_task_that_cannot_be_replayed_is_refused(self):
         with self.subTest("unknown task"):
             self.assert_error(self.run_program("replay", "nothing", "--verify"), "AF-TASK-002")
         with self.subTest("unknown branch"):

@@ -44,7 +44,7 @@ class TestKnownRepositories(ProgramTest):
         self.assertIn(self.waiting[-8:], self.assert_code(self.outside("--repo", "second-service", "status"), 0).out)
         self.assert_code(self.outside("status", self.waiting, "--repo", "second-service"), 0)
 
-    def test_figures_have_the_name_of_the_list(self):
+    def test_figures_use_the_name_from_the_list(self):
         told = self.assert_code(self.outside("--repo", "second-service", "status", self.waiting, "--json"), 0).json
         self.assertEqual(told["figures"]["repo"], "second-service")
 
@@ -70,7 +70,7 @@ class TestKnownRepositories(ProgramTest):
         self.assertNotIn(self.ended[-8:], outcome.out)
         self.assertIn("1 repository has no open task; --ended lists ended tasks, too", outcome.out)
 
-    def test_status_of_all_lists_ended_tasks_where_that_is_asked_for(self):
+    def test_status_of_all_lists_ended_tasks_on_request(self):
         outcome = self.assert_code(self.outside("status", "--all", "--ended"), 0)
         self.assertIn(self.ended[-8:], outcome.out)
         self.assertIn(self.waiting[-8:], outcome.out)
@@ -81,7 +81,7 @@ class TestKnownRepositories(ProgramTest):
                          [("first-service", str(self.places["first"]), 0), ("second-service", str(self.places["second"]), 1)])
         self.assertEqual([task["task_id"] for task in told[1]["tasks"]], [self.waiting])
 
-    def test_status_of_all_shows_the_others_where_a_repository_is_gone(self):
+    def test_status_of_all_shows_the_others_if_a_repository_is_missing(self):
         aside = self.places["first"].with_name("moved")
         self.places["first"].rename(aside)
         self.addCleanup(aside.rename, self.places["first"])
@@ -89,15 +89,15 @@ class TestKnownRepositories(ProgramTest):
         self.assert_error(outcome, "AF-DASH-011", "first-service")
         self.assertIn(self.waiting[-8:], outcome.out)
 
-    def test_status_of_all_where_no_repository_is_known_says_how_to_add_one(self):
+    def test_status_of_all_without_repositories_says_how_to_add_one(self):
         empty = self.folder / "empty"
         empty.mkdir()
         self.assert_error(self.run_program("status", "--all", cwd=empty), "AF-CLI-203", "There is no git repository here, and your list of repositories is empty", "agentforge repo add FOLDER")
 
-    def test_ended_tasks_alone_are_no_list(self):
+    def test_ended_needs_all(self):
         self.assert_error(self.run_program("status", "--ended"), "AF-CLI-001", "--all", exit_code=2)
 
-    def test_a_limit_says_how_many_tasks_are_left_out(self):
+    def test_a_limit_says_how_many_tasks_are_omitted(self):
         self.make_repository()
         for _ in range(2):
             self.assert_code(self.start("--approve", "intake", transcript=short_transcript()), 22)
@@ -139,13 +139,13 @@ class TestRepositoriesPage(ProgramTest):
         self.assertIn(self.task()[-8:], self.typed("agentforge --repo backend-service COMMAND", COMMAND="status").out)
         self.assertIn(self.task()[-8:], self.typed("agentforge status --all").out)
 
-    def test_a_task_is_started_in_a_known_repository_from_outside_of_any(self):
+    def test_a_task_can_be_started_in_a_known_repository_from_outside(self):
         self.assert_code(self.run_program("repo", "add", self.backend, "--name", "backend-service"), 0)
         self.assert_code(self.start("--repo", "backend-service", "--exit-after", "intake", transcript=short_transcript(), cwd=self.folder), 0)
         self.assertEqual(self.records("task_completed")[0]["exit_stage"], "intake")
         self.assertFalse((self.folder / ".agentforge").exists())
 
-    def test_the_list_that_the_page_shows_is_what_the_program_reads_and_writes(self):
+    def test_the_documented_list_is_what_the_program_reads_and_writes(self):
         shown = re.search(r"^```\n(repositories:\n.*?)^```", self.PAGE, re.M | re.S).group(1).replace("/src/backend", str(self.backend))
         file = self.home / ".agentforge" / "repos.yaml"
         file.parent.mkdir(parents=True)
@@ -155,7 +155,7 @@ class TestRepositoriesPage(ProgramTest):
         self.assert_code(self.run_program("repo", "add", self.backend, "--name", "backend-service", "--default-branch", "main", "--contracts-path", "contracts"), 0)
         self.assertEqual(yaml.safe_load(file.read_text(encoding="utf-8"))["repositories"], yaml.safe_load(shown)["repositories"])
 
-    def test_uncommitted_changes_are_included_where_the_page_says_so(self):
+    def test_uncommitted_changes_are_included_as_documented(self):
         (self.backend / "README.md").write_text("Mine, not committed\n", encoding="utf-8")
         self.assertIn("`agentforge start --include-uncommitted`", self.PAGE)
         self.assert_code(self.start("--include-uncommitted", "--exit-after", "intake", transcript=short_transcript()), 0)

@@ -24,7 +24,7 @@ class TestRun(ProgramTest):
     def run_file(self, *arguments, file=None, **options):
         return self.run_program("run", file or self.file, *arguments, **options)
 
-    def test_each_request_is_a_task_and_the_table_says_what_became_of_it(self):
+    def test_each_request_is_a_task_and_the_table_shows_its_result(self):
         self.write("Add a slugify function", "Add a second function", "Add a third function")
         outcome = self.assert_code(self.run_file("--jobs", "2"), 0)
         self.assertEqual(len(self.tasks()), 3)
@@ -34,7 +34,7 @@ class TestRun(ProgramTest):
         self.assertIn("3 requests: 3 completed", outcome.out)
         self.assertIn("[3/3]", outcome.err)
 
-    def test_the_same_file_again_does_nothing_twice(self):
+    def test_running_the_same_file_again_repeats_nothing(self):
         self.write("Add a slugify function", "Add a second function")
         self.assert_code(self.run_file(), 0)
         before = {task: len(self.journal(task)) for task in self.tasks()}
@@ -42,7 +42,7 @@ class TestRun(ProgramTest):
         self.assertEqual(before, {task: len(self.journal(task)) for task in self.tasks()})
         self.assertEqual([True, True], [task["done_before"] for task in again["tasks"]])
 
-    def test_what_was_added_to_the_file_is_done_and_an_equal_line_is_a_task_of_its_own(self):
+    def test_added_lines_run_and_a_duplicate_line_is_a_separate_task(self):
         self.write("Add a slugify function")
         self.assert_code(self.run_file(), 0)
         self.write("Add a slugify function", "Add a slugify function", "Add a third function")
@@ -64,7 +64,7 @@ class TestRun(ProgramTest):
         self.assertEqual(len(self.tasks()), 2)
         self.assert_error(self.run_file("--name", "../monday"), "AF-CLI-174")
 
-    def test_what_is_asked_ends_with_22_and_goes_on_when_it_was_answered(self):
+    def test_a_question_exits_with_22_and_the_next_run_continues_once_answered(self):
         self.write("Add a slugify function", approve=["intake"])
         asked = self.assert_code(self.run_file(), 22)
         self.assertIn("1 asks", asked.out)
@@ -72,7 +72,7 @@ class TestRun(ProgramTest):
         self.assert_code(self.run_program("approve", self.task(), "--no-resume"), 0)
         self.assertIn("1 completed", self.assert_code(self.run_file(), 0).out)
 
-    def test_a_request_that_cannot_begin_leaves_the_others_alone(self):
+    def test_a_request_that_cannot_start_does_not_affect_the_others(self):
         self.file.write_text(json.dumps({"request": "Add a slugify function", **self.options, "pipeline": "none-such"}) + "\n" + json.dumps({"request": "Add another", **self.options}) + "\n", encoding="utf-8")
         outcome = self.assert_code(self.run_file("--jobs", "1"), 1)
         self.assertIn("1 completed, 1 not started", outcome.out)
@@ -81,7 +81,7 @@ class TestRun(ProgramTest):
             self.assertIn("requests.txt:1: AF-PIPE-", text)
         self.assertEqual(len(self.tasks()), 1)
 
-    def test_a_dry_run_refuses_what_a_start_refuses_and_writes_nothing(self):
+    def test_a_dry_run_reports_the_errors_of_a_start_and_writes_nothing(self):
         self.write("Add a slugify function")
         with self.file.open("a", encoding="utf-8") as file:
             for options in ({"pipeline": "none-such"}, {}):
@@ -106,7 +106,7 @@ class TestRun(ProgramTest):
         told = self.assert_code(self.run_file("--dry-run"), 1).out
         self.assertEqual((told.count("AF-PIPE-002:"), told.count("AF-PIPE-002, as above")), (1, 1), told)
 
-    def test_a_dry_run_does_not_check_what_it_leaves_alone(self):
+    def test_a_dry_run_does_not_check_finished_requests(self):
         self.write("Add a slugify function")
         self.assert_code(self.run_file(), 0)
         with self.file.open("a", encoding="utf-8") as file:
@@ -115,14 +115,14 @@ class TestRun(ProgramTest):
         self.assertEqual([("leave", False), ("refused", True)], [(task["plan"], "error" in task) for task in planned])
         self.assertEqual(len(self.tasks()), 1)
 
-    def test_a_byte_order_mark_is_no_part_of_the_first_request(self):
+    def test_a_byte_order_mark_is_not_part_of_the_first_request(self):
         self.write("Add a slugify function")
         lines = "\n".join(self.file.read_text(encoding="utf-8").splitlines()[2:])
         self.file.write_text("\ufeff" + lines, encoding="utf-8")
         planned = self.assert_code(self.run_file("--dry-run", "--json"), 0).json
         self.assertEqual(["Add a slugify function"], [task["request"] for task in planned["tasks"]])
 
-    def test_yaml_and_standard_input_say_the_same(self):
+    def test_yaml_and_standard_input_are_equivalent(self):
         listed = self.folder / "requests.yaml"
         listed.write_text(f"- request: Add a slugify function\n  exit_after: intake\n  set: {{llm.backend: replay, llm.transcript: {TRANSCRIPT}}}\n", encoding="utf-8")
         self.assert_code(self.run_file(file=listed), 0)
@@ -131,12 +131,12 @@ class TestRun(ProgramTest):
         self.assert_code(self.run_file(file="-", text_input=line), 0)
         self.assertEqual(len(self.tasks()), 2)
 
-    def test_words_alone_take_the_settings_of_the_command(self):
+    def test_plain_lines_use_the_settings_of_the_command(self):
         self.file.write_text("Add a slugify function\n", encoding="utf-8")
         outcome = self.run_program("run", self.file, "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}")
         self.assertIn("1 delivered", self.assert_code(outcome, 0).out)
 
-    def test_what_is_unknown_is_refused_with_its_line_before_anything_begins(self):
+    def test_unknown_keys_are_refused_with_their_line_before_the_run(self):
         for text, words in (('Add a cache\n{"request": "x", "pipelin": "design"}\n', ("requests.txt:2", "pipelin", "`pipeline`")),
                             ('{"request": "x", "supervised": "yes"}\n', ("requests.txt:1", "supervised", "true or false")),
                             ('{"pipeline": "design"}\n', ("requests.txt:1", "`request`")),
@@ -181,7 +181,7 @@ class TestRunWithoutFirstRecord(ProgramTest):
         self.assertIn("1 completed", again.out)
         self.assertNotEqual(self.task(), self.killed)
 
-    def test_gc_removes_what_a_killed_process_had_not_finished_making_or_deleting(self):
+    def test_gc_removes_folders_that_a_killed_process_left_half_done(self):
         ended = self.spawn("--version")
         ended.communicate()
         tasks = self.task_folder().parent
@@ -230,7 +230,7 @@ class TestRunInterrupted(ProgramTest):
         self.assertEqual(["delivered"] * count, [task["outcome"] for task in again.json["tasks"]])
         self.assertEqual(len(self.tasks()), count)
 
-    def test_a_task_that_is_killed_takes_no_other_along(self):
+    def test_a_killed_task_does_not_affect_the_others(self):
         def kill():
             os.kill(self.process_of_the_task(), signal.SIGKILL)
             return False
@@ -241,7 +241,7 @@ class TestRunInterrupted(ProgramTest):
         self.assertIn("signal 9", out)
         self.go_on_to_the_end(2)
 
-    def test_ctrl_c_saves_what_runs_and_the_next_run_goes_on(self):
+    def test_ctrl_c_saves_running_tasks_and_the_next_run_continues(self):
         def interrupt():
             wait_until(lambda: self.process is not None, "the process")
             os.kill(self.process.pid, signal.SIGINT)

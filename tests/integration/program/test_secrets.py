@@ -42,7 +42,7 @@ class TestSecrets(ProgramTest):
         return [str(path) for folder in folders for path in folder.rglob("*")
                 if path.is_file() and any(needle in path.read_bytes() for needle in needles)]
 
-    def test_a_run_tells_nobody_and_the_file_keeps_its_secret(self):
+    def test_a_run_exposes_no_secret_and_the_file_keeps_it(self):
         record = self.folder / "recorded.yaml"
         outcome = self.start("--set", f"llm.record={record}", "--set", "log.level=debug", transcript=self.transcript(), request=f"{REQUEST}, the key is {SHOP_KEY}")
         self.assert_code(outcome, 0)
@@ -59,12 +59,12 @@ class TestSecrets(ProgramTest):
         self.assertNotIn(SHOP_KEY, record.read_text(encoding="utf-8"))
         self.assert_journal_verifies()
 
-    def test_network_none_refuses_a_model_before_it_is_asked(self):
+    def test_network_none_refuses_a_model_before_a_call(self):
         outcome = self.run_program("start", "--backend", "openai", "--set", "llm.base_url=http://127.0.0.1:9/v1", "--set", "llm.model=m", "--set", "network=none", REQUEST)
         self.assert_error(outcome, "AF-LLM-003")
         self.assertEqual(self.tasks(), [])
 
-    def test_doctor_says_what_auto_would_find(self):
+    def test_doctor_shows_the_model_that_auto_would_choose(self):
         for name in ("claude", "codex"):
             program = self.folder / "bin" / name
             program.parent.mkdir(exist_ok=True)

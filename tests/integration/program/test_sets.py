@@ -78,14 +78,14 @@ class SetTest(ProgramTest):
 
 
 class TestSet(SetTest):
-    def test_each_repository_gets_a_branch_in_the_order_of_what_they_depend_on(self):
+    def test_each_repository_gets_a_branch_in_dependency_order(self):
         outcome = self.assert_code(self.start_set(), 0)
         self.assert_done()
         self.assertEqual([part["repo"] for part in self.set_file()["parts"]], ["schema", "consumer"])
         for name in self.places:
             self.assertIn(f"{name}  commit", outcome.out)
 
-    def test_no_branch_is_made_while_a_part_has_not_passed_its_last_gate(self):
+    def test_no_branch_is_created_before_every_part_passes_its_last_gate(self):
         hook = self.places["consumer"] / ".git/hooks/pre-commit"
         hook.write_text("#!/bin/sh\ngit diff --cached --name-only | grep -q slug.py || exit 0\nexit 127\n", encoding="utf-8")
         hook.chmod(0o755)
@@ -104,7 +104,7 @@ class TestSet(SetTest):
         self.assertEqual(self.branches_of(part["repo"]), [])
         self.assertIn("AF-SET-001", self.assert_code(self.run_program("--repo", part["repo"], "status", part["task"], cwd=self.folder), 0).out)
 
-    def test_a_fork_of_a_part_is_no_part_and_delivers_by_itself(self):
+    def test_a_fork_of_a_part_is_not_a_part_and_delivers_by_itself(self):
         self.start_set("--set", "delivery.set_test=[\"false\"]")
         part = self.set_file()["parts"][0]
         self.repository = self.places[part["repo"]]
@@ -114,7 +114,7 @@ class TestSet(SetTest):
         self.assertEqual(self.branches_of(part["repo"]), [f"agentforge/{fork}"])
         self.assertEqual(self.set_file()["phase"], "specified")
 
-    def test_a_branch_in_the_way_leaves_none(self):
+    def test_an_existing_branch_prevents_all_branches(self):
         self.start_set("--set", "delivery.set_test=[\"false\"]")
         task = self.set_file()["parts"][1]["task"]
         self.git("branch", f"agentforge/{task}", "main", cwd=self.places["consumer"])
@@ -165,7 +165,7 @@ class TestSetSpecification(SetTest):
     def specification_records(self, kind):
         return self.records(kind, self.set_file()["specification_task"])
 
-    def test_it_ends_where_the_specification_is_written(self):
+    def test_ends_once_the_specification_is_written(self):
         self.assert_code(self.start_with(self.RIGHT), 0)
         self.assert_done()
         self.repository = self.places["consumer"]
@@ -173,7 +173,7 @@ class TestSetSpecification(SetTest):
         part = next(each for each in self.set_file()["parts"] if each["repo"] == "consumer")
         self.assertEqual(self.records("external_artifact_imported", part["task"])[0]["source"], "user_provided")
 
-    def test_wrong_parts_go_back_to_the_stage_that_wrote_them_with_every_fault(self):
+    def test_invalid_parts_go_back_to_their_stage_with_every_fault(self):
         wrong = [{"repo": "consumer", "requirements": ["REQ-001", "REQ-009"]}]
         self.assert_code(self.start_with(None, wrong, self.RIGHT), 0)
         self.assert_done()
@@ -183,14 +183,14 @@ class TestSetSpecification(SetTest):
         for fault in ("the part of `consumer` names requirement `REQ-009`, which does not exist", "requirement `REQ-002` belongs to no part", "`schema` has no part"):
             self.assertIn(f"parts: {fault}", wrong)
 
-    def test_parts_that_stay_wrong_become_a_question(self):
+    def test_parts_that_stay_invalid_become_a_question(self):
         outcome = self.start_with(*[None] * 9)
         self.assert_code(outcome, 22)
         self.assertIn("waits for a person", outcome.out)
         self.assertEqual(self.set_file()["phase"], "specifying")
         self.assertEqual(len(self.specification_records("escalation_raised")), 1)
 
-    def test_its_task_is_no_part_and_delivers_by_itself(self):
+    def test_its_task_is_not_a_part_and_delivers_by_itself(self):
         self.assert_code(self.start_with(self.RIGHT), 0)
         self.repository = self.places["consumer"]
         task = self.set_file()["specification_task"]
@@ -212,7 +212,7 @@ class TestSetPlanned(SetTest):
         for place in self.places.values():
             self.assertFalse((place / ".agentforge" / "tasks").exists())
 
-    def test_what_would_be_refused_is_refused(self):
+    def test_a_dry_run_reports_the_errors_of_a_start(self):
         self.assert_error(self.start_set("--dry-run", "--set", "delivery.type=files"), "AF-SET-012", "repository `consumer`")
         self.assert_error(self.start_set("--dry-run", parts=[{"repo": "schema", "requirements": ["REQ-001", "REQ-002", "REQ-003"]}]), "AF-SET-003", "`consumer` has no part")
 
@@ -249,7 +249,7 @@ class TestSetPublished(SetTest):
         self.prepared()
         self.assertEqual(self.pushed(), {"consumer": [], "schema": []})
 
-    def test_nothing_is_pushed_where_another_branch_has_the_name_of_the_last(self):
+    def test_nothing_is_pushed_if_the_last_branch_name_is_taken(self):
         branch = self.prepared()["branch"]
         self.git("branch", branch, "main")
         self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-006", branch)
@@ -258,7 +258,7 @@ class TestSetPublished(SetTest):
         self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
         self.assertEqual(self.pushed(), {part["repo"]: [f"refs/heads/{part['branch']}"] for part in self.set_file()["parts"]})
 
-    def test_nothing_is_pushed_where_the_last_branch_cannot_be_created(self):
+    def test_nothing_is_pushed_if_the_last_branch_cannot_be_created(self):
         """That is seen only when the first is there, which is removed again."""
         lock = self.repository_lock(self.prepared("--set", "delivery.branch=feature/{task}")["branch"])
         outcome = self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-006", str(lock))
@@ -295,7 +295,7 @@ class TestSetPage(SetTest):
         file = self.specification(parts=[{"repo": "schema", "requirements": every}, {"repo": "analytics", "requirements": every, "depends_on": ["schema"]}])
         self.assert_error(self.typed(self.START, *self.replay, "--from-spec", file, "--set", "delivery.set_test=[\"false\"]"), "AF-SET-005")
 
-    def test_the_parts_that_the_page_shows_are_accepted(self):
+    def test_the_documented_parts_are_accepted(self):
         told = self.assert_code(self.typed(self.START, *self.replay, "--from-spec", self.specification(parts=self.parts()), "--dry-run", "--json"), 0).json
         self.assertEqual((told["request"], [part["repo"] for part in told["parts"]]), ("Add the country to user events", ["schema", "analytics"]))
 
@@ -372,14 +372,14 @@ class TestSetHindered(SetTest):
         self.assertFalse(lock.exists())
         self.assert_done()
 
-    def test_a_lock_of_another_stays_and_is_named_with_what_to_do(self):
+    def test_a_foreign_lock_is_kept_and_named_with_a_remedy(self):
         lock = self.locked("0" * 40)
         self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-006", "seconds old", f"If none works in this repository, remove it: rm {lock}")
         self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
         lock.unlink()
         self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
 
-    def test_a_branch_that_is_checked_out_stays_and_is_named(self):
+    def test_a_checked_out_branch_is_kept_and_named(self):
         first, last = self.branching()
         self.git("checkout", "-q", first["branch"], cwd=self.places[first["repo"]])
         self.git("branch", last["branch"], "main", cwd=self.places[last["repo"]])
@@ -399,7 +399,7 @@ class TestSetHindered(SetTest):
         self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-018", part["repo"])
         self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
 
-    def test_no_branch_is_made_for_a_task_that_was_aborted(self):
+    def test_no_branch_is_created_for_an_aborted_task(self):
         first, last = self.branching()
         for part in (first, last):
             self.assert_code(self.run_program("--repo", part["repo"], "abort", part["task"], cwd=self.folder), 0)
@@ -440,7 +440,7 @@ class TestSetRefused(SetTest):
         self.assertFalse((self.places["schema"] / ".agentforge" / "tasks").exists())
         self.assertEqual(self.sets(), [])
 
-    def test_a_specification_that_there_is_not(self):
+    def test_a_missing_specification(self):
         self.assert_error(self.run_program("start", *self.replay, "--repos", "consumer,schema", "--from-spec", "none.yaml", REQUEST, cwd=self.folder), "AF-BASE-010", "none.yaml")
         self.assertEqual(self.sets(), [])
 
@@ -452,7 +452,7 @@ class TestSetRefused(SetTest):
         self.assert_error(outcome, "AF-EXT-013", "`parts` of consumer,schema", "agentforge start --repos consumer,schema --from-spec")
         self.assertFalse((self.places["schema"] / ".agentforge" / "tasks").exists())
 
-    def test_parts_that_depend_on_one_another(self):
+    def test_parts_that_depend_on_each_other(self):
         every = ["REQ-001", "REQ-002", "REQ-003"]
         self.assert_error(self.start_set(parts=[{"repo": "schema", "depends_on": ["consumer"], "requirements": every}, {"repo": "consumer", "depends_on": ["schema"], "requirements": every}]), "AF-SET-003", "circle")
 
@@ -470,7 +470,7 @@ class TestSetRefused(SetTest):
     def test_an_option_for_one_task(self):
         self.assert_error(self.start_set("--supervised"), "AF-SET-002", "leave out --supervised")
 
-    def test_an_option_for_one_task_by_the_name_that_was_given(self):
+    def test_an_option_for_one_task_is_named_as_typed(self):
         for flag in ("--through", "--exit-after"):
             with self.subTest(flag):
                 self.assert_error(self.start_set(flag, "spec"), "AF-SET-002", f"leave out {flag},")
@@ -495,7 +495,7 @@ class TestSetRefused(SetTest):
     def test_a_pipeline_that_delivers_nothing(self):
         self.refused_unpaid("AF-SET-002", "`design` delivers nothing", settings=("--pipeline", "design"))
 
-    def test_an_id_that_fits_several_sets_or_is_only_the_prefix_picks_none(self):
+    def test_an_ambiguous_id_or_a_bare_prefix(self):
         ids = ["set-20260101-add-a-11111111", "set-20260101-add-b-21111111"]
         folder = self.folder / "home" / ".agentforge" / "sets"
         (folder / ids[0]).mkdir(parents=True)
@@ -506,12 +506,12 @@ class TestSetRefused(SetTest):
             for given in ("set-", "set-2026", "set-1111111"):
                 self.assert_error(self.run_program(command, given, cwd=self.folder), "AF-SET-007", *ids, "Give more of the id")
 
-    def test_a_set_that_there_is_not(self):
+    def test_an_unknown_set(self):
         self.assert_error(self.run_program("resume", "set-20260101-none-00000000", cwd=self.folder), "AF-SET-007")
 
 
 class TestSetShown(SetTest):
-    def test_status_shows_a_set_with_its_parts_and_what_can_be_done(self):
+    def test_status_shows_a_set_with_its_parts_and_possible_commands(self):
         self.start_set("--set", "delivery.set_test=[\"false\"]")
         told = self.set_file()
         shown = self.assert_code(self.run_program("status", self.set_id(), cwd=self.folder), 0).out
@@ -554,10 +554,10 @@ class TestSetKilledAtWork(SetTest):
             self.repository = self.places[after["repo"]]
             self.assertEqual(self.tasks(), [after["task"]])
 
-    def test_in_the_first_part_and_resumed_the_set_finishes(self):
+    def test_a_set_killed_in_the_first_part_finishes_after_resume(self):
         self.assert_resumes(self.killed_in("schema", "green"))
 
-    def test_in_the_last_part_and_resumed_the_set_finishes(self):
+    def test_a_set_killed_in_the_last_part_finishes_after_resume(self):
         told = self.killed_in("consumer", "green")
         self.repository = self.places["schema"]
         prepared = self.records("delivery_prepared", told["parts"][0]["task"])
@@ -652,7 +652,7 @@ class TestSetKilled(KilledSet):
         self.assert_done()
         self.assertLessEqual({("specified", 0), ("branching", 0), ("branching", 1), ("branching", 2), ("delivering", 2)}, seen)
 
-    def test_killed_between_the_branches_and_hindered_none_is_left(self):
+    def test_a_set_killed_between_the_branches_and_then_blocked_leaves_none(self):
         step = 0
         while True:
             step += 1

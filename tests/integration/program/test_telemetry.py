@@ -79,14 +79,14 @@ class TestTelemetry(WithCollector):
             found = values(span.attributes)
             self.assertEqual((found["gen_ai.operation.name"], f"execute_tool {found['gen_ai.tool.name']}"), ("execute_tool", span.name))
 
-    def test_the_task_says_how_it_ended(self):
+    def test_the_task_span_has_its_outcome(self):
         (task,) = self.spans("task")
         found = values(task.attributes)
         self.assertEqual(found["agentforge.task.outcome"], "completed")
         self.assertEqual(found["agentforge.commit"], self.shared.git("rev-parse", f"agentforge/{self.shared.task()}").strip())
         self.assertEqual(task.status.code, task.status.STATUS_CODE_UNSET)
 
-    def test_metrics_are_there_for_each_stage(self):
+    def test_each_stage_has_metrics(self):
         metrics = self.collector.metrics()
         stages = {values(point.attributes)["agentforge.stage"] for point in metrics["agentforge.stage.duration"].histogram.data_points}
         self.assertEqual(stages, {record["stage"] for record in self.shared.records("stage_started")})
@@ -126,13 +126,13 @@ class TestTelemetry(WithCollector):
         self.assertEqual((resource["service.name"], resource["team"]), ("agentforge", "red"))
         self.assertIn("service.instance.id", resource)
 
-    def test_neither_a_secret_nor_a_text_of_the_model_leaves_the_machine(self):
+    def test_no_secret_and_no_model_text_leaves_the_machine(self):
         everything = str([message for _, _, message in self.collector.requests])
         self.assertNotIn(CANARY, everything)
         self.assertIn("[REDACTED:", str(self.collector.lines()), "what could have had the secret was exported")
         self.assertNotIn("unicodedata", "".join(str(span) for span in self.collector.spans()))
 
-    def test_nothing_is_said_where_all_was_delivered(self):
+    def test_successful_delivery_prints_no_message(self):
         self.assertNotIn("telemetry", self.outcome.err)
 
 
@@ -172,13 +172,13 @@ class TestTelemetryOfTrouble(WithCollector):
 
 
 class TestTelemetryTrouble(WithCollector):
-    def test_without_a_collector_named_nothing_is_sent(self):
+    def test_nothing_is_sent_without_a_configured_collector(self):
         collector = self.collect()
         del self.environment["OTEL_EXPORTER_OTLP_ENDPOINT"]
         self.deliver()
         self.assertEqual(collector.requests + collector.problems, [])
 
-    def test_only_a_task_with_a_collector_loads_the_code_that_sends(self):
+    def test_only_a_task_with_a_collector_loads_the_exporter(self):
         self.collect()
         self.make_repository()
         loaded = []
@@ -202,7 +202,7 @@ class TestTelemetryTrouble(WithCollector):
         outcome = self.deliver()
         self.assertRegex(outcome.err, r"telemetry: (\d+) of \1 spans were not delivered: the collector answers 403")
 
-    def test_a_collector_without_time_is_asked_again_and_costs_nothing(self):
+    def test_a_busy_collector_is_retried_at_no_cost_to_the_task(self):
         collector = self.collect(answer={"traces": 429})
         began = time.monotonic()
         outcome = self.deliver()
@@ -210,27 +210,27 @@ class TestTelemetryTrouble(WithCollector):
         # The pauses begin with a second and double; the last attempt is made at the end.
         self.assertLessEqual(len(collector.messages("traces")), 3 + math.log2(1 + time.monotonic() - began))
 
-    def test_a_collector_that_is_not_there_costs_nothing(self):
+    def test_a_missing_collector_costs_the_task_nothing(self):
         collector = self.collect()
         collector.close()
         outcome = self.deliver()
         self.assertRegex(outcome.err, r"telemetry: .* were not delivered: ")
 
-    def test_requests_are_compressed_where_that_is_asked_for(self):
+    def test_requests_are_compressed_if_configured(self):
         collector = self.collect()
         self.environment["OTEL_EXPORTER_OTLP_COMPRESSION"] = "gzip"
         self.deliver()
         self.assertEqual(collector.problems, [])
         self.assertEqual({headers.get("content-encoding") for _, headers, _ in ((s, {k.lower(): v for k, v in h.items()}, m) for s, h, m in collector.requests)}, {"gzip"})
 
-    def test_another_protocol_is_refused_and_the_task_goes_on(self):
+    def test_another_protocol_is_refused_and_the_task_continues(self):
         collector = self.collect()
         self.environment["OTEL_EXPORTER_OTLP_PROTOCOL"] = "grpc"
         outcome = self.deliver()
         self.assertIn("AF-OTEL-001", outcome.err)
         self.assertEqual(collector.requests, [])
 
-    def test_a_network_that_is_closed_stays_closed(self):
+    def test_network_none_sends_nothing(self):
         collector = self.collect()
         self.make_repository()
         outcome = self.assert_code(self.start("--set", "network=none", transcript=short_transcript()), 0)

@@ -40,13 +40,13 @@ class TerminalTest(ProgramTest):
 
 
 class TestLiveView(TerminalTest):
-    def test_shows_the_pipeline_what_happens_and_what_it_took(self):
+    def test_shows_the_pipeline_progress_and_cost(self):
         terminal = self.held(1)
         terminal.wait_for("asking the model")
         self.assertEqual([re.sub(r"  0:00$", "", line) for line in self.live(terminal)],
                          ["● " + STAGES, "intake  requirements_analyst  asking the model", "0:00  tests 21/21"])
 
-    def test_is_gone_when_the_task_is_over(self):
+    def test_disappears_when_the_task_ends(self):
         terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "intake", REQUEST)
         shown = "\n".join(terminal.ended(0))
         self.assertNotIn("● ", shown)
@@ -59,7 +59,7 @@ class TestLiveView(TerminalTest):
         self.assertEqual(self.live(terminal)[0], "● intake  0/8")
         self.assertTrue(all(len(line) < 40 for line in self.live(terminal)), self.live(terminal))
 
-    def test_survives_a_window_that_becomes_narrower(self):
+    def test_survives_a_shrinking_window(self):
         terminal = self.held(1)
         terminal.wait_for("asking the model")
         before = terminal.lines()[0]
@@ -68,7 +68,7 @@ class TestLiveView(TerminalTest):
         self.assertEqual(terminal.lines()[0], before[:50].rstrip())
         self.assertEqual(self.live(terminal)[0], "● intake  0/8")
 
-    def test_is_drawn_again_below_the_shell_after_ctrl_z(self):
+    def test_is_redrawn_below_the_shell_after_ctrl_z(self):
         terminal = self.held(1)
         terminal.wait_for("asking the model")
         # Who leads a session is not stopped by its terminal; the shell's job would be.
@@ -79,13 +79,13 @@ class TestLiveView(TerminalTest):
         wait_until(lambda: terminal.text().count("● " + STAGES) == 2, "both drawings")
         self.assertEqual(self.live(terminal)[0], "● " + STAGES)
 
-    def test_good_is_green_and_refused_is_yellow(self):
+    def test_success_is_green_and_refusal_is_yellow(self):
         terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "red", REQUEST, lines=80)
         terminal.ended(0)
         self.assertEqual(terminal.colour_of("ok   step 1 "), "green")
         self.assertEqual(terminal.colour_of("deny step"), "brown")
 
-    def test_no_color_is_kept_to(self):
+    def test_no_color_is_respected(self):
         terminal = self.held(1, environment={"NO_COLOR": "1"})
         terminal.wait_for("asking the model")
         self.assertNotRegex(terminal.raw.decode(), r"\x1b\[[0-9;]*m")
@@ -101,7 +101,7 @@ class TestLiveView(TerminalTest):
         self.assertEqual(self.live(terminal)[0], ("* " + STAGES).replace("·", "."))
         self.assertTrue(terminal.raw.isascii())
 
-    def test_lines_of_good_steps_fit(self):
+    def test_lines_of_successful_steps_fit(self):
         terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "red", REQUEST, columns=60, lines=90)
         for line in terminal.ended(0):
             if line.lstrip().startswith("ok   step"):
@@ -109,7 +109,7 @@ class TestLiveView(TerminalTest):
 
 
 class TestKeys(TerminalTest):
-    def test_ctrl_c_ends_after_the_step_and_says_how_to_go_on(self):
+    def test_ctrl_c_stops_after_the_step_and_says_how_to_resume(self):
         terminal = self.held(2)
         terminal.press(b"\x03")
         terminal.wait_for("stopping at the end of this step")
@@ -127,7 +127,7 @@ class TestKeys(TerminalTest):
         self.assertIn(f"  agentforge resume {self.task()[-8:]}     # continues where it stopped", shown)
         self.assertEqual(len(self.steps()), 1)
 
-    def test_a_terminal_that_is_closed_pauses_the_task(self):
+    def test_a_closed_terminal_pauses_the_task(self):
         terminal = self.held(2)
         terminal.close()
         terminal.process.wait()
@@ -142,7 +142,7 @@ class TestKeys(TerminalTest):
         self.assertIn("Done: " + REQUEST, terminal.ended(0))
         self.assertEqual([r["decision"] for r in self.records("approval_decided")], ["approve"])
 
-    def test_approval_is_asked_for_and_given_and_refused(self):
+    def test_approval_can_be_given_and_refused(self):
         model = ("--transcript", str(TRANSCRIPT))
         shown = later(Terminal(self, "start", *model, "--supervised", "--exit-after", "analyze", REQUEST))
         self.assertIn(f"  agentforge approve {self.task()[-8:]}", "\n".join(shown))
@@ -164,7 +164,7 @@ class TestKeys(TerminalTest):
         self.assertIn("  1  claude  (the `claude` command)", terminal.text())
         return terminal
 
-    def test_init_asks_for_the_model_and_writes_it_into_the_users_settings(self):
+    def test_init_asks_for_the_model_and_saves_it_in_the_users_settings(self):
         terminal = self.init_with_claude()
         terminal.press(b"1\n")
         shown = terminal.ended(0)
@@ -172,7 +172,7 @@ class TestKeys(TerminalTest):
         self.assertEqual(self.run_program("config", "get", "llm.backend").out, "cli\n")
         self.assertEqual(self.run_program("config", "get", "llm.preset").out, "claude\n")
 
-    def test_init_writes_no_model_where_none_is_chosen(self):
+    def test_init_saves_no_model_if_none_is_chosen(self):
         terminal = self.init_with_claude()
         terminal.press(b"\n")
         self.assertIn("Nothing was written; each task uses the first that answers.", terminal.ended(0))
@@ -277,7 +277,7 @@ class TestADay(TerminalTest):
         answered = [plain(line) for line in Terminal(self, "resolve", self.task()[-8:], "Yes, digits stay", columns=200).ended(0)]
         self.assertIn("Done: " + REQUEST, answered)
 
-    def test_a_terminal_without_a_cursor_gets_the_watched_box_again_below(self):
+    def test_watch_reprints_the_box_on_a_terminal_without_cursor_control(self):
         terminal = self.held(1)
         terminal.wait_for("asking the model")
         watch = Terminal(self, "status", "--watch", columns=80, environment={"TERM": "dumb"})
@@ -287,7 +287,7 @@ class TestADay(TerminalTest):
         self.assertNotIn(b"\x1b", watch.raw)
 
 
-    def test_following_shows_what_happens_and_ends_with_the_task(self):
+    def test_follow_shows_progress_and_ends_with_the_task(self):
         terminal = self.held(2, "--exit-after", "clarify")
         terminal.wait_for("asking the model")
         follower = Terminal(self, "logs", self.task(), "--follow", columns=60)
@@ -299,7 +299,7 @@ class TestADay(TerminalTest):
         self.assertRegex(shown, r"(?m)^\d\d:\d\d:\d\d  step 2 complete: completed$")
         self.assertRegex(shown, r"\d  task_completed$")
 
-    def test_ctrl_c_ends_following_and_leaves_the_task_alone(self):
+    def test_ctrl_c_ends_follow_and_leaves_the_task_running(self):
         terminal = self.held(1)
         terminal.wait_for("asking the model")
         follower = Terminal(self, "logs", self.task(), "--follow")
@@ -323,12 +323,12 @@ class TestPager(TerminalTest):
     def inspect(self, lines, **environment):
         return Terminal(self, "inspect", self.task(), lines=lines, environment=environment).ended(0)
 
-    def test_what_is_longer_than_the_terminal_goes_to_the_pager(self):
+    def test_long_output_goes_to_the_pager(self):
         self.assertEqual(self.inspect(5, PAGER=str(self.pager)), [])
         seen, whole = self.seen.read_text().splitlines(), self.run_program("inspect", self.task()).out.splitlines()
         self.assertEqual((seen[0], seen[-1], len(seen)), (whole[0], whole[-1], len(whole)))
 
-    def test_what_fits_does_not(self):
+    def test_output_that_fits_does_not_go_to_the_pager(self):
         self.assertIn("verifies", "\n".join(self.inspect(400, PAGER=str(self.pager))))
         self.assertFalse(self.seen.exists())
 
@@ -337,7 +337,7 @@ class TestPager(TerminalTest):
         terminal.ended(0)
         self.assertRegex(terminal.raw.decode(), r"(?s)/nowhere/pager.*verifies")
 
-    def test_one_of_our_own_comes_first(self):
+    def test_agentforge_pager_takes_precedence(self):
         self.inspect(5, PAGER="false", AGENTFORGE_PAGER=str(self.pager))
         self.assertTrue(self.seen.exists())
 
@@ -347,7 +347,7 @@ class TestPager(TerminalTest):
             self.assertTrue(any(line.endswith("…") for line in lines), lines)
             self.assertTrue(all(len(line) < 60 for line in lines if line.endswith("…")), lines)
 
-    def test_what_people_read_is_folded_at_blanks(self):
+    def test_prose_is_wrapped_at_blanks(self):
         for command in (("start", "--help"), ("help", "plugins", "new"), ("pipelines", "list"), ("cost", self.task())):
             terminal = Terminal(self, *command, columns=40, lines=400, environment={"PAGER": "cat"})
             terminal.ended(0)

@@ -85,7 +85,7 @@ class HookTest(harness.ProgramTest):
 
 
 class TestWebhook(HookTest):
-    def test_a_question_is_told_signed_and_once(self):
+    def test_a_question_is_sent_signed_and_once(self):
         self.ask()
         self.assertEqual(len(self.slack.got), 1)
         path, headers, body = self.slack.got[0]
@@ -101,7 +101,7 @@ class TestWebhook(HookTest):
         self.assertEqual(outcome.out, "Nothing is due.\n")
         self.assertEqual(len(self.slack.got), 1)
 
-    def test_what_could_not_be_told_is_told_when_somebody_looks(self):
+    def test_a_failed_notification_is_sent_by_a_later_command(self):
         self.slack.status = 503
         outcome = self.ask()
         self.assertIn("AF-ESC-053", outcome.err)
@@ -115,7 +115,7 @@ class TestWebhook(HookTest):
         self.assertEqual(len(self.slack.got), before + 1)
         self.assertEqual(set(self.slack.keys()), {f"{self.record().stem}/0"})
 
-    def test_who_resumes_tells_what_is_owed(self):
+    def test_resume_sends_due_notifications(self):
         self.slack.status = 503
         self.ask()
         self.slack.status = 200
@@ -123,7 +123,7 @@ class TestWebhook(HookTest):
         self.assert_code(self.go_on("resume", *self.settings, self.task()), 22)
         self.assertEqual(len(self.slack.got), before + 1)
 
-    def test_neither_address_nor_key_is_anywhere(self):
+    def test_neither_address_nor_key_is_exposed(self):
         self.slack.status = 404
         outcome = self.ask()
         self.assertIn("AF-ESC-054", outcome.err)
@@ -134,7 +134,7 @@ class TestWebhook(HookTest):
         self.assertNotIn(PATH.rpartition("/")[2], written)
         self.assertNotIn(KEY, written)
 
-    def test_a_webhook_without_an_address_is_refused_before_there_is_a_task(self):
+    def test_a_webhook_without_an_address_is_refused_before_a_task_exists(self):
         del self.environment["AGENTFORGE_WEBHOOK_URL"]
         outcome = self.start(*self.settings)
         self.assert_error(outcome, "AF-ESC-060", "AGENTFORGE_WEBHOOK_URL")
@@ -144,7 +144,7 @@ class TestWebhook(HookTest):
         self.assert_error(self.start(*self.settings), "AF-ESC-051", "must begin with")
         self.assertEqual(self.tasks(), [])
 
-    def test_network_local_refuses_a_public_address_before_there_is_a_task(self):
+    def test_network_local_refuses_a_public_address_before_a_task_exists(self):
         self.environment["AGENTFORGE_WEBHOOK_URL"] = "https://hooks.slack.example/services/x"
         outcome = self.start(*self.settings, "--set", "network=local")
         self.assert_error(outcome, "AF-ESC-055", "hooks.slack.example")
@@ -155,7 +155,7 @@ class TestWebhook(HookTest):
         self.ask("--set", "network=local")
         self.assertEqual(len(self.slack.got), 1)
 
-    def test_the_old_name_of_the_setting_is_an_error_that_names_the_new_one_and_migrate_changes_it(self):
+    def test_the_old_setting_name_is_an_error_and_migrate_changes_it(self):
         folder = self.repository / ".agentforge" / "config"
         folder.mkdir(parents=True)
         file = folder / "settings.yaml"
@@ -166,7 +166,7 @@ class TestWebhook(HookTest):
 
 
 class TestDeadlines(HookTest):
-    def test_an_old_question_is_told_again_with_a_key_of_its_own_and_not_for_ever(self):
+    def test_reminders_have_their_own_keys_and_stop_eventually(self):
         self.ask()
         self.long_ago()
         few = ["--set", "escalation.reminders=1"]
@@ -176,7 +176,7 @@ class TestDeadlines(HookTest):
         self.assertIn("Reminder 1: ", json.loads(self.slack.got[1][2])["text"])
         self.assertEqual(self.assert_code(self.remind(*few), 0).out, "Nothing is due.\n")
 
-    def test_the_deadline_is_in_the_record_in_the_journal_and_in_what_is_told(self):
+    def test_the_deadline_is_in_the_record_the_journal_and_the_notification(self):
         self.ask("--set", "escalation.deadline_seconds=3600", *DEFAULT)
         record = yaml.safe_load(self.record().read_text(encoding="utf-8"))
         self.assertRegex(record["deadline"], re.compile(r"^20\d\d-\d\d-\d\dT.*Z$"))
@@ -184,7 +184,7 @@ class TestDeadlines(HookTest):
         self.assertEqual(self.records("escalation_raised")[0]["deadline"], record["deadline"])
         self.assertIn(f"Until {record['deadline']}; then the answer is: keep them.", json.loads(self.slack.got[0][2])["blocks"][-1]["text"]["text"])
 
-    def test_a_deadline_that_aborts_ends_the_task_when_somebody_looks(self):
+    def test_a_deadline_that_aborts_ends_the_task_at_the_next_command(self):
         self.ask()
         self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="abort")
         outcome = self.remind("--resume")
@@ -193,7 +193,7 @@ class TestDeadlines(HookTest):
         self.assertEqual(self.records("escalation_resolved")[0]["resolved_by"], "deadline")
         self.assert_journal_verifies()
 
-    def test_a_deadline_with_a_default_answers_and_resume_goes_on_with_it(self):
+    def test_a_deadline_with_a_default_answers_and_resume_uses_it(self):
         self.ask()
         self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="default", default_answer="keep them")
         self.assert_code(self.go_on("resume", *self.settings, self.task()), 0)
@@ -201,7 +201,7 @@ class TestDeadlines(HookTest):
         self.assertEqual((answer["answer"], answer["resolved_by"]), ("keep them", "deadline"))
         self.assertEqual(self.records("escalation_resolved")[0]["resolved_by"], "deadline")
 
-    def test_remind_goes_on_with_a_task_as_it_was_started(self):
+    def test_remind_resumes_a_task_as_it_was_started(self):
         self.ask()
         self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="default", default_answer="keep them")
         outcome = self.assert_code(self.remind("--resume"), 0)      # Its model was the transcript of --transcript.

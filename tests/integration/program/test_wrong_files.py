@@ -27,7 +27,7 @@ class TestSettingsFile(Untouched):
     def test_an_unknown_key(self):
         self.refuse(b"llm:\n  bakend: cli\n", "AF-CONF-020", "settings.yaml:2:", "llm.backend")
 
-    def test_a_key_that_stands_twice(self):
+    def test_a_duplicate_key(self):
         self.refuse(b"llm:\n  backend: cli\nllm:\n  model: x\n", "AF-CONF-002", "settings.yaml:3:1")
 
     def test_a_tab(self):
@@ -39,15 +39,15 @@ class TestSettingsFile(Untouched):
     def test_a_list_in_place_of_a_map(self):
         self.refuse(b"- llm\n", "AF-CONF-0")
 
-    def test_bytes_that_are_no_text(self):
+    def test_binary_data(self):
         self.file.write_bytes(b"llm: \xff\xfe\x00\n")
         self.assertEqual(self.start("--exit-after", "intake").code, 1)
 
-    def test_a_byte_order_mark_is_taken(self):
+    def test_a_byte_order_mark_is_accepted(self):
         self.file.write_bytes(b"\xef\xbb\xbfllm:\n  timeout_seconds: 10\n")
         self.assert_code(self.start("--exit-after", "intake"), 0)
 
-    def test_carriage_returns_are_taken(self):
+    def test_carriage_returns_are_accepted(self):
         self.file.write_bytes(b"llm:\r\n  timeout_seconds: 10\r\n")
         self.assert_code(self.start("--exit-after", "intake"), 0)
 
@@ -71,7 +71,7 @@ class TestDefinitionFiles(Untouched):
         path.write_text(content, encoding="utf-8")
         self.assert_refused(self.start, code, *words)
 
-    def test_an_agent_with_a_key_twice(self):
+    def test_an_agent_with_a_duplicate_key(self):
         self.refuse("agents/mine.yaml", "agent: 1\nagent: 2\n", "AF-CONF-002", "agents/mine.yaml:2:1")
 
     def test_an_agent_with_an_unknown_tool(self):
@@ -79,7 +79,7 @@ class TestDefinitionFiles(Untouched):
         self.assertIn("search_codebase,", text)
         self.refuse("agents/software_developer.yaml", text.replace("search_codebase,", "search_codebsae,", 1), "AF-", "search_codebsae")
 
-    def test_an_agent_that_extends_nobody(self):
+    def test_an_agent_that_extends_an_unknown_agent(self):
         self.refuse("agents/mine.yaml", 'extends: "agentforge:nobody"\n', "AF-AGENT-004", "nobody", "agents/mine.yaml:1:")
 
     def test_a_contract_with_an_unknown_key(self):
@@ -103,7 +103,7 @@ class TestDefinitionFiles(Untouched):
     def test_a_language_of_a_newer_format(self):
         self.refuse("languages/mine.yaml", "agentforge_language: 2\nname: mine\n", "AF-GATE-010", "languages/mine.yaml:1:")
 
-    def test_a_plugin_manifest_with_a_fault_is_named_and_its_plugin_left_out(self):
+    def test_an_invalid_plugin_manifest_is_named_and_its_plugin_skipped(self):
         plugin = self.folder / "plugins" / "mine"
         plugin.mkdir(parents=True)
         (plugin / "plugin.json").write_text('{"id": "a", "id": "b"}')
@@ -111,7 +111,7 @@ class TestDefinitionFiles(Untouched):
         self.assertIn("AF-PLUG-002", outcome.err)
         self.assertIn("plugin.json:1:", outcome.err)
 
-    def test_a_file_that_would_not_be_read(self):
+    def test_a_file_with_an_unexpected_extension(self):
         self.refuse("agents/mine.json", "{}", "AF-CONF-080", "agents/mine.json")
 
 
@@ -160,7 +160,7 @@ class TestTaskFiles(Untouched):
         outcome = self.assert_code(self.run_program("abort", self.id), 0)
         self.assertIn("Aborted", outcome.out)
 
-    def test_a_journal_without_a_record_has_one_verdict(self):
+    def test_a_journal_without_records_gets_the_same_verdict_everywhere(self):
         journal = self.task_folder() / "actions.yaml"
         os.truncate(journal, journal.read_bytes().index(b"actions:\n") + len(b"actions:\n"))
         for command in ("status", "inspect", "logs", "resume"):
@@ -171,7 +171,7 @@ class TestTaskFiles(Untouched):
         self.assertIn("AF-TASK-014", listed.err)
         self.assertNotIn("agentforge resume", listed.out)
 
-    def test_a_question_whose_file_was_lost_still_waits_and_is_written_anew(self):
+    def test_a_question_whose_file_was_lost_still_waits_and_is_rewritten(self):
         (asked,) = self.run_program("escalations", "list", "--json").json["escalations"]
         record = self.repository / ".agentforge/escalations" / (asked["id"] + ".yaml")
         before = record.read_bytes()
@@ -187,7 +187,7 @@ class TestTaskFiles(Untouched):
         artifact = yaml.safe_load(pathlib.Path(shown["artifact_file"]).read_text(encoding="utf-8"))
         self.assertEqual(shown["artifact"], {key: value for key, value in artifact.items() if key not in ("_artifact_meta", "_metadata")})
 
-    def test_a_damaged_journal_is_said_by_the_exit_code_too(self):
+    def test_a_damaged_journal_changes_the_exit_code(self):
         journal = self.task_folder() / "actions.yaml"
         os.truncate(journal, journal.read_bytes().index(b"actions:\n") + 40)      # In the first record.
         shown = self.run_program("status", self.id)
@@ -195,7 +195,7 @@ class TestTaskFiles(Untouched):
         self.assertIn(self.id, shown.out)
         self.assertIn("AF-TASK-014", shown.err)
 
-    def test_another_agentforge_at_work_is_named(self):
+    def test_another_running_agentforge_is_named(self):
         descriptor = os.open(self.task_folder() / "lock", os.O_RDWR)
         self.addCleanup(os.close, descriptor)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -214,7 +214,7 @@ class TestTranscript(ProgramTest):
         self.assert_error(self.start(transcript=self.folder / "missing.yaml"), "AF-LLM-205", "missing.yaml")
         self.assertFalse((self.repository / ".agentforge").exists())
 
-    def test_what_is_no_file_is_refused_and_not_waited_for(self):
+    def test_a_path_that_is_not_a_regular_file_is_refused_without_waiting(self):
         os.mkfifo(self.folder / "pipe")
         for path in ("/dev/zero", self.folder, self.folder / "pipe"):
             with self.subTest(str(path)):
@@ -237,7 +237,7 @@ class TestTranscript(ProgramTest):
         path.write_text("")
         self.assert_error(self.start(transcript=path), "AF-LLM-20")
 
-    def test_an_answer_that_is_missing_pauses_the_task_and_names_the_step(self):
+    def test_a_missing_answer_pauses_the_task_and_names_the_step(self):
         transcript = load_transcript()
         transcript["entries"] = [e for e in transcript["entries"] if e["stage"] != "analyze"]
         outcome = self.assert_error(self.start("--exit-after", "analyze", transcript=transcript), "AF-LLM-201", "'analyze'", "step 1")

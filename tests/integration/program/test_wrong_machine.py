@@ -30,7 +30,7 @@ class TestInstallation(ProgramTest):
             (home / "bin" / "agentforge-exec").symlink_to(os.path.join(build, "libexec", "agentforge-exec"))
         return dict(self.environment, AGENTFORGE_HOME=str(home))
 
-    def test_a_whole_installation_elsewhere_works(self):
+    def test_a_relocated_installation_works(self):
         self.assert_code(self.start("--exit-after", "intake", environment=self.installation("config", "plugins", "exec")), 0)
 
     def test_missing_plugins_are_named_before_a_task_exists(self):
@@ -46,17 +46,17 @@ class TestInstallation(ProgramTest):
         self.assertRegex(outcome.err, ERROR)
         self.assertIn("config", outcome.err)
 
-    def test_a_plugin_folder_of_the_user_that_is_missing_is_named(self):
+    def test_a_missing_plugin_folder_of_the_user_is_named(self):
         outcome = self.start("--exit-after", "intake", environment=dict(self.environment, AGENTFORGE_PLUGIN_PATH=str(self.folder / "no-plugins")))
         self.assertIn("no-plugins", outcome.err)
 
-    def test_a_reader_that_goes_away_does_no_harm(self):
+    def test_a_closed_pipe_is_harmless(self):
         self.start("--exit-after", "spec")
         done = subprocess.run(["/bin/bash", "-c", f'set -o pipefail; "{PROGRAM}" inspect {self.task()} --json | head -n 1'], cwd=self.repository,
                               env=self.environment, capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "{\n", ""))
 
-    def test_a_closed_standard_output_does_no_harm_to_the_task(self):
+    def test_a_closed_standard_output_does_not_affect_the_task(self):
         done = subprocess.run(["/bin/sh", "-c", f'exec "{PROGRAM}" start --transcript "{TRANSCRIPT}" --exit-after intake "{REQUEST}" >&-'],
                               cwd=self.repository, env=self.environment, capture_output=True, text=True, check=False)
         self.assertIn(done.returncode, (0, 1), done.stderr)
@@ -89,7 +89,7 @@ class TestFullDisk(Untouched):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout.split("==\n")
 
-    def test_no_task_is_begun_on_it(self):
+    def test_no_task_starts_on_it(self):
         out, left = self.run_on_a_small_disk(f"""
             head -c 4m /dev/zero > .agentforge/filler || true
             agentforge start --transcript "{TRANSCRIPT}" "{REQUEST}"
@@ -99,7 +99,7 @@ class TestFullDisk(Untouched):
         self.assertIn("exit 1", out)
         self.assertNotIn("tasks", left.split())
 
-    def test_a_task_that_meets_it_loses_nothing_and_goes_on_when_there_is_room(self):
+    def test_a_running_task_loses_nothing_and_resumes_when_there_is_space(self):
         begun, full, listed, verified, resumed = self.run_on_a_small_disk(f"""
             agentforge start --transcript "{TRANSCRIPT}" --approve intake --exit-after analyze "{REQUEST}"
             id=$(ls .agentforge/tasks)
@@ -147,17 +147,17 @@ class TestLimits(Untouched):
     def test_a_low_soft_limit_on_open_files_is_raised(self):
         self.assert_code(self.start_under("ulimit -Sn 20", "--exit-after", "intake"), 0)
 
-    def test_a_limit_on_the_size_of_files_is_an_error_and_no_signal(self):
+    def test_a_file_size_limit_is_an_error_and_not_a_signal(self):
         outcome = self.start_under("ulimit -f 4")
         self.assertEqual(outcome.code, 1, outcome)
         self.assertIn("File too large", outcome.err)
         self.assertEqual(self.tasks(), [])
 
-    def test_a_strict_umask_is_taken(self):
+    def test_a_strict_umask_is_accepted(self):
         self.assert_code(self.start_under("umask 077", "--exit-after", "intake"), 0)
         self.assertEqual((self.repository / ".agentforge").stat().st_mode & 0o077, 0)
 
-    def test_a_temporary_folder_that_is_missing(self):
+    def test_a_missing_temporary_folder(self):
         outcome = self.assert_refused(lambda: self.start("--include-uncommitted", environment=dict(self.environment, TMPDIR="/nowhere")), "AF-BASE-015", "TMPDIR")
         self.assertNotIn("Aborted", outcome.err)
 
@@ -167,24 +167,24 @@ class TestLimits(Untouched):
             with self.subTest(str(folder)):
                 self.assert_refused(lambda: self.start(environment=dict(self.environment, AGENTFORGE_STATE_HOME=str(folder))), code)
 
-    def test_a_home_that_is_no_absolute_path(self):
+    def test_a_home_that_is_not_an_absolute_path(self):
         environment = {k: v for k, v in self.environment.items() if k not in ("AGENTFORGE_STATE_HOME", "XDG_STATE_HOME")}
         self.assert_refused(lambda: self.start(environment=dict(environment, HOME="here")), "AF-CLI-131", "HOME")
 
-    def test_a_home_in_the_folder_that_a_command_is_given_in_is_refused_though_state_is_kept_elsewhere(self):
+    def test_a_home_in_the_current_folder_is_refused_even_with_another_state_folder(self):
         self.assert_refused(lambda: self.start(environment=dict(self.environment, HOME=".")), "AF-CLI-131", "HOME")
 
-    def test_no_search_path_at_all(self):
+    def test_an_unset_path_variable(self):
         environment = {k: v for k, v in self.environment.items() if k != "PATH"}
         self.assert_code(self.start("--exit-after", "intake", environment=environment), 0)
 
-    def test_without_git_a_checkout_that_is_to_be_taken_along_is_refused_by_that_name(self):
+    def test_including_uncommitted_changes_without_git_is_refused(self):
         outcome = self.assert_refused(lambda: self.start("--include-uncommitted", "--exit-after", "intake", environment=dict(self.environment, PATH="/nowhere")), "AF-", "git")
         self.assertIn("not", outcome.err)
 
 
 class TestTerminalThatDies(ProgramTest):
-    def test_the_task_is_saved_and_goes_on_elsewhere(self):
+    def test_the_task_is_saved_and_can_be_resumed_elsewhere(self):
         self.make_repository()
         terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "spec", "--no-iterate", REQUEST)
         terminal.wait_for("step 1")
@@ -201,7 +201,7 @@ class TestTerminalThatDies(ProgramTest):
 class TestOddNames(Untouched):
     """File names that are no text, or more than that, in the repository."""
 
-    def test_the_gates_run_all_the_same(self):
+    def test_the_gates_still_run(self):
         path = self.make_repository()
         odd = path / "odd"
         for name in (b"bytes\xff\xfe.py", b"new\nline", b"tab\there", b"quote\"'", b"$(touch pwned)", b"-rf", b"back\\slash", b"\x1b[31m", "\u202e.py".encode(), b"n" * 255):
@@ -219,7 +219,7 @@ class TestOddNames(Untouched):
         self.assert_code(self.start("--exit-after", "green"), 0)
         self.assertFalse((path / "pwned").exists())
 
-    def test_the_folder_of_the_repository_does_not_act_on_a_terminal(self):
+    def test_the_repository_path_is_escaped_on_a_terminal(self):
         self.make_repository("\x1b[31mred\x07")
         status = self.run_program("status")
         self.assert_code(status, 0)

@@ -30,10 +30,10 @@ class TestPlaceOfWork(Untouched):
         self.repository = self.folder / "empty"
         self.assert_refused(self.start, "AF-GIT-005", "git commit")
 
-    def test_a_folder_that_is_not_there(self):
+    def test_a_missing_folder(self):
         self.assert_error(self.run_program("-C", self.folder / "nowhere", "status"), "AF-CLI-192", "nowhere")
 
-    def test_a_current_folder_that_was_removed(self):
+    def test_a_removed_current_folder(self):
         gone = self.folder / "gone"
         gone.mkdir()
         done = subprocess.run(["/bin/sh", "-c", f'cd "{gone}" && rmdir "{gone}" && exec "{PROGRAM}" status'], env=self.environment,
@@ -42,7 +42,7 @@ class TestPlaceOfWork(Untouched):
         self.assertIn("AF-CLI-002", done.stderr)
 
     @unittest.skipIf(os.geteuid() == 0 and not shutil.which("setpriv"), "root needs setpriv to give up its rights")
-    def test_a_repository_that_may_not_be_written(self):
+    def test_a_read_only_repository(self):
         self.make_repository()
         nobody = 65534 if os.geteuid() == 0 else os.geteuid()
         for path in [self.repository, *self.repository.rglob("*")]:
@@ -72,17 +72,17 @@ class TestPlaceOfWork(Untouched):
         environment = {k: v for k, v in self.environment.items() if k not in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
         self.assert_code(self.start("--exit-after", "intake", environment=environment), 0)
 
-    def test_without_a_home_and_a_state_folder_it_says_what_to_set(self):
+    def test_without_a_home_and_a_state_folder_the_error_says_what_to_set(self):
         self.make_repository()
         environment = {"PATH": self.environment["PATH"]}
         self.assert_refused(lambda: self.start(environment=environment), "AF-CLI-003", "AGENTFORGE_STATE_HOME")
 
-    def test_a_branch_without_a_commit_where_others_have_some(self):
+    def test_an_unborn_branch_beside_others_with_commits(self):
         self.make_repository()
         self.git("checkout", "-q", "--orphan", "fresh")
         self.assert_refused(self.start, "AF-GIT-005", "`fresh`", "git switch")
 
-    def test_a_detached_head_is_taken_and_stays_where_it_is(self):
+    def test_a_detached_head_is_accepted_and_does_not_move(self):
         self.make_repository()
         self.git("checkout", "-q", "--detach")
         before = self.git("rev-parse", "HEAD")
@@ -94,19 +94,19 @@ class TestPlaceOfWork(Untouched):
         (self.repository / ".git" / "HEAD").write_text("ref: refs/heads/../../x\n")
         self.assert_refused(self.start, "AF-GIT-008", "../../x")
 
-    def test_a_git_file_that_leads_to_nothing(self):
+    def test_a_dangling_git_file(self):
         self.make_repository()
         shutil.rmtree(self.repository / ".git")
         (self.repository / ".git").write_text("gitdir: /nowhere/worktrees/gone\n")
         self.assert_refused(self.start, "AF-GIT-008", "/nowhere/worktrees/gone", "git worktree repair")
 
-    def test_a_branch_that_is_in_the_way_of_the_delivery_is_told_before_the_work(self):
+    def test_a_branch_that_blocks_the_delivery_is_reported_before_the_work(self):
         self.make_repository()
         self.git("branch", "agentforge")
         self.assert_refused(self.start, "AF-CLI-137", "`agentforge`", "git branch -m")
         self.assert_code(self.start("--exit-after", "intake"), 0)     # Which makes no branch.
 
-    def test_a_lost_git_file_does_not_lead_to_the_repository_above_it(self):
+    def test_a_lost_git_file_does_not_fall_back_to_the_outer_repository(self):
         self.make_repository()
         inner = self.repository / "vendor"
         inner.mkdir()
@@ -114,7 +114,7 @@ class TestPlaceOfWork(Untouched):
         self.assert_refused(lambda: self.start(cwd=inner), "AF-GIT-008", "/nowhere")
 
     @unittest.skipIf(os.geteuid() != 0, "only root can give a repository to somebody else")
-    def test_a_repository_of_somebody_else(self):
+    def test_a_repository_of_another_user(self):
         self.make_repository()
         for path in [self.repository, *self.repository.rglob("*")]:
             os.chown(path, 65533, 65533, follow_symlinks=False)
@@ -122,7 +122,7 @@ class TestPlaceOfWork(Untouched):
             with self.subTest(command):
                 self.assert_refused(lambda: self.run_program(*command), "AF-GIT-002", "safe.directory")
 
-    def test_own_folders_that_are_links_are_written_by_no_command(self):
+    def test_no_command_writes_to_a_symlinked_agentforge_folder(self):
         self.make_repository()
         elsewhere = self.folder / "elsewhere"
         elsewhere.mkdir()
@@ -135,12 +135,12 @@ class TestPlaceOfWork(Untouched):
                 self.assertIn("AF-CLI-130", outcome.all)
                 self.assertEqual(self.picture(), before)
 
-    def test_a_folder_of_definitions_with_a_name_that_is_nearly_right_is_named(self):
+    def test_a_misspelt_definitions_folder_is_named(self):
         self.make_repository()
         (self.repository / ".agentforge" / "agent").mkdir(parents=True)
         self.assertIn("did you mean .agentforge/agents?", self.assert_code(self.start("--exit-after", "intake"), 0).err)
 
-    def test_a_repository_that_git_s_own_variables_name_is_not_taken_in_silence(self):
+    def test_a_repository_from_git_variables_is_not_used_silently(self):
         self.make_repository()
         other = self.make_repository("other")
         outcome = self.assert_code(self.start("--exit-after", "intake", environment=dict(self.environment, GIT_DIR=str(other / ".git"))), 0)

@@ -27,24 +27,24 @@ class TestWords(Untouched):
                 outcome = self.assert_error(self.run_program(*words), "AF-CLI-001", "there is no command " + told, "did you mean", exit_code=2)
                 self.assertEqual(outcome.out, "")
 
-    def test_help_of_a_command_with_a_text_that_is_no_command_is_shown(self):
+    def test_help_of_a_command_with_extra_text_is_shown(self):
         for words in (("start", "strat", "--help"), ("plugins", "--help"), ("--set", "llm.backend=cli", "start", "--help")):
             self.assertIn("Usage: agentforge " + [word for word in words if word in ("start", "plugins")][0], self.assert_code(self.run_program(*words), 0).out)
 
-    def test_words_that_others_call_it_by_name_our_command(self):
+    def test_names_used_by_other_tools_suggest_our_command(self):
         for word, command in (("tasks", "status"), ("exec", "start"), ("show", "status TASK"), ("watch", "logs TASK --follow"), ("undo", "diff TASK | git apply -R"), ("prune", "gc")):
             for words in ((word,), (word, "--help"), (word, "x", "y"), ("help", word)):
                 with self.subTest(words):
                     self.assert_error(self.run_program(*words), "AF-CLI-001", f"`agentforge {command}`", exit_code=2)
 
-    def test_a_request_without_quotes_is_told_in_its_order(self):
+    def test_an_unquoted_request_is_quoted_back_in_order(self):
         outcome = self.assert_error(self.run_program("start", "fix", "the", "bug"), "AF-CLI-001", "`the bug`", 'agentforge start "fix the bug"', exit_code=2)
         self.assertNotIn("bug the", outcome.err)
 
     def test_an_unknown_flag_names_the_nearest(self):
         self.assert_error(self.run_program("status", "--jsno"), "AF-CLI-001", "--jsno", "--json", exit_code=2)
 
-    def test_a_number_that_does_not_fit_names_what_does(self):
+    def test_a_number_out_of_range_names_the_range(self):
         for value, told in (("1e3", "--rework-days takes a whole number, not `1e3`"), ("0", "must be between 1 and 3650"), ("many", "--rework-days cannot be many; it must be between 1 and 3650")):
             with self.subTest(value):
                 self.assert_error(self.run_program("stats", "--rework-days", value), "AF-CLI-001", told, exit_code=2)
@@ -55,7 +55,7 @@ class TestWords(Untouched):
     def test_a_group_without_its_command_names_it(self):
         self.assert_error(self.run_program("plugins"), "AF-CLI-001", "agentforge plugins list", exit_code=2)
 
-    def test_an_unknown_word_on_a_terminal_cannot_act_on_it(self):
+    def test_an_unknown_word_is_escaped_on_a_terminal(self):
         outcome = self.run_program("st" + CONTROL + BIDI)
         self.assertEqual(outcome.code, 2)
         self.assert_harmless(outcome.all)
@@ -69,7 +69,7 @@ class TestWords(Untouched):
         self.assert_error(self.run_program("start", "--skip-verify", REQUEST), "AF-CLI-010", "--exit-after", exit_code=2)
         self.assertEqual(self.tasks(), [])
 
-    def test_an_empty_request_makes_nothing(self):
+    def test_an_empty_request_creates_nothing(self):
         for request in ("", "  \n\t"):
             self.assert_refused(lambda: self.start(request=request), "AF-ORCH-040", "empty")
             self.assert_refused(lambda: self.run_program("start", "--dry-run", request), "AF-ORCH-040", "empty")
@@ -118,16 +118,16 @@ class TestWords(Untouched):
             return Outcome(("start", "-"), done.returncode, done.stdout, done.stderr)
         self.assert_refused(run, "AF-CLI-136", "cannot read the request")
 
-    def test_a_path_as_request_is_refused_and_told_how_its_content_is_taken(self):
+    def test_a_path_as_request_is_refused_with_the_way_to_use_its_content(self):
         self.assert_refused(lambda: self.start(request="README.md"), "AF-CLI-135", "`README.md`", "agentforge start - < README.md")
         self.assert_refused(lambda: self.start(request="/nowhere/request.txt"), "AF-CLI-135", "/nowhere/request.txt")
 
-    def test_a_request_of_100_kilobytes_is_taken(self):
+    def test_a_request_of_100_kilobytes_is_accepted(self):
         self.assert_code(self.start("--exit-after", "intake", request="Add slugify. " * 8000), 0)
         outcome = self.run_program("status")
         self.assertLess(len(outcome.out), 2000)
 
-    def test_a_request_that_is_no_utf8_is_refused(self):
+    def test_a_request_that_is_not_utf8_is_refused(self):
         outcome = self.start(request=b"Add \xff\xfe".decode("utf-8", "surrogateescape"))
         self.assert_error(outcome, "AF-ORCH-040", "UTF-8")
         self.assertEqual(self.tasks(), [])
@@ -160,10 +160,10 @@ class TestWords(Untouched):
     def test_an_unknown_setting_names_the_nearest(self):
         self.assert_refused(lambda: self.run_program("start", "--set", "llm.backnd=cli", "x"), "AF-CONF-020", "llm.backend")
 
-    def test_a_section_in_place_of_a_setting_is_told_to_be_one(self):
+    def test_a_section_instead_of_a_setting_is_reported_as_one(self):
         self.assert_refused(lambda: self.run_program("start", "--set", "llm=cli", "x"), "AF-CONF-020", "It is a section")
 
-    def test_unknown_names_are_refused_where_settings_give_them(self):
+    def test_unknown_names_in_settings_are_refused(self):
         for key, value, code, word in (("agents.software_develper.llm.model", "x", "AF-CONF-081", "`software_developer`"), ("plugins.enable", "[org.agentforge.nothing]", "AF-PLUG-036", "org.agentforge.nothing"),
                                        ("limits.stages.grene.max_steps", "3", "AF-COST-003", "`green`"), ("escalation.handlers", "[consol]", "AF-PLUG-010", "console")):
             with self.subTest(key):
@@ -178,7 +178,7 @@ class TestWords(Untouched):
         self.assertIn("replay", outcome.err)
         self.assertFalse((self.repository / ".agentforge").exists())
 
-    def test_a_budget_that_the_prompt_alone_exceeds_is_refused_before_anything_is_made(self):
+    def test_a_budget_smaller_than_the_prompt_is_refused_before_anything_is_created(self):
         outcome = self.start("--set", "context.budget.system_prompt=200")
         self.assert_error(outcome, "AF-AGENT-013", "context.budget.system_prompt")
         self.assertFalse((self.repository / ".agentforge").exists())
@@ -190,14 +190,14 @@ class TestWords(Untouched):
     def test_no_model_says_how_to_choose_one_before_anything_is_made(self):
         self.assert_refused(lambda: self.run_program("start", REQUEST), "AF-LLM-001", "anthropic: ANTHROPIC_API_KEY is not set", "ollama: ", "llm.backend=cli", ".agentforge/config/settings.yaml")
 
-    def test_a_missing_key_of_a_model_is_told_before_anything_is_made(self):
+    def test_a_missing_model_key_is_reported_before_anything_is_created(self):
         for backend, variable in (("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")):
             for value in (None, ""):
                 with self.subTest(f"{backend} {value!r}"):
                     environment = dict(self.environment) if value is None else dict(self.environment, **{variable: value})
                     self.assert_refused(lambda: self.run_program("start", "--backend", backend, "--model", "m", REQUEST, environment=environment), "AF-LLM-401", variable)
 
-    def test_a_model_without_a_name_is_told_before_anything_is_made(self):
+    def test_a_model_without_a_name_is_reported_before_anything_is_created(self):
         self.assert_refused(lambda: self.run_program("start", "--backend", "anthropic", REQUEST, environment=dict(self.environment, ANTHROPIC_API_KEY="k")), "AF-CLI-139", "--model NAME")
 
     def test_a_key_with_a_line_end_is_refused_and_not_shown(self):

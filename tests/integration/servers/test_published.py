@@ -69,7 +69,7 @@ class TestPublished(test_servers.ServersTest):
         self.assertEqual(result["status"], "success", result)
         self.assertIn("[image, image/png", shown)
 
-    def test_structured_content_is_taken(self):
+    def test_structured_content_is_returned(self):
         result, _ = self.one("everything__get_structured_content", location="New York")
         self.assertEqual(result["status"], "success", result)
 
@@ -90,16 +90,16 @@ class TestPublished(test_servers.ServersTest):
         result, _ = self.one("files__read_text_file", path="../../etc/passwd")
         self.assertIn("AF-TOOL-010", result["error"])
 
-    def test_a_file_is_written_where_the_role_may(self):
+    def test_a_file_is_written_if_the_role_may(self):
         result, _ = self.one("files__write_file", path="notes/new.txt", content="new")
         self.assertEqual(result["status"], "success", result)
         self.assertEqual([change["path"] for change in self.steps()[0]["changes"]], ["notes/new.txt"])
 
-    def test_a_file_is_not_written_where_the_role_may_not(self):
+    def test_a_file_is_not_written_if_the_role_may_not(self):
         result, _ = self.one("files__write_file", path="textkit/new.py", content="new")
         self.assertIn("AF-TOOL-013", result["error"])
 
-    def test_a_path_rule_that_is_not_declared_is_kept_by_the_sandbox(self):
+    def test_the_sandbox_enforces_a_rule_on_an_undeclared_path(self):
         self.servers["files"]["path_parameters"] = {}
         self.servers["files"]["paths"] = "relative"
         result, _ = self.one("files__write_file", path="textkit/new.py", content="new")

@@ -125,19 +125,19 @@ class TestServers(ServersTest):
         self.assert_code(self.survey(call("notes__write", path="textkit/x.py", text="x")), 0)
         self.assertRegex(self.outcome(1)["error"], "Permission denied|Read-only file system")
 
-    def test_what_landlock_lets_pass_is_found_by_comparing_trees(self):
+    def test_writes_that_landlock_allows_are_found_by_comparing_trees(self):
         self.servers = {"notes": self.server(path_parameters={})}
         self.agent["capabilities"]["tools"]["path_constraints"] = {"notes__write": "notes/**, !notes/old.txt"}
         self.assert_code(self.survey(call("notes__write", path="notes/old.txt", text="x")), 0)
         self.assertIn("AF-ORCH-026", self.outcome(1)["error"])
         self.assertEqual(self.records("violation")[0]["paths"], ["notes/old.txt"])
 
-    def test_what_a_server_writes_after_its_last_call_is_taken_back(self):
+    def test_writes_by_a_server_after_its_last_call_are_reverted(self):
         self.servers = {"notes": self.server("writes-at-end")}
         self.assert_code(self.survey(call("notes__echo", words="x")), 0)
         self.assertEqual([record["paths"] for record in self.records("violation")], [["notes/later.txt"]])
 
-    def test_a_plugin_whose_tool_says_that_it_reads_cannot_write_in_a_role_without_a_tool_that_writes(self):
+    def test_a_plugin_with_a_read_only_tool_cannot_write_in_a_read_only_role(self):
         plugins = self.folder / "plugins"
         shutil.copytree(SOURCE / "examples" / "plugins", plugins, ignore=shutil.ignore_patterns("__pycache__"))
         program = plugins / "survey" / "survey.py"
@@ -171,19 +171,19 @@ class TestServers(ServersTest):
         for name in (".envrc", ".github", "part", "d"):
             self.assertEqual(list(self.state.rglob("notes/" + name)), [])
 
-    def test_what_acts_later_and_what_no_tree_holds_is_taken_back_from_a_server(self):
+    def test_acting_files_and_files_no_tree_can_hold_are_reverted_after_a_server(self):
         self.agent["capabilities"]["tools"]["forbidden"] = ["deploy"]
         self.servers = {f"notes{number}": self.server("plants", env={"PLANT": "import os; " + how}) for number, how in enumerate(self.PLANTED.values())}
         self.agent["capabilities"]["tools"].update(allowed=[*(name + "__*" for name in self.servers), "complete"], path_constraints={"notes0__write": "notes/**"})
         self.assert_code(self.survey(*(call(name + "__trigger") for name in self.servers)), 0)
         self.assert_taken_back(self.PLANTED, range(1, 5))
 
-    def test_a_path_that_acts_later_is_refused_before_the_call(self):
+    def test_an_acting_path_is_refused_before_the_call(self):
         self.assert_code(self.survey(call("notes__write", path="notes/.envrc", text="x"), call("notes__write", path="notes/.git/config", text="x")), 0)
         self.assertIn("AF-TOOL-016", self.outcome(1)["error"])
         self.assertIn("AF-TOOL-011", self.outcome(2)["error"])
 
-    def test_what_acts_later_and_what_no_tree_holds_is_taken_back_from_a_plugins_process(self):
+    def test_acting_files_and_files_no_tree_can_hold_are_reverted_after_a_plugin(self):
         plugins = self.folder / "plugins"
         shutil.copytree(SOURCE / "examples" / "plugins", plugins, ignore=shutil.ignore_patterns("__pycache__"))
         program = plugins / "survey" / "survey.py"
@@ -195,7 +195,7 @@ class TestServers(ServersTest):
         self.assert_code(self.survey(*(call("count_words", path=f"notes/{number}") for number in range(4))), 0)
         self.assert_taken_back(self.PLANTED, range(1, 5))
 
-    def test_a_forbidden_tool_is_refused_though_a_pattern_allows_it(self):
+    def test_a_forbidden_tool_is_refused_even_if_a_pattern_allows_it(self):
         self.assert_code(self.survey(call("notes__trigger")), 0)
         self.assertIn("AF-TOOL-001", self.outcome(1)["error"])
 
@@ -253,7 +253,7 @@ class TestServers(ServersTest):
         self.assertNotEqual(outcome.code, 0)
         self.assertIn("no survey today", outcome.all, outcome)
 
-    def test_no_process_is_left(self):
+    def test_no_process_is_left_behind(self):
         mark = {"env": {"AGENTFORGE_TEST_MARK": str(self.folder)}}
         self.servers = {"notes": self.server("child", "ignores-term", **mark)}
         self.assert_code(self.survey(call("notes__echo", words="x")), 0)

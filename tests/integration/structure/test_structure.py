@@ -132,7 +132,7 @@ def violations(root):
 
 
 class Arrows(unittest.TestCase):
-    def test_there_is_something_to_read(self):
+    def test_the_include_lines_are_found(self):
         self.assertGreater(len(kernel_order(ROOT)), 10)
         self.assertGreater(len(sources(ROOT / "sdk/include")), 5)
         for folder in kernel_order(ROOT):
@@ -314,7 +314,7 @@ class Records(unittest.TestCase):
         written = [place for _, place, line in statements(ROOT, "kernel") if re.search(r'(session|session_)(\.|->)record\((json|\{|")', line)]
         self.assertEqual([], written)
 
-    def test_no_key_or_type_of_a_record_is_text_and_nothing_scans_a_journal_but_the_fold(self):
+    def test_record_keys_and_types_are_typed_and_only_the_fold_scans_journals(self):
         self.assertEqual([], record_violations(ROOT))
 
     def test_every_exception_is_needed(self):
@@ -323,20 +323,20 @@ class Records(unittest.TestCase):
         for name in LIKE_A_RECORD:
             self.assertTrue((ROOT / name).is_file(), name)
 
-    def test_no_event_says_what_a_record_says(self):
+    def test_no_event_duplicates_a_record(self):
         types = set(RECORD_TYPE.findall((ROOT / "kernel/records/records.hpp").read_text(encoding="utf-8")))
         events = set(RECORD_TYPE.findall((ROOT / "kernel/base/events.hpp").read_text(encoding="utf-8")))
         self.assertGreater(len(events), 5)
         self.assertEqual({"gate"}, events & types, "a rebase's measurement is the only one that no journal has")
 
-    def test_nothing_is_shown_by_a_name_and_loose_fields(self):
+    def test_every_event_is_a_typed_struct(self):
         named = [place for _, place, line in statements(ROOT, "kernel") if re.search(r'events_?(\.|->)event\("|void event\(std::string_view', line)]
         self.assertEqual([], named)
 
-    def test_no_stage_is_known_by_its_name(self):
+    def test_the_kernel_names_no_stage(self):
         self.assertEqual([], stage_violations(ROOT, "kernel"))
 
-    def test_every_other_word_is_there(self):
+    def test_every_listed_exception_still_exists(self):
         lines = {}
         for file, _, line in [*statements(ROOT, "kernel"), *statements(ROOT, "plugins/stages")]:
             lines.setdefault(file, []).append(line)
@@ -382,7 +382,7 @@ class People(unittest.TestCase):
     def test_the_kind_of_a_question_is_read_from_its_id_in_one_place(self):
         self.assertEqual([], question_violations(ROOT))
 
-    def test_a_call_that_may_hang_is_guarded_in_one_place(self):
+    def test_calls_that_may_hang_are_guarded_in_one_place(self):
         self.assertEqual([], guard_violations(ROOT))
 
     def found(self, violations, line):
@@ -514,7 +514,7 @@ class PlantedViolations(unittest.TestCase):
         self.assertEqual(1, len(found), f"{line} in {name}: {found}")
         self.assertIn(name, found[0])
 
-    def test_an_innocent_tree_has_none(self):
+    def test_a_valid_tree_has_none(self):
         self.assertEqual([], violations(self.root))
 
     def test_sdk_that_uses_the_kernel(self):
@@ -534,13 +534,13 @@ class PlantedViolations(unittest.TestCase):
         self.write("sdk/other/other.cpp", '#include "base/text.hpp"\n')
         self.assertEqual(1, len(violations(self.root)))
 
-    def test_public_header_that_includes_a_file_beside_it_that_is_no_sdk_header(self):
+    def test_public_header_that_includes_a_private_file_beside_it(self):
         self.plant("sdk/include/agentforge/stage.hpp", '#include "../../../kernel/base/text.hpp"')
 
     def test_template_that_uses_the_kernel(self):
         self.plant("sdk/templates/tool/template_name.cpp", "#include <base/text.hpp>")
 
-    def test_template_that_uses_a_library_that_an_installation_does_not_bring(self):
+    def test_template_that_uses_a_library_outside_the_installation(self):
         self.plant("sdk/templates/tool/template_name.cpp", "#include <fmt/format.h>")
 
     def test_fake_host_that_uses_more_of_the_kernel(self):

@@ -115,7 +115,7 @@ TEST(AgentWithBridge, records_what_a_step_changed) {
     EXPECT_EQ(setup.host.records[0].changes[0].path, "a.py");
 }
 
-TEST(AgentWithBridge, refuses_to_edit_a_file_that_is_not_as_the_model_saw_it_until_it_reads_it_again) {
+TEST(AgentWithBridge, refuses_to_edit_a_changed_file_until_the_model_rereads_it) {
     TaskWorkspace setup;
     ASSERT_TRUE(write_file_atomic(setup.folder.path() / "a.py", "x = 1\n", Durability::cached).ok());
     ASSERT_TRUE(setup

@@ -54,7 +54,7 @@ std::vector<std::string> keys_of(const json::object& map) {
     return names;
 }
 
-TEST(Context, begins_with_what_stays_over_a_run_and_ends_with_what_every_step_changes) {
+TEST(Context, puts_stable_parts_first_and_parts_that_change_every_step_last) {
     RunSpec spec = usual_spec();
     spec.agents_md = "Run the tests with `make check`.\n";
     spec.run.state = {{"spec", "s"}, {"feedback", "f"}};
@@ -68,7 +68,7 @@ TEST(Context, begins_with_what_stays_over_a_run_and_ends_with_what_every_step_ch
               (std::vector<std::string>{"objective", "this_round", "state", "agents_md", "files"}));
 }
 
-TEST(Context, lists_no_actions_where_tools_are_native) {
+TEST(Context, omits_the_action_list_if_tools_are_native) {
     EXPECT_FALSE(parsed(build(usual_spec(), {})).contains("available_actions"));
 }
 
@@ -88,7 +88,7 @@ TEST(Context, carries_objective_instructions_and_state) {
     EXPECT_EQ(state.at("state").at("failing").at(0), "test_a");
 }
 
-TEST(Context, shows_the_last_result_in_full_where_it_fits) {
+TEST(Context, shows_the_last_result_in_full_if_it_fits) {
     Memory memory;
     memory.add(record(1, "read_file", {{"path", "a.py"}}, "a\nb\n"));
     EXPECT_EQ(parsed(build(usual_spec(), memory)).at("last_result").at("output"), "a\nb\n");
@@ -110,7 +110,7 @@ TEST(Context, keeps_files_read_earlier_as_views) {
     EXPECT_EQ(file.at("content"), "a\nb\n");
 }
 
-TEST(Context, leaves_out_the_middle_of_a_long_result_and_says_which_lines) {
+TEST(Context, cuts_the_middle_of_a_long_result_and_names_the_missing_lines) {
     std::string output;
     for (int i = 1; i <= 4000; ++i) { output += "line number " + std::to_string(i) + "\n"; }
     Memory memory;
@@ -121,7 +121,7 @@ TEST(Context, leaves_out_the_middle_of_a_long_result_and_says_which_lines) {
     EXPECT_TRUE(was_cut(built, "last_result"));
 }
 
-TEST(Context, gives_a_long_result_all_the_room_that_others_leave) {
+TEST(Context, gives_a_long_result_all_unused_room) {
     Memory memory;
     std::string output;
     for (int i = 1; i <= 4000; ++i) { output += "line number " + std::to_string(i) + "\n"; }
@@ -131,7 +131,7 @@ TEST(Context, gives_a_long_result_all_the_room_that_others_leave) {
     EXPECT_GT(built.section_tokens.at("total").to_number<int>(), 8000 - 256);
 }
 
-TEST(Context, names_the_files_for_which_there_is_no_room) {
+TEST(Context, lists_files_that_do_not_fit) {
     Memory memory;
     unsigned step = 0;
     for (int i = 0; i < 8; ++i) {
@@ -141,7 +141,7 @@ TEST(Context, names_the_files_for_which_there_is_no_room) {
     EXPECT_TRUE(parsed(build(usual_spec(), memory)).at("current_state").get_object().contains("files_seen_but_not_shown"));
 }
 
-TEST(Context, gives_each_section_its_size) {
+TEST(Context, reports_the_size_of_each_section) {
     const BuiltContext built = build(usual_spec(), {}, false);
     for (const std::string_view name : {"system_prompt", "task_frame", "current_state", "recent_actions", "verification_status",
                                         "last_result", "available_actions", "total"}) {
@@ -164,7 +164,7 @@ std::size_t tokens_of(const BuiltContext& built, std::string_view section) {
     return built.section_tokens.at(section).to_number<std::size_t>();
 }
 
-TEST(Context, keeps_every_share_where_all_parts_are_longer_than_theirs) {
+TEST(Context, keeps_every_part_to_its_share_if_all_are_too_long) {
     RunSpec spec = usual_spec();
     spec.goal = std::string(50'000, 'g');
     spec.agents_md = std::string(50'000, 'a');
@@ -198,7 +198,7 @@ TEST(Context, shrinks_when_the_backend_counts_more_than_we_do) {
     EXPECT_LE(build(usual_spec(), calibrated).section_tokens.at("total").to_number<std::size_t>(), 8000 * 1000 / 1500U);
 }
 
-TEST(Context, feedback_keeps_its_place_before_a_state_that_is_cut) {
+TEST(Context, keeps_feedback_whole_when_the_state_is_cut) {
     RunSpec spec = usual_spec();
     const std::string feedback = "Name the function slugify, not slug.\nKeep its tests.\n";
     spec.run.state = {{"input_artifact", json::object{{"text", std::string(200'000, 'a')}}},
@@ -210,7 +210,7 @@ TEST(Context, feedback_keeps_its_place_before_a_state_that_is_cut) {
     EXPECT_FALSE(state.at("state").get_object().contains("feedback"));
 }
 
-TEST(Context, shows_the_repositorys_agents_md_after_what_is_needed_more) {
+TEST(Context, cuts_agents_md_before_more_important_state) {
     RunSpec spec = usual_spec();
     spec.agents_md = "Run the tests with `make check`.\n";
     EXPECT_EQ(parsed(build(spec, {})).at("current_state").at("agents_md").as_string(), spec.agents_md);
@@ -222,21 +222,21 @@ TEST(Context, shows_the_repositorys_agents_md_after_what_is_needed_more) {
     EXPECT_NE(built.text.find(std::string(9000, 's')), std::string::npos);
 }
 
-TEST(Context, begins_with_the_calibration_that_earlier_runs_found) {
+TEST(Context, starts_with_the_calibration_of_earlier_runs) {
     const Memory memory(1500);
     RunSpec spec = usual_spec();
     spec.run.state = {{"text", std::string(200'000, 'x')}};
     EXPECT_LE(build(spec, memory).section_tokens.at("total").to_number<std::size_t>(), 8000 * 1000 / 1500U);
 }
 
-TEST(Context, counts_what_servers_put_before_native_tools) {
+TEST(Context, counts_tokens_that_servers_add_for_native_tools) {
     const auto native = fix_parts(usual_spec(), usual_tools(), true);
     const auto text = fix_parts(usual_spec(), usual_tools(), false);
     ASSERT_TRUE(native.ok() && text.ok());
     EXPECT_GE(native->frame_tokens, text->frame_tokens + 346);
 }
 
-TEST(Context, the_error_of_a_budget_that_is_too_small_names_the_setting) {
+TEST(Context, a_budget_that_is_too_small_is_an_error_that_names_the_setting) {
     RunSpec spec = usual_spec();
     spec.budget.system_prompt = 100;
     const auto fixed = fix_parts(spec, usual_tools(), true);
@@ -263,7 +263,7 @@ std::vector<ToolSpec> tools_with_large_schema(std::size_t fields, const std::str
     return tools;
 }
 
-TEST(Context, tools_that_leave_no_room_are_an_error_naming_them) {
+TEST(Context, tools_that_leave_no_room_are_an_error_that_names_them) {
     for (const bool native : {true, false}) {
         const auto fixed = fix_parts(usual_spec(), tools_with_large_schema(2000, "x"), native);
         ASSERT_FALSE(fixed.ok());
@@ -271,14 +271,14 @@ TEST(Context, tools_that_leave_no_room_are_an_error_naming_them) {
     }
 }
 
-TEST(Context, descriptions_in_schemas_stay_as_long_as_they_leave_room) {
+TEST(Context, keeps_schema_descriptions_that_fit) {
     const auto fixed = fix_parts(usual_spec(), tools_with_large_schema(10, std::string(800, 'd')), true);
     ASSERT_TRUE(fixed.ok()) << fixed.error().to_string();
     EXPECT_GT(fixed->tools_tokens, usual_spec().budget.available_actions);
     EXPECT_FALSE(fixed->shortened);
 }
 
-TEST(Context, long_descriptions_in_schemas_go_before_the_room_does) {
+TEST(Context, drops_long_schema_descriptions_to_make_room) {
     const auto fixed = fix_parts(usual_spec(), tools_with_large_schema(20, std::string(1600, 'd')), true);
     ASSERT_TRUE(fixed.ok()) << fixed.error().to_string();
     EXPECT_TRUE(fixed.value().shortened);
@@ -351,7 +351,7 @@ TEST_P(Over500Steps, every_request_is_within_the_budget) {
     }
 }
 
-TEST_P(Over500Steps, a_step_of_the_same_kind_sends_as_much_as_the_fifth) {
+TEST_P(Over500Steps, a_late_step_sends_as_many_tokens_as_the_fifth) {
     const bool native = GetParam();
     const RunSpec spec = usual_spec();
     const auto fixed = fix_parts(spec, usual_tools(), native);
@@ -459,7 +459,7 @@ StepRecord step_of_a_usual_run(unsigned step) {
                   "edited\n");
 }
 
-TEST_P(Over500Steps, what_is_unchanged_stands_before_what_changed) {
+TEST_P(Over500Steps, unchanged_parts_come_before_changed_parts) {
     RunSpec spec = usual_spec();
     spec.agents_md = "Run the tests with `make check`.\n";
     spec.run.state = {{"spec", json::object{{"requirements", json::array{"one", "two", "three"}}}}};
@@ -487,7 +487,7 @@ TEST_P(Over500Steps, what_is_unchanged_stands_before_what_changed) {
     EXPECT_LT(behind * 100, all * 15) << behind << " of " << all << " bytes stand behind a change that did not touch them";
 }
 
-TEST(Context, a_file_that_is_read_again_unchanged_keeps_its_place_among_the_views) {
+TEST(Context, rereading_an_unchanged_file_keeps_its_view_in_place) {
     Memory memory;
     for (unsigned step = 1; step <= 3; ++step) {
         memory.add(
@@ -504,7 +504,7 @@ TEST(Context, a_file_that_is_read_again_unchanged_keeps_its_place_among_the_view
 INSTANTIATE_TEST_SUITE_P(Both, Over500Steps, ::testing::Bool(),
                          [](const auto& native) { return native.param ? "native_tools" : "text_protocol"; });
 
-TEST(Context, what_was_counted_before_changes_no_byte) {
+TEST(Context, memoized_token_counts_do_not_change_the_text) {
     std::mt19937 random(17);
     RunSpec spec = usual_spec();
     spec.run.state = {{"spec", random_output(random)}, {"feedback", random_output(random)}};
@@ -522,7 +522,7 @@ TEST(Context, what_was_counted_before_changes_no_byte) {
     }
 }
 
-TEST(Context, what_does_not_change_is_written_once) {
+TEST(Context, writes_unchanged_parts_once) {
     ContextMemo memo;
     int made = 0;
     const auto make = [&made] {

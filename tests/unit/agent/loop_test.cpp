@@ -70,7 +70,7 @@ Result<Completion> scripted(const CompletionRequest& request) {
     }
 }
 
-TEST(AgentLoop, a_command_that_asks_its_server_again_and_again_stops_the_run_once_its_cost_is_journaled) {
+TEST(AgentLoop, journals_the_cost_and_stops_if_a_command_keeps_calling_its_server) {
     World world;
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest& request) -> Result<Completion> {
         auto answer = scripted(request);
@@ -141,7 +141,7 @@ TEST(AgentLoop, shows_the_new_content_after_an_edit) {
     EXPECT_EQ(third.find("NotImplementedError"), std::string::npos) << third;
 }
 
-TEST(AgentLoop, a_count_over_the_budget_is_warned_of_and_makes_later_contexts_smaller) {
+TEST(AgentLoop, warns_of_a_count_over_budget_and_shrinks_later_contexts) {
     World world;
     world.spec.run.state = {{"text", std::string(200'000, 'x')}};
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest& request) {
@@ -157,7 +157,7 @@ TEST(AgentLoop, a_count_over_the_budget_is_warned_of_and_makes_later_contexts_sm
     EXPECT_EQ(warned, 1);
 }
 
-TEST(AgentLoop, logs_what_was_cut_from_a_context) {
+TEST(AgentLoop, logs_cuts_to_the_context) {
     World world;
     world.spec.run.state = {{"text", std::string(200'000, 'x')}};
     ASSERT_TRUE(world.run(std::make_shared<FakeBackend>(scripted)).ok());
@@ -165,7 +165,7 @@ TEST(AgentLoop, logs_what_was_cut_from_a_context) {
     EXPECT_EQ(world.host.logged.front().fields.at("section_tokens").at("truncated").at(0).as_string(), "current_state.state");
 }
 
-TEST(AgentLoop, does_finished_steps_not_again) {
+TEST(AgentLoop, does_not_repeat_finished_steps) {
     World first;
     ASSERT_TRUE(first.run(std::make_shared<FakeBackend>(scripted)).ok());
     World second;
@@ -206,7 +206,7 @@ TEST(AgentLoop, a_run_whose_steps_are_all_journaled_asks_nothing) {
     EXPECT_TRUE(backend->requests.empty());
 }
 
-TEST(AgentLoop, a_failure_of_the_machine_ends_the_run_before_a_step_is_recorded) {
+TEST(AgentLoop, a_machine_failure_ends_the_run_before_a_step_is_recorded) {
     World world;
     const auto backend = std::make_shared<FakeBackend>(scripted);
     world.machine_fails = true;
@@ -249,7 +249,7 @@ TEST(AgentLoop, refuses_a_journal_with_a_missing_step) {
     EXPECT_EQ(outcome.error().code, "AF-AGENT-016");
 }
 
-TEST(AgentLoop, ends_with_the_escalation_that_the_agent_asked_for) {
+TEST(AgentLoop, ends_with_the_escalation_requested_by_the_agent) {
     World world;
     const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) {
         return tool_answer("escalate_question", {{"question", "Which one?"}, {"reason", "unclear"}});
@@ -270,7 +270,7 @@ TEST(AgentLoop, ends_when_the_steps_are_used_up) {
     EXPECT_EQ(world.host.records.size(), 4U);
 }
 
-TEST(AgentLoop, no_call_is_made_that_the_host_refuses) {
+TEST(AgentLoop, makes_no_call_that_the_host_refuses) {
     World world;
     world.host.refuse_call = Error{"AF-COST-011", "enough", "", "", ErrorKind::unavailable};
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("x"); });
@@ -337,7 +337,7 @@ TEST(AgentLoop, an_empty_answer_counts_as_unreadable) {
     EXPECT_EQ(outcome.error().code, "AF-AGENT-012");
 }
 
-TEST(AgentLoop, tells_the_model_that_the_arguments_of_its_call_were_no_json) {
+TEST(AgentLoop, tells_the_model_that_its_call_arguments_are_not_json) {
     World world;
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest& request) -> Result<Completion> {
         if (request.place.step == 1) {
@@ -350,7 +350,7 @@ TEST(AgentLoop, tells_the_model_that_the_arguments_of_its_call_were_no_json) {
         << backend->requests[1].user;
 }
 
-TEST(AgentLoop, an_action_of_an_answer_that_was_refused_is_not_taken) {
+TEST(AgentLoop, takes_no_action_from_a_refused_answer) {
     World world;
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest& request) -> Result<Completion> {
         if (request.place.step > 1) { return tool_answer("complete", {{"summary", "done"}}); }
@@ -377,7 +377,7 @@ TEST(AgentLoop, ends_after_three_refusals_in_a_row) {
     EXPECT_EQ(world.host.records.size(), 3U);
 }
 
-TEST(AgentLoop, an_action_of_an_answer_that_was_cut_off_is_not_taken) {
+TEST(AgentLoop, takes_no_action_from_a_truncated_answer) {
     World world;
     const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) {
         Completion half = tool_answer("complete", {{"summary", "ha"}});
@@ -389,7 +389,7 @@ TEST(AgentLoop, an_action_of_an_answer_that_was_cut_off_is_not_taken) {
     EXPECT_EQ(world.tool_calls, 0U);
 }
 
-TEST(AgentLoop, of_several_actions_at_once_none_is_taken) {
+TEST(AgentLoop, takes_no_action_if_an_answer_has_several) {
     World world;
     const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) {
         Completion both = tool_answer("complete", {{"summary", "one"}});
@@ -413,7 +413,7 @@ TEST(AgentLoop, journals_an_attempt_that_failed_with_its_step) {
     EXPECT_EQ(world.host.failed, (std::vector<std::string>{"step 2, attempt 1: AF-LLM-407"}));
 }
 
-TEST(AgentLoop, says_how_much_of_an_answer_has_come) {
+TEST(AgentLoop, reports_progress_while_an_answer_streams) {
     class Sink final : public EventSink {
     public:
         void event(const Event& event) override {
@@ -435,7 +435,7 @@ TEST(AgentLoop, says_how_much_of_an_answer_has_come) {
     EXPECT_EQ(sink.bytes, (std::vector<unsigned>{0, 8}));
 }
 
-TEST(AgentLoop, passes_on_what_the_backend_cannot_do) {
+TEST(AgentLoop, returns_a_backend_error_unchanged) {
     World world;
     const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest&) -> Result<Completion> {
         return Error{"AF-LLM-201", "nothing recorded", "", "", ErrorKind::not_found};
@@ -500,7 +500,7 @@ TEST(AgentLoop, stops_at_the_deadline) {
     EXPECT_EQ(outcome.error().kind, ErrorKind::timeout);
 }
 
-TEST(AgentLoop, reads_the_text_protocol_where_the_backend_has_no_tool_calls) {
+TEST(AgentLoop, reads_the_text_protocol_if_the_backend_has_no_tool_calls) {
     World world;
     const auto backend = std::make_shared<FakeBackend>(
         [](const CompletionRequest&) {
@@ -512,7 +512,7 @@ TEST(AgentLoop, reads_the_text_protocol_where_the_backend_has_no_tool_calls) {
     EXPECT_EQ(outcome.value().artifact.at("summary"), "it works");
 }
 
-TEST(AgentLoop, describes_the_text_protocol_only_where_it_is_needed) {
+TEST(AgentLoop, describes_the_text_protocol_only_if_needed) {
     World with;
     const auto native = std::make_shared<FakeBackend>(scripted, true);
     ASSERT_TRUE(with.run(native).ok());
@@ -523,7 +523,7 @@ TEST(AgentLoop, describes_the_text_protocol_only_where_it_is_needed) {
     EXPECT_NE(text->requests[0].user.find("available_actions"), std::string::npos);
 }
 
-TEST(AgentLoop, two_runs_of_one_script_have_equal_hashes_whatever_their_task_is_called) {
+TEST(AgentLoop, two_runs_of_one_script_have_equal_hashes_under_any_task_id) {
     World first;
     ASSERT_TRUE(first.run(std::make_shared<FakeBackend>(scripted)).ok());
     World second;
@@ -533,7 +533,7 @@ TEST(AgentLoop, two_runs_of_one_script_have_equal_hashes_whatever_their_task_is_
     EXPECT_EQ(first.host.context_hashes, second.host.context_hashes);
 }
 
-TEST(AgentLoop, tells_the_backend_what_of_a_request_stays) {
+TEST(AgentLoop, marks_the_stable_part_of_a_request_for_the_backend) {
     World world;
     const auto backend = std::make_shared<FakeBackend>(scripted);
     ASSERT_TRUE(world.run(backend).ok());

@@ -39,14 +39,14 @@ TEST(Memory, keeps_a_read_file_as_a_view) {
     EXPECT_EQ(memory.files()[0].content, "x = 1\n");
 }
 
-TEST(Memory, takes_line_numbers_off_a_view) {
+TEST(Memory, strips_line_numbers_from_a_view) {
     Memory memory;
     memory.add(done(1, "read_file", {{"path", "a.py"}, {"first_line", 9}}, " 9\tx = 1\n10\ty = 2\n"));
     EXPECT_EQ(memory.files()[0].content, "x = 1\ny = 2\n");
     EXPECT_EQ(memory.files()[0].first_line, 9U);
 }
 
-TEST(Memory, takes_what_the_tool_says_about_the_lines_off_a_view) {
+TEST(Memory, strips_the_tools_note_on_lines_from_a_view) {
     std::uint64_t first = 1;
     EXPECT_EQ(without_line_numbers("3\ta\n4\t(b)\n(lines 3-4 of 9; give first_line and last_line for others)\n", first),
               "a\n(b)\n");
@@ -59,7 +59,7 @@ TEST(Memory, an_empty_file_is_an_empty_view) {
     EXPECT_EQ(memory.files()[0].content, "");
 }
 
-TEST(Memory, leaves_text_alone_that_only_begins_with_a_number) {
+TEST(Memory, keeps_text_that_merely_starts_with_a_number) {
     std::uint64_t first = 1;
     EXPECT_EQ(without_line_numbers("1\ta\nb\n", first), "1\ta\nb\n");
 }
@@ -80,7 +80,7 @@ TEST(Memory, gives_an_edited_view_the_hash_of_the_change) {
     EXPECT_EQ(memory.files()[0].sha256, "new");
 }
 
-TEST(Memory, shows_the_new_text_of_an_edit_in_a_file_that_it_never_saw) {
+TEST(Memory, shows_the_new_text_after_an_edit_to_an_unread_file) {
     Memory memory;
     memory.add(done(1, "edit_file", {{"path", "a.py"}, {"search", "x"}, {"replace", "y = 1"}}));
     ASSERT_EQ(memory.files().size(), 1U);
@@ -88,7 +88,7 @@ TEST(Memory, shows_the_new_text_of_an_edit_in_a_file_that_it_never_saw) {
               std::pair(std::string("y = 1"), std::uint64_t{0}));
 }
 
-TEST(Memory, forgets_line_numbers_of_a_part_when_the_edit_elsewhere_moved_it) {
+TEST(Memory, forgets_the_line_numbers_of_a_part_that_an_edit_elsewhere_moved) {
     Memory memory;
     memory.add(done(1, "read_file", {{"path", "a.py"}, {"first_line", 50}}, "later\n"));
     memory.add(done(2, "edit_file", {{"path", "a.py"}, {"search", "early"}, {"replace", "early\nand more"}}));
@@ -119,7 +119,7 @@ TEST(Memory, keeps_a_file_that_was_overwritten_as_a_view) {
     EXPECT_EQ(memory.files()[0].content, "x\n");
 }
 
-TEST(Memory, takes_the_views_of_a_tolerant_edit_for_what_it_saw) {
+TEST(Memory, uses_the_views_that_a_tolerant_edit_returns) {
     Memory memory;
     memory.add(done(1, "read_file", {{"path", "a.py"}}, "  a\n"));
     StepRecord edit =
@@ -131,7 +131,7 @@ TEST(Memory, takes_the_views_of_a_tolerant_edit_for_what_it_saw) {
     EXPECT_EQ(memory.files()[0].content, "  b\n");
 }
 
-TEST(Memory, a_patch_leaves_only_the_views_that_it_tells) {
+TEST(Memory, a_patch_keeps_only_the_views_that_it_returns) {
     Memory memory;
     memory.add(done(1, "read_file", {{"path", "a.py"}}, "a\n"));
     memory.add(done(2, "read_file", {{"path", "b.py"}}, "b\n"));
@@ -146,7 +146,7 @@ TEST(Memory, a_patch_leaves_only_the_views_that_it_tells) {
     EXPECT_EQ(seen, "a.py A\nc.py c\n");
 }
 
-TEST(Memory, tells_the_hash_of_each_file_as_it_was_seen_last) {
+TEST(Memory, knows_the_hash_of_each_file_as_last_seen) {
     Memory memory;
     memory.add(done(1, "read_file", {{"path", "a.py"}, {"first_line", 1}, {"last_line", 1}}, "1\ta\n",
                     {{"sha256", "first"}, {"total_lines", 9}}));
@@ -177,7 +177,7 @@ TEST(Memory, a_failed_edit_changes_no_view) {
     EXPECT_EQ(memory.files()[0].content, "a\n");
 }
 
-TEST(Memory, lets_the_least_recently_used_view_go_first) {
+TEST(Memory, evicts_the_least_recently_used_view_first) {
     Memory memory;
     unsigned step = 0;
     for (int i = 0; i < 12; ++i) { memory.add(done(++step, "read_file", {{"path", "f" + std::to_string(i)}}, "a\n")); }
@@ -199,7 +199,7 @@ TEST(Memory, counts_the_same_failing_action) {
     EXPECT_EQ(memory.identical_failures(), 2U);
 }
 
-TEST(Memory, a_success_between_two_failures_starts_the_count_anew) {
+TEST(Memory, a_success_resets_the_count_of_failures) {
     Memory memory;
     memory.add(failed(1, "run_tests", {}));
     memory.add(done(2, "read_file", {{"path", "a"}}));
@@ -228,7 +228,7 @@ TEST(Memory, never_lowers_the_calibration) {
     EXPECT_EQ(memory.calibration_permille(), 1200U);
 }
 
-TEST(Memory, calibrates_on_no_estimated_usage) {
+TEST(Memory, ignores_estimated_usage_when_calibrating) {
     Memory memory;
     StepRecord record = done(1, "run_tests", {});
     record.section_tokens = {{"total", 1000}};

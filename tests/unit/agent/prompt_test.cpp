@@ -24,13 +24,13 @@ TEST(SystemPrompt, has_the_headings_in_the_order_of_the_specification) {
 TEST(SystemPrompt, names_the_forbidden_tools) { EXPECT_NE(prompt(usual_spec()).find("- deploy\n- commit\n"), std::string::npos); }
 TEST(SystemPrompt, names_the_contract) { EXPECT_NE(prompt(usual_spec()).find("`implementation`"), std::string::npos); }
 
-TEST(SystemPrompt, takes_the_contract_of_the_stage_before_the_default) {
+TEST(SystemPrompt, prefers_the_stages_contract_to_the_default) {
     RunSpec spec = usual_spec();
     spec.agent.output_contracts["green"] = "green_contract";
     EXPECT_NE(prompt(spec).find("`green_contract`"), std::string::npos);
 }
 
-TEST(SystemPrompt, takes_the_contract_of_the_run_before_all_others) {
+TEST(SystemPrompt, prefers_the_runs_contract_to_all_others) {
     RunSpec spec = usual_spec();
     spec.run.output_contract = "asked_for";
     EXPECT_NE(prompt(spec).find("`asked_for`"), std::string::npos);
@@ -40,7 +40,7 @@ TEST(SystemPrompt, lists_what_must_be_verified) {
     EXPECT_NE(prompt(usual_spec()).find("- all_tests_pass: true\n"), std::string::npos);
 }
 
-TEST(SystemPrompt, says_none_where_nobody_comes_before) {
+TEST(SystemPrompt, says_none_if_no_role_comes_before) {
     RunSpec spec = usual_spec();
     spec.agent.receives_from.clear();
     EXPECT_NE(prompt(spec).find("receive input from: none\n"), std::string::npos);
@@ -53,10 +53,10 @@ TEST(SystemPrompt, shows_only_the_first_line_of_a_long_request) {
 }
 
 TEST(SystemPrompt, does_not_name_the_task) { EXPECT_EQ(prompt(usual_spec()).find("task-2026"), std::string::npos); }
-TEST(SystemPrompt, points_at_the_text_protocol_where_the_backend_needs_it) {
+TEST(SystemPrompt, points_at_the_text_protocol_if_the_backend_needs_it) {
     EXPECT_NE(prompt(usual_spec(), false).find("available_actions"), std::string::npos);
 }
-TEST(SystemPrompt, is_the_same_bytes_every_time) { EXPECT_EQ(prompt(usual_spec()), prompt(usual_spec())); }
+TEST(SystemPrompt, is_byte_identical_every_time) { EXPECT_EQ(prompt(usual_spec()), prompt(usual_spec())); }
 
 }  // namespace
 }  // namespace agentforge::kernel::testing

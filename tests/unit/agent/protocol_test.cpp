@@ -55,7 +55,7 @@ TEST(ReadAction, tells_a_model_with_native_tool_calls_to_call_one_tool) {
     EXPECT_EQ(read_action(two, tools(), true).error().remedy, "Call exactly one tool; the next step comes after its result.");
 }
 
-TEST(ReadAction, advises_after_a_cut_what_the_role_can_do) {
+TEST(ReadAction, suggests_only_what_the_role_can_do_after_truncation) {
     Completion cut;
     cut.text = "ACTION create_file\npath: a.py\n<<<content\nx";
     cut.stop_reason = StopReason::length;
@@ -84,11 +84,11 @@ TEST(TextProtocol, reads_a_header_with_colon_in_any_case) {
 }
 
 TEST(TextProtocol, reads_a_header_in_bold) { EXPECT_EQ(code("**ACTION** run_tests\nEND"), "accepted"); }
-TEST(TextProtocol, takes_prose_about_action_for_prose) {
+TEST(TextProtocol, treats_prose_about_actions_as_prose) {
     EXPECT_EQ(code("Action items follow\nACTION run_tests\nEND"), "accepted");
 }
-TEST(TextProtocol, needs_no_end) { EXPECT_EQ(arguments("ACTION read_file\npath: a.py"), (json::value{{"path", "a.py"}})); }
-TEST(TextProtocol, prose_after_an_action_without_end_is_let_pass) {
+TEST(TextProtocol, needs_no_end_marker) { EXPECT_EQ(arguments("ACTION read_file\npath: a.py"), (json::value{{"path", "a.py"}})); }
+TEST(TextProtocol, accepts_prose_after_an_action_without_end) {
     EXPECT_EQ(arguments("ACTION read_file\npath: a.py\n\nLet us see what is in it."), (json::value{{"path", "a.py"}}));
 }
 TEST(TextProtocol, reads_a_number_where_the_schema_wants_one) {
@@ -105,7 +105,7 @@ TEST(TextProtocol, a_content_block_ends_with_a_line_end) {
     EXPECT_EQ(arguments("ACTION create_file\npath: a\n<<<content\nx\n>>>content\nEND"),
               (json::value{{"path", "a"}, {"content", "x\n"}}));
 }
-TEST(TextProtocol, a_content_block_with_a_dash_does_not) {
+TEST(TextProtocol, a_content_block_with_a_dash_has_no_final_line_end) {
     EXPECT_EQ(arguments("ACTION create_file\npath: a\n<<<content-\nx\n>>>content\nEND"),
               (json::value{{"path", "a"}, {"content", "x"}}));
 }
@@ -175,7 +175,7 @@ TEST(TextProtocol, refuses_two_patches) {
 TEST(TextProtocol, refuses_a_patch_beside_a_search_block) {
     EXPECT_EQ(code("a.py\n" + std::string(piece) + "*** Begin Patch\n*** End Patch\n"), "AF-AGENT-021");
 }
-TEST(TextProtocol, refuses_a_search_block_that_is_not_whole_and_names_its_line) {
+TEST(TextProtocol, refuses_an_incomplete_search_block_and_names_its_line) {
     EXPECT_NE(
         read("ACTION edit_file\npath: a\n<<<<<<< SEARCH\nx\nEND").error().message.find("line 3 opens has no line `=======`"),
         std::string::npos);
@@ -212,7 +212,7 @@ TEST(TextProtocol, refuses_two_native_calls) {
     EXPECT_EQ(read_action(answer, tools()).error().code, "AF-AGENT-021");
 }
 
-TEST(TextProtocol, refuses_a_block_that_is_not_closed_and_names_its_line) {
+TEST(TextProtocol, refuses_an_unclosed_block_and_names_its_line) {
     const auto call = read("ACTION edit_file\npath: a\n<<<search\nx\nEND\n");
     ASSERT_FALSE(call.ok());
     EXPECT_EQ(call.error().message, "the block `search` that line 3 opens is not closed by a line `>>>search`");
@@ -225,20 +225,20 @@ TEST(TextProtocol, refuses_a_parameter_given_twice) {
 TEST(TextProtocol, refuses_a_block_after_stray_text) {
     EXPECT_EQ(code("ACTION edit_file\npath: a\nand now the search\n<<<search\nx\n>>>search\nEND"), "AF-AGENT-022");
 }
-TEST(TextProtocol, refuses_an_artifact_that_is_no_mapping) {
+TEST(TextProtocol, refuses_an_artifact_that_is_not_a_mapping) {
     EXPECT_EQ(code("ACTION complete\n<<<artifact\n- 1\n>>>artifact\nEND"), "AF-AGENT-023");
 }
-TEST(TextProtocol, refuses_an_artifact_that_is_no_yaml) {
+TEST(TextProtocol, refuses_an_artifact_that_is_not_yaml) {
     EXPECT_EQ(code("ACTION complete\n<<<artifact\na: b: c\n>>>artifact\nEND"), "AF-AGENT-023");
 }
-TEST(TextProtocol, refuses_an_answer_that_was_cut_off) {
+TEST(TextProtocol, refuses_a_truncated_answer) {
     EXPECT_EQ(code("ACTION create_file\npath: a\n<<<content\nx", StopReason::length), "AF-AGENT-024");
 }
-TEST(TextProtocol, takes_a_whole_action_although_prose_after_it_was_cut_off) {
+TEST(TextProtocol, accepts_a_complete_action_followed_by_truncated_prose) {
     EXPECT_EQ(code(std::string(edit_text) + "And furth", StopReason::length), "accepted");
 }
 
-TEST(TextProtocol, refuses_a_native_call_that_was_cut_off) {
+TEST(TextProtocol, refuses_a_truncated_native_call) {
     Completion answer = tool_answer("run_tests", {});
     answer.stop_reason = StopReason::length;
     EXPECT_EQ(read_action(answer, tools()).error().code, "AF-AGENT-024");
@@ -279,7 +279,7 @@ std::string random_text(std::mt19937& random) {
     return text;
 }
 
-TEST(TextProtocolProperty, what_is_written_is_read_back_the_same) {
+TEST(TextProtocolProperty, written_actions_read_back_the_same) {
     std::mt19937 random(42);
     for (int round = 0; round < 20'000; ++round) {
         ToolCall call;
@@ -294,7 +294,7 @@ TEST(TextProtocolProperty, what_is_written_is_read_back_the_same) {
     }
 }
 
-TEST(TextProtocolProperty, typed_arguments_are_read_back_the_same) {
+TEST(TextProtocolProperty, typed_arguments_read_back_the_same) {
     const ToolCall call{
         "escalate_question",
         {{"question", "Which?\nReally"}, {"reason", "- 1.0"}, {"options", {"yes", 1, true, nullptr, json::object{{"a", "b"}}}}}};
@@ -303,7 +303,7 @@ TEST(TextProtocolProperty, typed_arguments_are_read_back_the_same) {
     EXPECT_EQ(json::value(again.value().arguments), json::value(call.arguments));
 }
 
-TEST(TextProtocolProperty, pieces_are_read_back_the_same) {
+TEST(TextProtocolProperty, pieces_read_back_the_same) {
     for (const json::value& edits :
          std::initializer_list<json::value>{{{{"search", "a\n"}, {"replace", ""}}, {{"search", "b\n\n"}, {"replace", "c\n"}}},
                                             {{{"search", "a"}, {"replace", ""}}, {{"search", "b\n"}, {"replace", "c\n"}}},
@@ -359,7 +359,7 @@ TEST(TextProtocolProperty, the_reader_survives_random_mutations) {
 
 // ------------------------------------------------------------------------------------- describing --
 
-TEST(DescribeActions, tells_pieces_as_blocks_and_not_as_a_list) {
+TEST(DescribeActions, describes_pieces_as_blocks_instead_of_a_list) {
     const std::vector<ToolSpec> offered{
         {"edit_file",
          "Edits.",

@@ -43,7 +43,7 @@ TEST(ShortenLines, cuts_the_middle_of_one_huge_line) {
 
 json::value read_back(const Piece& piece) { return parse_yaml(piece.yaml, "piece")->value.at("state"); }
 
-TEST(ShortenTo, leaves_alone_what_fits) {
+TEST(ShortenTo, keeps_values_that_fit) {
     const json::value value{{"a", 1}, {"b", {1, 2, 3}}};
     const Piece piece = shorten_to("state", value, 1000);
     EXPECT_EQ(read_back(piece), value);
@@ -72,7 +72,7 @@ TEST(ShortenTextTo, keeps_head_and_tail_within_its_tokens) {
     EXPECT_TRUE(kept.get_string().ends_with("line 5000\n")) << kept;
 }
 
-TEST(Pieces, one_after_the_other_are_what_their_map_is) {
+TEST(Pieces, concatenated_equal_the_yaml_of_their_map) {
     const json::object view{{"path", "a.py"}, {"content", "def f():\n    return 1\n"}};
     const json::object state{
         {"objective", "Do this\nand that\n"}, {"files", json::array{view, view}}, {"more", json::object{{"x", 1}}}};

@@ -16,9 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Aggregated : public ::testing::Test {
+class AggregatorTest : public ::testing::Test {
 protected:
-    Aggregated() : one_("delivered_and_rebased"), other_("waiting_for_action") {
+    AggregatorTest() : one_("delivered_and_rebased"), other_("waiting_for_action") {
         one_.begin(folder_.path() / "one" / ".agentforge", one_.records());
         other_.begin(folder_.path() / "other" / ".agentforge", 5);
     }
@@ -40,7 +40,7 @@ protected:
     KeptJournal other_;
 };
 
-TEST_F(Aggregated, TasksOfAllRepositoriesAreThereWithTheLastActivityFirst) {
+TEST_F(AggregatorTest, ListsTasksOfAllRepositoriesByLastActivity) {
     Aggregator aggregator(repositories());
     EXPECT_TRUE(aggregator.refresh().empty());
     const auto tasks = aggregator.tasks();
@@ -49,7 +49,7 @@ TEST_F(Aggregated, TasksOfAllRepositoriesAreThereWithTheLastActivityFirst) {
     EXPECT_TRUE(aggregator.problems().empty());
 }
 
-TEST_F(Aggregated, AppendedRecordsAreChangesWithTheirPlace) {
+TEST_F(AggregatorTest, ReportsAppendedRecordsWithTheirPosition) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const std::uint64_t version = aggregator.version();
@@ -66,7 +66,7 @@ TEST_F(Aggregated, AppendedRecordsAreChangesWithTheirPlace) {
     EXPECT_GT(aggregator.version(), version);
 }
 
-TEST_F(Aggregated, ANewTaskIsFoundAndARemovedOneGone) {
+TEST_F(AggregatorTest, FindsNewTasksAndDropsRemovedOnes) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     KeptJournal third("killed_in_green");
@@ -81,7 +81,7 @@ TEST_F(Aggregated, ANewTaskIsFoundAndARemovedOneGone) {
     EXPECT_TRUE(aggregator.refresh().empty());
 }
 
-TEST_F(Aggregated, ARemovedTaskIsToldWhenOnlyItIsLookedAt) {
+TEST_F(AggregatorTest, ReportsARemovedTaskWhenOnlyThatTaskIsRefreshed) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     fs::remove_all(folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id());
@@ -90,7 +90,7 @@ TEST_F(Aggregated, ARemovedTaskIsToldWhenOnlyItIsLookedAt) {
     EXPECT_TRUE(aggregator.refresh(1, other_.task_id()).empty());
 }
 
-TEST_F(Aggregated, ATaskThatAppearsWithManyRecordsIsOneChange) {
+TEST_F(AggregatorTest, ANewTaskWithManyRecordsIsOneChange) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     KeptJournal third("killed_in_green");
@@ -104,7 +104,7 @@ TEST_F(Aggregated, ATaskThatAppearsWithManyRecordsIsOneChange) {
     EXPECT_EQ(aggregator.refresh().size(), 2U);
 }
 
-TEST_F(Aggregated, ManyNewRecordsOfAKnownTaskAreOneChange) {
+TEST_F(AggregatorTest, ManyNewRecordsOfAKnownTaskAreOneChange) {
     KeptJournal third("killed_in_green");
     third.begin(folder_.path() / "other" / ".agentforge", 5);
     Aggregator aggregator(repositories());
@@ -118,7 +118,7 @@ TEST_F(Aggregated, ManyNewRecordsOfAKnownTaskAreOneChange) {
     EXPECT_EQ(changes[0].type, "step");
 }
 
-TEST_F(Aggregated, TheFirstLookBeginsAtTheSnapshotOfALongTask) {
+TEST_F(AggregatorTest, TheFirstScanStartsAtTheSnapshotOfALongTask) {
     KeptJournal third("killed_in_green");
     const fs::path followed = third.begin(folder_.path() / "other" / ".agentforge", 70) / ".followed";
     third.append_steps(600);
@@ -140,7 +140,7 @@ TEST_F(Aggregated, TheFirstLookBeginsAtTheSnapshotOfALongTask) {
     EXPECT_EQ(again.refresh().size(), 1U);
 }
 
-TEST_F(Aggregated, ARepositoryIsToldWhenItComesAndGoes) {
+TEST_F(AggregatorTest, ReportsARepositoryThatAppearsOrDisappears) {
     Aggregator aggregator({repositories()[0]});
     (void)aggregator.refresh();
     aggregator.set_repositories(repositories());
@@ -157,7 +157,7 @@ TEST_F(Aggregated, ARepositoryIsToldWhenItComesAndGoes) {
     EXPECT_TRUE(aggregator.refresh().empty());
 }
 
-TEST_F(Aggregated, AJournalThatCannotBeReadAnyMoreIsToldOnce) {
+TEST_F(AggregatorTest, ReportsAJournalThatBecomesUnreadableOnce) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const fs::path journal = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml";
@@ -171,7 +171,7 @@ TEST_F(Aggregated, AJournalThatCannotBeReadAnyMoreIsToldOnce) {
     EXPECT_TRUE(aggregator.problems().empty());
 }
 
-TEST_F(Aggregated, OtherCallersGetAnswersWhileATaskIsRead) {
+TEST_F(AggregatorTest, AnswersOtherCallersWhileReadingATask) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     std::vector<std::unique_ptr<KeptJournal>> more;
@@ -190,7 +190,7 @@ TEST_F(Aggregated, OtherCallersGetAnswersWhileATaskIsRead) {
     asks.join();
 }
 
-TEST_F(Aggregated, ASetIsToldWhenItComesAndGoes) {
+TEST_F(AggregatorTest, ReportsASetThatAppearsOrDisappears) {
     const fs::path sets = folder_.path() / "sets";
     fs::create_directories(sets / "set-1");
     std::ofstream(sets / "set-1" / "set.yaml") << "set_id: [";
@@ -204,7 +204,7 @@ TEST_F(Aggregated, ASetIsToldWhenItComesAndGoes) {
     EXPECT_TRUE(watch.refresh().empty());
 }
 
-TEST_F(Aggregated, ATaskIsFoundByItsIdAndItsRepository) {
+TEST_F(AggregatorTest, ATaskIsFoundByItsIdAndItsRepository) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     EXPECT_EQ(aggregator.find(other_.task_id())->repository, 1U);
@@ -212,7 +212,7 @@ TEST_F(Aggregated, ATaskIsFoundByItsIdAndItsRepository) {
     EXPECT_EQ(aggregator.find("../../etc/passwd").error().code, "AF-DASH-014");
 }
 
-TEST_F(Aggregated, ATaskWithoutAReadableJournalAndStateIsUnknownWheneverTheDamageCame) {
+TEST_F(AggregatorTest, ATaskWithoutReadableJournalAndStateIsUnknownWheneverTheDamageHappened) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     std::ofstream(folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml", std::ios::app)
@@ -230,7 +230,7 @@ TEST_F(Aggregated, ATaskWithoutAReadableJournalAndStateIsUnknownWheneverTheDamag
     EXPECT_EQ(aggregator.tasks().back()->text, later.tasks().back()->text);
 }
 
-TEST_F(Aggregated, AStateThatIsRestoredBesideADamagedJournalIsTakenUp) {
+TEST_F(AggregatorTest, UsesAStateRestoredBesideADamagedJournal) {
     const fs::path task = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id();
     ASSERT_TRUE(TaskStore(folder_.path() / "other" / ".agentforge").list().ok());  // Writes state.yaml from the journal.
     fs::rename(task / "state.yaml", folder_.path() / "kept");
@@ -245,7 +245,7 @@ TEST_F(Aggregated, AStateThatIsRestoredBesideADamagedJournalIsTakenUp) {
     EXPECT_NE(state_name((*aggregator.figures(*place))->overview), "unknown");
 }
 
-TEST_F(Aggregated, WhatIsAmongTheTasksAndIsNoneIsAProblemAndAChange) {
+TEST_F(AggregatorTest, AStrayFileAmongTheTasksIsAProblemAndAChange) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const fs::path tasks = folder_.path() / "other" / ".agentforge" / "tasks";
@@ -261,7 +261,7 @@ TEST_F(Aggregated, WhatIsAmongTheTasksAndIsNoneIsAProblemAndAChange) {
     EXPECT_EQ(aggregator.tasks().size(), 2U);
 }
 
-TEST_F(Aggregated, ATaskThatLosesItsFilesOneByOneIsRemovedWithItsLastState) {
+TEST_F(AggregatorTest, ATaskThatLosesItsFilesOneByOneIsReportedRemovedWithItsLastState) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const std::string state = state_name((*aggregator.figures(*aggregator.find(other_.task_id())))->overview);
@@ -275,7 +275,7 @@ TEST_F(Aggregated, ATaskThatLosesItsFilesOneByOneIsRemovedWithItsLastState) {
     EXPECT_EQ(changes[0].state, state);
 }
 
-TEST_F(Aggregated, AJournalThatIsChangedInItsMiddleIsReadAgain) {
+TEST_F(AggregatorTest, RereadsAJournalThatChangedInTheMiddle) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const fs::path journal = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml";
@@ -287,7 +287,7 @@ TEST_F(Aggregated, AJournalThatIsChangedInItsMiddleIsReadAgain) {
     EXPECT_EQ(aggregator.problems()[0].code, "AF-JRNL-002");
 }
 
-TEST_F(Aggregated, AJournalThatIsALinkIsAProblem) {
+TEST_F(AggregatorTest, ASymlinkedJournalIsAProblem) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const fs::path journal = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml";
@@ -299,7 +299,7 @@ TEST_F(Aggregated, AJournalThatIsALinkIsAProblem) {
     EXPECT_EQ(aggregator.tasks().size(), 2U);
 }
 
-TEST_F(Aggregated, ATaskOfTwoRepositoriesIsFoundByOneOfThemOnly) {
+TEST_F(AggregatorTest, AmbiguousTaskIdNeedsARepository) {
     one_.begin(folder_.path() / "copy" / ".agentforge", one_.records());
     auto known = repositories();
     known.push_back({"copy", folder_.path() / "copy"});
@@ -312,7 +312,7 @@ TEST_F(Aggregated, ATaskOfTwoRepositoriesIsFoundByOneOfThemOnly) {
     EXPECT_EQ(aggregator.find(one_.task_id(), "copy")->repository, 2U);
 }
 
-TEST_F(Aggregated, ARepositoryThatIsGoneIsAProblem) {
+TEST_F(AggregatorTest, AMissingRepositoryIsAProblem) {
     auto known = repositories();
     known.push_back({"third", folder_.path() / "third"});
     Aggregator aggregator(known);
@@ -321,7 +321,7 @@ TEST_F(Aggregated, ARepositoryThatIsGoneIsAProblem) {
     EXPECT_EQ(aggregator.problems()[0].code, "AF-DASH-011");
 }
 
-TEST_F(Aggregated, AFolderThatIsALinkIsLeftOut) {
+TEST_F(AggregatorTest, ReportsAndSkipsASymlinkedFolder) {
     fs::create_directories(folder_.path() / "third");
     fs::create_directory_symlink(folder_.path() / "one" / ".agentforge", folder_.path() / "third" / ".agentforge");
     Aggregator aggregator({{"third", folder_.path() / "third"}});
@@ -330,7 +330,7 @@ TEST_F(Aggregated, AFolderThatIsALinkIsLeftOut) {
     EXPECT_EQ(aggregator.problems().at(0).code, "AF-DASH-010");
 }
 
-TEST_F(Aggregated, ATaskEndsWithTheArtifactThatItShowsWhereItsStageMayBeTheLast) {
+TEST_F(AggregatorTest, OffersExitOnlyIfTheStageMayBeTheLast) {
     const auto actions = [](bool can_be_last, bool can_be_extended) {
         TaskOverview overview;
         overview.summary.status = "awaiting_approval";
@@ -344,7 +344,7 @@ TEST_F(Aggregated, ATaskEndsWithTheArtifactThatItShowsWhereItsStageMayBeTheLast)
     EXPECT_EQ(actions(false, false), (Words{"approve", "revise", "reject", "abort"}));
 }
 
-TEST_F(Aggregated, ATaskThatHasDeliveredCannotBeExtended) {
+TEST_F(AggregatorTest, ADeliveredTaskCannotBeExtended) {
     const auto actions = [](bool can_be_extended) {
         TaskOverview overview;
         overview.summary.status = "completed";
@@ -355,7 +355,7 @@ TEST_F(Aggregated, ATaskThatHasDeliveredCannotBeExtended) {
     EXPECT_TRUE(actions(false).empty());
 }
 
-TEST_F(Aggregated, OnlyTheMostRecentlyUsedEndedTasksStayInMemory) {
+TEST_F(AggregatorTest, KeepsOnlyTheMostRecentlyUsedEndedTasksInMemory) {
     std::vector<KnownRepository> known;
     for (std::size_t number = 0; number < Aggregator::most_ended_followed + 4; ++number) {
         const std::string name = "r" + std::to_string(number);
@@ -387,7 +387,7 @@ std::uint64_t bytes_read() {
     return bytes;
 }
 
-TEST_F(Aggregated, ANewRecordIsReadAloneWhateverTheJournalsLength) {
+TEST_F(AggregatorTest, ReadsOnlyTheNewRecordOfAJournalOfAnyLength) {
     KeptJournal third("killed_in_green");
     third.begin(folder_.path() / "other" / ".agentforge", 70);
     Aggregator aggregator(repositories());

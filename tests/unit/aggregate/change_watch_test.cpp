@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds generous{20};
 constexpr const char* task = "task-20260102-add-oauth2-1f2e3d4c";
 
-class Watched : public ::testing::Test {
+class ChangeWatchTest : public ::testing::Test {
 protected:
     void write(const char* text) { std::ofstream(tasks_ / task / "actions.yaml", std::ios::app) << text; }
     /// Waits until the watch reports the task, or the whole folder.
@@ -31,7 +31,7 @@ protected:
     fs::path tasks_ = folder_.path() / "tasks";
 };
 
-TEST_F(Watched, AnAppendedRecordIsHeardOf) {
+TEST_F(ChangeWatchTest, ReportsAnAppendedRecord) {
     fs::create_directories(tasks_ / task);
     write("a");
     ChangeWatch watch({tasks_});
@@ -41,7 +41,7 @@ TEST_F(Watched, AnAppendedRecordIsHeardOf) {
     EXPECT_TRUE(hears(watch, task));
 }
 
-TEST_F(Watched, ALinkToATaskThatCameAndWentTakesNothingFromIt) {
+TEST_F(ChangeWatchTest, ARemovedLinkToATaskDoesNotStopItsEvents) {
     fs::create_directories(tasks_ / task);
     write("a");
     ChangeWatch watch({tasks_});
@@ -53,7 +53,7 @@ TEST_F(Watched, ALinkToATaskThatCameAndWentTakesNothingFromIt) {
     EXPECT_TRUE(hears(watch, task));
 }
 
-TEST_F(Watched, ADeletedJournalIsHeardOfWhileItIsOpen) {
+TEST_F(ChangeWatchTest, ReportsTheDeletionOfAnOpenJournal) {
     fs::create_directories(tasks_ / task);
     write("a");
     const std::ifstream open(tasks_ / task / "actions.yaml");
@@ -64,7 +64,7 @@ TEST_F(Watched, ADeletedJournalIsHeardOfWhileItIsOpen) {
     EXPECT_TRUE(hears(watch, task));
 }
 
-TEST_F(Watched, ANewTaskIsHeardOfAndThenItsRecords) {
+TEST_F(ChangeWatchTest, ReportsANewTaskAndThenItsRecords) {
     fs::create_directories(tasks_);
     ChangeWatch watch({tasks_});
     fs::create_directories(tasks_ / task);
@@ -75,7 +75,7 @@ TEST_F(Watched, ANewTaskIsHeardOfAndThenItsRecords) {
     EXPECT_TRUE(hears(watch, task));
 }
 
-TEST_F(Watched, ARemovedTaskIsHeardOfAndNoEventIsMissedAfterwards) {
+TEST_F(ChangeWatchTest, ReportsARemovedTaskAndMissesNoLaterEvent) {
     fs::create_directories(tasks_ / task);
     write("a");
     fs::create_directories(tasks_ / "task-20260102-without-a-journal-1f2e3d4c");
@@ -90,7 +90,7 @@ TEST_F(Watched, ARemovedTaskIsHeardOfAndNoEventIsMissedAfterwards) {
     EXPECT_TRUE(hears(watch, ""));
 }
 
-TEST_F(Watched, WhatIsNoTaskIsHeardOfUnlessItIsADotFile) {
+TEST_F(ChangeWatchTest, ReportsFilesThatAreNotTasksExceptDotFiles) {
     fs::create_directories(tasks_);
     ChangeWatch watch({tasks_});
     std::ofstream(tasks_ / ".listing") << "x";
@@ -101,7 +101,7 @@ TEST_F(Watched, WhatIsNoTaskIsHeardOfUnlessItIsADotFile) {
     EXPECT_TRUE(hears(watch, ""));
 }
 
-TEST_F(Watched, AFolderThatIsRemovedMissesEvents) {
+TEST_F(ChangeWatchTest, ARemovedFolderMissesEvents) {
     fs::create_directories(tasks_);
     ChangeWatch watch({tasks_});
     fs::remove_all(tasks_);
@@ -109,7 +109,7 @@ TEST_F(Watched, AFolderThatIsRemovedMissesEvents) {
     EXPECT_TRUE(watch.misses_events());
 }
 
-TEST_F(Watched, ALockIsHeardOfWhenItIsTakenAndReleasedButNotWhenSomebodyLooks) {
+TEST_F(ChangeWatchTest, ReportsALockTakenAndReleasedButNotInspected) {
     fs::create_directories(tasks_ / task);
     write("a");
     ChangeWatch watch({tasks_}, {.locks = true});
@@ -126,7 +126,7 @@ TEST_F(Watched, ALockIsHeardOfWhenItIsTakenAndReleasedButNotWhenSomebodyLooks) {
     EXPECT_TRUE(hears(watch, task));
 }
 
-TEST_F(Watched, FilesOfOtherFoldersAreHeardOfAlsoInFoldersThatComeLater) {
+TEST_F(ChangeWatchTest, ReportsFilesOfOtherFoldersAndOfFoldersCreatedLater) {
     const fs::path sets = folder_.path() / "sets";
     fs::create_directories(tasks_);
     ChangeWatch watch({tasks_}, {.folders = {sets, folder_.path() / "answers"}});
@@ -143,7 +143,7 @@ TEST_F(Watched, FilesOfOtherFoldersAreHeardOfAlsoInFoldersThatComeLater) {
     EXPECT_TRUE(watch.wait(std::chrono::milliseconds(0), -1).empty());
 }
 
-TEST_F(Watched, AnOverflowIsAChangeOfEachFolder) {
+TEST_F(ChangeWatchTest, AnOverflowIsAChangeOfEachFolder) {
     std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
     std::size_t most = 0;
     ASSERT_TRUE(limit >> most);
@@ -162,7 +162,7 @@ TEST_F(Watched, AnOverflowIsAChangeOfEachFolder) {
     EXPECT_EQ(heard, (std::vector<std::pair<std::size_t, std::string>>{{0, ""}, {0, task}, {1, ""}}));
 }
 
-TEST_F(Watched, AFolderThatIsNotThereYetMissesEvents) { EXPECT_TRUE(ChangeWatch({folder_.path() / "none"}).misses_events()); }
+TEST_F(ChangeWatchTest, AMissingFolderMissesEvents) { EXPECT_TRUE(ChangeWatch({folder_.path() / "none"}).misses_events()); }
 
 }  // namespace
 }  // namespace agentforge::kernel::testing

@@ -10,13 +10,13 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-class Followed : public ::testing::Test {
+class FollowedTaskTest : public ::testing::Test {
 protected:
     TemporaryDirectory folder_{"followed"};
     std::chrono::system_clock::time_point now_;
 };
 
-TEST_F(Followed, TaskSaysAfterEachRecordWhatAFoldOfAllSays) {
+TEST_F(FollowedTaskTest, EqualsAFullFoldAfterEachRecord) {
     for (const char* name :
          {"delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action", "waiting_for_approval"}) {
         KeptJournal journal(name);
@@ -33,7 +33,7 @@ TEST_F(Followed, TaskSaysAfterEachRecordWhatAFoldOfAllSays) {
     }
 }
 
-TEST_F(Followed, TaskFindsItsStepsAndRecordsByNumber) {
+TEST_F(FollowedTaskTest, FindsStepsAndRecordsByNumber) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -57,7 +57,7 @@ TEST_F(Followed, TaskFindsItsStepsAndRecordsByNumber) {
     EXPECT_EQ((*gate)->seq, task.state().gates.at("deliver").seq);
 }
 
-TEST_F(Followed, TaskBeginsAnewWhereItsJournalWasReplaced) {
+TEST_F(FollowedTaskTest, StartsOverIfItsJournalIsReplaced) {
     KeptJournal journal("paused_at_a_limit");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -70,13 +70,13 @@ TEST_F(Followed, TaskBeginsAnewWhereItsJournalWasReplaced) {
     EXPECT_EQ(task.step_count(), task.state().steps);
 }
 
-TEST_F(Followed, TaskIsNotAnotherOnesJournal) {
+TEST_F(FollowedTaskTest, RefusesTheJournalOfAnotherTask) {
     KeptJournal journal("paused_at_a_limit");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), 3)}, "task-20260101-another-one-00000000");
     EXPECT_EQ(task.refresh().error().code, "AF-TASK-015");
 }
 
-TEST_F(Followed, TaskHasBoundedFiguresOfItsUse) {
+TEST_F(FollowedTaskTest, KeepsBoundedUsageFigures) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -85,7 +85,7 @@ TEST_F(Followed, TaskHasBoundedFiguresOfItsUse) {
     EXPECT_EQ(task.usage().back().tokens, task.state().ledger.total().tokens());
 }
 
-TEST_F(Followed, TaskKnowsWhatGatesHadFoundAtEachStep) {
+TEST_F(FollowedTaskTest, KnowsTheGateResultsAtEachStep) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -95,7 +95,7 @@ TEST_F(Followed, TaskKnowsWhatGatesHadFoundAtEachStep) {
     EXPECT_EQ(task.checks_after(task.step_count())->conformance, task.activity().conformance);
 }
 
-TEST_F(Followed, FiguresAreThoseOfTheStateInTheNamesOfTheSpecification) {
+TEST_F(FollowedTaskTest, FiguresMatchTheStateUnderTheNamesOfTheSpecification) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -114,7 +114,7 @@ TEST_F(Followed, FiguresAreThoseOfTheStateInTheNamesOfTheSpecification) {
     EXPECT_LT(progress, 0.6);
 }
 
-TEST_F(Followed, FiguresCountTheTimeOfAnOpenTaskUntilNow) {
+TEST_F(FollowedTaskTest, FiguresCountTheTimeOfAnOpenTaskUntilNow) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -124,7 +124,7 @@ TEST_F(Followed, FiguresCountTheTimeOfAnOpenTaskUntilNow) {
               30 * 3600);
 }
 
-TEST_F(Followed, FiguresCountTheTimeOfAnEndedTaskUntilItsEnd) {
+TEST_F(FollowedTaskTest, FiguresCountTheTimeOfAnEndedTaskUntilItsEnd) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -134,7 +134,7 @@ TEST_F(Followed, FiguresCountTheTimeOfAnEndedTaskUntilItsEnd) {
               std::chrono::duration_cast<std::chrono::seconds>(took).count());
 }
 
-TEST_F(Followed, FiguresOfAnArtifactThatWasSentBackHaveItsRoundsAndDecisions) {
+TEST_F(FollowedTaskTest, FiguresOfARejectedArtifactHaveItsRoundsAndDecisions) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -167,7 +167,7 @@ TEST_F(Followed, FiguresOfAnArtifactThatWasSentBackHaveItsRoundsAndDecisions) {
                                                                                        {"feedback", "Name the separator"}}}}}));
 }
 
-TEST_F(Followed, FiguresEndWithTheStageThatAPersonEndedTheTaskWith) {
+TEST_F(FollowedTaskTest, FiguresEndWithTheStageAtWhichAPersonEndedTheTask) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -186,7 +186,7 @@ TEST_F(Followed, FiguresEndWithTheStageThatAPersonEndedTheTaskWith) {
     EXPECT_EQ(object.at("stages").as_array().back().at("name"), "spec");
 }
 
-TEST_F(Followed, FiguresCountTheConformanceChecksOfTheNewestGateThatMadeThem) {
+TEST_F(FollowedTaskTest, FiguresCountTheConformanceChecksOfTheNewestGateThatRanThem) {
     KeptJournal journal("killed_in_green");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -211,7 +211,7 @@ TEST_F(Followed, FiguresCountTheConformanceChecksOfTheNewestGateThatMadeThem) {
     EXPECT_EQ(task.checks_after(task.step_count())->checks_passed, 10U);
 }
 
-TEST_F(Followed, TaskKnowsWhatItsNewestStepIsAbout) {
+TEST_F(FollowedTaskTest, KnowsTheSubjectOfItsNewestStep) {
     KeptJournal journal("killed_in_green");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -227,7 +227,7 @@ TEST_F(Followed, TaskKnowsWhatItsNewestStepIsAbout) {
     EXPECT_EQ(to_json(figures_of(task, "textkit"), now_).at("current_action").at("target"), "textkit/slug.py");
 }
 
-TEST_F(Followed, FiguresOfADeliveredTaskNameItsCommitAndAllOfItsWay) {
+TEST_F(FollowedTaskTest, FiguresOfADeliveredTaskNameItsCommitAndAllItsStages) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());

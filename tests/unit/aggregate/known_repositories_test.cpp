@@ -10,7 +10,7 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-class Known : public ::testing::Test {
+class KnownRepositoriesTest : public ::testing::Test {
 protected:
     std::string refusal_of(const char* text) {
         std::ofstream(file_) << text;
@@ -22,7 +22,7 @@ protected:
     KnownRepositories repositories_{file_};
 };
 
-TEST_F(Known, RepositoriesAreAddedListedAndRemoved) {
+TEST_F(KnownRepositoriesTest, RepositoriesAreAddedListedAndRemoved) {
     EXPECT_TRUE(repositories_.list()->empty());
     ASSERT_TRUE(repositories_.add({"backend", "/src/backend"}).ok());
     ASSERT_TRUE(repositories_.add({"data-layer", "/src/data"}).ok());
@@ -31,7 +31,7 @@ TEST_F(Known, RepositoriesAreAddedListedAndRemoved) {
     EXPECT_EQ(repositories_.list()->size(), 1U);
 }
 
-TEST_F(Known, RepositoriesHaveOneNameAndOnePathEach) {
+TEST_F(KnownRepositoriesTest, ARepositoryHasOneNameAndOnePath) {
     ASSERT_TRUE(repositories_.add({"backend", "/src/backend"}).ok());
     EXPECT_EQ(repositories_.add({"backend", "/src/other"}).error().code, "AF-CONF-072");
     EXPECT_EQ(repositories_.add({"other", "/src/backend"}).error().code, "AF-CONF-072");
@@ -40,7 +40,7 @@ TEST_F(Known, RepositoriesHaveOneNameAndOnePathEach) {
     EXPECT_NE(repositories_.remove("backnd").error().remedy.find("`backend`"), std::string::npos);
 }
 
-TEST_F(Known, RepositoriesOfAFileThatSaysSomethingElseAreRefused) {
+TEST_F(KnownRepositoriesTest, RefusesAFileOfAnotherForm) {
     EXPECT_EQ(refusal_of("repositories:\n  - name: a\n    path: /a\n"), "");
     EXPECT_EQ(refusal_of("repositories:\n  - name: a\n    path: a\n"), "AF-CONF-070");
     EXPECT_EQ(refusal_of("repositories:\n  - name: a\n"), "AF-CONF-070");
@@ -49,7 +49,7 @@ TEST_F(Known, RepositoriesOfAFileThatSaysSomethingElseAreRefused) {
     EXPECT_EQ(refusal_of("repos: []\n"), "AF-CONF-070");
 }
 
-TEST_F(Known, ARepositoryIsNamedAfterItsFolder) {
+TEST_F(KnownRepositoriesTest, ARepositoryIsNamedAfterItsFolder) {
     EXPECT_EQ(repository_name("/src/text kit", {}), "text-kit");
     EXPECT_EQ(repository_name("/src/backend", {{"backend", "/a"}, {"backend-2", "/b"}}), "backend-3");
     EXPECT_EQ(repository_name("/src/.hidden", {}), "hidden");

@@ -22,7 +22,7 @@ protected:
     TemporaryDirectory folder_{"statistics"};
 };
 
-TEST_F(StatisticsOfATask, that_was_delivered_are_those_of_its_journal) {
+TEST_F(StatisticsOfATask, match_the_journal_of_a_delivered_task) {
     const auto found = kept("delivered_and_rebased");
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     EXPECT_TRUE(found->delivered);
@@ -35,14 +35,14 @@ TEST_F(StatisticsOfATask, that_was_delivered_are_those_of_its_journal) {
     EXPECT_EQ(found->people_ms, 0U);
 }
 
-TEST_F(StatisticsOfATask, count_five_judgements_of_a_stages_whole_work_among_its_31_gates) {
+TEST_F(StatisticsOfATask, count_five_verdicts_on_the_whole_stage_among_31_gates) {
     const auto found = kept("delivered_and_rebased");
     ASSERT_TRUE(found.ok());
     EXPECT_EQ(found->gates, 5U);
     EXPECT_EQ(found->gates_passed, 4U);
 }
 
-TEST_F(StatisticsOfATask, that_waits_say_that_it_is_not_delivered) {
+TEST_F(StatisticsOfATask, say_that_a_waiting_task_is_not_delivered) {
     const auto found = kept("waiting_for_approval");
     ASSERT_TRUE(found.ok());
     EXPECT_FALSE(found->delivered);
@@ -50,7 +50,7 @@ TEST_F(StatisticsOfATask, that_waits_say_that_it_is_not_delivered) {
     EXPECT_EQ(found->people_ms, 0U) << "nobody has answered yet";
 }
 
-TEST_F(StatisticsOfATask, that_is_followed_are_those_of_its_whole_journal) {
+TEST_F(StatisticsOfATask, match_the_whole_journal_while_following_a_task) {
     for (const char* name : {"delivered_and_rebased", "killed_in_green", "waiting_for_action"}) {
         const auto whole = kept(name);
         ASSERT_TRUE(whole.ok()) << whole.error().to_string();
@@ -66,7 +66,7 @@ TEST_F(StatisticsOfATask, that_is_followed_are_those_of_its_whole_journal) {
     }
 }
 
-TEST(Statistics, of_tasks_since_a_time_leave_older_ones_out) {
+TEST(Statistics, of_tasks_since_a_time_omit_older_ones) {
     const auto now = *parse_time("2026-11-10T00:00:00.000Z");
     TaskStatistics found;
     EXPECT_TRUE(found.includes("2020-01-01T00:00:00.000Z"));
@@ -77,7 +77,7 @@ TEST(Statistics, of_tasks_since_a_time_leave_older_ones_out) {
     EXPECT_EQ(parse_since("soon", now), std::nullopt);
 }
 
-TEST(Statistics, add_up_tasks_and_take_the_median_of_delivered_ones) {
+TEST(Statistics, sum_all_tasks_and_take_the_median_of_delivered_ones) {
     Statistics sums;
     for (const std::uint64_t steps : {10U, 30U, 20U}) {
         TaskSample one;
@@ -100,7 +100,7 @@ TEST(Statistics, add_up_tasks_and_take_the_median_of_delivered_ones) {
     EXPECT_EQ(share(sums.gates_passed, sums.gates), 0.5);
 }
 
-TEST(Statistics, of_nothing_have_no_median_and_no_share) {
+TEST(Statistics, of_no_tasks_have_no_median_and_no_share) {
     EXPECT_EQ(median({}), std::nullopt);
     EXPECT_EQ(share(0, 0), std::nullopt);
     EXPECT_EQ(median({7, 3}), 3U);

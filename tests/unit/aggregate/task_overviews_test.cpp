@@ -27,7 +27,7 @@ protected:
     fs::path agentforge_ = folder_.path() / ".agentforge";
 };
 
-TEST_F(Overviews, AnOpenTaskIsReadFromItsJournalAndFollowedFromThere) {
+TEST_F(Overviews, ReadAnOpenTaskFromItsJournalAndFollowIt) {
     waiting_.begin(agentforge_, waiting_.records() - 1);
     TaskOverviews overviews(agentforge_);
     auto before = overviews.list();
@@ -42,7 +42,7 @@ TEST_F(Overviews, AnOpenTaskIsReadFromItsJournalAndFollowedFromThere) {
     EXPECT_FALSE(overviews.with_journal_facts(after->tasks.at(0)).question.empty());
 }
 
-TEST_F(Overviews, ATaskWhoseQuestionHasAnAnswerWaitsForNobodyAndCanBeResumed) {
+TEST_F(Overviews, AnAnsweredTaskIsNotWaitingAndCanBeResumed) {
     waiting_.begin(agentforge_, waiting_.records());
     const std::string id = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
     const EscalationStore store(agentforge_);
@@ -91,17 +91,17 @@ protected:
     Aggregator aggregator_{{{"one", folder_.path()}}};
 };
 
-TEST_F(OverviewsOfAnAnswerByFile, OneThatCannotBeReadIsNone) {
+TEST_F(OverviewsOfAnAnswerByFile, IgnoreAnUnreadableAnswer) {
     answer("approved: perhaps\n");
     EXPECT_EQ(waiting(), 1U);
 }
 
-TEST_F(OverviewsOfAnAnswerByFile, OneForAnotherArtifactIsNone) {
+TEST_F(OverviewsOfAnAnswerByFile, IgnoreAnAnswerForAnotherArtifact) {
     answer("approved: true\nartifact_hash: \"00\"\n");
     EXPECT_EQ(waiting(), 1U);
 }
 
-TEST_F(OverviewsOfAnAnswerByFile, OneThatIsWrittenIntoAFileThatWasThereIsSeen) {
+TEST_F(OverviewsOfAnAnswerByFile, NoticeAnAnswerWrittenIntoAnExistingFile) {
     answer("");
     EXPECT_EQ(waiting(), 1U);
     answer("approved: true\n");
@@ -111,7 +111,7 @@ TEST_F(OverviewsOfAnAnswerByFile, OneThatIsWrittenIntoAFileThatWasThereIsSeen) {
     EXPECT_NE(aggregator_.tasks().at(0)->overview.answer_problem, "");
 }
 
-TEST_F(Overviews, TheCountsAreThoseOfTheAggregator) {
+TEST_F(Overviews, CountsEqualThoseOfTheAggregator) {
     waiting_.begin(agentforge_, waiting_.records());
     ended_.begin(agentforge_, ended_.records());
     Aggregator aggregator({{"one", folder_.path()}});
@@ -124,7 +124,7 @@ TEST_F(Overviews, TheCountsAreThoseOfTheAggregator) {
     EXPECT_EQ(wanted.of("completed"), 1U);
 }
 
-TEST_F(Overviews, AJournalThatDoesNotVerifyIsAProblemOfItsTask) {
+TEST_F(Overviews, AJournalThatFailsVerificationIsAProblemOfItsTask) {
     const fs::path task = waiting_.begin(agentforge_, waiting_.records());
     ASSERT_TRUE(TaskOverviews(agentforge_).list().ok());  // Writes state.yaml from the journal.
     const fs::path journal = task / "actions.yaml";
@@ -139,7 +139,7 @@ TEST_F(Overviews, AJournalThatDoesNotVerifyIsAProblemOfItsTask) {
     EXPECT_EQ(task_seen.summary.task_id, waiting_.task_id());
 }
 
-TEST_F(Overviews, ADamagedTaskStandsAsInTheAggregator) {
+TEST_F(Overviews, ADamagedTaskLooksAsInTheAggregator) {
     const std::vector<std::function<void(const fs::path&)>> damages{
         [](const fs::path& task) { std::ofstream(task / "actions.yaml") << "no journal\n"; },
         [](const fs::path& task) { fs::remove(task / "actions.yaml"); },
@@ -209,27 +209,27 @@ TEST_F(OverviewsOfAnEndedTask, HaveItsDamagedJournalAsAProblem) {
     EXPECT_EQ(state_name(found), "completed");
 }
 
-TEST_F(OverviewsOfAnEndedTask, VerifyAnIntactJournalThatWasTouchedOnce) {
+TEST_F(OverviewsOfAnEndedTask, VerifyATouchedButIntactJournalOnce) {
     write_state_after(std::chrono::seconds(-1));
     EXPECT_FALSE(seen().problem.has_value());
     EXPECT_GE(fs::last_write_time(task_ / "state.yaml"), fs::last_write_time(task_ / "actions.yaml"));
     EXPECT_TRUE(to_json(seen()).at("problem").is_null());
 }
 
-TEST_F(OverviewsOfAnEndedTask, ReadNoJournalThatStayedAsItWas) {
+TEST_F(OverviewsOfAnEndedTask, DoNotReadAnUnchangedJournal) {
     damage();
     write_state_after(std::chrono::hours(1));  // As if its blocks had changed on the disk.
     EXPECT_FALSE(seen().problem.has_value()) << "`stats` and `status TASK` read all of it";
 }
 
-TEST(Condition, ATaskThatAProcessHasAndThatHasNotBegunAStageIsInProgress) {
+TEST(Condition, ATaskHeldByAProcessBeforeItsFirstStageIsInProgress) {
     TaskOverview task;
     task.summary.status = "pending";
     task.running = true;
     EXPECT_EQ(state_name(task), "in_progress");
 }
 
-TEST(Sets, AFileThatIsWrittenAnewIsAChangeAndTheFirstLookTellsOfNone) {
+TEST(Sets, ARewrittenFileIsAChangeAndTheFirstScanReportsNone) {
     const TemporaryDirectory folder("sets");
     TaskSet set;
     set.id = "set-20260102-one-1f2e3d4c";
@@ -250,7 +250,7 @@ TEST(Sets, AFileThatIsWrittenAnewIsAChangeAndTheFirstLookTellsOfNone) {
     EXPECT_TRUE(watch.refresh().empty());
 }
 
-TEST(Sets, APartHasTheConditionOfItsTaskAndNoneBeforeItHasOne) {
+TEST(Sets, APartHasTheConditionOfItsTaskAndNoneBeforeTheTaskExists) {
     TaskSet set;
     set.id = "set-1";
     set.phase = SetPhase::delivering;
@@ -261,7 +261,7 @@ TEST(Sets, APartHasTheConditionOfItsTaskAndNoneBeforeItHasOne) {
     EXPECT_EQ(object.at("available_actions"), json::array({"resume"}));
 }
 
-TEST(Sets, OneThatIsBeingUndoneCanBeResumedAlthoughItsTasksAreAborted) {
+TEST(Sets, ASetBeingUndoneCanBeResumedAlthoughItsTasksAreAborted) {
     TaskSet set;
     set.id = "set-1";
     set.phase = SetPhase::undoing;

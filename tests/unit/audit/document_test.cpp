@@ -18,25 +18,25 @@ Document one() {
     return document;
 }
 
-TEST(AuditDocument, in_markdown_no_text_becomes_markup) {
+TEST(AuditDocument, escapes_text_in_markdown) {
     const std::string text = to_markdown(one());
     EXPECT_NE(text.find("# Audit &lt;of\\> x\n"), std::string::npos) << text;
     EXPECT_NE(text.find("| a\\|b<br>&lt;script\\> | 3 | yes |"), std::string::npos) << text;
     EXPECT_NE(text.find("There were none\\."), std::string::npos) << text;
 }
 
-TEST(AuditDocument, in_html_no_text_becomes_markup) {
+TEST(AuditDocument, escapes_text_in_html) {
     const std::string text = to_html(one());
     EXPECT_NE(text.find("<td>a|b\n&lt;script&gt;</td><td>3</td><td>yes</td>"), std::string::npos) << text;
     EXPECT_EQ(text.find("<script>"), std::string::npos);
 }
 
-TEST(AuditDocument, in_json_rows_are_objects_by_the_keys_of_columns) {
+TEST(AuditDocument, writes_json_rows_as_objects_keyed_by_column) {
     EXPECT_EQ(json::serialize(to_json(one()).at("gates")), R"([{"gate":"a|b\n<script>","tests":3,"passed":true}])");
     EXPECT_EQ(json::serialize(to_json(one()).at("violations")), "[]");
 }
 
-TEST(AuditDocument, printed_a_row_longer_than_a_page_goes_on_on_the_next) {
+TEST(AuditDocument, prints_a_row_longer_than_a_page_across_pages) {
     Document document = one();
     std::string lines;
     for (int at = 0; at < 200; ++at) { lines += "line\n"; }

@@ -22,7 +22,7 @@ public:
 };
 
 /// A task's folder that contains only a journal that a real task wrote.
-class VerifiedJournal : public ::testing::Test {
+class AuditVerifyJournal : public ::testing::Test {
 protected:
     void SetUp() override { put(original_); }
 
@@ -49,9 +49,9 @@ protected:
     std::map<std::string, std::string> environment_;
 };
 
-TEST_F(VerifiedJournal, holds_as_it_was_written) { EXPECT_FALSE(is_found()); }
+TEST_F(AuditVerifyJournal, accepts_an_unchanged_journal) { EXPECT_FALSE(is_found()); }
 
-TEST_F(VerifiedJournal, each_changed_byte_is_found) {
+TEST_F(AuditVerifyJournal, each_changed_byte_is_found) {
     for (std::size_t at = 0; at < original_.size(); ++at) {
         std::string changed = original_;
         changed[at] = static_cast<char>(changed[at] ^ 1);
@@ -60,7 +60,7 @@ TEST_F(VerifiedJournal, each_changed_byte_is_found) {
     }
 }
 
-TEST_F(VerifiedJournal, a_cut_inside_a_line_is_found) {
+TEST_F(AuditVerifyJournal, a_cut_inside_a_line_is_found) {
     for (std::size_t at = 1; at < original_.size(); at += 13) {
         if (original_[at - 1] == '\n') { continue; }
         put(original_.substr(0, at));
@@ -68,7 +68,7 @@ TEST_F(VerifiedJournal, a_cut_inside_a_line_is_found) {
     }
 }
 
-TEST_F(VerifiedJournal, two_lines_that_changed_places_and_one_that_is_missing_are_found) {
+TEST_F(AuditVerifyJournal, finds_swapped_and_missing_lines) {
     std::vector<std::string> lines;
     for (std::size_t begin = 0; begin < original_.size();) {
         const std::size_t end = original_.find('\n', begin) + 1;
@@ -92,7 +92,7 @@ TEST_F(VerifiedJournal, two_lines_that_changed_places_and_one_that_is_missing_ar
     }
 }
 
-TEST_F(VerifiedJournal, that_of_another_task_is_found) {
+TEST_F(AuditVerifyJournal, finds_the_journal_of_another_task) {
     put(read("paused_at_a_limit"));
     const auto verdict =
         verify_task({"task-20260101-another-00000000", folder_.path(), {}, {}, {}, true}, {processes_, {}, environment_}, Stop{});
@@ -102,7 +102,7 @@ TEST_F(VerifiedJournal, that_of_another_task_is_found) {
 }
 
 /// Only data outside the journal shows that whole records are missing at its end.
-TEST_F(VerifiedJournal, a_last_record_that_is_cut_off_is_found_by_the_projection_alone) {
+TEST_F(AuditVerifyJournal, finds_a_missing_last_record_by_the_projection_alone) {
     const fs::path kept = fs::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals" / "waiting_for_action" / "state.yaml";
     fs::copy_file(kept, folder_.path() / "state.yaml");
     put(original_.substr(0, original_.rfind('\n', original_.size() - 2) + 1));
@@ -114,7 +114,7 @@ TEST_F(VerifiedJournal, a_last_record_that_is_cut_off_is_found_by_the_projection
     }));
 }
 
-class CheckedBlobs : public ::testing::Test {
+class AuditVerifyBlobs : public ::testing::Test {
 protected:
     void SetUp() override {
         BlobStore store(folder_.path());
@@ -133,14 +133,14 @@ protected:
     std::string whole_;
 };
 
-TEST_F(CheckedBlobs, hold_as_they_were_written) {
+TEST_F(AuditVerifyBlobs, accepts_unchanged_blobs) {
     const BlobCheck found = check();
     EXPECT_TRUE(found.faults.empty());
     for (const std::string& hash : hashes_) { EXPECT_TRUE(found.hashes.contains(hash)); }
     EXPECT_EQ(found.bytes, whole_.size());
 }
 
-TEST_F(CheckedBlobs, each_changed_byte_is_found) {
+TEST_F(AuditVerifyBlobs, each_changed_byte_is_found) {
     for (std::size_t at = 0; at < whole_.size(); ++at) {
         for (const unsigned flip : {1U, 0x20U, 0x80U}) {
             std::string changed = whole_;
@@ -151,7 +151,7 @@ TEST_F(CheckedBlobs, each_changed_byte_is_found) {
     }
 }
 
-TEST_F(CheckedBlobs, a_cut_is_found_or_leaves_out_whole_blobs) {
+TEST_F(AuditVerifyBlobs, finds_a_cut_unless_it_removes_whole_blobs) {
     for (std::size_t at = 0; at < whole_.size(); ++at) {
         ASSERT_TRUE(write_file_atomic(file_, whole_.substr(0, at), Durability::cached).ok());
         const BlobCheck found = check();

@@ -77,7 +77,7 @@ TEST(ModelClient, fills_both_hashes) {
     EXPECT_EQ(call.backend->requests[0].context_hash.size(), 64U);
 }
 
-TEST(ModelClient, tries_again_what_is_transient) {
+TEST(ModelClient, retries_transient_errors) {
     Call call;
     unsigned asked = 0;
     const auto answer = call.run([&](const CompletionRequest&) -> Result<Completion> {
@@ -97,7 +97,7 @@ TEST(ModelClient, doubles_the_delay_up_to_its_limit) {
                                                      milliseconds(3000), milliseconds(3000)}));
 }
 
-TEST(ModelClient, waits_for_nothing_that_is_offline) {
+TEST(ModelClient, does_not_wait_if_offline) {
     unsigned slept = 0;
     unsigned asked = 0;
     const auto backend = std::make_shared<FakeBackend>(
@@ -112,7 +112,7 @@ TEST(ModelClient, waits_for_nothing_that_is_offline) {
     EXPECT_EQ(slept, 0U);
 }
 
-TEST(ModelClient, keeps_the_last_error_and_says_how_often_it_tried) {
+TEST(ModelClient, keeps_the_last_error_and_names_the_number_of_attempts) {
     Call call;
     const auto answer = call.run([](const CompletionRequest&) -> Result<Completion> { return overloaded(); });
     ASSERT_FALSE(answer.ok());
@@ -131,7 +131,7 @@ TEST_P(NotRetried, is_asked_once) {
 INSTANTIATE_TEST_SUITE_P(Kinds, NotRetried,
                          ::testing::Values(ErrorKind::invalid, ErrorKind::denied, ErrorKind::timeout, ErrorKind::unavailable));
 
-TEST(ModelClient, ends_the_waiting_when_cancelled) {
+TEST(ModelClient, stops_waiting_when_cancelled) {
     Call call;
     call.on_sleep = [&] { call.context.cancel = true; };
     const auto answer = call.run([](const CompletionRequest&) -> Result<Completion> { return overloaded(); });
@@ -156,7 +156,7 @@ TEST(ModelClient, asks_nothing_after_the_deadline) {
     EXPECT_TRUE(call.backend->requests.empty());
 }
 
-TEST(ModelClient, marks_usage_that_it_estimated) {
+TEST(ModelClient, marks_estimated_usage) {
     Call call;
     const auto answer = call.run([](const CompletionRequest&) {
         Completion completion;
@@ -188,7 +188,7 @@ TEST(ModelClient, refuses_an_empty_answer) {
     EXPECT_EQ(answer.error().code, "AF-LLM-102");
 }
 
-TEST(ModelClient, takes_a_tool_call_without_text) {
+TEST(ModelClient, accepts_a_tool_call_without_text) {
     Call call;
     EXPECT_TRUE(call.run([](const CompletionRequest&) { return tool_answer("x", {}); }).ok());
 }
@@ -215,7 +215,7 @@ TEST(ModelClient, turns_an_exception_of_the_backend_into_an_error) {
 
 Result<Completion> always_overloaded(const CompletionRequest&) { return overloaded(); }
 
-TEST(ModelClient, takes_up_to_a_quarter_off_a_delay) {
+TEST(ModelClient, shortens_a_delay_by_up_to_a_quarter) {
     Call call;
     RetryPolicy policy;
     policy.attempts = 3;
@@ -224,7 +224,7 @@ TEST(ModelClient, takes_up_to_a_quarter_off_a_delay) {
     EXPECT_EQ(call.slept, (std::vector<milliseconds>{milliseconds(375), milliseconds(750)}));
 }
 
-TEST(AttemptBudget, keeps_every_attempt_that_failed_before_the_next) {
+TEST(AttemptBudget, records_every_failed_attempt_before_the_next) {
     KeptCall call;
     ASSERT_FALSE(call.run(always_overloaded).ok());
     EXPECT_EQ(call.context.kept, (std::vector<std::string>{"1 AF-LLM-901", "2 AF-LLM-901", "3 AF-LLM-901", "4 AF-LLM-901"}));
@@ -239,14 +239,14 @@ TEST(AttemptBudget, attempts_before_a_crash_count) {
     EXPECT_NE(answer.error().message.find("tried 4 times"), std::string::npos);
 }
 
-TEST(AttemptBudget, the_delay_goes_on_where_it_was_before_a_crash) {
+TEST(AttemptBudget, the_delay_continues_from_before_a_crash) {
     KeptCall call;
     call.context.known = {2, 2, overloaded()};
     ASSERT_FALSE(call.run(always_overloaded).ok());
     EXPECT_EQ(call.slept, (std::vector<milliseconds>{milliseconds(2000)}));
 }
 
-TEST(AttemptBudget, that_was_used_up_before_a_crash_asks_nothing) {
+TEST(AttemptBudget, makes_no_request_if_used_up_before_a_crash) {
     KeptCall call;
     call.context.known = {4, 4, overloaded()};
     const auto answer = call.run([](const CompletionRequest&) { return text_answer("yes"); });
@@ -254,7 +254,7 @@ TEST(AttemptBudget, that_was_used_up_before_a_crash_asks_nothing) {
     EXPECT_EQ(std::pair(call.asked, answer.error().code), std::pair(0U, std::string("AF-LLM-901")));
 }
 
-TEST(AttemptBudget, a_task_whose_attempts_fail_too_often_repeats_none) {
+TEST(AttemptBudget, stops_retrying_after_too_many_failures_in_a_task) {
     KeptCall call;
     call.context.known.of_task = SpentAttempts::most_of_task;
     const auto answer = call.run(always_overloaded);
@@ -263,7 +263,7 @@ TEST(AttemptBudget, a_task_whose_attempts_fail_too_often_repeats_none) {
     EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
 }
 
-TEST(AttemptBudget, what_cannot_be_kept_is_not_tried_again) {
+TEST(AttemptBudget, does_not_retry_if_the_attempt_cannot_be_recorded) {
     KeptCall call;
     call.context.unwritable = true;
     const auto answer = call.run(always_overloaded);
@@ -299,13 +299,13 @@ TEST(CircuitBreaker, opens_at_the_fifth_failure_in_a_row) {
     EXPECT_NE(outcome.error().message.find("the server is overloaded"), std::string::npos);
 }
 
-TEST(CircuitBreaker, asks_nothing_while_it_is_open) {
+TEST(CircuitBreaker, makes_no_request_while_open) {
     const Circuit circuit;
     circuit.open();
     EXPECT_EQ(circuit.call(always_overloaded).asked, 0U);
 }
 
-TEST(CircuitBreaker, lets_one_call_through_after_its_rest_and_opens_again_where_it_fails) {
+TEST(CircuitBreaker, lets_one_call_through_after_a_pause_and_reopens_if_it_fails) {
     Circuit circuit;
     circuit.open();
     circuit.now += CircuitBreaker::rest;
@@ -313,7 +313,7 @@ TEST(CircuitBreaker, lets_one_call_through_after_its_rest_and_opens_again_where_
     EXPECT_EQ(circuit.call(always_overloaded).asked, 0U);
 }
 
-TEST(CircuitBreaker, closes_where_that_call_succeeds) {
+TEST(CircuitBreaker, closes_if_that_call_succeeds) {
     Circuit circuit;
     circuit.open();
     circuit.now += CircuitBreaker::rest;
@@ -329,7 +329,7 @@ TEST(CircuitBreaker, lets_only_one_through_at_a_time) {
     EXPECT_FALSE(circuit.breaker->admit().ok());
 }
 
-TEST(CircuitBreaker, a_call_that_was_cancelled_does_not_keep_others_out) {
+TEST(CircuitBreaker, a_cancelled_call_does_not_block_others) {
     Circuit circuit;
     circuit.open();
     circuit.now += CircuitBreaker::rest;

@@ -14,7 +14,7 @@ struct Case {
 };
 class VolatileParts : public ::testing::TestWithParam<Case> {};
 
-TEST_P(VolatileParts, become_place_holders) { EXPECT_EQ(without_volatile_parts(GetParam().text), GetParam().expected); }
+TEST_P(VolatileParts, become_placeholders) { EXPECT_EQ(without_volatile_parts(GetParam().text), GetParam().expected); }
 
 INSTANTIATE_TEST_SUITE_P(
     Every, VolatileParts,
@@ -83,7 +83,7 @@ TEST(ContextHash, is_equal_in_two_folders) {
     EXPECT_EQ(context_hash(one), context_hash(other));
 }
 
-TEST(ContextHash, differs_where_a_result_differs) {
+TEST(ContextHash, differs_if_a_result_differs) {
     CompletionRequest one = request();
     CompletionRequest other = request();
     one.user = "2 tests passed";

@@ -37,7 +37,7 @@ struct Recording {
 
 const std::string awkward = "yes\n  no: - #\n\ttab \"q\" \\ \x01 é 🙂\n\n---\n";
 
-TEST(Recorder, writes_the_place_and_the_answer) {
+TEST(Recorder, writes_the_position_and_the_answer) {
     Recording recording;
     const auto recorder = recording.recorder([](const CompletionRequest&) {
         return tool_answer("read_file", {{"path", "a.py"}});
@@ -58,14 +58,14 @@ TEST(Recorder, is_valid_after_every_answer) {
     }
 }
 
-TEST(Recorder, keeps_awkward_text_exactly) {
+TEST(Recorder, keeps_special_characters_exactly) {
     Recording recording;
     const auto recorder = recording.recorder([](const CompletionRequest&) { return text_answer(awkward); });
     ASSERT_TRUE(recorder->complete(Recording::at(1), recording.context).ok());
     EXPECT_EQ(recording.entries().at(0).at("text"), json::value(awkward));
 }
 
-TEST(Recorder, writes_what_every_yaml_reader_reads) {
+TEST(Recorder, writes_yaml_that_every_parser_reads) {
     Recording recording;
     const auto recorder = recording.recorder([](const CompletionRequest&) {
         Completion answer = tool_answer("complete", {{"confidence", 0.9}, {"version", "1.0"}, {"yes", "no"}, {"octal", "012"}});
@@ -81,7 +81,7 @@ TEST(Recorder, writes_what_every_yaml_reader_reads) {
     EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
-TEST(Recorder, goes_on_in_a_file_of_an_earlier_process) {
+TEST(Recorder, continues_a_file_of_an_earlier_process) {
     Recording recording;
     const auto answer = [](const CompletionRequest&) { return text_answer(awkward); };
     ASSERT_TRUE(recording.recorder(answer)->complete(Recording::at(1), recording.context).ok());
@@ -89,7 +89,7 @@ TEST(Recorder, goes_on_in_a_file_of_an_earlier_process) {
     EXPECT_EQ(recording.entries().size(), 2U);
 }
 
-TEST(Recorder, a_second_answer_to_one_place_takes_the_place_of_the_first) {
+TEST(Recorder, a_second_answer_at_a_position_replaces_the_first) {
     Recording recording;
     ASSERT_TRUE(recording.recorder([](const CompletionRequest&) { return text_answer("first"); })
                     ->complete(Recording::at(1), recording.context)
@@ -101,7 +101,7 @@ TEST(Recorder, a_second_answer_to_one_place_takes_the_place_of_the_first) {
     EXPECT_EQ(recording.entries().at(0).at("text"), "second");
 }
 
-TEST(Recorder, gives_the_same_bytes_for_the_same_run_in_two_processes_as_in_one) {
+TEST(Recorder, writes_the_same_bytes_whether_one_process_or_two_make_the_run) {
     Recording one;
     Recording two;
     const auto answer = [](const CompletionRequest&) { return text_answer(awkward); };
@@ -113,7 +113,7 @@ TEST(Recorder, gives_the_same_bytes_for_the_same_run_in_two_processes_as_in_one)
     EXPECT_EQ(read_file(one.file).value(), read_file(two.file).value());
 }
 
-TEST(Recorder, refuses_to_overwrite_a_file_that_is_no_transcript) {
+TEST(Recorder, refuses_to_overwrite_a_file_that_is_not_a_transcript) {
     Recording recording;
     ASSERT_TRUE(write_file_atomic(recording.file, "notes: mine\n", Durability::cached).ok());
     const auto answer = recording.recorder([](const CompletionRequest&) { return text_answer("x"); })
@@ -132,7 +132,7 @@ TEST(Recorder, says_when_it_cannot_write) {
     EXPECT_EQ(answer.error().code, "AF-LLM-110");
 }
 
-TEST(Recorder, says_that_it_cannot_write_before_a_model_is_asked) {
+TEST(Recorder, reports_an_unwritable_file_before_calling_a_model) {
     Recording recording;
     unsigned calls = 0;
     const auto nowhere = make_recording((recording.folder.path() / "nowhere" / "transcript.yaml").string());
@@ -149,7 +149,7 @@ TEST(Recorder, says_that_it_cannot_write_before_a_model_is_asked) {
     EXPECT_FALSE(std::filesystem::exists(recording.file));
 }
 
-TEST(Recorder, keeps_the_attempts_that_failed_with_the_answer_they_led_to) {
+TEST(Recorder, keeps_failed_attempts_with_the_final_answer) {
     Recording recording;
     unsigned calls = 0;
     const auto recorder = recording.recorder([&calls](const CompletionRequest&) -> Result<Completion> {
@@ -162,7 +162,7 @@ TEST(Recorder, keeps_the_attempts_that_failed_with_the_answer_they_led_to) {
     EXPECT_EQ(attempts.at(1).at("message"), "busy 2");
 }
 
-TEST(Recorder, records_no_failure) {
+TEST(Recorder, does_not_record_a_failed_call) {
     Recording recording;
     const auto recorder = recording.recorder([](const CompletionRequest&) -> Result<Completion> {
         return Error{"AF-LLM-903", "no", "", "", ErrorKind::denied};
@@ -171,7 +171,7 @@ TEST(Recorder, records_no_failure) {
     EXPECT_FALSE(std::filesystem::exists(recording.file));
 }
 
-TEST(Recorder, keeps_all_that_the_journal_keeps_of_an_answer) {
+TEST(Recorder, keeps_everything_the_journal_keeps_of_an_answer) {
     Recording recording;
     const auto recorder = recording.recorder([](const CompletionRequest&) {
         Completion answer = text_answer("cut");
@@ -193,14 +193,14 @@ TEST(Recorder, keeps_all_that_the_journal_keeps_of_an_answer) {
     EXPECT_EQ(entry.at("diagnostics"), (json::value{{"request_id", "r-1"}}));
 }
 
-TEST(Recorder, records_an_answer_that_could_not_be_used) {
+TEST(Recorder, records_an_unusable_answer) {
     Recording recording;
     const auto recorder = recording.recorder([](const CompletionRequest&) { return text_answer(" "); });
     ASSERT_FALSE(recorder->complete(Recording::at(1), recording.context).ok());
     EXPECT_EQ(recording.entries().at(0).at("error").at("code"), "AF-LLM-102");
 }
 
-TEST(Recorder, two_clients_write_into_one_recording) {
+TEST(Recorder, two_clients_share_one_recording) {
     Recording recording;
     const auto shared = make_recording(recording.file);
     const auto client = [&shared](std::string text, bool native) {
@@ -213,7 +213,7 @@ TEST(Recorder, two_clients_write_into_one_recording) {
     EXPECT_EQ(recording.entries().size(), 2U);
 }
 
-TEST(Recorder, names_the_roles_that_were_shown_their_tools_in_the_prompt) {
+TEST(Recorder, names_roles_whose_tools_are_in_the_prompt) {
     Recording recording;
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("yes"); }, false);
     for (unsigned process = 1; process <= 2; ++process) {  // The second process takes over the first one's recording.

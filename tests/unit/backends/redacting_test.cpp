@@ -39,7 +39,7 @@ TEST(RedactingClient, SendsNoSecret) {
                 Not(HasSubstr(secret)));
 }
 
-TEST(RedactingClient, MovesTheCacheMarksWithWhatTakesASecretsPlace) {
+TEST(RedactingClient, MovesCacheMarksWithThePlaceholder) {
     Asked asked;
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("yes"); });
     const auto client = make_redacting_client(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), asked.redactor);
@@ -55,7 +55,7 @@ TEST(RedactingClient, MovesTheCacheMarksWithWhatTakesASecretsPlace) {
     EXPECT_EQ(sent.substr(ends[1]), "c\n");
 }
 
-TEST(RedactingClient, AnswersWithNoSecret) {
+TEST(RedactingClient, ReturnsNoSecretInAnAnswer) {
     Asked asked;
     const auto answer = asked.run([](const CompletionRequest&) {
         Completion completion = text_answer("text " + secret);
@@ -68,7 +68,7 @@ TEST(RedactingClient, AnswersWithNoSecret) {
                 Not(HasSubstr(secret)));
 }
 
-TEST(RedactingClient, FailsWithNoSecret) {
+TEST(RedactingClient, ReturnsNoSecretInAnError) {
     Asked asked;
     const auto answer = asked.run([](const CompletionRequest&) -> Result<Completion> {
         return Error{"AF-LLM-902", "key " + secret + " is wrong", "at " + secret, "not " + secret, ErrorKind::unavailable};
@@ -77,7 +77,7 @@ TEST(RedactingClient, FailsWithNoSecret) {
     EXPECT_THAT(answer.error().to_string(), Not(HasSubstr(secret)));
 }
 
-TEST(RedactingClient, AnAttemptThatFailedHoldsNoSecretWhereItIsRecorded) {
+TEST(RedactingClient, RecordsAFailedAttemptWithoutSecrets) {
     const TemporaryDirectory folder{"redacting"};
     const std::string file = (folder.path() / "transcript.yaml").string();
     const Redactor redactor{{{"SHOP_KEY", secret}}, {}, "k"};

@@ -18,7 +18,7 @@ TEST(TokenEstimate, counts_punctuation_higher_than_letters) {
     EXPECT_GT(estimate_tokens("{}[]();:"), estimate_tokens("abcdefgh"));
 }
 
-TEST(TokenEstimate, of_a_whole_is_at_most_that_of_its_parts) {
+TEST(TokenEstimate, of_a_text_is_at_most_the_sum_of_its_parts) {
     std::mt19937 random(7);
     for (int round = 0; round < 500; ++round) {
         std::string a;

@@ -28,7 +28,7 @@ TEST(ParseTime, reads_offsets_and_fractions) {
     EXPECT_EQ(format_time(parse_time("2026-01-01 10:00:00.123456789123-00:30").value()), "2026-01-01T10:30:00.123Z");
 }
 
-TEST(ParseTime, refuses_what_is_not_a_time) {
+TEST(ParseTime, refuses_text_that_is_not_a_time) {
     for (const char* text :
          {"", "2026", "2026-01-02", "2026-01-02T15:30:00", "2026-13-02T15:30:00Z", "2026-02-30T15:30:00Z", "2026-01-02T24:00:00Z",
           "2026-01-02T15:60:00Z", "2026-01-02T15:30:61Z", "2026-01-02T15:30:00.Z", "2026-01-02T15:30:00Zx",
@@ -49,7 +49,7 @@ TEST(FakeClock, moves_only_when_told) {
     EXPECT_EQ(clock.steady() - steady, 5s);
 }
 
-TEST(SystemClock, goes_on) {
+TEST(SystemClock, advances) {
     const SystemClock clock;
     const auto before = clock.steady();
     EXPECT_GE(clock.steady(), before);

@@ -32,7 +32,7 @@ std::string code_of(const Result<T>& result) {
     return result.ok() ? "" : result.error().code;
 }
 
-TEST_F(Files, what_is_written_is_read) {
+TEST_F(Files, reads_what_was_written) {
     const std::string bytes("a\0b\r\n\xFF", 6);
     for (const auto durability : {Durability::cached, Durability::synced}) {
         ASSERT_TRUE(write_file_atomic(at("f"), bytes, durability).ok());
@@ -46,7 +46,7 @@ TEST_F(Files, an_empty_file_is_read) {
     EXPECT_EQ(read_file(at("f")).value(), "");
 }
 
-TEST_F(Files, a_file_without_a_size_is_read_whole) {
+TEST_F(Files, reads_a_file_without_a_size_to_its_end) {
     const auto bytes = read_file("/proc/self/status");
     ASSERT_TRUE(bytes.ok());
     EXPECT_NE(bytes->find("Pid:"), std::string::npos);
@@ -61,7 +61,7 @@ TEST_F(Files, a_missing_file_is_not_found) {
 
 TEST_F(Files, a_folder_is_not_read_as_a_file) { EXPECT_EQ(code_of(read_file(folder_.path())), "AF-BASE-011"); }
 
-TEST_F(Files, a_fifo_does_not_stop_the_reader) {
+TEST_F(Files, reading_a_fifo_does_not_block) {
     ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
     EXPECT_EQ(code_of(read_file(at("pipe"))), "AF-BASE-011");
 }
@@ -90,7 +90,7 @@ TEST_F(Files, a_folder_is_not_replaced_by_a_file) {
     EXPECT_EQ(entries(), 1U);
 }
 
-TEST_F(Files, the_old_file_stands_where_the_new_cannot_be_written) {
+TEST_F(Files, keeps_the_old_file_if_the_new_one_cannot_be_written) {
     ASSERT_TRUE(write_file_atomic(at("f"), "old", Durability::cached).ok());
     fs::permissions(folder_.path(), fs::perms::owner_read | fs::perms::owner_exec);
     const auto result = write_file_atomic(at("f"), "new", Durability::cached);
@@ -105,7 +105,7 @@ TEST_F(Files, a_name_of_the_longest_length_is_written) {
     EXPECT_EQ(entries(), 1U);
 }
 
-TEST_F(Files, the_mode_is_the_one_asked_for) {
+TEST_F(Files, creates_a_file_with_the_requested_mode) {
     const auto mask = ::umask(022);
     ASSERT_TRUE(write_file_atomic(at("f"), "x", Durability::cached, 0755).ok());
     ASSERT_TRUE(write_file_atomic(at("g"), "x", Durability::cached, 0600).ok());
@@ -141,7 +141,7 @@ TEST_F(Files, one_of_many_exclusive_writers_wins) {
     EXPECT_EQ(entries(), 1U);
 }
 
-TEST_F(Files, folders_are_made_with_their_parents) {
+TEST_F(Files, creates_folders_with_their_parents) {
     EXPECT_TRUE(make_directories(at("a/b/c")).ok());
     EXPECT_TRUE(make_directories(at("a/b/c")).ok());
     EXPECT_TRUE(fs::is_directory(at("a/b/c")));
@@ -153,12 +153,12 @@ TEST_F(Files, a_file_in_the_way_of_a_folder_is_an_error) {
     EXPECT_EQ(code_of(make_directories(at("f/g"))), "AF-BASE-015");
 }
 
-TEST_F(Files, a_folder_that_is_not_there_cannot_be_synced) {
+TEST_F(Files, a_missing_folder_cannot_be_synced) {
     EXPECT_EQ(code_of(sync_directory(at("no"))), "AF-BASE-016");
     EXPECT_TRUE(sync_directory(folder_.path()).ok());
 }
 
-TEST_F(Files, a_write_to_last_sweeps_what_killed_writers_left_in_its_folder) {
+TEST_F(Files, a_durable_write_removes_temporary_files_of_killed_writers) {
     const pid_t gone = ::fork();
     if (gone == 0) { ::_exit(0); }
     ASSERT_EQ(::waitpid(gone, nullptr, 0), gone);
@@ -171,7 +171,7 @@ TEST_F(Files, a_write_to_last_sweeps_what_killed_writers_left_in_its_folder) {
     EXPECT_TRUE(fs::exists(of_this));
 }
 
-TEST_F(Files, new_folders_are_synced_up_to_the_first_that_was_there) {
+TEST_F(Files, syncs_new_folders_up_to_the_first_existing_one) {
     ASSERT_TRUE(make_directories(at("a/b/c/")).ok());
     ASSERT_TRUE(write_file_atomic(at("a/b/c/f"), "bytes", Durability::synced).ok());
     fs::remove_all(at("a"));
@@ -188,7 +188,7 @@ TEST_F(Files, writing_to_a_full_device_is_an_error) {
     EXPECT_NE(result.error().remedy.find("space"), std::string::npos);
 }
 
-TEST_F(Files, a_long_text_goes_through_a_small_pipe) {
+TEST_F(Files, writes_a_long_text_through_a_small_pipe) {
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     FileDescriptor in(ends[0]);
@@ -207,7 +207,7 @@ TEST_F(Files, a_long_text_goes_through_a_small_pipe) {
     EXPECT_EQ(read, bytes);
 }
 
-TEST(FileDescriptor, closes_once_whoever_holds_it) {
+TEST(FileDescriptor, closes_once_after_any_moves) {
     const int raw = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     {
         FileDescriptor first(raw);
@@ -222,7 +222,7 @@ TEST(FileDescriptor, closes_once_whoever_holds_it) {
     EXPECT_EQ(::fcntl(raw, F_GETFD), -1);
 }
 
-TEST(TemporaryDirectory, goes_with_all_that_is_in_it) {
+TEST(TemporaryDirectory, is_removed_with_its_contents) {
     fs::path path;
     {
         const TemporaryDirectory folder("test");

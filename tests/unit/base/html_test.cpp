@@ -10,7 +10,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(HtmlText, is_text_for_every_reader) {
+TEST(HtmlText, escapes_markup_and_control_characters) {
     EXPECT_EQ(html_text("<b a=\"1\">&\x1b[2J\u202e"), "&lt;b a=&quot;1&quot;&gt;&amp;\\x1b[2J\\u202e");
     EXPECT_EQ(html_text("żółw 亀\n"), "żółw 亀\n");
 }

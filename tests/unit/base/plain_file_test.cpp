@@ -39,14 +39,14 @@ TEST_F(PlainFile, is_read_through_folders) {
     EXPECT_EQ(irregular_kind(root(), "a/b/file"), std::nullopt);
 }
 
-TEST_F(PlainFile, that_is_not_there_is_no_other_thing) {
+TEST_F(PlainFile, that_is_missing_is_not_found) {
     for (const char* name : {"a/b/other", "a/c/file", "x/y/z"}) {
         EXPECT_EQ(read_plain_file(root(), name).error().kind, ErrorKind::not_found) << name;
         EXPECT_EQ(irregular_kind(root(), name), std::nullopt) << name;
     }
 }
 
-TEST_F(PlainFile, is_no_link_of_any_kind) {
+TEST_F(PlainFile, that_is_a_symbolic_or_hard_link_is_refused) {
     std::filesystem::create_symlink(outside_.path() / "secret", root() / "link");
     expect_refused("link", "a symbolic link");
     std::filesystem::create_symlink("nowhere", root() / "dangling");
@@ -56,20 +56,20 @@ TEST_F(PlainFile, is_no_link_of_any_kind) {
     expect_refused("a/b/file", "several names");
 }
 
-TEST_F(PlainFile, is_no_folder_pipe_or_socket) {
+TEST_F(PlainFile, that_is_a_folder_pipe_or_socket_is_refused) {
     expect_refused("a/b", "a folder");
     ASSERT_EQ(::mkfifo((root() / "pipe").c_str(), 0600), 0);
     expect_refused("pipe", "a pipe");
 }
 
-TEST_F(PlainFile, does_not_lie_below_a_link) {
+TEST_F(PlainFile, below_a_link_is_refused) {
     std::filesystem::create_directory_symlink(outside_.path(), root() / "a" / "elsewhere");
     expect_refused("a/elsewhere/secret", "below a symbolic link (elsewhere)");
     std::filesystem::create_directory_symlink(root(), folder_.path() / "linked");
     EXPECT_EQ(read_plain_file(folder_.path() / "linked", "a/b/file").error().code, "AF-BASE-037");
 }
 
-TEST_F(PlainFile, may_not_be_larger_than_allowed) {
+TEST_F(PlainFile, larger_than_the_limit_is_refused) {
     EXPECT_EQ(read_plain_file(root(), "a/b/file", 3).error().code, "AF-BASE-012");
 }
 

@@ -17,7 +17,7 @@ protected:
     ~PrecompiledYamlTest() override { use_precompiled_yaml({}); }
 };
 
-TEST_F(PrecompiledYamlTest, a_text_that_was_read_before_is_not_read_again) {
+TEST_F(PrecompiledYamlTest, does_not_parse_a_known_text_again) {
     const auto document = parse_yaml("a: 1\n", "f.yaml");
     ASSERT_TRUE(document.ok());
     EXPECT_EQ(document->value, (json::value{{"a", 2}}));
@@ -25,19 +25,19 @@ TEST_F(PrecompiledYamlTest, a_text_that_was_read_before_is_not_read_again) {
     EXPECT_EQ(document->where("/a#"), "f.yaml:1:1");
 }
 
-TEST_F(PrecompiledYamlTest, a_text_that_differs_by_one_byte_is_read) {
+TEST_F(PrecompiledYamlTest, parses_a_text_that_differs_by_one_byte) {
     const auto document = parse_yaml("a: 3\n", "f.yaml");
     ASSERT_TRUE(document.ok());
     EXPECT_EQ(document->value, (json::value{{"a", 3}}));
 }
 
-TEST_F(PrecompiledYamlTest, under_other_limits_the_text_is_read) {
+TEST_F(PrecompiledYamlTest, parses_a_known_text_under_other_limits) {
     const auto document = parse_yaml("a: 1\n", "f.yaml", YamlLimits{.max_nodes = 10});
     ASSERT_TRUE(document.ok());
     EXPECT_EQ(document->value, (json::value{{"a", 1}}));
 }
 
-TEST(PlacesOfYaml, are_those_of_the_document_again) {
+TEST(PlacesOfYaml, equal_those_of_the_document) {
     constexpr std::string_view text =
         "a~/b: &x {k: [1, 'two']}\nc: *x\n"
         "é:\n  - long\n";

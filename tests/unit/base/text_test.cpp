@@ -26,12 +26,12 @@ TEST(ToJsonLine, stays_one_line_of_printable_characters) {
     }
 }
 
-TEST(ToJsonLine, escapes_what_readers_disagree_on) {
+TEST(ToJsonLine, escapes_characters_that_parsers_treat_differently) {
     EXPECT_EQ(to_json_line("\u0085\u2028\uFEFF\x7F\x01\"\\/\U0001F600"),
               "\"\\u0085\\u2028\\ufeff\\u007f\\u0001\\\"\\\\/\U0001F600\"");
 }
 
-TEST(ToJsonLine, escapes_what_turns_text_round_for_its_reader) {
+TEST(ToJsonLine, escapes_bidi_control_characters) {
     const std::string all = "\u061C\u200E\u200F\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069\u206A\u206F";
     const std::string escaped = R"("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u206a\u206f")";
     EXPECT_EQ(to_json_line(json::value(all)), escaped);
@@ -55,7 +55,7 @@ TEST(ShownText, keeps_lines_and_tabs_or_makes_them_spaces) {
     EXPECT_EQ(shown_text("a\n\tb", true), "a  b");
 }
 
-TEST(ToJsonCanonical, is_what_it_was_so_that_old_hashes_hold) {
+TEST(ToJsonCanonical, does_not_change_so_old_hashes_stay_valid) {
     EXPECT_EQ(to_json_canonical(json::value("\u202E")), "\"\u202E\"");
 }
 
@@ -91,7 +91,7 @@ TEST(ParseJson, is_strict) {
     }
 }
 
-TEST(ParseJson, refuses_a_key_that_stands_twice) {
+TEST(ParseJson, refuses_a_duplicate_key) {
     const auto result = parse_json("{\"a\": 1, \"b\": {\"a\": 1},\n \"a\": 2}", "f");
     ASSERT_FALSE(result.ok());
     EXPECT_NE(result.error().message.find("'a'"), std::string::npos) << result.error().message;
@@ -106,7 +106,7 @@ TEST(ParseJson, reads_two_hundred_levels_and_no_more) {
     EXPECT_FALSE(parse_json(std::string(1'000'000, '['), "f").ok());
 }
 
-TEST(ParseJson, takes_surrogate_pairs) { EXPECT_EQ(parse_json(R"("\ud83d\ude00")", "f").value(), json::value("\U0001F600")); }
+TEST(ParseJson, accepts_surrogate_pairs) { EXPECT_EQ(parse_json(R"("\ud83d\ude00")", "f").value(), json::value("\U0001F600")); }
 
 TEST(SanitizeUtf8, replaces_each_maximal_invalid_sequence_once) {
     EXPECT_EQ(sanitize_utf8("a\xF0\x9F\x98z"), "a\uFFFDz");
@@ -153,7 +153,7 @@ TEST(Ellipsis, cuts_between_characters_at_every_bound) {
     EXPECT_EQ(ellipsis(text, text.size()), text);
 }
 
-TEST(LetterCase, changes_ascii_letters_alone) {
+TEST(LetterCase, changes_only_ascii_letters) {
     EXPECT_EQ(lower_case("RED-Größe[1]Z"), "red-größe[1]z");
     EXPECT_EQ(upper_case("red-größe[1]z"), "RED-GRößE[1]Z");
 }
@@ -165,7 +165,7 @@ TEST(FirstLine, ends_at_any_line_end) {
     EXPECT_EQ(first_line("one"), "one");
 }
 
-TEST(Nearest, finds_the_likely_meaning_or_nothing) {
+TEST(Nearest, suggests_the_likely_word_or_nothing) {
     const std::vector<std::string> words{"pipeline", "stage", "status", "request"};
     EXPECT_EQ(nearest("pipelne", words), "pipeline");
     EXPECT_EQ(nearest("staus", words), "status");

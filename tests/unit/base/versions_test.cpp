@@ -9,26 +9,26 @@ namespace {
 Version version(std::string_view text) { return Version::parse(text).value(); }
 bool fits(std::string_view range, std::string_view text) { return VersionRange::parse(range).value().contains(version(text)); }
 
-TEST(Versions, AreOrderedByTheirNumbersNotTheirLetters) {
+TEST(Versions, AreOrderedNumerically) {
     EXPECT_LT(version("1.2.0"), version("1.10.0"));
     EXPECT_EQ(version("v1.2"), version("1.2.0+build.7"));
     EXPECT_LT(version("0.9.9"), version("1"));
 }
 
-TEST(Versions, APrereleaseStandsBeforeItsRelease) {
+TEST(Versions, APrereleaseComesBeforeItsRelease) {
     EXPECT_LT(version("1.0.0-alpha"), version("1.0.0-alpha.1"));
     EXPECT_LT(version("1.0.0-alpha.2"), version("1.0.0-alpha.10"));
     EXPECT_LT(version("1.0.0-2"), version("1.0.0-alpha"));
     EXPECT_LT(version("1.0.0-rc.1"), version("1.0.0"));
 }
 
-TEST(Versions, ATextThatIsNoneIsRefused) {
+TEST(Versions, RefuseTextThatIsNotAVersion) {
     for (const char* text : {"", "v", "1.", "1..2", "1.2.3.4", "one", "1.2.x", "1.0.0-", "-1", "99999999999999999999"}) {
         EXPECT_FALSE(Version::parse(text)) << text;
     }
 }
 
-TEST(VersionRange, AllOfItsConditionsHold) {
+TEST(VersionRange, RequiresAllItsConditions) {
     EXPECT_TRUE(fits(">=1.2.0, <2", "1.10.0"));
     EXPECT_FALSE(fits(">=1.2.0, <2", "2.0.0"));
     EXPECT_FALSE(fits(">=1.2.0 <2", "1.1.9"));
@@ -39,7 +39,7 @@ TEST(VersionRange, AllOfItsConditionsHold) {
     EXPECT_TRUE(fits("<=1.4.0", "1.4.0"));
 }
 
-TEST(VersionRange, ACaretKeepsTheFirstNumberThatIsNotZero) {
+TEST(VersionRange, ACaretKeepsTheFirstNonZeroNumber) {
     EXPECT_TRUE(fits("^1.2", "1.9.0"));
     EXPECT_FALSE(fits("^1.2", "2.0.0"));
     EXPECT_FALSE(fits("^1.2", "1.1.0"));
@@ -54,18 +54,18 @@ TEST(VersionRange, ATildeKeepsTheMinorNumber) {
     EXPECT_TRUE(fits("~1", "1.9.0"));
 }
 
-TEST(VersionRange, NothingAndAStarAreAnyRelease) {
+TEST(VersionRange, AnEmptyTextAndAStarMatchAnyRelease) {
     EXPECT_TRUE(fits("", "0.1.0"));
     EXPECT_TRUE(fits("*", "7"));
     EXPECT_TRUE(VersionRange::parse(" * ").value().is_any());
 }
 
-TEST(VersionRange, APrereleaseFitsOnlyWhereOneIsNamed) {
+TEST(VersionRange, APrereleaseMatchesOnlyIfTheRangeNamesOne) {
     EXPECT_FALSE(fits(">=1.0.0", "2.0.0-rc.1"));
     EXPECT_TRUE(fits(">=2.0.0-alpha", "2.0.0-rc.1"));
 }
 
-TEST(VersionRange, ATextThatIsNoneIsRefused) {
+TEST(VersionRange, RefusesTextThatIsNotARange) {
     for (const char* text : {"latest", ">=", "=>1", "1.2 || 2", ">=1.2.0, beta"}) {
         EXPECT_FALSE(VersionRange::parse(text)) << text;
     }

@@ -144,15 +144,15 @@ TEST_F(TestCliBackend, prompt_is_passed_on_standard_input) {
     EXPECT_EQ(ask(plain("cat"))->text, "You are SPEC.\n\n---\n\nWrite the specification.");
 }
 
-TEST_F(TestCliBackend, prompt_is_passed_in_place_of_its_place_holder) {
+TEST_F(TestCliBackend, prompt_replaces_its_placeholder) {
     EXPECT_EQ(ask({{"command", {"printf", "%s", "<{prompt}>"}}})->text, "<You are SPEC.\n\n---\n\nWrite the specification.>");
 }
 
-TEST_F(TestCliBackend, prompt_is_appended_as_an_argument_where_asked) {
+TEST_F(TestCliBackend, prompt_is_appended_as_an_argument_if_configured) {
     EXPECT_THAT(ask({{"command", {"printf", "%s"}}, {"prompt", "argument"}})->text, HasSubstr("Write the specification."));
 }
 
-TEST_F(TestCliBackend, prompt_is_passed_in_a_file_of_its_own) {
+TEST_F(TestCliBackend, prompt_is_passed_in_a_separate_file) {
     EXPECT_THAT(ask({{"command", {"cat", "{prompt_file}"}}})->text, HasSubstr("Write the specification."));
 }
 
@@ -161,13 +161,13 @@ TEST_F(TestCliBackend, the_prompt_file_is_gone_afterwards) {
     EXPECT_FALSE(fs::exists(answer->text));
 }
 
-TEST_F(TestCliBackend, place_holders_inside_the_prompt_stay_as_they_are) {
+TEST_F(TestCliBackend, placeholders_inside_the_prompt_are_not_replaced) {
     request_.system.clear();
     request_.user = "say {model} and {prompt}";
     EXPECT_EQ(ask({{"command", {"printf", "%s", "{prompt}"}}, {"model", "m"}})->text, "say {model} and {prompt}");
 }
 
-TEST_F(TestCliBackend, the_model_of_the_request_goes_before_the_settings) {
+TEST_F(TestCliBackend, the_model_of_the_request_overrides_the_settings) {
     request_.model = "from-request";
     EXPECT_EQ(ask({{"command", {"printf", "%s", "{model}{prompt_file}"}}, {"model", "from-settings"}})->text.substr(0, 12),
               "from-request");
@@ -177,14 +177,14 @@ TEST_F(TestCliBackend, a_command_that_needs_a_model_says_so) {
     EXPECT_EQ(ask({{"command", {"echo", "{model}"}}}).error().code, "AF-LLM-306");
 }
 
-TEST_F(TestCliBackend, a_prompt_too_long_for_an_argument_is_an_error_that_names_the_way_out) {
+TEST_F(TestCliBackend, a_prompt_too_long_for_an_argument_is_an_error_with_a_remedy) {
     request_.user.assign(200'000, 'x');
     auto answer = ask({{"command", {"echo", "{prompt}"}}});
     EXPECT_EQ(answer.error().code, "AF-LLM-306");
     EXPECT_THAT(answer.error().remedy, HasSubstr("stdin"));
 }
 
-TEST_F(TestCliBackend, tokens_are_estimated_and_cost_is_unknown_where_the_command_tells_none) {
+TEST_F(TestCliBackend, tokens_are_estimated_and_cost_is_unknown_if_the_command_reports_none) {
     auto answer = ask(plain("echo 12345678"));
     EXPECT_TRUE(answer->usage.estimated);
     EXPECT_EQ(answer->usage.output_tokens, 2U);
@@ -205,7 +205,7 @@ TEST_F(TestCliBackend, session_id_is_empty_when_absent) {
 
 TEST_F(TestCliBackend, the_command_runs_in_an_empty_folder) { EXPECT_EQ(ask(plain("echo \"[$(ls -A)]\""))->text, "[]"); }
 
-TEST_F(TestCliBackend, variables_it_does_not_need_are_not_seen) {
+TEST_F(TestCliBackend, unneeded_variables_are_not_passed) {
     ::setenv("AGENTFORGE_TEST_SECRET", "canary", 1);
     auto answer = ask(plain("env"));
     ::unsetenv("AGENTFORGE_TEST_SECRET");
@@ -243,7 +243,7 @@ TEST_F(TestCliBackend, long_stderr_is_cut_to_its_end) {
     EXPECT_THAT(answer.error().message, HasSubstr("END"));
 }
 
-TEST_F(TestCliBackend, timeout_is_an_error_of_its_own) {
+TEST_F(TestCliBackend, timeout_has_its_own_error) {
     auto settings = plain("exec sleep 1000");
     settings["timeout_seconds"] = 1;
     auto answer = ask(settings);
@@ -266,7 +266,7 @@ TEST_F(TestCliBackend, timeout_kills_the_children_too) {
     EXPECT_TRUE(gone);
 }
 
-TEST_F(TestCliBackend, the_callers_deadline_counts_where_it_is_earlier) {
+TEST_F(TestCliBackend, the_callers_deadline_applies_if_earlier) {
     context_.deadline_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
     EXPECT_EQ(ask(plain("exec sleep 1000")).error().kind, ErrorKind::timeout);
 }
@@ -296,17 +296,17 @@ TEST_F(TestCliBackend, more_output_than_the_bound_is_an_error) {
     EXPECT_EQ(ask(settings).error().code, "AF-LLM-305");
 }
 
-TEST_F(TestCliBackend, words_of_an_overload_may_be_retried) {
+TEST_F(TestCliBackend, overload_messages_are_retryable) {
     EXPECT_EQ(ask(plain("echo 'API Error: 529 overloaded_error' >&2; exit 1")).error().kind, ErrorKind::transient);
 }
 
-TEST_F(TestCliBackend, a_missing_log_in_pauses_and_the_remedy_says_to_log_in) {
+TEST_F(TestCliBackend, a_missing_login_pauses_and_the_remedy_says_to_log_in) {
     const auto answer = ask(plain("echo 'Invalid API key · Please run /login' >&2; exit 1"));
     EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
     EXPECT_THAT(answer.error().remedy, HasSubstr("Log in"));
 }
 
-TEST_F(TestCliBackend, words_of_a_used_up_plan_are_not_retried) {
+TEST_F(TestCliBackend, used_up_plan_messages_are_not_retryable) {
     EXPECT_EQ(ask(plain("echo 'Claude usage limit reached' >&2; exit 1")).error().kind, ErrorKind::unavailable);
 }
 
@@ -337,7 +337,7 @@ TEST_F(TestCliBackend, claude_gets_the_prompt_on_standard_input_and_its_tools_ar
             "-p\n--output-format\njson\n--tools\n\n--max-turns\n1\n--strict-mcp-config\n--setting-sources=\n--disable-slash-commands\n--no-session-persistence\n"));
 }
 
-TEST_F(TestCliBackend, claude_gets_the_system_prompt_in_a_file_and_nothing_of_it_as_an_argument) {
+TEST_F(TestCliBackend, claude_gets_the_system_prompt_in_a_file_only) {
     std::ofstream(root_ / "answer.json", std::ios::binary) << claude_result;
     script("claude", "while [ $# -gt 0 ]; do [ \"$1\" = --system-prompt-file ] && cat \"$2\" > '" + (root_ / "system").string() +
                          "'; shift; done; cat '" + (root_ / "answer.json").string() + "'");
@@ -345,7 +345,7 @@ TEST_F(TestCliBackend, claude_gets_the_system_prompt_in_a_file_and_nothing_of_it
     EXPECT_EQ(seen("system"), "You are SPEC.");
 }
 
-TEST_F(TestCliBackend, claude_is_kept_from_calls_of_its_own_and_from_retrying) {
+TEST_F(TestCliBackend, claude_makes_no_extra_calls_and_does_not_retry) {
     std::ofstream(root_ / "answer.json", std::ios::binary) << claude_result;
     script("claude", "env > '" + (root_ / "env").string() + "'; cat '" + (root_ / "answer.json").string() + "'");
     ASSERT_TRUE(ask({{"preset", "claude"}}).ok());
@@ -364,7 +364,7 @@ TEST_F(TestCliBackend, claude_keeps_a_variable_that_the_user_set) {
     EXPECT_THAT(seen("env"), HasSubstr("CLAUDE_CODE_MAX_RETRIES=7"));
 }
 
-TEST(ClaudeAnswer, status_of_the_server_decides_what_sort_of_failure_it_is) {
+TEST(ClaudeAnswer, server_status_decides_the_kind_of_failure) {
     const auto with = [](const char* status, const char* words) {
         const Answer answer =
             read_claude(std::string(R"({"type":"result","subtype":"success","is_error":true,"api_error_status":)") + status +
@@ -384,7 +384,7 @@ TEST_F(TestCliBackend, claude_gets_the_model) {
     EXPECT_THAT(seen("argv"), HasSubstr("--model\nopus\n"));
 }
 
-TEST_F(TestCliBackend, claude_lines_of_other_types_are_passed_over) {
+TEST_F(TestCliBackend, claude_lines_of_other_types_are_ignored) {
     auto answer = ask(claude("{\"type\":\"rate_limit_event\"}\nwarning: not json\n{\"type\":\"system\",\"subtype\":\"init\"}\n" +
                              std::string(claude_result) + "\n"));
     ASSERT_TRUE(answer.ok()) << answer.error().to_string();
@@ -409,7 +409,7 @@ TEST_F(TestCliBackend, claude_subtype_other_than_success_is_an_error) {
     EXPECT_THAT(answer.error().message, HasSubstr("error_max_turns"));
 }
 
-TEST_F(TestCliBackend, claude_failure_on_standard_output_goes_before_the_exit_code) {
+TEST_F(TestCliBackend, claude_failure_on_standard_output_takes_precedence_over_the_exit_code) {
     auto answer =
         ask(claude(R"({"type":"result","subtype":"success","is_error":true,"result":"usage limit reached"})", "exit 1"));
     EXPECT_EQ(answer.error().code, "AF-LLM-304");
@@ -428,20 +428,20 @@ TEST(ClaudeCost, is_the_printed_amount_in_millionths) {
     EXPECT_EQ(microusd(json::parse("0")), 0U);
 }
 
-TEST(ClaudeCost, is_unknown_where_it_is_no_amount) {
+TEST(ClaudeCost, is_unknown_if_it_is_not_an_amount) {
     EXPECT_FALSE(microusd(json::parse("-1")).has_value());
     EXPECT_FALSE(microusd(json::parse("1e300")).has_value());
     EXPECT_FALSE(microusd(json::parse("\"0.1\"")).has_value());
     EXPECT_FALSE(microusd(json::parse("null")).has_value());
 }
 
-TEST(ClaudeAnswer, hostile_shapes_are_no_answer) {
+TEST(ClaudeAnswer, hostile_shapes_are_refused) {
     for (const char* text : {"", "null", "[]", "{", "[[[[", "{\"type\":5}", "{\"type\":\"result", "\xEF\xBB\xBF"}) {
         EXPECT_FALSE(read_claude(text).found) << text;
     }
 }
 
-TEST(ClaudeAnswer, fields_of_wrong_types_do_no_harm) {
+TEST(ClaudeAnswer, fields_of_wrong_types_are_harmless) {
     const Answer answer = read_claude(
         R"({"type":"result","result":7,"session_id":[],"usage":3,"total_cost_usd":"x","modelUsage":[],"is_error":"yes","subtype":1})");
     EXPECT_TRUE(answer.found);
@@ -480,12 +480,12 @@ TEST_F(TestCliBackend, codex_gets_the_system_prompt_in_a_file) {
     EXPECT_THAT(seen("argv"), Not(HasSubstr("You are SPEC.")));
 }
 
-TEST_F(TestCliBackend, codex_does_not_wait_for_ever_for_a_server) {
+TEST_F(TestCliBackend, codex_does_not_wait_forever_for_a_server) {
     ASSERT_TRUE(ask(codex(codex_lines)).ok());
     EXPECT_THAT(seen("argv"), HasSubstr("\nfeatures.unbounded_connection_retries=false\n"));
 }
 
-TEST_F(TestCliBackend, codex_last_words_stand_in_the_timeout) {
+TEST_F(TestCliBackend, codex_timeout_quotes_its_last_output) {
     auto settings = codex("{\"type\":\"error\",\"message\":\"Reconnecting... 1/5\"}\n", "exec sleep 60");
     settings["timeout_seconds"] = 1;
     auto answer = ask(settings);
@@ -495,7 +495,7 @@ TEST_F(TestCliBackend, codex_last_words_stand_in_the_timeout) {
 
 constexpr const char* codex_tool_call = "{\"type\":\"item.completed\",\"item\":{\"type\":\"mcp_tool_call\",\"tool\":\"x\"}}\n";
 
-TEST_F(TestCliBackend, codex_that_goes_on_asking_is_ended_and_what_it_cost_is_counted) {
+TEST_F(TestCliBackend, codex_that_keeps_calling_the_model_is_stopped_and_its_cost_counted) {
     std::string calls;
     for (int at = 0; at < 6; ++at) { calls += codex_tool_call; }
     const auto begin = std::chrono::steady_clock::now();
@@ -507,7 +507,7 @@ TEST_F(TestCliBackend, codex_that_goes_on_asking_is_ended_and_what_it_cost_is_co
     EXPECT_GT(answer->usage.input_tokens, 0U);
 }
 
-TEST_F(TestCliBackend, codex_tokens_show_requests_that_no_event_does) {
+TEST_F(TestCliBackend, codex_token_counts_reveal_requests_without_events) {
     const auto answer = ask(codex(R"({"type":"item.completed","item":{"type":"agent_message","text":"final"}})"
                                   "\n"
                                   R"({"type":"turn.completed","usage":{"input_tokens":22000000,"output_tokens":6}})"
@@ -518,7 +518,7 @@ TEST_F(TestCliBackend, codex_tokens_show_requests_that_no_event_does) {
     EXPECT_TRUE(answer->diagnostics.contains("requests_limit"));
 }
 
-TEST_F(TestCliBackend, codex_within_its_limit_is_an_answer_like_any_other) {
+TEST_F(TestCliBackend, codex_within_its_request_limit_gives_a_normal_answer) {
     const auto answer = ask(codex(codex_tool_call + std::string(codex_lines)));
     ASSERT_TRUE(answer.ok()) << answer.error().to_string();
     EXPECT_EQ(answer->diagnostics.at("requests"), 2);
@@ -533,7 +533,7 @@ TEST_F(TestCliBackend, text_that_looks_like_events_is_an_answer) {
     EXPECT_FALSE(answer->diagnostics.contains("requests"));
 }
 
-TEST_F(TestCliBackend, codex_is_not_believed_to_have_read_less_than_it_was_given) {
+TEST_F(TestCliBackend, codex_input_tokens_are_at_least_those_of_the_prompt) {
     request_.user.assign(200'000, 'x');
     const auto answer = ask(codex(codex_lines));
     ASSERT_TRUE(answer.ok()) << answer.error().to_string();
@@ -541,7 +541,7 @@ TEST_F(TestCliBackend, codex_is_not_believed_to_have_read_less_than_it_was_given
     EXPECT_TRUE(answer->usage.estimated);
 }
 
-TEST(RequestCount, hears_lines_that_come_in_parts_and_passes_over_what_is_none) {
+TEST(RequestCount, reads_lines_that_arrive_in_parts_and_ignores_other_text) {
     RequestCount count;
     const std::string text = std::string("no JSON\n[1]\n") + codex_tool_call +
                              R"({"type":"error","message":"Reconnecting... 1/5"})"
@@ -567,7 +567,7 @@ TEST_F(TestCliBackend, codex_without_its_key_is_denied) {
     EXPECT_THAT(answer.error().remedy, HasSubstr("Log in"));
 }
 
-TEST_F(TestCliBackend, codex_gets_no_standard_input_beside_a_prompt_that_is_an_argument) {
+TEST_F(TestCliBackend, codex_gets_no_standard_input_if_the_prompt_is_an_argument) {
     auto settings = codex(codex_lines);
     settings["prompt"] = "argument";
     ASSERT_TRUE(ask(settings).ok());
@@ -602,7 +602,7 @@ TEST(CliSettings, an_unknown_key_is_named) {
 }
 TEST(CliSettings, an_unknown_preset_is_named) { EXPECT_THAT(refusal({{"preset", "gpt"}}), HasSubstr("gpt")); }
 TEST(CliSettings, without_a_preset_a_command_is_needed) { EXPECT_THAT(refusal({}), HasSubstr("'command' is needed")); }
-TEST(CliSettings, a_pattern_must_be_one) {
+TEST(CliSettings, a_pattern_must_be_valid) {
     EXPECT_THAT(refusal({{"preset", "claude"}, {"session_id_pattern", "("}}), HasSubstr("session_id_pattern"));
 }
 TEST(CliSettings, a_pattern_must_have_a_group) {
@@ -690,7 +690,7 @@ TEST_F(TestAgenticBackend, codex_works_with_its_own_sandbox_off_because_the_host
                                Not(HasSubstr("shell_tool=false")), testing::EndsWith("\n-\n")));
 }
 
-TEST_F(TestAgenticBackend, it_sees_no_home_of_the_user_unless_home_is_named) {
+TEST_F(TestAgenticBackend, the_users_home_is_hidden_unless_home_is_named) {
     ASSERT_TRUE(claude_says(claude_result).ok());
     EXPECT_FALSE(place_.command_.environment.contains("HOME"));
     EXPECT_TRUE(place_.command_.environment.contains("PATH"));
@@ -698,7 +698,7 @@ TEST_F(TestAgenticBackend, it_sees_no_home_of_the_user_unless_home_is_named) {
     EXPECT_TRUE(place_.command_.environment.contains("HOME"));
 }
 
-TEST_F(TestAgenticBackend, what_npm_installed_with_the_program_can_be_read) {
+TEST_F(TestAgenticBackend, npm_packages_of_the_program_are_readable) {
     fs::create_directories(root_ / "node_modules/@x/agent/bin");
     fs::create_directories(root_ / "node_modules/.bin");
     fs::rename(script("agent", ""), root_ / "node_modules/@x/agent/bin/agent");
@@ -714,7 +714,7 @@ TEST_F(TestAgenticBackend, what_npm_installed_with_the_program_can_be_read) {
     EXPECT_THAT(place_.command_.writable, testing::ElementsAre("/opt/cache"));
 }
 
-TEST_F(TestAgenticBackend, prompt_file_lies_in_the_scratch_folder_of_the_call) {
+TEST_F(TestAgenticBackend, prompt_file_is_in_the_scratch_folder_of_the_call) {
     place_.outcome_.process.exit_code = 0;
     place_.outcome_.process.out = "done";
     ASSERT_TRUE(work({{"command", {"/bin/sh", "{prompt_file}"}}}).ok());
@@ -722,14 +722,14 @@ TEST_F(TestAgenticBackend, prompt_file_lies_in_the_scratch_folder_of_the_call) {
     EXPECT_EQ(seen("prompt.txt"), "You are SPEC.\n\n---\n\nWrite the specification.");
 }
 
-TEST_F(TestAgenticBackend, who_left_an_artifact_need_say_nothing) {
+TEST_F(TestAgenticBackend, output_may_be_empty_if_an_artifact_was_left) {
     place_.outcome_.process.exit_code = 0;
     EXPECT_EQ(work({{"command", {"/bin/sh"}}}).error().code, "AF-LLM-305");
     place_.outcome_.artifact = true;
     EXPECT_TRUE(work({{"command", {"/bin/sh"}}}).ok());
 }
 
-TEST_F(TestAgenticBackend, failures_are_those_of_the_plain_mode) {
+TEST_F(TestAgenticBackend, failures_match_those_of_plain_mode) {
     EXPECT_EQ(claude_says(R"({"type":"result","subtype":"error_max_turns","is_error":true})", 1).error().code, "AF-LLM-304");
     EXPECT_EQ(claude_says("no json at all").error().code, "AF-LLM-305");
     EXPECT_EQ(claude_says("", 3).error().code, "AF-LLM-302");
@@ -755,7 +755,7 @@ TEST(CliSettings, opened_paths_are_absolute) {
     EXPECT_THAT(refusal({{"preset", "claude"}, {"writable", {"../x"}}}), HasSubstr("absolute"));
 }
 
-TEST_F(TestCliBackend, check_tells_the_version) {
+TEST_F(TestCliBackend, check_reports_the_version) {
     script("claude", "echo '9.9.9 (Claude Code)'");
     auto answer = CliBackend({{"preset", "claude"}}).check(context_);
     ASSERT_TRUE(answer.ok());

@@ -100,7 +100,7 @@ TEST(Agents, a_project_extends_a_shipped_agent) {
     EXPECT_EQ(set->get("software_developer")->path_constraints.at("edit_file"), "!@tests");
 }
 
-TEST(Agents, a_role_of_another_name_may_extend) {
+TEST(Agents, a_role_may_extend_one_of_another_name) {
     const auto set =
         with_project("django_developer.yaml", "extends: \"agentforge:software_developer\"\nagent: {role: django_developer}\n");
     ASSERT_TRUE(set.ok()) << set.error().to_string();
@@ -117,7 +117,7 @@ TEST(Agents, extends_without_the_scheme_is_refused) {
     EXPECT_EQ(with_project("software_developer.yaml", "extends: software_developer\n").error().code, "AF-AGENT-003");
 }
 
-TEST(Agents, a_circle_of_extends_is_refused) {
+TEST(Agents, a_cycle_of_extends_is_refused) {
     const Folder folder;
     folder.write("a.yaml", "extends: 'agentforge:b'\n");
     folder.write("b.yaml", "extends: 'agentforge:a'\n");
@@ -166,7 +166,7 @@ TEST(Agents, a_path_constraint_on_a_tool_that_is_not_allowed_is_refused) {
     EXPECT_EQ(set.error().remedy, "Did you mean create_file?");
 }
 
-TEST(Agents, the_narrower_tools_of_the_north_stars_own_example_are_taken) {
+TEST(Agents, the_narrower_tools_of_the_north_star_example_are_accepted) {
     const auto set = with_project(
         "software_developer.yaml",
         "extends: 'agentforge:software_developer'\n"
@@ -175,7 +175,7 @@ TEST(Agents, the_narrower_tools_of_the_north_stars_own_example_are_taken) {
     ASSERT_TRUE(set.ok()) << set.error().to_string();
 }
 
-TEST(Agents, a_rule_of_a_tool_that_is_no_longer_allowed_binds_the_others) {
+TEST(Agents, a_rule_of_a_removed_tool_still_binds_the_others) {
     const Folder product;
     std::filesystem::copy(shipped_config + "/agents", product.path());
     std::string text = read_file(product.path() + "/software_developer.yaml", 1 << 20).value();

@@ -22,12 +22,12 @@ std::string unset(std::string_view text, std::string_view key) {
 
 TEST(SetInYaml, WritesIntoAnEmptyFile) { EXPECT_EQ(set("", "llm.backend", "cli"), "llm:\n  backend: cli\n"); }
 
-TEST(SetInYaml, TakesThePlaceOfAnEmptyMap) {
+TEST(SetInYaml, ReplacesAnEmptyMap) {
     EXPECT_EQ(set("# Settings of this project.\n{}\n", "llm.backend", "cli"),
               "# Settings of this project.\nllm:\n  backend: cli\n");
 }
 
-TEST(SetInYaml, KeepsAFileOfCommentsAndWritesBelowThem) {
+TEST(SetInYaml, WritesBelowTheCommentsOfAFileWithoutKeys) {
     EXPECT_EQ(set("# nothing yet", "log.level", "debug"), "# nothing yet\nlog:\n  level: debug\n");
 }
 
@@ -36,11 +36,11 @@ TEST(SetInYaml, ReplacesAPlainValueAndKeepsTheCommentBehindIt) {
               "llm:\n  # mine\n  backend: openai   # for now\n  model: m\n");
 }
 
-TEST(SetInYaml, ReplacesAQuotedValueThatHoldsASharp) {
+TEST(SetInYaml, ReplacesAQuotedValueThatContainsAHash) {
     EXPECT_EQ(set("llm:\n  model: \"a # b\" # c\n", "llm.model", "x"), "llm:\n  model: x # c\n");
 }
 
-TEST(SetInYaml, QuotesWhatAReaderWouldTakeForSomethingElse) {
+TEST(SetInYaml, QuotesTextThatWouldReadAsAnotherType) {
     EXPECT_EQ(set("", "log.level", "off"), "log:\n  level: \"off\"\n");
     EXPECT_EQ(set("", "llm.model", "1.5"), "llm:\n  model: \"1.5\"\n");
     EXPECT_EQ(set("", "llm.model", "a: b # c"), "llm:\n  model: \"a: b # c\"\n");
@@ -51,26 +51,26 @@ TEST(SetInYaml, AddsAKeyBelowItsSiblings) {
               "llm:\n  backend: cli\n  model: m\n\n# about the log\nlog:\n  level: info\n");
 }
 
-TEST(SetInYaml, AddsAMapWhereThereIsNone) {
+TEST(SetInYaml, AddsAMissingMap) {
     EXPECT_EQ(set("llm:\n    backend: cli\n", "llm.replay.match", "strict"),
               "llm:\n    backend: cli\n    replay:\n      match: strict\n");
 }
 
-TEST(SetInYaml, AddsAtTheEndOfAFileWithoutLineEnd) {
+TEST(SetInYaml, AppendsToAFileWithoutAFinalLineEnd) {
     EXPECT_EQ(set("log:\n  level: info", "llm.model", "m"), "log:\n  level: info\nllm:\n  model: m\n");
 }
 
-TEST(SetInYaml, FillsASectionThatSaysNothing) {
+TEST(SetInYaml, FillsAnEmptySection) {
     EXPECT_EQ(set("llm:\nlog:\n  level: info\n", "llm.model", "m"), "llm:\n  model: m\nlog:\n  level: info\n");
     EXPECT_EQ(set("llm: {}   # later\nlog:\n  level: info\n", "llm.model", "m"),
               "llm:   # later\n  model: m\nlog:\n  level: info\n");
 }
 
-TEST(SetInYaml, GivesAValueToAKeyWithoutOne) {
+TEST(SetInYaml, SetsAKeyWithoutAValue) {
     EXPECT_EQ(set("llm:\n  model:   # which?\n", "llm.model", "m"), "llm:\n  model: m   # which?\n");
 }
 
-TEST(SetInYaml, WorksInsideBraces) {
+TEST(SetInYaml, WorksInsideFlowMaps) {
     EXPECT_EQ(set("llm: {backend: cli, model: m}\n", "llm.backend", "openai"), "llm: {backend: openai, model: m}\n");
     EXPECT_EQ(set("llm: {model: m}\n", "llm.replay.match", "strict"), "llm: {replay: {match: strict}, model: m}\n");
 }
@@ -84,7 +84,7 @@ TEST(SetInYaml, ReplacesAList) {
               "plugins:\n  paths: [\"a\", \"b\"]\n  disable: [z]\n");
 }
 
-TEST(SetInYaml, KeepsWindowsLineEndsAndTheByteOrderMark) {
+TEST(SetInYaml, KeepsCrlfAndTheByteOrderMark) {
     EXPECT_EQ(set("\xEF\xBB\xBFllm:\r\n  backend: cli\r\n", "llm.model", "m"),
               "\xEF\xBB\xBFllm:\r\n  backend: cli\r\n  model: m\r\n");
     EXPECT_EQ(set("\xEF\xBB\xBFllm:\r\n  backend: cli\r\n", "llm.backend", "openai"),
@@ -96,31 +96,31 @@ TEST(SetInYaml, CountsColumnsInCharacters) {
               "llm: {model: \"gr\xC3\xBC\xC3\x9F\", backend: openai}\n");
 }
 
-TEST(SetInYaml, ChangesNothingWhereTheValueIsThereAlready) {
+TEST(SetInYaml, ChangesNothingIfTheValueIsAlreadySet) {
     EXPECT_EQ(set("llm: {model: 'm'}\n", "llm.model", "m"), "llm: {model: 'm'}\n");
 }
 
-TEST(SetInYaml, RefusesWhatItWouldLose) {
+TEST(SetInYaml, RefusesAChangeThatWouldLoseText) {
     EXPECT_EQ(set("llm:\n  model: |\n    a\n    b\n", "llm.model", "m"), "AF-CONF-040 settings.yaml:2:10");
     EXPECT_EQ(set("llm:\n  model: &m x\n  backend: *m\n", "llm.model", "m"), "AF-CONF-040 settings.yaml:2:10");
     EXPECT_EQ(set("plugins:\n  paths:\n    - x  # why\n", "plugins.paths", json::array{"a"}), "AF-CONF-040 settings.yaml:3:5");
     EXPECT_EQ(set("llm: 5\n", "llm.model", "m"), "AF-CONF-040 settings.yaml:1:6");
 }
 
-TEST(SetInYaml, SaysWhereTheFileIsBroken) { EXPECT_EQ(set("llm: [\n", "llm.model", "m").substr(0, 8), "AF-CONF-"); }
+TEST(SetInYaml, NamesThePositionOfASyntaxError) { EXPECT_EQ(set("llm: [\n", "llm.model", "m").substr(0, 8), "AF-CONF-"); }
 
-TEST(UnsetInYaml, TakesOutTheKeyAndWhatIsBelowIt) {
+TEST(UnsetInYaml, RemovesTheKeyAndItsChildren) {
     EXPECT_EQ(unset("llm:\n  # mine\n  backend: cli\n  model: m\n", "llm.backend"), "llm:\n  # mine\n  model: m\n");
     EXPECT_EQ(unset("plugins:\n  paths:\n  - x\n  disable: [z]\n", "plugins.paths"), "plugins:\n  disable: [z]\n");
 }
 
-TEST(UnsetInYaml, LeavesAFileWithoutTheKeyAsItIs) { EXPECT_EQ(unset("llm: {model: m}\n", "log.level"), "llm: {model: m}\n"); }
+TEST(UnsetInYaml, LeavesAFileWithoutTheKeyUnchanged) { EXPECT_EQ(unset("llm: {model: m}\n", "log.level"), "llm: {model: m}\n"); }
 
 TEST(UnsetInYaml, RefusesToLoseAComment) {
     EXPECT_EQ(unset("llm:\n  backend: cli  # why\n", "llm.backend"), "AF-CONF-040 settings.yaml:2:12");
 }
 
-TEST(UnsetInYaml, ASharpInQuotesIsNoComment) {
+TEST(UnsetInYaml, AHashInQuotesIsNotAComment) {
     EXPECT_EQ(unset("llm:\n  model: \"a # b\"\n  mode: plain\n", "llm.model"), "llm:\n  mode: plain\n");
     EXPECT_EQ(unset("plugins:\n  paths: [x,\n    'a # b']\n  disable: [z]\n", "plugins.paths"), "plugins:\n  disable: [z]\n");
     EXPECT_EQ(unset("plugins:\n  paths: ['a # b']  # why\n", "plugins.paths"), "AF-CONF-040 settings.yaml:2:10");
@@ -172,9 +172,11 @@ std::string migrated(std::string_view text) {
     return result.ok() ? result->text : result.error().code + " " + result.error().where;
 }
 
-TEST(MigrateSettings, LeavesThePresentFormatAsItIs) { EXPECT_EQ(migrated("llm: {model: m}  # c\n"), "llm: {model: m}  # c\n"); }
+TEST(MigrateSettings, LeavesTheCurrentFormatUnchanged) {
+    EXPECT_EQ(migrated("llm: {model: m}  # c\n"), "llm: {model: m}  # c\n");
+}
 
-TEST(MigrateSettings, GivesAKeyItsNewNameAmongItsNewSiblings) {
+TEST(MigrateSettings, RenamesAKeyAndMovesItToItsNewSiblings) {
     EXPECT_EQ(migrated("# a\nbudgets:\n  step_tokens: 9000\ncontext:\n  agents_md: false  # b\n"),
               "# a\ncontext:\n  agents_md: false  # b\n  max_tokens: 9000\n");
 }
@@ -187,20 +189,20 @@ TEST(MigrateSettings, RefusesAFileWithBothNames) {
     EXPECT_EQ(migrated("budgets:\n  task_tokens: 5\nlimits:\n  max_tokens: 6\n"), "AF-CONF-045 settings.yaml:2:16");
 }
 
-TEST(MigrateSettings, NamesAKeyWithoutSuccessor) {
+TEST(MigrateSettings, NamesAKeyWithoutAReplacement) {
     EXPECT_EQ(migrated("budgets:\n  stage_share_percent:\n    red: 20\n"), "AF-CONF-044 settings.yaml:3:10");
 }
 
-TEST(MigrateSettings, TakesACommentAlong) {
+TEST(MigrateSettings, MovesACommentWithItsKey) {
     EXPECT_EQ(migrated("budgets:\n  task_tokens: 5  # why\n"), "limits:\n  max_tokens: 5  # why\n");
 }
 
-TEST(MigrateSettings, TakesTheCommentBehindAQuotedValueAlong) {
+TEST(MigrateSettings, MovesTheTrailingCommentOfAQuotedValue) {
     EXPECT_EQ(migrated("budgets:\n  task_tokens: 5   # a: b # c\nlog:\n  level: info\n"),
               "log:\n  level: info\nlimits:\n  max_tokens: 5   # a: b # c\n");
 }
 
-TEST(MigrateSettings, ASharpInQuotesIsNoComment) {
+TEST(MigrateSettings, AHashInQuotesIsNotAComment) {
     EXPECT_EQ(migrated("escalation:\n  handler: [file, \"a # b\"]\n"), "escalation:\n  handlers: [\"file\", \"a # b\"]\n");
     EXPECT_EQ(migrated("escalation:\n  handler: 'a # b'  # why\n"), "escalation:\n  handlers: [\"a # b\"]  # why\n");
     EXPECT_EQ(migrated("escalation:\n  handler: &both [file, \"a # b\"]\n"), "AF-CONF-040 settings.yaml:2:12");

@@ -35,7 +35,7 @@ TEST(Goals, the_word_that_begins_the_request_decides) {
     EXPECT_EQ(chosen("Add a page with our design plans").word, "Add");
 }
 
-TEST(Goals, part_of_a_word_or_of_a_files_name_decides_nothing) {
+TEST(Goals, part_of_a_word_or_file_name_is_ignored) {
     for (const std::string_view request :
          {"the latest prefix", "re-design", "designs", "redesign_it", "docs/design.md", "plan.py",
           "entw\xC3\xBC"
@@ -51,13 +51,13 @@ TEST(Goals, punctuation_and_case_do_not_hide_a_word) {
     EXPECT_EQ(chosen("").goal, "implement");
 }
 
-TEST(Goals, the_longest_of_those_that_begin_at_one_place_decides) {
+TEST(Goals, the_longest_match_at_a_position_decides) {
     EXPECT_EQ(chosen("Write a  spec for slugs").goal, "design");
     EXPECT_EQ(chosen("Write a  spec for slugs").word, "Write a  spec");
     EXPECT_EQ(chosen("Design and implement slugs").goal, "implement");
 }
 
-TEST(Goals, a_word_behind_the_beginning_decides_nothing) {
+TEST(Goals, a_word_after_the_beginning_is_ignored) {
     for (const std::string_view request :
          {"Return 404 for a missing document", "Please speed up the test suite", "Can you stop the crash in the docs page?",
           "We should expose a /docs endpoint", "Ensure that audit events are stored", "The test runner should print colors",
@@ -67,7 +67,7 @@ TEST(Goals, a_word_behind_the_beginning_decides_nothing) {
     }
 }
 
-TEST(Goals, openings_and_an_introduction_may_come_first) {
+TEST(Goals, opening_words_may_precede_the_goal) {
     EXPECT_EQ(chosen("Let's plan the migration").goal, "design");
     EXPECT_EQ(chosen("I need a design for caching").goal, "design");
     EXPECT_EQ(chosen("Security review of the payments").goal, "review");
@@ -77,7 +77,7 @@ TEST(Goals, openings_and_an_introduction_may_come_first) {
     EXPECT_EQ(chosen("Before we code: design the schema").goal, "design");
 }
 
-TEST(Goals, what_is_wrong_with_the_file_is_said_with_its_place) {
+TEST(Goals, a_fault_in_the_file_is_named_with_its_position) {
     const std::pair<std::string, std::string> cases[] = {
         {"default: b\n" + one, ":1:10"},
         {one, "`default` is missing"},

@@ -22,9 +22,9 @@ ModelSettings of(const std::string& role, const std::string& text) {
 constexpr const char* service =
     "llm: {backend: openai, base_url: 'http://one:1/v1', api_key_env: ONE_KEY, model: big, timeout_seconds: 60, settings: {stream: false}}\n";
 
-TEST(ModelSettings, a_role_without_any_has_those_of_llm) { EXPECT_EQ(of("tester", service), of("", service)); }
+TEST(ModelSettings, a_role_without_settings_inherits_those_of_llm) { EXPECT_EQ(of("tester", service), of("", service)); }
 
-TEST(ModelSettings, a_role_has_each_key_of_its_own) {
+TEST(ModelSettings, a_role_may_override_each_key) {
     const ModelSettings own =
         of("tester", std::string(service) +
                          "agents: {tester: {llm: {model: small, timeout_seconds: 9, max_output_tokens: 77, api_key_env: MINE, "
@@ -35,7 +35,7 @@ TEST(ModelSettings, a_role_has_each_key_of_its_own) {
     EXPECT_EQ(own.settings, (json::object{{"stream", false}, {"max_tokens", 5}}));
 }
 
-TEST(ModelSettings, a_role_of_another_backend_takes_over_nothing_of_the_service) {
+TEST(ModelSettings, a_role_with_another_backend_inherits_no_service_settings) {
     const ModelSettings own = of("tester", std::string(service) + "agents: {tester: {llm: {backend: anthropic}}}\n");
     EXPECT_EQ(std::tuple(own.backend, own.base_url, own.api_key_env, own.model, own.settings.size()),
               std::tuple(std::string("anthropic"), std::string(), std::string(), std::string(), 0U));
@@ -56,14 +56,14 @@ json::object handed_to(const std::string& backend, const std::string& user) {
     return read_model_settings(Settings::load(shipped_config, sources).value(), "tester").settings;
 }
 
-TEST(ModelSettings, of_one_backend_are_not_handed_to_another_that_is_named_for_this_run) {
+TEST(ModelSettings, of_one_backend_are_not_passed_to_another_chosen_for_this_run) {
     EXPECT_EQ(handed_to("replay", "llm: {backend: openai, settings: {stream: false, headers: {a: b}}}\n"), json::object());
     EXPECT_EQ(handed_to("replay", "llm: {settings: {stream: false}}\n"), json::object());
     EXPECT_EQ(handed_to("anthropic", "llm: {backend: openai, settings: {stream: false}}\n"), json::object());
     EXPECT_EQ(handed_to("replay", "agents: {tester: {llm: {settings: {stream: false}}}}\n"), json::object());
 }
 
-TEST(ModelSettings, stay_where_the_same_backend_is_named_again) {
+TEST(ModelSettings, are_kept_if_the_same_backend_is_named_again) {
     EXPECT_EQ(handed_to("openai", "llm: {backend: openai, settings: {stream: false}}\n"), (json::object{{"stream", false}}));
     EXPECT_EQ(handed_to("openai", "llm: {settings: {stream: false}}\n"), (json::object{{"stream", false}}));
     EXPECT_EQ(handed_to("replay", "agents: {tester: {llm: {backend: openai, settings: {stream: false}}}}\n"),
@@ -84,19 +84,19 @@ std::string missed(const std::string& project, const std::string& user = "",
     return setting == nullptr ? "" : setting->key;
 }
 
-TEST(MissedSettings, a_server_that_the_project_names_is_not_replaced_by_the_services_own) {
+TEST(MissedSettings, include_a_server_that_an_untrusted_project_names) {
     EXPECT_EQ(missed("llm: {backend: openai, base_url: 'http://one:1/v1', model: x}\n"), "llm.base_url");
     EXPECT_EQ(missed("llm: {backend: auto, base_url: 'http://one:1/v1'}\n"), "llm.base_url");
     EXPECT_EQ(missed("llm: {base_url: 'http://one:1/v1'}\n", "llm: {backend: openai}\n"), "llm.base_url");
     EXPECT_EQ(missed("llm: {backend: openai, settings: {base_url: 'http://one:1/v1'}}\n"), "llm.settings.base_url");
 }
 
-TEST(MissedSettings, neither_are_key_and_command) {
+TEST(MissedSettings, include_the_key_and_command_of_an_untrusted_project) {
     EXPECT_EQ(missed("llm: {backend: anthropic, api_key_env: TEAM_KEY}\n"), "llm.api_key_env");
     EXPECT_EQ(missed("llm: {backend: cli, preset: claude, command: [ours]}\n"), "llm.command");
 }
 
-TEST(MissedSettings, what_the_user_says_for_this_run_needs_none) {
+TEST(MissedSettings, are_none_if_the_user_sets_them_for_this_run) {
     const std::string project = "llm: {backend: openai, base_url: 'http://one:1/v1', command: ours}\n";
     EXPECT_EQ(missed(project, "", {{"llm.base_url", "http://mine:1/v1"}}), "");
     EXPECT_EQ(missed(project, "", {{"llm.backend", "replay"}}), "");
@@ -104,14 +104,14 @@ TEST(MissedSettings, what_the_user_says_for_this_run_needs_none) {
     EXPECT_EQ(missed(project, "", {{"llm.backend", "openai"}}), "llm.base_url");
 }
 
-TEST(MissedSettings, nor_what_the_users_own_file_says_whole) {
+TEST(MissedSettings, are_none_if_the_users_file_sets_them_all) {
     const std::string user = "llm: {backend: openai, base_url: 'http://mine:1/v1'}\n";
     EXPECT_EQ(missed("llm: {base_url: 'http://one:1/v1'}\n", user), "");
     EXPECT_EQ(missed("llm: {backend: anthropic, base_url: 'http://one:1/v1'}\n", user), "llm.base_url");
     EXPECT_EQ(missed("llm: {backend: openai, base_url: 'http://mine:1/v1'}\n", user), "");
 }
 
-TEST(MissedSettings, are_those_of_the_role_and_of_what_it_takes_over) {
+TEST(MissedSettings, are_those_the_role_sets_or_inherits) {
     const std::string project =
         "llm: {backend: openai, base_url: 'http://one:1/v1'}\nagents: {tester: {llm: {model: y}}, reviewer: {llm: {backend: anthropic}}, "
         "driver: {llm: {backend: anthropic, base_url: 'http://two:2'}}}\n";
@@ -120,7 +120,7 @@ TEST(MissedSettings, are_those_of_the_role_and_of_what_it_takes_over) {
     EXPECT_EQ(missed(project, "", {}, "driver"), "agents.driver.llm.base_url");
 }
 
-TEST(ModelSettings, a_command_of_one_role_is_its_own) {
+TEST(ModelSettings, a_role_may_have_its_own_command) {
     EXPECT_EQ(of("tester", "agents: {tester: {llm: {backend: cli, command: [answer, --fast]}}}\n").command,
               (std::vector<std::string>{"answer", "--fast"}));
 }

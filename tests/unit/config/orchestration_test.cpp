@@ -76,7 +76,7 @@ TEST(Loop, limits_are_3_and_2) {
     EXPECT_EQ(stage(shipped("loop"), "execute").config.at("step_retry_limit").to_number<int>(), 3);
 }
 
-TEST(Orchestration, without_settings_the_template_stays) { EXPECT_EQ(loop_with({}), shipped("loop")); }
+TEST(Orchestration, without_settings_the_template_is_unchanged) { EXPECT_EQ(loop_with({}), shipped("loop")); }
 
 TEST(Orchestration, limits_are_configurable) {
     const PipelineTemplate loop = loop_with(
@@ -86,7 +86,7 @@ TEST(Orchestration, limits_are_configurable) {
     EXPECT_EQ(stage(loop, "execute").config.at("step_retry_limit").to_number<int>(), 7);
 }
 
-TEST(Orchestration, a_part_has_limits_of_its_own) {
+TEST(Orchestration, a_part_may_have_its_own_limits) {
     const PipelineTemplate loop = loop_with({{"orchestration.cycle_limit", "5"},
                                              {"orchestration.stages.executor.cycle_limit", "2"},
                                              {"orchestration.stages.planner.retry_limit", "4"}});
@@ -111,7 +111,7 @@ TEST(Orchestration, timeouts_are_configurable_per_part) {
     EXPECT_EQ(stage(loop, "review").timeout, std::chrono::seconds(300)) << "FR-064";
 }
 
-TEST(Orchestration, settings_hold_for_the_parts_of_other_pipelines) {
+TEST(Orchestration, settings_apply_to_the_parts_of_other_pipelines) {
     const auto implement =
         with_orchestration(shipped("implement"), settings({{"orchestration.executor_timeout", "900"}})).value();
     EXPECT_EQ(stage(implement, "green").timeout, std::chrono::seconds(900));
@@ -133,7 +133,7 @@ TEST(Orchestration, shares_of_more_than_100_are_refused) {
     EXPECT_EQ(refused.error().code, "AF-PIPE-030");
 }
 
-TEST(Orchestration, steps_at_the_same_time_are_refused) {
+TEST(Orchestration, concurrent_steps_are_refused) {
     const auto refused =
         with_orchestration(shipped("loop"), settings({{"orchestration.stages.executor.parallel_steps", "true"}}));
     ASSERT_FALSE(refused.ok());

@@ -95,7 +95,7 @@ TEST(ShippedPipelines, design_ends_with_the_specification) {
     EXPECT_EQ(design->deliverable, "specification");
 }
 
-TEST(ShippedPipelines, design_takes_agents_and_contracts_over) {
+TEST(ShippedPipelines, design_inherits_agents_and_contracts) {
     const auto stage = shipped_pipelines().get("design")->stages[0];
     EXPECT_EQ(stage.agent, "requirements_analyst");
     EXPECT_EQ(stage.contract, "intake_record");
@@ -121,7 +121,7 @@ TEST(ShippedPipelines, green_verifies_edits_and_leaves_through_its_gate) {
     EXPECT_EQ(gates, (std::vector<std::string>{"syntax", "types", "conformance", "tests"}));
 }
 
-TEST(ShippedPipelines, phases_of_tests_and_code_say_what_must_hold_at_their_end) {
+TEST(ShippedPipelines, test_and_code_phases_have_exit_criteria) {
     const auto implement = shipped_pipelines().get("implement");
     std::map<std::string, std::vector<std::string>> facts;
     for (const auto* name : {"red", "green", "refactor", "deliver"}) {
@@ -137,7 +137,7 @@ TEST(ShippedPipelines, phases_of_tests_and_code_say_what_must_hold_at_their_end)
     EXPECT_EQ(facts["deliver"], (std::vector<std::string>{"deployment_ready"}));
 }
 
-TEST(PipelineFiles, a_wrong_check_after_edits_is_named_with_its_line) {
+TEST(PipelineFiles, an_unknown_check_after_edits_is_named_with_its_line) {
     const auto loaded = with_project(
         "mine.yaml",
         mine("  stages:\n    - name: green\n      config:\n        exit_gate: green\n        verify_edits: [syntx]\n"));
@@ -175,7 +175,7 @@ TEST(PipelineTemplate, survives_json_text) {
     EXPECT_EQ(*PipelineTemplate::from_json(parse_json(text, "t")->as_object()), populated());
 }
 
-TEST(PipelineTemplate, json_of_every_template_is_written_the_same_again) {
+TEST(PipelineTemplate, json_of_every_template_round_trips_byte_for_byte) {
     const auto first = populated().to_json();
     EXPECT_EQ(PipelineTemplate::from_json(first)->to_json(), first);
 }
@@ -206,13 +206,13 @@ TEST(Pipelines, more_than_ten_cycles_name_file_and_line) {
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
 }
 
-TEST(Pipelines, a_project_template_takes_stages_over_by_name) {
+TEST(Pipelines, a_project_template_inherits_stages_by_name) {
     const auto set = with_project("mine.yaml", mine("  stages:\n    - name: spec\n    - name: red\n"));
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     EXPECT_EQ(set->get("mine")->stages[1].contract, "test_suite");
 }
 
-TEST(Pipelines, what_is_particular_to_implement_is_not_taken_over) {
+TEST(Pipelines, settings_specific_to_implement_are_not_inherited) {
     const auto set = with_project("mine.yaml", mine("  stages:\n    - name: clarify\n"));
     EXPECT_EQ(set->get("mine")->stages[0].skip_if, "");
 }
@@ -224,13 +224,13 @@ TEST(Pipelines, a_project_template_replaces_a_shipped_one) {
     EXPECT_EQ(set->get("design")->description, "ours");
 }
 
-TEST(Pipelines, an_agent_that_a_project_template_names_holds) {
+TEST(Pipelines, an_agent_named_by_a_project_template_is_used) {
     const auto set =
         with_project("mine.yaml", mine("  stages:\n    - {name: green, agent: django_developer, prerequisites: []}\n"));
     EXPECT_EQ(set->get("mine")->stages[0].agent, "django_developer");
 }
 
-TEST(Pipelines, the_mapping_of_stages_to_agents_is_laid_over_shipped_templates) {
+TEST(Pipelines, the_mapping_of_stages_to_agents_overrides_shipped_templates) {
     const Folder folder;
     const auto file = folder.write(
         "pipeline.yaml",
@@ -243,7 +243,7 @@ TEST(Pipelines, the_mapping_of_stages_to_agents_is_laid_over_shipped_templates) 
     EXPECT_FALSE(green.review_blocking);
 }
 
-TEST(Pipelines, the_mapping_may_not_name_a_stage_that_is_nowhere) {
+TEST(Pipelines, the_mapping_may_not_name_an_unknown_stage) {
     const Folder folder;
     const auto file = folder.write("pipeline.yaml", "pipeline: {stages: {gren: {primary: x}}}\n");
     const auto set = PipelineSet::load(shipped_config + "/pipelines", "", file, contracts());
@@ -264,12 +264,12 @@ TEST(Pipelines, an_unknown_condition_names_the_nearest) {
     EXPECT_EQ(set.error().remedy, "Did you mean `no_ambiguities`?");
 }
 
-TEST(Pipelines, a_condition_after_or_must_be_there) {
+TEST(Pipelines, a_condition_must_follow_or) {
     EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: clarify, skip_if: 'never OR '}\n")).error().code,
               "AF-PIPE-005");
 }
 
-TEST(Pipelines, a_condition_of_the_projects_own_contract_may_be_named) {
+TEST(Pipelines, a_condition_may_name_the_projects_own_contract) {
     const Folder folder;
     folder.write(
         "contracts/notes.yaml",
@@ -282,7 +282,7 @@ TEST(Pipelines, a_condition_of_the_projects_own_contract_may_be_named) {
     EXPECT_TRUE(set.ok() || set.error().code != "AF-PIPE-005") << set.error().to_string();
 }
 
-TEST(Pipelines, words_for_what_comes_from_outside_stand_in_the_contract) {
+TEST(Pipelines, words_for_external_artifacts_come_from_the_contract) {
     const Folder folder;
     const std::string contract = "version: \"1.0\"\ndescription: d\nschema: {todo: {type: array, items: {type: string}}}\n";
     folder.write("contracts/notes.yaml", "contract: notes\nprovided_as: [notes_taken]\n" + contract);
@@ -321,7 +321,7 @@ TEST(Pipelines, a_contract_of_the_project_that_replaces_a_shipped_one_keeps_its_
     EXPECT_TRUE(is_provided_word(*set->get("implement"), "spec_provided", "specification"));
 }
 
-TEST(Pipelines, the_template_of_an_older_task_knows_its_words) {
+TEST(Pipelines, the_template_of_an_older_task_keeps_its_condition_words) {
     auto value = shipped_pipelines().get("implement")->to_json();
     ASSERT_TRUE(value.at("provided_as").as_object().contains("specification"));
     value.erase("provided_as");
@@ -338,7 +338,7 @@ TEST(Pipelines, an_exit_gate_that_does_not_exist_is_refused) {
     EXPECT_EQ(set.error().message, "there is no gate `nope`");
 }
 
-TEST(Pipelines, a_stage_says_what_its_gate_compares_with) {
+TEST(Pipelines, a_stage_names_the_tree_its_gate_compares_with) {
     const auto set = with_project(
         "mine.yaml",
         mine("  stages:\n    - {name: look, contract: implementation, compares_with: base, config: {exit_gate: green}}\n"));
@@ -351,7 +351,7 @@ TEST(Pipelines, a_stage_says_what_its_gate_compares_with) {
     EXPECT_EQ(compared_tree(StageTemplate{}, "green"), ComparedTree::locked_tests);
 }
 
-TEST(Pipelines, a_tree_to_compare_with_that_does_not_exist_names_the_nearest) {
+TEST(Pipelines, an_unknown_tree_to_compare_with_names_the_nearest) {
     const auto with = [](const std::string& keys) {
         return with_project("mine.yaml",
                             mine("  stages:\n    - name: look\n      contract: implementation\n      " + keys + "\n"))
@@ -386,13 +386,13 @@ TEST(Pipelines, two_stages_that_lock_tests_or_deliver_are_refused) {
     EXPECT_EQ(delivering.error().code, "AF-PIPE-015");
 }
 
-TEST(Pipelines, tests_that_an_artifact_does_not_name_cannot_be_locked) {
+TEST(Pipelines, tests_not_named_by_an_artifact_cannot_be_locked) {
     const auto set = with_project("mine.yaml", mine("  stages:\n    - {name: look, contract: analysis, locks_tests: true}\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-015");
     EXPECT_THAT(set.error().message, testing::HasSubstr("has no `test_files` to name them"));
 }
 
-TEST(Pipelines, a_deliverable_that_no_stage_up_to_the_exit_makes_is_refused) {
+TEST(Pipelines, a_deliverable_that_no_stage_before_the_exit_makes_is_refused) {
     const auto set = with_project(
         "mine.yaml",
         mine("  stages:\n    - name: analyze\n    - name: spec\n  exit: {stage: analyze, deliverable: specification}\n"));
@@ -416,18 +416,18 @@ TEST(Pipelines, an_unknown_field_names_line_and_nearest) {
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
 }
 
-TEST(Pipelines, two_stages_of_one_name_are_refused) {
+TEST(Pipelines, a_duplicate_stage_name_is_refused) {
     EXPECT_FALSE(with_project("mine.yaml", mine("  stages:\n    - name: red\n    - name: red\n")).ok());
 }
 
-TEST(Pipelines, a_default_exit_is_the_exit_where_the_template_names_none) {
+TEST(Pipelines, a_default_exit_is_the_exit_if_the_template_names_none) {
     const auto pipelines = with_project(
         "mine.yaml", mine("  stages:\n    - name: intake\n    - {name: clarify, default_exit: true}\n    - name: analyze\n"));
     ASSERT_TRUE(pipelines.ok()) << pipelines.error().to_string();
     EXPECT_EQ(pipelines->get("mine")->exit_stage, "clarify");
 }
 
-TEST(Pipelines, an_exit_that_is_no_stage_is_refused) {
+TEST(Pipelines, an_exit_that_is_not_a_stage_is_refused) {
     EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - name: red\n  exit: {stage: green}\n")).error().code,
               "AF-PIPE-006");
 }
@@ -470,7 +470,7 @@ TEST(Pipelines, an_unknown_pipeline_names_the_nearest) {
 
 // ------------------------------------------------------------------------------- templates that cannot run --
 
-TEST(Pipelines, a_prerequisite_that_the_template_names_and_nothing_provides_is_refused_with_its_line) {
+TEST(Pipelines, a_prerequisite_that_nothing_provides_is_refused_with_its_line) {
     const auto set = with_project(
         "mine.yaml",
         mine(
@@ -479,28 +479,28 @@ TEST(Pipelines, a_prerequisite_that_the_template_names_and_nothing_provides_is_r
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:9:"));
 }
 
-TEST(Pipelines, a_prerequisite_that_is_taken_over_and_nothing_provides_is_refused) {
+TEST(Pipelines, an_inherited_prerequisite_that_nothing_provides_is_refused) {
     const auto set = with_project("mine.yaml", mine("  stages:\n    - name: analyze\n    - name: red\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-020");
     EXPECT_THAT(set.error().message, testing::HasSubstr("as in the shipped pipeline"));
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
 }
 
-TEST(Pipelines, a_stage_of_another_kind_drops_the_prerequisites_that_it_would_take_over) {
+TEST(Pipelines, a_stage_of_another_kind_does_not_inherit_prerequisites) {
     const auto set = with_project(
         "mine.yaml", mine("  stages:\n    - {name: green, executor: prompt, contract: analysis, config: {prompt: x}}\n"));
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     EXPECT_TRUE(set->get("mine")->stages[0].prerequisites.empty());
 }
 
-TEST(Pipelines, what_comes_from_outside_is_a_prerequisite_that_is_provided) {
+TEST(Pipelines, a_required_external_artifact_satisfies_a_prerequisite) {
     EXPECT_TRUE(
         with_project("mine.yaml",
                      mine("  requires_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n"))
             .ok());
 }
 
-TEST(Pipelines, what_may_come_from_outside_is_no_prerequisite_that_is_provided_where_it_does_not_come) {
+TEST(Pipelines, an_optional_external_artifact_does_not_satisfy_a_prerequisite) {
     const auto set = with_project(
         "mine.yaml", mine("  accepts_external: {specification: {contract: specification}}\n  stages:\n    - name: red\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-020");
@@ -508,7 +508,7 @@ TEST(Pipelines, what_may_come_from_outside_is_no_prerequisite_that_is_provided_w
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:7:"));
 }
 
-TEST(Pipelines, a_prerequisite_of_a_stage_that_may_be_skipped_is_refused_where_its_maker_is_not_there) {
+TEST(Pipelines, a_missing_prerequisite_of_a_skippable_stage_is_refused) {
     const std::string look =
         "    - {name: look, executor: prompt, contract: analysis, prerequisites: [clarification], config: {prompt: x}";
     const auto set = with_project(
@@ -529,7 +529,7 @@ TEST(Pipelines, a_prerequisite_of_a_stage_that_may_be_skipped_is_refused_where_i
             .ok());
 }
 
-TEST(Pipelines, a_condition_that_comes_true_between_a_maker_and_who_builds_on_it_is_a_way_too) {
+TEST(Pipelines, covers_conditions_that_become_true_between_producer_and_consumer) {
     const std::string maker =
         "    - {name: look, executor: prompt, contract: analysis, config: {prompt: x}, skip_if: NOT no_ambiguities}\n";
     const std::string builds =
@@ -548,7 +548,7 @@ TEST(Pipelines, a_condition_that_comes_true_between_a_maker_and_who_builds_on_it
             .code == "AF-PIPE-020");
 }
 
-TEST(Pipelines, an_artifact_from_outside_that_skips_what_a_later_stage_builds_on_is_refused) {
+TEST(Pipelines, an_external_artifact_that_skips_a_needed_stage_is_refused) {
     const auto set = with_project(
         "mine.yaml",
         mine(
@@ -557,7 +557,7 @@ TEST(Pipelines, an_artifact_from_outside_that_skips_what_a_later_stage_builds_on
     EXPECT_THAT(set.error().message, testing::HasSubstr("if specification comes from outside"));
 }
 
-TEST(Pipelines, every_way_through_the_shipped_templates_has_what_it_builds_on) {
+TEST(Pipelines, every_path_through_the_shipped_templates_has_its_prerequisites) {
     const PipelineSet set = shipped_pipelines();
     for (const std::string& name : set.names()) {
         const auto found = find_unprovided(*set.get(name), [](const StageTemplate& stage) { return stage.prerequisites; });
@@ -594,19 +594,19 @@ TEST(Pipelines, a_default_exit_that_is_not_the_exit_is_refused) {
         "AF-PIPE-018");
 }
 
-TEST(Pipelines, an_exit_that_is_no_exit_point_and_a_beginning_that_is_no_entry_point_are_refused) {
+TEST(Pipelines, an_exit_or_entry_at_a_stage_that_does_not_allow_it_is_refused) {
     EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, exit_point: false}\n")).error().code,
               "AF-PIPE-018");
     EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, entry_point: false}\n")).error().code,
               "AF-PIPE-018");
 }
 
-TEST(Pipelines, a_stage_that_iterates_and_is_not_iterable_is_refused) {
+TEST(Pipelines, a_stage_that_iterates_must_be_iterable) {
     EXPECT_EQ(with_project("mine.yaml", mine("  stages:\n    - {name: intake, iterable: false, iterate: true}\n")).error().code,
               "AF-PIPE-018");
 }
 
-TEST(Pipelines, a_skip_to_a_stage_that_would_lack_something_is_refused) {
+TEST(Pipelines, a_skip_to_a_stage_without_its_prerequisites_is_refused) {
     const auto set = with_project(
         "mine.yaml",
         mine(
@@ -616,7 +616,7 @@ TEST(Pipelines, a_skip_to_a_stage_that_would_lack_something_is_refused) {
     EXPECT_THAT(set.error().where, testing::HasSubstr("mine.yaml:6:"));
 }
 
-TEST(Pipelines, a_source_that_there_is_not_is_refused) {
+TEST(Pipelines, an_unknown_source_is_refused) {
     EXPECT_EQ(
         with_project(
             "mine.yaml",
@@ -627,7 +627,7 @@ TEST(Pipelines, a_source_that_there_is_not_is_refused) {
         "AF-PIPE-021");
 }
 
-TEST(Pipelines, a_continuation_hands_over_what_is_made_and_taken) {
+TEST(Pipelines, a_continuation_passes_on_artifacts_produced_and_accepted) {
     const auto with = [](const std::string& provides, const std::string& next) {
         return with_project("mine.yaml",
                             mine("  stages:\n    - name: analyze\n    - name: spec\n  continuation: {prompt: p, next_pipeline: " +
@@ -638,7 +638,7 @@ TEST(Pipelines, a_continuation_hands_over_what_is_made_and_taken) {
     EXPECT_EQ(with("specification", "review").error().code, "AF-PIPE-021");
 }
 
-TEST(Pipelines, a_summary_that_there_is_not_is_refused) {
+TEST(Pipelines, an_unknown_summary_is_refused) {
     EXPECT_EQ(
         with_project("mine.yaml", mine("  stages:\n    - name: analyze\n  exit: {stage: analyze, summary_template: nothing}\n"))
             .error()
@@ -657,7 +657,7 @@ TEST(Pipelines, a_stage_may_use_the_words_of_the_specification) {
         "AF-PIPE-001");
 }
 
-TEST(Pipelines, the_templates_of_the_specification_are_read_as_they_stand) {
+TEST(Pipelines, the_templates_of_the_specification_load_unchanged) {
     const Folder folder;
     for (const std::string name : {"design", "implement", "test"}) {
         folder.write(name + ".yaml",
@@ -709,7 +709,7 @@ TEST(Pipelines, a_stage_with_the_name_of_another_contract_is_refused_with_its_li
             .ok());
 }
 
-TEST(Pipelines, a_continuation_without_a_stage_that_follows_is_refused_with_its_line) {
+TEST(Pipelines, a_continuation_without_a_following_stage_is_refused_with_its_line) {
     const auto set =
         with_project("mine.yaml", mine("  continuation: {prompt: More, next_pipeline: mine}\n  stages:\n    - name: intake\n"));
     EXPECT_EQ(set.error().code, "AF-PIPE-021");
@@ -728,7 +728,7 @@ TEST(PipelineOverlay, a_removed_stage_has_the_change_as_its_origin) {
     EXPECT_THAT(removed.where, testing::HasSubstr("design.yaml:5:"));
 }
 
-TEST(PipelineOverlay, an_error_is_placed_in_the_file_that_says_it) {
+TEST(PipelineOverlay, an_error_names_the_file_that_caused_it) {
     const auto set = with_project(
         "implement.yaml",
         "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - replace: {name: refactor, skip_if: trivial_chnge}\n");
@@ -736,7 +736,7 @@ TEST(PipelineOverlay, an_error_is_placed_in_the_file_that_says_it) {
     EXPECT_THAT(set.error().where, testing::HasSubstr("implement.yaml:5:"));
 }
 
-TEST(PipelineOverlay, a_change_that_leaves_a_stage_without_what_it_builds_on_is_refused) {
+TEST(PipelineOverlay, a_change_that_leaves_a_stage_without_a_prerequisite_is_refused) {
     const auto without_exit =
         with_project("design.yaml", "pipeline:\n  name: design\n  extends: agentforge:design\n  changes:\n    - remove: spec\n");
     EXPECT_EQ(without_exit.error().code, "AF-PIPE-006");
@@ -752,7 +752,7 @@ TEST(PipelineOverlay, a_change_that_leaves_a_stage_without_what_it_builds_on_is_
     EXPECT_THAT(early.error().where, testing::HasSubstr("implement.yaml:5:"));
 }
 
-TEST(PipelineOverlay, a_change_that_takes_out_what_a_shipped_stage_builds_on_is_refused_at_the_change) {
+TEST(PipelineOverlay, removing_a_prerequisite_of_a_shipped_stage_is_refused_at_the_change) {
     const auto set = with_project(
         "implement.yaml",
         "pipeline:\n  name: implement\n  extends: agentforge:implement\n  changes:\n    - remove: clarify\n    - remove: spec\n");

@@ -11,7 +11,7 @@
 namespace agentforge::kernel {
 namespace {
 
-TEST(PrecompiledDefinitions, say_what_reading_their_texts_says) {
+TEST(PrecompiledDefinitions, equal_the_parsed_files) {
     for (const PrecompiledYaml& known : precompiled_definitions()) {
         use_precompiled_yaml({});
         const auto read = parse_yaml(known.text, "f.yaml");
@@ -26,7 +26,7 @@ TEST(PrecompiledDefinitions, say_what_reading_their_texts_says) {
     }
 }
 
-TEST(PrecompiledDefinitions, are_all_the_files_of_config) {
+TEST(PrecompiledDefinitions, include_every_file_of_config) {
     std::set<std::string> known;
     for (const PrecompiledYaml& document : precompiled_definitions()) { known.emplace(document.text); }
     std::size_t files = 0;

@@ -38,7 +38,7 @@ TEST(ProductPaths, a_program_alone_is_told_what_to_do) {
     EXPECT_EQ(ProductPaths::find_for("", folder.path() + "/agentforge").error().code, "AF-CONF-023");
 }
 
-TEST(ProductPaths, a_broken_note_of_the_build_tree_is_named) {
+TEST(ProductPaths, a_corrupt_build_tree_marker_is_named) {
     const Folder folder;
     folder.write("agentforge-build.json", "{}");
     EXPECT_EQ(ProductPaths::find_for("", folder.path() + "/bin/agentforge").error().code, "AF-CONF-024");

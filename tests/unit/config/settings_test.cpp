@@ -22,20 +22,20 @@ Result<Settings> project(const std::string& text) {
 
 }  // namespace
 
-TEST(Settings, defaults_stand_without_any_file) {
+TEST(Settings, defaults_apply_without_any_file) {
     const auto settings = load({});
     EXPECT_EQ(settings.integer("llm.timeout_seconds"), 300);
     EXPECT_EQ(settings.text("pipeline.default"), "implement");
     EXPECT_EQ(settings.origin("llm.timeout_seconds")->layer, "built-in");
 }
 
-TEST(Settings, files_that_are_missing_are_empty) {
+TEST(Settings, missing_files_count_as_empty) {
     Settings::Sources sources;
     sources.user_file = "/nowhere/config.yaml";
     EXPECT_EQ(load(sources).text("llm.model"), "");
 }
 
-TEST(Settings, something_else_in_place_of_their_folder_is_refused) {
+TEST(Settings, a_file_in_place_of_their_folder_is_refused) {
     const Folder folder;
     Settings::Sources sources;
     sources.project_file = folder.write("config", "") + "/settings.yaml";
@@ -44,7 +44,7 @@ TEST(Settings, something_else_in_place_of_their_folder_is_refused) {
     EXPECT_TRUE(Settings::load(shipped_config, sources).ok());
 }
 
-TEST(Settings, each_layer_is_laid_over_the_one_before) {
+TEST(Settings, each_layer_overrides_the_one_before) {
     const Folder folder;
     Settings::Sources sources;
     sources.user_file = folder.write("user.yaml", "llm: {model: user, backend: user}\nescalation: {handlers: [console]}\n");
@@ -58,7 +58,7 @@ TEST(Settings, each_layer_is_laid_over_the_one_before) {
     EXPECT_EQ(load(sources).text("llm.backend"), "user");
 }
 
-TEST(Settings, a_section_is_merged_over_the_layers) {
+TEST(Settings, a_section_is_merged_across_layers) {
     const Folder folder;
     Settings::Sources sources;
     sources.user_file = folder.write("user.yaml", "llm: {settings: {temperature: 0, headers: {a: '1'}}}\n");
@@ -67,7 +67,7 @@ TEST(Settings, a_section_is_merged_over_the_layers) {
               parse_json(R"({"temperature": 0, "headers": {"a": "1", "b": "2"}})", "t")->as_object());
 }
 
-TEST(Settings, a_value_over_a_map_takes_its_place) {
+TEST(Settings, a_value_replaces_a_map) {
     const Folder folder;
     Settings::Sources sources;
     sources.user_file = folder.write("user.yaml", "llm: {settings: {x: {a: 1}, y: 2}}\n");
@@ -94,7 +94,7 @@ TEST(Settings, an_unknown_section_names_the_nearest) {
     EXPECT_EQ(project("lmm: {model: x}\n").error().remedy, "Did you mean llm?");
 }
 
-TEST(Settings, a_dotted_key_in_a_file_is_told_how_to_nest) {
+TEST(Settings, a_dotted_key_in_a_file_is_refused_with_the_nested_form) {
     EXPECT_EQ(project("llm.model: x\n").error().message, "\"llm.model\" is not a setting");
     EXPECT_EQ(project("llm.model: x\n").error().remedy, "Write it nested, one map for each part between the dots.");
 }
@@ -140,13 +140,13 @@ TEST(Settings, the_environment_reads_numbers) {
     EXPECT_EQ(load(sources).integer("llm.timeout_seconds"), 7);
 }
 
-TEST(Settings, text_from_the_environment_is_not_taken_for_yaml) {
+TEST(Settings, text_from_the_environment_is_not_parsed_as_yaml) {
     Settings::Sources sources;
     sources.environment["AGENTFORGE_LLM_MODEL"] = "42: {x}";
     EXPECT_EQ(load(sources).text("llm.model"), "42: {x}");
 }
 
-TEST(Settings, what_is_not_utf8_is_refused_wherever_it_comes_from) {
+TEST(Settings, invalid_utf8_is_refused_from_every_source) {
     for (const char* key : {"llm.model", "llm.transcript", "llm.command", "plugins.disable", "llm.timeout_seconds"}) {
         Settings::Sources sources;
         sources.flags.emplace_back(key, "tr\xff.yaml");
@@ -167,7 +167,7 @@ TEST(Settings, a_wrong_variable_is_named) {
     EXPECT_EQ(Settings::load(shipped_config, sources).error().where, "environment AGENTFORGE_LLM_TIMEOUT_SECONDS");
 }
 
-TEST(Settings, variables_that_mean_nothing_are_named) {
+TEST(Settings, variables_without_effect_are_named) {
     Settings::Sources sources;
     sources.environment = {{"AGENTFORGE_LLM_MODLE", "x"},
                            {"AGENTFORGE_HOME", "/x"},
@@ -199,7 +199,7 @@ TEST(Settings, the_origin_names_layer_and_place) {
     EXPECT_THAT(settings->origin("llm.model")->where, testing::HasSubstr("settings.yaml:2:"));
 }
 
-TEST(Settings, what_is_unset_has_no_origin) { EXPECT_FALSE(load({}).origin("llm.model").has_value()); }
+TEST(Settings, an_unset_key_has_no_origin) { EXPECT_FALSE(load({}).origin("llm.model").has_value()); }
 
 TEST(Settings, all_holds_every_value_in_force) {
     const auto all = project("plugins: {paths: [a, b]}\n")->all();
@@ -215,7 +215,7 @@ TEST(Settings, a_role_without_a_name_is_refused) {
     EXPECT_EQ(project("agents: {'': {llm: {model: x}}}\n").error().code, "AF-CONF-020");
 }
 
-TEST(Settings, a_dollar_sign_is_no_variable) {
+TEST(Settings, a_dollar_sign_is_not_expanded) {
     EXPECT_EQ(project("llm: {model: '${user.home}'}\n")->text("llm.model"), "${user.home}");
 }
 
@@ -243,7 +243,7 @@ TEST(GuardedSettings, of_the_user_and_of_flags_are_not_guarded) {
     EXPECT_EQ(settings.list("gates.readable"), std::vector<std::string>{"/data"});
 }
 
-TEST(GuardedSettings, of_a_project_that_is_not_trusted_give_way_to_those_of_the_user) {
+TEST(GuardedSettings, of_an_untrusted_project_yield_to_those_of_the_user) {
     const Folder folder;
     Settings::Sources sources;
     sources.user_file = folder.write("config.yaml", "llm: {command: mine}\n");
@@ -271,7 +271,7 @@ TEST(GuardedSettings, are_those_that_name_a_program_a_plugin_or_a_file) {
     }
 }
 
-TEST(SettingsOfAProject, never_loosen_what_the_user_says_without_trust) {
+TEST(SettingsOfAProject, never_loosen_the_users_settings_without_trust) {
     const Folder folder;
     Settings::Sources sources;
     sources.user_file = folder.write(
@@ -370,7 +370,7 @@ std::string alone(const SettingKey& key, const std::string& value) {
 
 }  // namespace
 
-TEST(SettingsOfAProject, are_used_as_far_as_the_schema_says_of_each_key) {
+TEST(SettingsOfAProject, are_used_as_far_as_the_schema_allows_each_key) {
     const SettingsSchema schema = SettingsSchema::load(shipped_config + "/settings_schema.yaml").value();
     for (const SettingKey& key : schema.keys()) {
         SCOPED_TRACE(key.name);
@@ -439,7 +439,7 @@ TEST(SettingsOfAProject, that_guard_the_user_are_never_free) {
     }
 }
 
-TEST(SettingsOfAProject, are_held_against_the_default_where_the_user_says_nothing) {
+TEST(SettingsOfAProject, are_compared_with_the_default_if_the_user_sets_nothing) {
     const Folder folder;
     Settings::Sources sources;
     sources.project_file =
@@ -453,7 +453,7 @@ TEST(SettingsOfAProject, are_held_against_the_default_where_the_user_says_nothin
     EXPECT_EQ(settings.guarded()[0].holds, json::value(512));
 }
 
-TEST(SettingsOfAProject, limit_what_nothing_limits_without_trust) {
+TEST(SettingsOfAProject, may_add_a_limit_without_trust) {
     const Folder folder;
     Settings::Sources sources;
     sources.project_file = folder.write("settings.yaml", "limits: {max_tokens: 5000}\n");
@@ -461,7 +461,7 @@ TEST(SettingsOfAProject, limit_what_nothing_limits_without_trust) {
     EXPECT_EQ(load(sources).integer("limits.max_tokens"), 5000);
 }
 
-TEST(Settings, a_value_in_a_free_map_has_its_own_place) {
+TEST(Settings, a_value_in_a_free_map_has_its_own_origin) {
     EXPECT_THAT(project("plugins:\n  settings:\n    org.example.a:\n      deep: {x: 1}\n")
                     ->origin("plugins.settings.org%2Eexample%2Ea.deep.x")
                     ->where,

@@ -18,7 +18,7 @@ std::string reason(std::string_view text, const std::vector<std::string>& holdin
 
 }  // namespace
 
-TEST(SkipCondition, the_first_of_several_words_that_holds_is_the_reason) { EXPECT_EQ(reason("a OR b OR c", {"c", "b"}), "b"); }
+TEST(SkipCondition, the_first_true_word_is_the_reason) { EXPECT_EQ(reason("a OR b OR c", {"c", "b"}), "b"); }
 
 TEST(SkipCondition, and_binds_closer_than_or_and_not_closest) {
     EXPECT_EQ(reason("a OR b AND NOT c", {"b"}), "b AND NOT c");
@@ -34,12 +34,12 @@ TEST(SkipCondition, parentheses_group) {
 
 TEST(SkipCondition, operators_may_be_lower_case) { EXPECT_EQ(reason("a and not b", {"a"}), "a and not b"); }
 
-TEST(SkipCondition, nothing_and_never_hold_never) {
+TEST(SkipCondition, an_empty_condition_and_never_are_false) {
     EXPECT_EQ(reason("", {}), "");
     EXPECT_EQ(reason("never", {"never"}), "");
 }
 
-TEST(SkipCondition, what_cannot_be_read_is_refused) {
+TEST(SkipCondition, a_malformed_condition_is_refused) {
     for (const char* text : {"a OR", "OR a", "a b", "(a", "a)", "NOT", "a AND AND b", "()"}) {
         EXPECT_EQ(reason(text, {}), "AF-PIPE-005") << text;
     }

@@ -64,7 +64,7 @@ TEST(Verdict, names_every_unknown_field) {
     EXPECT_EQ(shipped().get("specification")->validate(artifact, {}).violations.size(), 2U);
 }
 
-TEST(Verdict, says_what_a_value_is_and_what_it_must_be) {
+TEST(Verdict, names_the_actual_and_the_required_type) {
     auto artifact = specification();
     artifact["title"] = 7;
     EXPECT_EQ(all(shipped().get("specification")->validate(artifact, {})), "title is an integer; it must be a string\n");
@@ -110,7 +110,7 @@ TEST(Verdict, bounds_the_length_of_a_message) {
     }
 }
 
-TEST(HostileArtifact, a_long_text_for_a_pattern_is_checked_without_recursion) {
+TEST(HostileArtifact, a_long_text_is_matched_without_recursion) {
     auto artifact = specification();
     artifact["requirements"].as_array()[0].as_object()["id"] = std::string(4'000'000, 'R');
     EXPECT_FALSE(shipped().get("specification")->validate(artifact, {}).valid());
@@ -149,31 +149,31 @@ TEST(HostileArtifact, names_with_slashes_and_brackets_are_followed) {
     EXPECT_EQ(verdict.violations[0].path, "/file_notes/a~1b]~0[c");
 }
 
-TEST(Measured, facts_overwrite_what_the_model_said) {
+TEST(Measured, facts_overwrite_the_models_claims) {
     json::object artifact{{"verification", json::object{{"all_tests_fail", true}}}};
     shipped().get("test_suite")->fill_measured(artifact, json::object{{"all_tests_fail", false}});
     EXPECT_EQ(artifact.at("verification").at("all_tests_fail"), json::value(false));
 }
 
-TEST(Measured, a_missing_fact_leaves_nothing_of_what_the_model_said) {
+TEST(Measured, a_missing_fact_removes_the_models_claim) {
     json::object artifact{{"verification", json::object{{"all_tests_fail", true}}}, {"suite_id", "mine"}};
     shipped().get("test_suite")->fill_measured(artifact, {});
     EXPECT_TRUE(artifact.empty()) << json::serialize(artifact);
 }
 
-TEST(Measured, a_fact_replaces_a_value_of_another_shape_around_it) {
+TEST(Measured, a_fact_replaces_a_parent_of_another_type) {
     json::object artifact{{"verification", "all good"}};
     shipped().get("test_suite")->fill_measured(artifact, json::object{{"all_tests_fail", true}});
     EXPECT_EQ(artifact.at("verification"), json::value(json::object{{"all_tests_fail", true}}));
 }
 
-TEST(Measured, siblings_that_are_asked_for_stay) {
+TEST(Measured, siblings_that_the_model_provides_are_kept) {
     json::object artifact{{"summary", "s"}, {"implementation_id", "x"}};
     shipped().get("implementation")->fill_measured(artifact, json::object{{"implementation_id", "I-1"}});
     EXPECT_EQ(artifact, (json::object{{"summary", "s"}, {"implementation_id", "I-1"}}));
 }
 
-TEST(Answer, is_not_asked_for_measured_fields) {
+TEST(Answer, needs_no_measured_fields) {
     const Artifacts artifacts{{"spec", specification()}};
     RuleContext context;
     context.artifacts = &artifacts;
@@ -182,12 +182,12 @@ TEST(Answer, is_not_asked_for_measured_fields) {
     EXPECT_EQ(all(shipped().get("test_suite")->validate_answer(answer, context)), "");
 }
 
-TEST(Answer, what_a_model_says_of_measured_fields_is_passed_over) {
+TEST(Answer, ignores_measured_fields_that_the_model_sets) {
     const auto answer = object(R"({"summary": "s", "verification": {"all_tests_pass": false, "more": 1}, "files_created": 3})");
     EXPECT_EQ(all(shipped().get("implementation")->validate_answer(answer, {})), "");
 }
 
-TEST(Answer, is_checked_by_the_rules_that_need_no_measured_fact) {
+TEST(Answer, is_checked_by_rules_that_need_no_measured_fact) {
     auto answer = specification();
     answer["files_to_create"] = json::array{"/etc/passwd"};
     EXPECT_EQ(all(shipped().get("specification")->validate_answer(answer, {})),

@@ -43,7 +43,7 @@ TEST(Conditions, a_change_is_small_up_to_two_files_and_ten_lines) {
     EXPECT_TRUE(words(conditions, {}).empty()) << "what was not measured is not small";
 }
 
-TEST(Conditions, another_artifact_may_have_to_say_so) {
+TEST(Conditions, may_depend_on_another_artifact) {
     const std::string conditions = "  trivial: [{contract: intake_record, field: initial_complexity, is: trivial}]\n";
     EXPECT_EQ(words(conditions, {}, {{"intake_record", {{"initial_complexity", "trivial"}}}}).size(), 1U);
     EXPECT_TRUE(words(conditions, {}, {{"intake_record", {{"initial_complexity", "large"}}}}).empty());
@@ -56,7 +56,7 @@ TEST(Conditions, all_checks_of_a_word_must_hold) {
     EXPECT_EQ(words(conditions, {}, {{"a", {{"f", "x"}}}}).size(), 1U);
 }
 
-TEST(Conditions, what_is_no_check_is_named_with_its_line) {
+TEST(Conditions, an_unknown_check_is_named_with_its_line) {
     for (const char* wrong : {"  w: [{emptied: list}]\n", "  w: [{small_change: false}]\n", "  w: [{contract: a, field: f}]\n",
                               "  w: [{empty: list, is: x}]\n", "  w: []\n", "  w: {empty: list}\n"}) {
         const auto contract = contract_with(wrong);
@@ -66,7 +66,7 @@ TEST(Conditions, what_is_no_check_is_named_with_its_line) {
     }
 }
 
-TEST(Conditions, a_word_for_what_comes_from_outside_is_one_that_skip_if_can_name) {
+TEST(Conditions, words_for_external_artifacts_must_be_valid_in_skip_if) {
     const auto with = [](const std::string& words) {
         const std::string text = "contract: c\nversion: \"1.0\"\ndescription: d\nschema:\n  list: {type: string}\nprovided_as: ";
         return compile_contract(parse_yaml(text + words + "\n", "c.yaml").value());

@@ -37,7 +37,7 @@ std::string faults_under(const char* contract, const json::object& artifact) {
 
 }  // namespace
 
-TEST(ExtendingContract, has_the_fields_and_rules_of_the_other) {
+TEST(ExtendingContract, inherits_fields_and_rules) {
     const auto set = set_of_files({extended_text, extending_text});
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     const auto contract = set->get("more");
@@ -48,14 +48,14 @@ TEST(ExtendingContract, has_the_fields_and_rules_of_the_other) {
     EXPECT_THAT(contract->rules(), testing::ElementsAre("no circular dependencies", "requirement ids are unique"));
 }
 
-TEST(ExtendingContract, of_one_that_is_not_there_is_refused) {
+TEST(ExtendingContract, of_an_unknown_contract_is_refused) {
     const auto set = set_of_files({extending_text});
     ASSERT_FALSE(set.ok());
     EXPECT_EQ(set.error().code, "AF-CONT-014");
     EXPECT_THAT(set.error().where, HasSubstr("1.yaml:3"));
 }
 
-TEST(ExtendingContract, of_no_name_is_refused) {
+TEST(ExtendingContract, without_a_base_name_is_refused) {
     const auto set = set_of_files(
         {extended_text,
          "contract: more\nversion: \"1.0\"\nextends: [base]\ndescription: More\nschema:\n  three: {type: string}\n"});
@@ -95,7 +95,7 @@ TEST(Plan, each_tested_requirement_belongs_to_a_step) {
         HasSubstr("which no step names"));
 }
 
-TEST(ReviewDecision, that_approves_a_grave_issue_is_refused) {
+TEST(ReviewDecision, that_approves_a_severe_issue_is_refused) {
     EXPECT_THAT(
         faults_under(
             "review_decision",
@@ -104,7 +104,7 @@ TEST(ReviewDecision, that_approves_a_grave_issue_is_refused) {
         HasSubstr("the decision is approve"));
 }
 
-TEST(ReviewDecision, that_sends_back_says_why) {
+TEST(ReviewDecision, that_sends_work_back_needs_a_reason) {
     EXPECT_THAT(faults_under("review_decision", object(R"({"decision": "revise", "summary": "s", "issues": []})")),
                 HasSubstr("nobody would know what to change"));
 }

@@ -34,7 +34,7 @@ std::string filled_in(std::string form) {
 
 }  // namespace
 
-TEST(ContractForm, each_one_filled_in_satisfies_its_contract) {
+TEST(ContractForm, satisfies_its_contract_once_filled_in) {
     for (const char* name : {"specification", "intake_record", "analysis", "clarification", "test_suite", "implementation",
                              "security_review", "delivery_report", "violation_fix"}) {
         const Contract contract = shipped_contract(name);
@@ -50,7 +50,7 @@ TEST(ContractForm, each_one_filled_in_satisfies_its_contract) {
     }
 }
 
-TEST(ContractForm, as_it_is_printed_names_what_is_to_be_filled_in) {
+TEST(ContractForm, marks_the_fields_to_fill_in) {
     const Contract contract = shipped_contract("specification");
     const auto document = parse_yaml(contract_form(contract), "form");
     ASSERT_TRUE(document.ok()) << document.error().to_string();
@@ -61,11 +61,11 @@ TEST(ContractForm, as_it_is_printed_names_what_is_to_be_filled_in) {
     EXPECT_THAT(paths, testing::IsSupersetOf({"/title", "/description", "/requirements/0/description"}));
 }
 
-TEST(ContractForm, leaves_out_what_the_kernel_measures) {
+TEST(ContractForm, omits_fields_that_the_kernel_measures) {
     EXPECT_THAT(contract_form(shipped_contract("specification")), testing::Not(testing::HasSubstr("spec_id")));
 }
 
-TEST(ContractDefaults, stand_where_nothing_was_said) {
+TEST(ContractDefaults, fill_missing_fields) {
     const json::object artifact{
         {"requirements",
          json::array{json::object{{"id", "REQ-001"}}, json::object{{"id", "REQ-002"}, {"verification_method", "inspection"}}}}};

@@ -20,7 +20,7 @@ TEST(ContractLanguage, compiles_to_json_schema) {
     EXPECT_EQ(compiled.schema().at("required"), json::value(json::array{"ids"}));
 }
 
-TEST(ContractLanguage, refuses_unknown_fields_unless_told_otherwise) {
+TEST(ContractLanguage, refuses_unknown_fields_by_default) {
     EXPECT_EQ(contract(head + "  a: {type: string}\n").schema().at("additionalProperties"), json::value(false));
 }
 
@@ -29,7 +29,7 @@ TEST(ContractLanguage, a_contract_may_allow_unknown_fields) {
         contract("additionalProperties: true\n" + head + "  a: {type: string}\n").validate(object(R"({"b": 1})"), {}).valid());
 }
 
-TEST(ContractLanguage, an_object_without_properties_is_free) {
+TEST(ContractLanguage, an_object_without_properties_takes_any_field) {
     EXPECT_TRUE(contract(head + "  a: {type: object}\n").validate(object(R"({"a": {"any": 1}})"), {}).valid());
 }
 
@@ -72,7 +72,7 @@ TEST(ContractLanguage, unknown_rule_names_the_nearest) {
     EXPECT_EQ(error.where, "c.yaml:7:5");
 }
 
-TEST(ContractLanguage, a_pattern_that_is_none_is_refused) {
+TEST(ContractLanguage, an_invalid_pattern_is_refused) {
     EXPECT_EQ(refused(head + "  a: {type: string, pattern: '('}\n").code, "AF-CONT-006");
 }
 
@@ -125,13 +125,13 @@ TEST(ContractLanguage, numbers_are_bounded) {
               "a is 2; it must be at most 1\n");
 }
 
-TEST(ContractLanguage, a_field_called_like_a_keyword_is_a_field) {
+TEST(ContractLanguage, a_field_may_have_the_name_of_a_keyword) {
     EXPECT_EQ(all(contract(head + "  o: {type: object, properties: {pattern: {type: string, required: true}}}\n")
                       .validate(object(R"({"o": {}})"), {})),
               "o.pattern is missing\n");
 }
 
-TEST(ContractLanguage, an_object_of_measured_fields_only_is_not_asked_for) {
+TEST(ContractLanguage, an_object_of_measured_fields_only_is_not_requested) {
     const auto compiled = contract(
         head +
         "  s: {type: string}\n  v: {type: object, required: true, properties: {f: {type: boolean, required: true, measured: fact}}}\n");
@@ -139,7 +139,7 @@ TEST(ContractLanguage, an_object_of_measured_fields_only_is_not_asked_for) {
     EXPECT_FALSE(compiled.model_schema().contains("required"));
 }
 
-TEST(ContractLanguage, measured_names_pointer_and_fact) {
+TEST(ContractLanguage, lists_measured_pointers_and_facts) {
     const auto compiled = contract(head + "  v: {type: object, properties: {f: {type: boolean, measured: fact}}}\n");
     EXPECT_EQ(compiled.measured(), (std::map<std::string, std::string, std::less<>>{{"/v/f", "fact"}}));
 }
@@ -160,7 +160,7 @@ TEST(ContractSet, two_definitions_in_one_folder_are_refused) {
     EXPECT_EQ(ContractSet::load({folder.path().string()}).error().code, "AF-CONT-010");
 }
 
-TEST(ContractSet, a_yml_file_is_not_overlooked) {
+TEST(ContractSet, reads_yml_files_too) {
     const TemporaryDirectory folder("contracts");
     std::ofstream(folder.path() / "a.yml") << head << "  a: {type: string}\n";
     EXPECT_EQ(ContractSet::load({folder.path().string()}).error().code, "AF-CONF-030");

@@ -44,7 +44,7 @@ TEST(Rules, requirement_without_criterion_is_named) {
         "requirements[0] (REQ-001) has no acceptance criterion\n");
 }
 
-TEST(Rules, paths_are_checked_wherever_they_stand) {
+TEST(Rules, paths_are_checked_in_every_field) {
     const auto artifact = object(
         R"({"files_to_modify": ["/a"], "test_files": [{"path": "../b"}], "interfaces": [{"file": "/c"}], "files_created": [{"path": "d/../e"}],
         "affected_files": ["a//b"], "file_notes": {"/n": "x"}, "improvements": [{"files": ["/i"]}], "components": [{"path": "/z"}]})");
@@ -58,17 +58,17 @@ TEST(Rules, a_component_may_be_a_folder) {
     EXPECT_EQ(broken("all file paths are valid relative paths", object(R"({"components": [{"path": "src/auth/"}]})")), "");
 }
 
-TEST(Rules, a_circle_of_components_is_shown) {
+TEST(Rules, a_cycle_of_components_is_shown) {
     EXPECT_EQ(broken("no circular dependencies",
                      object(R"({"components": [{"name": "a", "depends_on": ["b"]}, {"name": "b", "depends_on": ["c", "a"]}]})")),
               "components depend on each other in a cycle: a → b → a\n");
 }
 
-TEST(Rules, a_component_that_depends_on_itself_is_a_circle) {
+TEST(Rules, a_component_that_depends_on_itself_is_a_cycle) {
     EXPECT_NE(broken("no circular dependencies", object(R"({"components": [{"name": "a", "depends_on": ["a"]}]})")), "");
 }
 
-TEST(Rules, two_ways_to_one_component_are_no_circle) {
+TEST(Rules, two_paths_to_one_component_are_not_a_cycle) {
     EXPECT_EQ(
         broken(
             "no circular dependencies",
@@ -102,7 +102,7 @@ TEST(Rules, a_requirement_without_test_is_named) {
               "requirement REQ-001 has no test\n");
 }
 
-TEST(Rules, without_a_specification_coverage_is_not_given) {
+TEST(Rules, coverage_fails_without_a_specification) {
     EXPECT_EQ(broken("every requirement in spec has at least one test", test_suite()),
               "there is no specification to compare the tests with\n");
 }
@@ -112,14 +112,14 @@ TEST(Rules, the_specification_is_found_by_its_contents) {
     EXPECT_EQ(broken("every requirement in spec has at least one test", test_suite(), with(artifacts)), "");
 }
 
-TEST(Rules, a_requirement_that_is_inspected_needs_no_test) {
+TEST(Rules, a_requirement_verified_by_inspection_needs_no_test) {
     auto spec = specification();
     spec["requirements"].as_array()[0].as_object()["verification_method"] = "inspection";
     const Artifacts artifacts{{"spec", spec}};
     EXPECT_EQ(broken("every requirement in spec has at least one test", object(R"({"test_files": []})"), with(artifacts)), "");
 }
 
-TEST(Rules, a_guard_is_no_new_test) {
+TEST(Rules, a_guard_is_not_a_new_test) {
     auto suite = test_suite();
     suite["test_files"].as_array()[0].as_object()["tests"].as_array()[0].as_object()["kind"] = "guard";
     const Artifacts artifacts{{"spec", specification()}};
@@ -142,7 +142,7 @@ TEST(Rules, a_test_for_no_requirement_is_named) {
               "test_files[0].tests[0].requirement_ref is \"REQ-009\", which is not a requirement of the specification\n");
 }
 
-TEST(Rules, a_fact_that_was_not_measured_is_not_true) {
+TEST(Rules, an_unmeasured_fact_is_not_true) {
     EXPECT_EQ(broken("all tests currently fail (verified by execution)", {}), "verification.all_tests_fail was not measured\n");
 }
 
@@ -152,7 +152,7 @@ TEST(Rules, a_suite_of_guards_needs_no_failing_test) {
               "");
 }
 
-TEST(Rules, a_test_of_the_suite_that_does_not_pass_is_named) {
+TEST(Rules, a_failing_test_of_the_suite_is_named) {
     const Artifacts artifacts{{"red", test_suite()}};
     auto done = implementation();
     done["passing_tests"] = json::array();

@@ -90,7 +90,7 @@ TEST(ShippedContracts, measure_only_the_agreed_facts) {
     }
 }
 
-TEST(ShippedContracts, a_model_schema_asks_for_nothing_measured) {
+TEST(ShippedContracts, model_schemas_request_no_measured_fields) {
     for (const auto& name : shipped().names()) {
         const auto contract = shipped().get(name);
         for (const auto& [pointer, fact] : contract->measured()) {

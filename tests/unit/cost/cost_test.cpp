@@ -63,13 +63,13 @@ TEST_F(Prices, every_kind_of_token_has_its_price) {
     EXPECT_EQ(prices->find("m")->of(counts), 9'000U + 1'800U + 3'750U + 4'500U + 4'000U);
 }
 
-TEST_F(Prices, what_is_left_out_costs_what_input_and_output_cost) {
+TEST_F(Prices, omitted_kinds_cost_as_much_as_input_and_output) {
     const auto prices = PriceTable::load(file(table("    m: {input: 3, output: 15}\n")));
     ASSERT_TRUE(prices.ok());
     EXPECT_EQ(*prices->find("m"), (ModelPrice{3'000'000, 3'000'000, 3'000'000, 15'000'000, 15'000'000}));
 }
 
-TEST_F(Prices, a_part_of_a_micro_dollar_counts_as_one) {
+TEST_F(Prices, a_fraction_of_a_micro_dollar_is_rounded_up) {
     const auto prices = PriceTable::load(file(table("    m: {input: 0.05, output: 0.4}\n")));
     ASSERT_TRUE(prices.ok());
     EXPECT_EQ(prices->find("m")->of({.input = 1}), 1U);
@@ -83,12 +83,12 @@ TEST_F(Prices, more_cached_tokens_than_there_were_cost_no_more_than_all) {
     EXPECT_EQ(price.of({.input = 10, .cached_input = 99, .cache_write = 99, .output = 1, .reasoning = 99}), 10U + 4U);
 }
 
-TEST_F(Prices, figures_beyond_reason_do_not_overflow) {
+TEST_F(Prices, huge_figures_do_not_overflow) {
     const ModelPrice price{100'000'000'000, 1, 1, 100'000'000'000, 1};
     EXPECT_EQ(price.of({.input = ~0ULL, .output = ~0ULL}), 2 * 100'000'000'000'000ULL);
 }
 
-TEST_F(Prices, the_most_that_a_call_may_cost_takes_the_dearest_kind_of_each_side) {
+TEST_F(Prices, the_maximum_cost_of_a_call_uses_the_highest_price_of_each_side) {
     const ModelPrice price{3'000'000, 300'000, 3'750'000, 15'000'000, 20'000'000};
     EXPECT_EQ(price.max_cost(1'000, 100), 3'750U + 2'000U);
 }
@@ -111,7 +111,7 @@ TEST_F(Prices, a_longer_name_is_another_model) {
     }
 }
 
-TEST_F(Prices, a_table_that_is_not_there_is_an_error_at_the_setting_that_names_it) {
+TEST_F(Prices, a_missing_table_is_an_error_that_names_the_setting) {
     const auto prices = PriceTable::load(file(table("    a: {input: 1, output: 1}\n")), (folder.path() / "none.yaml").string(),
                                          "settings.yaml:2:3");
     ASSERT_FALSE(prices.ok());
@@ -120,7 +120,7 @@ TEST_F(Prices, a_table_that_is_not_there_is_an_error_at_the_setting_that_names_i
     EXPECT_THAT(prices.error().message, HasSubstr("none.yaml"));
 }
 
-TEST_F(Prices, a_table_of_ones_own_replaces_model_by_model) {
+TEST_F(Prices, a_users_table_overrides_model_by_model) {
     const auto prices = PriceTable::load(
         file(table("    a: {input: 1, output: 1}\n    b: {input: 1, output: 1}\n")),
         file("prices: {as_of: \"2026-11-01\", models: {b: {input: 9, output: 9}, \"qwen3:8b\": {input: 0, output: 0}}}\n",
@@ -210,7 +210,7 @@ TEST(LedgerTest, sums_by_stage_agent_and_model) {
     EXPECT_EQ(ledger.of_stage("spec").largest_input, 100U);
 }
 
-TEST(LedgerTest, is_read_back_to_the_same) {
+TEST(LedgerTest, reads_back_the_same) {
     Ledger ledger;
     records::CallUsage known = call("m", 1, 2, 3);
     known.cached_input_tokens = 1;
@@ -235,7 +235,7 @@ TEST(LedgerTest, tokens_read_from_a_cache_count_a_tenth_and_tokens_written_into_
     EXPECT_EQ(ledger.total().input_token_equivalents(), 4'240U);
 }
 
-TEST(LedgerTest, a_cost_of_nothing_is_not_an_unknown_one) {
+TEST(LedgerTest, a_zero_cost_is_not_an_unknown_cost) {
     Ledger free;
     free.add("a", "b", call("local", 10, 10, 0));
     EXPECT_EQ(cost_in_words(free.total(), free.unpriced_models()), "$0.00");
@@ -244,7 +244,7 @@ TEST(LedgerTest, a_cost_of_nothing_is_not_an_unknown_one) {
     EXPECT_EQ(cost_in_words(unknown.total(), unknown.unpriced_models()), "unknown (no price for local)");
 }
 
-TEST(LedgerTest, a_cost_that_is_known_in_part_is_a_lower_bound) {
+TEST(LedgerTest, a_partly_known_cost_is_a_lower_bound) {
     Ledger ledger;
     ledger.add("a", "b", call("priced", 10, 10, 310'000));
     ledger.add("a", "b", call("new", 10, 10, std::nullopt));
@@ -253,7 +253,7 @@ TEST(LedgerTest, a_cost_that_is_known_in_part_is_a_lower_bound) {
               "at least $0.3100, unknown for 2 of 3 calls (no price for new, a model that was not named)");
 }
 
-TEST(LedgerTest, a_lost_call_counts_but_says_nothing_of_the_next) {
+TEST(LedgerTest, a_lost_call_counts_but_does_not_predict_the_next) {
     Ledger ledger;
     ledger.add("a", "b", call("m", 5'000, 4'096, 90'000), true);
     EXPECT_EQ(ledger.total().lost, 1U);
@@ -281,14 +281,14 @@ TEST(LimitsTest, are_read_from_the_settings) {
     EXPECT_TRUE(limits->limits_cost());
 }
 
-TEST(LimitsTest, nothing_said_is_no_limit) {
+TEST(LimitsTest, an_unset_limit_is_no_limit) {
     const auto limits = read({});
     ASSERT_TRUE(limits.ok());
     EXPECT_FALSE(limits->any());
     EXPECT_EQ(limits->to_record(), records::LimitsInForce());
 }
 
-TEST(LimitsTest, what_cannot_be_a_limit_is_refused_with_its_place) {
+TEST(LimitsTest, an_invalid_limit_is_refused_with_its_position) {
     for (const json::object& settings :
          {json::object{{"max_cost_usd", 0}}, json::object{{"max_cost_usd", -1}}, json::object{{"max_cost_usd", 0.0000001}},
           json::object{{"max_tokens", 0}}, json::object{{"max_steps", -3}}, json::object{{"max_wall_time", "2 hours"}},
@@ -304,7 +304,7 @@ TEST(LimitsTest, what_cannot_be_a_limit_is_refused_with_its_place) {
     EXPECT_EQ(nested.error().where, "settings.yaml: limits.stages.red.max_wall_time");
 }
 
-TEST(LimitsTest, a_time_span_is_read_as_it_is_written) {
+TEST(LimitsTest, a_time_span_reads_back_as_written) {
     for (const char* text : {"45s", "30m", "1h30m", "2d", "1d2h3m4s"}) {
         const auto span = parse_time_span(text);
         ASSERT_TRUE(span.has_value()) << text;
@@ -314,7 +314,7 @@ TEST(LimitsTest, a_time_span_is_read_as_it_is_written) {
     EXPECT_EQ(time_span(250), "250ms");
 }
 
-TEST(LimitsTest, those_given_now_win_over_those_of_before_one_by_one) {
+TEST(LimitsTest, new_limits_override_earlier_ones_one_by_one) {
     TaskLimits now{{.cost_microusd = 5}, {{"a", {.tokens = 7}}}};
     TaskLimits before{{.cost_microusd = 1, .tokens = 2}, {{"a", {.tokens = 3, .steps = 4}}, {"b", {.steps = 5}}}};
     const TaskLimits both = overlaid(now, before);
@@ -348,7 +348,7 @@ TEST(LimitReached, a_call_that_still_fits_is_made) {
     EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {}}, standing(2, 100, 100, 400), &call));
 }
 
-TEST(LimitReached, a_call_that_may_pass_the_limit_is_not_made) {
+TEST(LimitReached, a_call_that_could_exceed_the_limit_is_not_made) {
     const NextCall call = next_call(401);
     const auto error = limit_reached({{.tokens = 1'000}, {}}, standing(2, 100, 100, 400), &call);
     ASSERT_TRUE(error.has_value());
@@ -374,7 +374,7 @@ TEST(LimitReached, without_a_call_only_time_counts) {
     EXPECT_EQ(limit_reached({{.wall_ms = 600}, {}}, where, nullptr)->code, "AF-COST-013");
 }
 
-TEST(LimitReached, a_stage_has_its_share_and_what_those_before_it_left_over) {
+TEST(LimitReached, a_stage_has_its_share_and_the_unused_rest_of_earlier_stages) {
     const NextCall call = next_call(100);
     const TaskLimits limits{{.tokens = 1'000}, {}};
     EXPECT_FALSE(limit_reached(limits, standing(0, 99, 0, 0), &call)) << "10 %";
@@ -388,7 +388,7 @@ TEST(LimitReached, a_stage_has_its_share_and_what_those_before_it_left_over) {
     EXPECT_THAT(error->remedy, HasSubstr("--set limits.stages.b.max_tokens="));
 }
 
-TEST(LimitReached, what_the_message_says_to_raise_it_to_is_enough) {
+TEST(LimitReached, the_limit_that_the_message_suggests_is_enough) {
     const NextCall call = next_call(100);
     const auto value_after = [](const std::string& text, const std::string& key) {
         return std::stoull(text.substr(text.find(key + "=") + key.size() + 1));
@@ -419,7 +419,7 @@ TEST(LimitReached, a_stage_where_the_task_ends_may_use_all_that_is_left) {
     EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {}}, early, &call));
 }
 
-TEST(LimitReached, a_limit_of_the_stages_own_takes_the_place_of_its_share) {
+TEST(LimitReached, a_limit_of_the_stage_replaces_its_share) {
     const NextCall call = next_call(100);
     TaskLimits limits{{.tokens = 1'000}, {{"a", {.tokens = 500}}}};
     EXPECT_FALSE(limit_reached(limits, standing(0, 400, 0, 0), &call));
@@ -441,7 +441,7 @@ TEST(LimitReached, steps_and_time_are_not_shared_out) {
     EXPECT_FALSE(limit_reached({{.steps = 10, .wall_ms = 1'000}, {}}, standing(0, 900, 0, 0), &call));
 }
 
-TEST(LimitReached, a_limit_on_cost_cannot_be_kept_with_an_unknown_price) {
+TEST(LimitReached, a_cost_limit_cannot_be_enforced_with_an_unknown_price) {
     NextCall call = next_call(1);
     call.price_unknown = true;
     const auto error = limit_reached({{.cost_microusd = 1'000'000}, {}}, standing(2, 0, 0, 0), &call);
@@ -451,7 +451,7 @@ TEST(LimitReached, a_limit_on_cost_cannot_be_kept_with_an_unknown_price) {
     EXPECT_FALSE(limit_reached({{.tokens = 1'000'000}, {}}, standing(2, 0, 0, 0), &call)) << "tokens can be counted all the same";
 }
 
-TEST(LimitReached, whatever_calls_use_within_what_was_foreseen_no_limit_is_ever_passed) {
+TEST(LimitReached, no_limit_is_exceeded_if_calls_stay_within_their_estimates) {
     std::mt19937 random(20261122);
     const auto up_to = [&random](std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>(0, most)(random); };
     for (unsigned life = 0; life < 300; ++life) {
@@ -481,7 +481,7 @@ TEST(LimitReached, whatever_calls_use_within_what_was_foreseen_no_limit_is_ever_
     }
 }
 
-TEST(LimitReached, time_left_is_that_of_the_task_or_of_the_stage) {
+TEST(LimitReached, the_time_left_is_the_smaller_of_task_and_stage) {
     EXPECT_FALSE(time_left({}, standing(0, 0, 0, 0)));
     EXPECT_EQ(time_left({{.wall_ms = 1'000}, {}}, standing(2, 100, 100, 400)), std::chrono::milliseconds(400));
     EXPECT_EQ(time_left({{.wall_ms = 1'000}, {{"c", {.wall_ms = 450}}}}, standing(2, 100, 100, 400)),

@@ -27,7 +27,7 @@ TEST_F(Change, StartsATaskWithItsRequestAsInput) {
     EXPECT_EQ(code_of(post("/api/tasks", {{"request", " \n"}})), "400 AF-DASH-013");
 }
 
-TEST_F(Change, ApprovesWhatWasShownAndGoesOn) {
+TEST_F(Change, ApprovesTheShownArtifactAndContinues) {
     const HttpResponse approved = post(task("/approve"), {{"id", approval()}, {"hash", "abcdef0123"}});
     EXPECT_EQ(approved.status, 200);
     EXPECT_EQ(body_of(approved).at("resumed"), true);
@@ -35,7 +35,7 @@ TEST_F(Change, ApprovesWhatWasShownAndGoesOn) {
     EXPECT_EQ(commands_.ran.at(1), (Words{"resume", waiting_.task_id(), "--detach", "--json"}));
 }
 
-TEST_F(Change, DecidesNothingThatIsNotBoundToWhatWasShown) {
+TEST_F(Change, RefusesADecisionWithoutTheHashOfTheShownArtifact) {
     EXPECT_EQ(code_of(post(task("/approve"), {{"id", approval()}})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/approve"), {{"hash", "abcdef"}})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/approve"), {{"id", "APR-task-20260101-other-00000000-spec-1"}, {"hash", "abcdef"}})),
@@ -43,7 +43,7 @@ TEST_F(Change, DecidesNothingThatIsNotBoundToWhatWasShown) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(Change, SaysThatWhatWasShownHasChangedOrSomebodyWasFirst) {
+TEST_F(Change, ReportsAChangedArtifactOrAnEarlierDecision) {
     for (const char* code : {"AF-ESC-035", "AF-ESC-004"}) {
         commands_.answers.emplace_back(
             *error_of_answer({{"error", {{"code", code}, {"message", "m"}, {"where", ""}, {"remedy", "r"}}}}));
@@ -52,7 +52,7 @@ TEST_F(Change, SaysThatWhatWasShownHasChangedOrSomebodyWasFirst) {
     EXPECT_EQ(commands_.ran.size(), 2U);
 }
 
-TEST_F(Change, KeepsAnAnswerWhoseTaskCannotGoOn) {
+TEST_F(Change, KeepsAnAnswerIfTheTaskCannotContinue) {
     commands_.answers.emplace_back(json::object{{"answered", true}});
     commands_.answers.emplace_back(error("AF-LLM-001", ErrorKind::unavailable));
     const json::object object = body_of(post(task("/approve"), {{"id", approval()}, {"hash", "abcdef"}}));
@@ -61,13 +61,13 @@ TEST_F(Change, KeepsAnAnswerWhoseTaskCannotGoOn) {
     EXPECT_EQ(object.at("problem").at("code"), "AF-LLM-001");
 }
 
-TEST_F(Change, LeavesATaskToTheProcessThatHasIt) {
+TEST_F(Change, LeavesATaskToTheProcessThatHoldsIt) {
     commands_.answers.emplace_back(json::object{{"answered", true}});
     commands_.answers.emplace_back(error("AF-TASK-003", ErrorKind::conflict));
     EXPECT_EQ(body_of(post(task("/approve"), {{"id", approval()}, {"hash", "abcdef"}})).at("resumed"), true);
 }
 
-TEST_F(Change, RefusesAndAsksForChanges) {
+TEST_F(Change, RejectsAndRequestsChanges) {
     EXPECT_EQ(post(task("/reject"), {{"id", approval()}, {"hash", "abcdef"}}).status, 200);
     EXPECT_EQ(commands_.ran.at(0), (Words{"reject", "--no-resume", "--json", "--hash=abcdef", "--", approval()}));
     commands_.ran.clear();
@@ -105,7 +105,7 @@ TEST_F(Change, PausesResumesAndAborts) {
     EXPECT_EQ(commands_.ran.at(2), (Words{"abort", waiting_.task_id(), "--json"}));
 }
 
-TEST_F(Change, GoesOnFromAStepAsANewTask) {
+TEST_F(Change, ForksANewTaskFromAStep) {
     const HttpResponse forked = post(task("/fork"), {{"step", 3}, {"feedback", "leave it"}});
     EXPECT_EQ(forked.status, 201);
     EXPECT_EQ(forked.header("Location"), "/api/tasks/task-20260102-new-one-1f2e3d4c");
@@ -114,7 +114,7 @@ TEST_F(Change, GoesOnFromAStepAsANewTask) {
     EXPECT_EQ(commands_.ran.at(1), (Words{"resume", "task-20260102-new-one-1f2e3d4c", "--detach", "--json", "--say=leave it"}));
 }
 
-TEST_F(Change, KeepsANewTaskThatCannotGoOn) {
+TEST_F(Change, KeepsANewTaskThatCannotContinue) {
     commands_.answers.emplace_back(json::object{{"task_id", "task-20260102-new-one-1f2e3d4c"}});
     commands_.answers.emplace_back(error("AF-LLM-001", ErrorKind::unavailable));
     const json::object object = body_of(post(task("/fork"), {{"step", 3}}));
@@ -122,14 +122,14 @@ TEST_F(Change, KeepsANewTaskThatCannotGoOn) {
     EXPECT_EQ(object.at("problem").at("code"), "AF-LLM-001");
 }
 
-TEST_F(Change, ForksFromNoStepThatTheTaskDoesNotHave) {
+TEST_F(Change, RefusesAForkFromAMissingStep) {
     commands_.answers.emplace_back(
         *error_of_answer({{"error", {{"code", "AF-TASK-017"}, {"message", "m"}, {"where", ""}, {"remedy", "r"}}}}));
     EXPECT_EQ(code_of(post(task("/fork"), {{"step", 999}})), "404 AF-TASK-017");
     EXPECT_EQ(commands_.ran.size(), 1U) << "no new task is resumed";
 }
 
-TEST_F(Change, ForksFromANumberOnly) {
+TEST_F(Change, RefusesAForkFromAStepThatIsNotANumber) {
     for (const json::value& step : {json::value("3"), json::value(0), json::value(-1), json::value(1.5), json::value(nullptr)}) {
         EXPECT_EQ(code_of(post(task("/fork"), {{"step", step}})), "400 AF-DASH-013") << step;
     }
@@ -137,7 +137,7 @@ TEST_F(Change, ForksFromANumberOnly) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(Change, PassesNothingUnknownOver) {
+TEST_F(Change, RefusesUnknownFields) {
     EXPECT_EQ(code_of(post(task("/abort"), {{"resaon", "a"}})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/pause"), {{"reason", 7}})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/pause"), {{"after_step", "yes"}})), "400 AF-DASH-013");
@@ -150,7 +150,7 @@ TEST_F(Change, PassesNothingUnknownOver) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(Change, ExtendsOnlyWhatHasStagesToGoOnWith) {
+TEST_F(Change, ExtendsOnlyATaskWithFurtherStages) {
     EXPECT_EQ(code_of(post("/api/tasks/" + ended_.task_id() + "/extend", {})), "409 AF-DASH-062") << "it has delivered";
     EXPECT_EQ(code_of(post(task("/extend"), {{"stage", "red"}, {"id", approval()}, {"hash", "abcdef0123"}})), "409 AF-DASH-062")
         << "it goes on after what it shows";
@@ -168,7 +168,7 @@ protected:
     EscalationStore store_{folder_.path() / "one" / ".agentforge"};
 };
 
-TEST_F(ChangeOfATaskThatWaits, IsNotAResumeThatWouldOnlyWaitAgain) {
+TEST_F(ChangeOfATaskThatWaits, RefusesAResumeThatWouldOnlyWaitAgain) {
     ask();
     const HttpResponse refused = post(task("/resume"), {});
     EXPECT_EQ(code_of(refused), "409 AF-DASH-023");
@@ -177,27 +177,27 @@ TEST_F(ChangeOfATaskThatWaits, IsNotAResumeThatWouldOnlyWaitAgain) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(ChangeOfATaskThatWaits, IsAResumeOnceThereIsAnAnswer) {
+TEST_F(ChangeOfATaskThatWaits, AllowsAResumeOnceThereIsAnAnswer) {
     ask();
     std::ofstream(store_.directory() / (approval() + ".resolution.yaml")) << "approved: true\n";
     EXPECT_EQ(post(task("/resume"), {}).status, 202);
 }
 
-TEST_F(ChangeOfATaskThatWaits, IsAResumeAfterTheDeadlineOfTheAnswer) {
+TEST_F(ChangeOfATaskThatWaits, AllowsAResumeAfterTheDeadlineOfTheAnswer) {
     ask({"2026-01-02T03:04:05.000Z", "abort", ""});
     EXPECT_EQ(post(task("/resume"), {}).status, 202);
 }
 
-TEST_F(ChangeOfATaskThatWaits, IsAResumeThatWritesALostQuestionAgain) { EXPECT_EQ(post(task("/resume"), {}).status, 202); }
+TEST_F(ChangeOfATaskThatWaits, AllowsAResumeThatRewritesALostQuestion) { EXPECT_EQ(post(task("/resume"), {}).status, 202); }
 
-TEST_F(Change, AnAbortAfterAnotherSaysThatItWasNotFirst) {
+TEST_F(Change, ASecondAbortSaysThatItWasNotFirst) {
     commands_.answers.emplace_back(json::object{{"aborted", false}, {"outcome", "already_asked"}});
     EXPECT_EQ(code_of(post(task("/abort"), {})), "409 AF-DASH-024");
     commands_.answers.emplace_back(json::object{{"aborted", true}, {"outcome", "finished"}});
     EXPECT_EQ(code_of(post(task("/abort"), {})), "409 AF-DASH-022");
 }
 
-TEST_F(Change, RefusesAHashThatIsNone) {
+TEST_F(Change, RefusesAMalformedHash) {
     for (const char* hash : {"abcde", "ABCDEF", "no hash", "abcdef\n"}) {
         EXPECT_EQ(code_of(post(task("/approve"), {{"id", approval()}, {"hash", hash}})), "400 AF-DASH-013") << hash;
     }
@@ -205,7 +205,7 @@ TEST_F(Change, RefusesAHashThatIsNone) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(Change, TellsListenersOfARecordThatACommandWrote) {
+TEST_F(Change, NotifiesListenersOfARecordWrittenByACommand) {
     const auto listener = events_.listen("");
     (void)listener->take();
     waiting_.add(records::TaskAborted{"no longer wanted"}, 8);
@@ -215,7 +215,7 @@ TEST_F(Change, TellsListenersOfARecordThatACommandWrote) {
     EXPECT_NE(told[0].data.find("task_aborted"), std::string::npos) << told[0].data;
 }
 
-TEST_F(Change, ATaskThatHasEndedIsNotResumed) {
+TEST_F(Change, RefusesToResumeAnEndedTask) {
     const HttpResponse refused = post("/api/tasks/" + ended_.task_id() + "/resume", {});
     EXPECT_EQ(code_of(refused), "409 AF-DASH-022");
     EXPECT_TRUE(commands_.ran.empty());

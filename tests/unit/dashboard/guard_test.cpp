@@ -4,7 +4,7 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-class GuardOf : public DashboardOf {
+class DashboardGuard : public DashboardOf {
 protected:
     std::string with(const std::string& header, const std::string& value, const std::string& path = "/api/tasks",
                      const std::string& method = "GET") {
@@ -19,9 +19,9 @@ protected:
     }
 };
 
-TEST_F(GuardOf, AnswersTheBrowserThatExchangedTheToken) { EXPECT_EQ(get("/api/tasks").status, 200); }
+TEST_F(DashboardGuard, AnswersTheBrowserThatExchangedTheToken) { EXPECT_EQ(get("/api/tasks").status, 200); }
 
-TEST_F(GuardOf, RefusesAHostThatIsNotItsOwn) {
+TEST_F(DashboardGuard, RefusesAForeignHostHeader) {
     for (const char* host : {"evil.example", "evil.example:8420", "127.0.0.1:8421", "127.0.0.1", "localhost.evil.example:8420",
                              "", "127.0.0.1:8420.evil.example", "0.0.0.0:8420"}) {
         EXPECT_EQ(with("host", host), "421 AF-DASH-001") << host;
@@ -30,7 +30,7 @@ TEST_F(GuardOf, RefusesAHostThatIsNotItsOwn) {
     EXPECT_EQ(without("host"), "421 AF-DASH-001");
 }
 
-TEST_F(GuardOf, RefusesAnotherSitesPage) {
+TEST_F(DashboardGuard, RefusesARequestFromAnotherSite) {
     for (const char* origin :
          {"http://evil.example", "null", "https://127.0.0.1:8420", "http://127.0.0.1:8421", "http://localhost:8420", ""}) {
         EXPECT_EQ(with("origin", origin), "403 AF-DASH-002") << origin;
@@ -41,13 +41,13 @@ TEST_F(GuardOf, RefusesAnotherSitesPage) {
     EXPECT_EQ(with("sec-fetch-site", "same-origin"), "200 ");
 }
 
-TEST_F(GuardOf, WantsAnOriginForWhatChangesSomethingAndForAWebSocket) {
+TEST_F(DashboardGuard, RequiresAnOriginForChangesAndWebSockets) {
     EXPECT_EQ(without("origin", "/api/tasks/" + waiting_.task_id() + "/abort", "POST"), "403 AF-DASH-002");
     EXPECT_EQ(without("origin", "/ws/updates"), "403 AF-DASH-002");
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(GuardOf, KnowsNoBrowserWithoutTheCookie) {
+TEST_F(DashboardGuard, RefusesABrowserWithoutTheCookie) {
     EXPECT_EQ(without("cookie"), "401 AF-DASH-003");
     EXPECT_EQ(without("cookie", "/"), "401 AF-DASH-003");
     EXPECT_EQ(without("cookie", "/app.js"), "401 AF-DASH-003");
@@ -56,7 +56,7 @@ TEST_F(GuardOf, KnowsNoBrowserWithoutTheCookie) {
     EXPECT_EQ(with("cookie", "a=b; agentforge_8420=wrong; " + cookie_), "200 ");
 }
 
-TEST_F(GuardOf, TakesTheTokenOnce) {
+TEST_F(DashboardGuard, TakesTheTokenOnce) {
     HttpRequest asked = request("GET", "/");
     asked.headers.erase("cookie");
     asked.query["token"] = guard_.token();
@@ -65,7 +65,7 @@ TEST_F(GuardOf, TakesTheTokenOnce) {
     EXPECT_EQ(dashboard_.answer(asked).status, 303);  // A browser with the cookie is redirected to the page.
 }
 
-TEST(GuardAlone, GivesACookieThatNoScriptAndNoOtherSiteHas) {
+TEST(GuardAlone, SetsACookieHiddenFromScriptsAndOtherSites) {
     CountingIdSource ids;
     Guard guard({8420, false}, ids);
     HttpRequest asked{
@@ -82,7 +82,7 @@ TEST(GuardAlone, GivesACookieThatNoScriptAndNoOtherSiteHas) {
     EXPECT_EQ(cookie.find(guard.token()), std::string::npos);
 }
 
-TEST(GuardAlone, TrustsItsUnixSocketButNoBrowserThere) {
+TEST(GuardAlone, TrustsItsUnixSocketButNoBrowserOnIt) {
     CountingIdSource ids;
     Guard guard({0, false}, ids);
     HttpRequest asked{.method = "POST",
@@ -101,7 +101,7 @@ protected:
     ReadOnly() : DashboardOf(true) {}
 };
 
-TEST_F(ReadOnly, ShowsAndChangesNothing) {
+TEST_F(ReadOnly, AllowsReadsAndRefusesChanges) {
     EXPECT_EQ(get("/api/tasks").status, 200);
     EXPECT_EQ(body_of(get("/api/repositories")).at("read_only"), true);
     for (const Route& route : dashboard_.routes()) {
@@ -111,7 +111,7 @@ TEST_F(ReadOnly, ShowsAndChangesNothing) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(GuardOf, EveryAnswerSaysWhatAPageMayDo) {
+TEST_F(DashboardGuard, EveryAnswerHasSecurityHeaders) {
     for (const HttpResponse& response : {get("/"), get("/api/tasks"), get("/nothing")}) {
         const std::string policy = response.header("Content-Security-Policy");
         EXPECT_NE(policy.find("default-src 'none'"), std::string::npos);
@@ -122,7 +122,7 @@ TEST_F(GuardOf, EveryAnswerSaysWhatAPageMayDo) {
     }
 }
 
-TEST_F(GuardOf, OpensNothingByABearerTokenWhereNoneIsSet) {
+TEST_F(DashboardGuard, RefusesABearerTokenIfNoneIsSet) {
     HttpRequest asked = request("GET", "/metrics");
     asked.headers.erase("cookie");
     for (const char* token : {"Bearer ", "Bearer", ""}) {
@@ -142,11 +142,11 @@ protected:
     }
 };
 
-TEST_F(GuardWithMetricsToken, OpensTheMetrics) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file"), "200 "); }
+TEST_F(GuardWithMetricsToken, AllowsTheMetrics) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file"), "200 "); }
 TEST_F(GuardWithMetricsToken, RefusesAnotherToken) {
     EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-filf"), "401 AF-DASH-003");
 }
-TEST_F(GuardWithMetricsToken, OpensNothingElse) {
+TEST_F(GuardWithMetricsToken, AllowsNothingElse) {
     for (const char* path : {"/", "/api/tasks", "/api/stats", "/ws/updates", "/metrics/", "/api/events"}) {
         EXPECT_NE(scrape(path, "Bearer a-token-of-a-file").substr(0, 3), "200") << path;
     }

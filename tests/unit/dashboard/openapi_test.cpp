@@ -347,7 +347,7 @@ TEST_F(OpenApi, DescribesTheFieldsOfEachObject) {
     EXPECT_EQ(bare_in(document_.at("paths"), "paths"), "");
 }
 
-TEST_F(OpenApi, ComparesEachFieldOfAChoice) {
+TEST_F(OpenApi, ChecksEachFieldOfAOneOfSchema) {
     const json::object trouble{{"$ref", "#/components/schemas/Trouble"}};
     const json::object schema{{"oneOf", json::array{trouble, json::object{{"type", "null"}}}}};
     json::object problem{{"code", "AF-JRNL-002"}, {"title", "damaged"}, {"where", "here"}, {"detail", "restore it"}};
@@ -360,7 +360,7 @@ TEST_F(OpenApi, ComparesEachFieldOfAChoice) {
     EXPECT_EQ(problem_of(1, twice, "number"), "number is several of the choices");
 }
 
-TEST_F(OpenApi, DescribesWhatEachChangeTakes) {
+TEST_F(OpenApi, DescribesTheBodyOfEachChange) {
     for (const auto& path : document_.at("paths").as_object()) {
         const json::value* operation = path.value().as_object().if_contains("post");
         if (operation == nullptr) { continue; }
@@ -388,7 +388,7 @@ TEST_F(OpenApi, DescribesWhatEachChangeTakes) {
     }
 }
 
-TEST_F(OpenApi, DescribesWhyATaskDoesNotGoOn) {
+TEST_F(OpenApi, DescribesWhyATaskCannotContinue) {
     commands_.answers.emplace_back(json::object{{"task_id", ended_.task_id()}});
     commands_.answers.emplace_back(Error{"AF-LLM-001", "No model answers", "", "Set another", ErrorKind::unavailable});
     const HttpResponse answer = post("/api/tasks/" + waiting_.task_id() + "/fork", {{"step", 1}});

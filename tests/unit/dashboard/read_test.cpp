@@ -42,14 +42,14 @@ TEST_F(DashboardReads, ListsTasksWithFiltersAndPages) {
     EXPECT_NE(get(task("/steps/01")).body.find("there is no step 01"), std::string::npos);
 }
 
-TEST_F(DashboardReads, RefusesAParameterThatTheAddressDoesNotTake) {
+TEST_F(DashboardReads, RefusesAnUnknownParameter) {
     const HttpResponse refused = get("/api/tasks", {{"limi", "1"}});
     EXPECT_EQ(code_of(refused), "400 AF-DASH-005");
     EXPECT_NE(refused.body.find("it takes limit, offset, pipeline, q, repo, state"), std::string::npos) << refused.body;
     EXPECT_EQ(code_of(get("/api/stats", {{"limit", "1"}})), "400 AF-DASH-005");
 }
 
-TEST_F(DashboardReads, RefusesAStateOrARepositoryThatThereIsNot) {
+TEST_F(DashboardReads, RefusesAnUnknownStateOrRepository) {
     EXPECT_EQ(code_of(get("/api/tasks", {{"state", "done"}})), "400 AF-DASH-005");
     EXPECT_NE(code_of(get("/api/tasks", {{"repo", "elsewhere"}})).find("AF-CONF-073"), std::string::npos);
     EXPECT_EQ(get("/api/tasks", {{"state", "escalated"}}).status, 200);
@@ -147,12 +147,12 @@ TEST_F(DashboardReads, APatchOutsideTheTasksFolderIsNotRead) {
     }
 }
 
-TEST_F(DashboardReads, AStepTakesFromBeforeItsAnswerThroughItsGates) {
+TEST_F(DashboardReads, TheTimeOfAStepRunsFromItsRequestThroughItsGates) {
     EXPECT_NEAR(body_of(get(task("/steps/16"))).at("duration_seconds").as_double(), 0.298, 1e-6);
     EXPECT_NEAR(body_of(get(task("/steps/15"))).at("duration_seconds").as_double(), 0.002, 1e-6);
 }
 
-TEST_F(DashboardReads, ShowsWhatAStepMayTakeAsItsTaskWasStartedWith) {
+TEST_F(DashboardReads, ShowsTheContextBudgetThatTheTaskStartedWith) {
     std::ofstream(folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "task.yaml")
         << "format: 1\nconfiguration:\n  agents:\n    max_tokens: 1\n  context:\n    agents_md: true\n    max_tokens: 8000\n  llm:\n    max_tokens: 2\n";
     EXPECT_EQ(body_of(get(task("/steps/3"))).at("context_sent").at("max_tokens"), 8000);
@@ -161,7 +161,7 @@ TEST_F(DashboardReads, ShowsWhatAStepMayTakeAsItsTaskWasStartedWith) {
     EXPECT_TRUE(body_of(get(task("/steps/3"))).at("context_sent").at("max_tokens").is_null());
 }
 
-TEST_F(DashboardReads, ShowsWhatTheGatesHadFoundWhenAStepWasDone) {
+TEST_F(DashboardReads, ShowsTheGateResultsAtTheTimeOfAStep) {
     EXPECT_TRUE(body_of(get(task("/steps/1"))).at("state_after").at("verification_status").at("tests").at("failing") == 0);
     const auto red =
         body_of(get(task("/phases/red"))).at("steps").at("recent").as_array().front().at("step").to_number<std::uint64_t>();
@@ -177,7 +177,7 @@ TEST_F(DashboardReads, ShowsWhatTheGatesHadFoundWhenAStepWasDone) {
               0);
 }
 
-TEST_F(DashboardReads, GivesAReportThatNamesTheRecordsItIsMadeFrom) {
+TEST_F(DashboardReads, GivesAReportThatNamesItsRecords) {
     const HttpResponse answer = get(task("/report"));
     EXPECT_EQ(answer.header("Content-Disposition"), "attachment; filename=\"" + ended_.task_id() + ".json\"");
     const json::object report = body_of(answer);
@@ -201,7 +201,7 @@ TEST_F(DashboardReads, ShowsCostAndSums) {
     EXPECT_EQ(body_of(get("/api/stats")).at("tasks"), 2);
 }
 
-TEST_F(DashboardReads, GivesTheStatisticsOfTheCommandOfTheSameName) {
+TEST_F(DashboardReads, GivesTheStatisticsOfTheStatsCommand) {
     TaskStatistics all;
     all.repositories = 2;
     all.active = 1;
@@ -223,7 +223,7 @@ TEST_F(DashboardReads, GivesTheStatisticsOfTheCommandOfTheSameName) {
     EXPECT_EQ(code_of(get("/api/stats", {{"repo", "three"}})), "404 AF-CONF-073");
 }
 
-TEST_F(DashboardReads, CountsATaskWhoseJournalCannotBeReadByItself) {
+TEST_F(DashboardReads, CountsATaskWithAnUnreadableJournalSeparately) {
     std::ofstream(folder_.path() / "one" / ".agentforge" / "tasks" / waiting_.task_id() / "actions.yaml", std::ios::app)
         << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
     (void)tasks_.refresh();
@@ -257,7 +257,7 @@ TEST_F(DashboardReads, NoPathLeavesTheTasksArtifacts) {
     }
 }
 
-TEST_F(DashboardReads, AnswersWhatIsUnchangedWithoutItsBody) {
+TEST_F(DashboardReads, AnswersAnUnchangedResourceWithoutABody) {
     const HttpResponse first = get(task());
     const std::string tag = first.header("ETag");
     ASSERT_FALSE(tag.empty());
@@ -268,7 +268,7 @@ TEST_F(DashboardReads, AnswersWhatIsUnchangedWithoutItsBody) {
     EXPECT_TRUE(second.body.empty());
 }
 
-TEST_F(DashboardReads, TheTagOfAnOpenTaskIsWeakAndLeavesOutTheTimeThatPasses) {
+TEST_F(DashboardReads, TheTagOfAnOpenTaskIsWeakAndIgnoresElapsedTime) {
     const std::string place = "/api/tasks/" + waiting_.task_id();
     const HttpResponse response = get(place);
     json::object records = body_of(response);
@@ -285,7 +285,7 @@ TEST_F(DashboardReads, TheTagOfAnOpenTaskIsWeakAndLeavesOutTheTimeThatPasses) {
     EXPECT_EQ(get("/api/tasks").header("ETag").substr(0, 2), "W/");
 }
 
-TEST_F(DashboardReads, NamesTheMethodsThatAnAddressTakes) {
+TEST_F(DashboardReads, NamesTheMethodsOfAnAddress) {
     const HttpResponse refused = dashboard_.answer(request("DELETE", "/api/tasks"));
     EXPECT_EQ(refused.status, 405);
     EXPECT_EQ(refused.header("Allow"), "GET, HEAD, POST");
@@ -293,7 +293,7 @@ TEST_F(DashboardReads, NamesTheMethodsThatAnAddressTakes) {
     EXPECT_EQ(code_of(get("/api/nothing")), "404 AF-DASH-007");
 }
 
-TEST_F(DashboardReads, PageHasNoScriptOfItsOwnAndNoOtherOrigin) {
+TEST_F(DashboardReads, PageHasNoInlineScriptAndNoOtherOrigin) {
     const HttpResponse page = get("/");
     EXPECT_EQ(page.header("Content-Type"), "text/html; charset=utf-8");
     for (const char* never : {"<script>", "onclick", "onload", "style=", "http://", "https://", "innerHTML"}) {
@@ -310,7 +310,7 @@ TEST_F(DashboardReads, PageHasNoScriptOfItsOwnAndNoOtherOrigin) {
     }
 }
 
-TEST_F(DashboardReads, TellsWhatWaitsWithTheHashOfWhatIsShown) {
+TEST_F(DashboardReads, ListsPendingDecisionsWithTheHashOfTheShownArtifact) {
     EscalationStore store(folder_.path() / "one" / ".agentforge");
     const std::string id = "APR-" + waiting_.task_id() + "-spec-1";
     ApprovalRequest asked;
@@ -335,7 +335,7 @@ TEST_F(DashboardReads, TellsWhatWaitsWithTheHashOfWhatIsShown) {
               std::string::npos);  // Text stays text: JSON, shown as text by the page.
 }
 
-TEST_F(DashboardReads, NamesATaskThatCannotBeReadAmongWhatNeedsAttention) {
+TEST_F(DashboardReads, ListsAnUnreadableTaskAmongThoseThatNeedAttention) {
     EXPECT_TRUE(body_of(get("/api/attention")).at("problems").as_array().empty());
     KeptJournal killed("killed_in_green");
     killed.begin(folder_.path() / "two" / ".agentforge", killed.records());
@@ -346,7 +346,7 @@ TEST_F(DashboardReads, NamesATaskThatCannotBeReadAmongWhatNeedsAttention) {
     EXPECT_EQ(problems[0].at("code"), "AF-TASK-010");
 }
 
-TEST_F(DashboardReads, SaysEverywhereAtOnceThatAQuestionHasAnAnswerAsAFile) {
+TEST_F(DashboardReads, ShowsAFileAnswerEverywhereAtOnce) {
     EscalationStore store(folder_.path() / "one" / ".agentforge");
     const std::string id = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
     ASSERT_TRUE(store.record(ApprovalRequest{id, waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}}).ok());
@@ -364,7 +364,7 @@ TEST_F(DashboardReads, SaysEverywhereAtOnceThatAQuestionHasAnAnswerAsAFile) {
     EXPECT_NE(told[0].data.find("\"process\""), std::string::npos) << told[0].data;
 }
 
-TEST_F(DashboardReads, TellsListenersFromWhereTheyWere) {
+TEST_F(DashboardReads, SendsListenersTheEventsSinceTheirPosition) {
     HttpResponse stream = get("/api/events");
     ASSERT_TRUE(stream.events);
     EXPECT_FALSE(stream.web_socket);
@@ -377,7 +377,7 @@ TEST_F(DashboardReads, TellsListenersFromWhereTheyWere) {
     EXPECT_EQ(socket.events->take().at(0).type, "reset");
 }
 
-TEST_F(DashboardReads, HasSumsForPrometheus) {
+TEST_F(DashboardReads, HasTotalsForPrometheus) {
     const HttpResponse response = get("/metrics");
     EXPECT_EQ(response.header("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
     const json::object stats = body_of(get("/api/stats"));

@@ -67,9 +67,9 @@ private:
     FileDescriptor socket_;
 };
 
-class Served : public ::testing::Test {
+class DashboardServer : public ::testing::Test {
 protected:
-    ~Served() override { events_.close(); }
+    ~DashboardServer() override { events_.close(); }
     static Result<std::unique_ptr<HttpListener>> listen(const ServerSettings& settings) {
         void* const library =
             ::dlopen(AGENTFORGE_BINARY_DIR "/lib/libagentforge-server.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -98,7 +98,7 @@ protected:
     std::unique_ptr<HttpServer> server_;
 };
 
-TEST_F(Served, ASlowReaderOfEventsIsDroppedWithTheReason) {
+TEST_F(DashboardServer, ASlowReaderOfEventsIsDroppedWithTheReason) {
     serve(2);
     Connection reader(socket_);
     reader.ask("/events");
@@ -112,7 +112,7 @@ TEST_F(Served, ASlowReaderOfEventsIsDroppedWithTheReason) {
     EXPECT_EQ(all.find("event: task", dropped), std::string::npos);
 }
 
-TEST_F(Served, ASlowReaderOfAWebSocketIsDroppedWithTheReason) {
+TEST_F(DashboardServer, ASlowReaderOfAWebSocketIsDroppedWithTheReason) {
     serve(2);
     Connection reader(socket_);
     reader.ask("/updates",
@@ -127,7 +127,7 @@ TEST_F(Served, ASlowReaderOfAWebSocketIsDroppedWithTheReason) {
     EXPECT_TRUE(all.ends_with(closed));
 }
 
-TEST_F(Served, AConnectionMoreThanAllowedWaitsAndThoseAfterTheQueueAreClosed) {
+TEST_F(DashboardServer, QueuesExtraConnectionsAndClosesThoseBeyondTheQueue) {
     serve(2);
     auto first = std::make_unique<Connection>(socket_);
     Connection second(socket_);
@@ -144,7 +144,7 @@ TEST_F(Served, AConnectionMoreThanAllowedWaitsAndThoseAfterTheQueueAreClosed) {
     EXPECT_TRUE(third.read_all().ends_with("ok"));
 }
 
-TEST_F(Served, ThePlaceOfAnotherProgramIsLeftToIt) {
+TEST_F(DashboardServer, LeavesASocketPathInUseToTheOtherProgram) {
     ServerSettings settings;
     settings.socket = socket_;
     {

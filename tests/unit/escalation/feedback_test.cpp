@@ -12,7 +12,7 @@ Result<Feedback> read(std::string_view text, const FeedbackPlace& about = {"task
     return read_feedback(*document, about);
 }
 
-TEST(FeedbackFile, has_the_form_that_the_north_star_gives_it) {
+TEST(FeedbackFile, has_the_format_of_the_north_star) {
     const auto feedback = read(R"(
 feedback:
   task_id: task-1
@@ -33,7 +33,7 @@ feedback:
                                                             {"constraints", "No rate limits", "", false}}));
 }
 
-TEST(FeedbackFile, takes_lists_of_texts_whose_first_word_may_be_a_place) {
+TEST(FeedbackFile, accepts_lists_of_texts_that_may_start_with_a_position) {
     const auto feedback =
         read("must_address: ['REQ-003: Add criteria', 'Say what is left: all of it']\nshould_consider: [Rate limits]\n");
     ASSERT_TRUE(feedback.ok()) << feedback.error().to_string();
@@ -55,7 +55,7 @@ TEST(FeedbackFile, that_has_an_unknown_key_names_the_nearest) {
     EXPECT_NE(feedback.error().remedy.find("`must_address`"), std::string::npos);
 }
 
-TEST(FeedbackFile, with_more_than_a_context_holds_is_refused) {
+TEST(FeedbackFile, too_large_for_a_context_is_refused) {
     EXPECT_EQ(read("must_address: ['" + std::string(4100, 'x') + "']\n").error().code, "AF-ESC-065");
     EXPECT_TRUE(read("should_consider: ['" + std::string(4100, 'x') + "']\n").ok());
 }
@@ -66,7 +66,7 @@ TEST(FeedbackText, says_what_must_be_addressed_first) {
               "On the right track\nMust be addressed:\n- a.b: Wrong (Right)\nShould be considered:\n- c: Rate limits");
 }
 
-TEST(FeedbackIssues, read_back_as_they_are_written) {
+TEST(FeedbackIssues, read_back_as_written) {
     const std::vector<FeedbackIssue> issues{{"a", "b", "c", true}, {"", "d", "", false}};
     EXPECT_EQ(issues_from(json::value(to_json(issues)), [](const std::string& pointer) { return pointer; }).value(), issues);
 }

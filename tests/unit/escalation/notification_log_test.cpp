@@ -19,18 +19,18 @@ NotificationState::Time time_after_question(int minutes_later) {
 }
 constexpr const char* asked_at = "2026-01-02T00:00:00.000Z";
 
-TEST(NotificationState, WhoWasNeverToldOwesTheQuestion) {
+TEST(NotificationState, AHandlerThatNeverNotifiedOwesTheQuestion) {
     EXPECT_TRUE(NotificationState().is_due("webhook", time_after_question(0)));
 }
 
-TEST(NotificationState, WhoHasToldOwesNothing) {
+TEST(NotificationState, AHandlerThatNotifiedOwesNothing) {
     NotificationState notifications;
     notifications.succeeded("webhook");
     EXPECT_FALSE(notifications.is_due("webhook", time_after_question(600)));
     EXPECT_TRUE(notifications.is_due("console", time_after_question(600)));
 }
 
-TEST(NotificationState, WhoFailedWaitsAMinuteThenTwoThenAtMostAnHour) {
+TEST(NotificationState, AFailedHandlerWaitsAMinuteThenTwoThenAtMostAnHour) {
     NotificationState notifications;
     notifications.failed("webhook", "no network", time_after_question(0));
     EXPECT_FALSE(notifications.is_due("webhook", time_after_question(0) + seconds(59)));
@@ -44,19 +44,19 @@ TEST(NotificationState, WhoFailedWaitsAMinuteThenTwoThenAtMostAnHour) {
     EXPECT_EQ(notifications.handlers.at("webhook").tries, 42U);
 }
 
-TEST(NotificationState, WhoResumesDoesNotWaitForThePause) {
+TEST(NotificationState, AResumeDoesNotWaitForTheRetryDelay) {
     NotificationState notifications;
     notifications.failed("webhook", "no network", time_after_question(0));
     EXPECT_TRUE(notifications.is_due("webhook", time_after_question(0), true));
 }
 
-TEST(NotificationState, AClockThatWasWrongSilencesNobodyForLong) {
+TEST(NotificationState, AWrongClockSilencesNoHandlerForLong) {
     NotificationState notifications;
     notifications.failed("webhook", "no network", time_after_question(100'000));
     EXPECT_TRUE(notifications.is_due("webhook", time_after_question(0)));
 }
 
-TEST(NotificationState, RemindersComeAfterTheirTimeAndEndAtTheirNumber) {
+TEST(NotificationState, RemindersComeAtTheirIntervalUpToTheirLimit) {
     const ReminderPolicy policy{hours(1), 2};
     NotificationState notifications;
     EXPECT_FALSE(notifications.remind(asked_at, time_after_question(59), policy));
@@ -67,7 +67,7 @@ TEST(NotificationState, RemindersComeAfterTheirTimeAndEndAtTheirNumber) {
     EXPECT_EQ(notifications.reminder, 2U);
 }
 
-TEST(NotificationState, AnyNumberOfMissedRemindersIsOne) {
+TEST(NotificationState, MissedRemindersAreSentAsOne) {
     const ReminderPolicy policy{hours(1), 9};
     NotificationState notifications;
     EXPECT_TRUE(notifications.remind(asked_at, time_after_question(600), policy));
@@ -75,7 +75,7 @@ TEST(NotificationState, AnyNumberOfMissedRemindersIsOne) {
     EXPECT_EQ(notifications.reminder, 1U);
 }
 
-TEST(NotificationState, AReminderIsOwedByWhoHasToldTheQuestion) {
+TEST(NotificationState, OnlyAHandlerThatNotifiedOwesAReminder) {
     NotificationState notifications;
     notifications.succeeded("webhook");
     ASSERT_TRUE(notifications.remind(asked_at, time_after_question(60), {hours(1), 1}));
@@ -84,7 +84,7 @@ TEST(NotificationState, AReminderIsOwedByWhoHasToldTheQuestion) {
     EXPECT_FALSE(notifications.is_due("webhook", time_after_question(60)));
 }
 
-TEST(NotificationState, WithoutATimeThereAreNoReminders) {
+TEST(NotificationState, NoIntervalMeansNoReminders) {
     NotificationState notifications;
     EXPECT_FALSE(notifications.remind(asked_at, time_after_question(1'000'000), {seconds(0), 3}));
 }
@@ -98,7 +98,7 @@ protected:
     NotificationLog log_;
 };
 
-TEST_F(NotificationLogTest, WhatIsWrittenIsReadAgain) {
+TEST_F(NotificationLogTest, ReadsBackWhatItWrote) {
     NotificationState notifications;
     notifications.succeeded("file");
     notifications.failed("webhook", "no network", time_after_question(0));
@@ -113,7 +113,7 @@ TEST_F(NotificationLogTest, WhatIsWrittenIsReadAgain) {
     EXPECT_EQ(read.handlers.at("webhook").next_try, "2026-01-02T00:01:00.000Z");
 }
 
-TEST_F(NotificationLogTest, WhatCannotBeReadOwesEverything) {
+TEST_F(NotificationLogTest, AnUnreadableLogOwesEveryNotification) {
     std::filesystem::create_directories(log_.file("ESC-1").parent_path());
     for (const char* bytes :
          {"", "{", "[]", R"({"handlers": 3, "reminder": -1})", R"({"handlers": {"webhook": {"told": "x"}}})"}) {
@@ -122,7 +122,7 @@ TEST_F(NotificationLogTest, WhatCannotBeReadOwesEverything) {
     }
 }
 
-TEST_F(NotificationLogTest, OneProcessAtATimeTells) {
+TEST_F(NotificationLogTest, OnlyOneProcessNotifiesAtATime) {
     const auto first = log_.lock("ESC-1");
     ASSERT_TRUE(first.ok());
     EXPECT_TRUE(first->valid());
@@ -131,20 +131,20 @@ TEST_F(NotificationLogTest, OneProcessAtATimeTells) {
     EXPECT_FALSE(second->valid());
 }
 
-TEST_F(NotificationLogTest, AQuestionThatIsNotThereCannotBeTold) {
+TEST_F(NotificationLogTest, AMissingQuestionCannotBeSent) {
     const auto held = log_.lock("ESC-2");
     ASSERT_FALSE(held.ok());
     EXPECT_EQ(held.error().code, "AF-ESC-056");
 }
 
-TEST_F(NotificationLogTest, AFolderThatCannotBeWrittenIsSaid) {
+TEST_F(NotificationLogTest, AnUnwritableFolderIsReported) {
     std::ofstream(temporary_.path() / ".told") << "in the way";
     const auto written = log_.write("ESC-1", NotificationState(), {});
     ASSERT_FALSE(written.ok());
     EXPECT_EQ(written.error().code, "AF-ESC-056");
 }
 
-TEST(AnswerRule, WithoutATimeThereIsNoDeadline) { EXPECT_EQ(AnswerRule{}.of(asked_at, {"a"}, false), AnswerBy{}); }
+TEST(AnswerRule, NoTimeoutMeansNoDeadline) { EXPECT_EQ(AnswerRule{}.of(asked_at, {"a"}, false), AnswerBy{}); }
 
 TEST(AnswerRule, TheDeadlineCountsFromTheQuestion) {
     EXPECT_EQ((AnswerRule{hours(24), "abort", ""}.of(asked_at, {"a"}, false)),

@@ -100,7 +100,7 @@ TEST_F(ActionStoreTest, a_decision_reads_back) {
     EXPECT_TRUE(store_.answer_version(id).has_value());
 }
 
-TEST_F(ActionStoreTest, what_a_handler_says_of_an_action_becomes_a_decision) {
+TEST_F(ActionStoreTest, a_handlers_answer_to_an_action_becomes_a_decision) {
     const Approval rejection{false, "not there", hash, "console"};
     EXPECT_TRUE(store_.check_unanswered(id).ok());
     ASSERT_TRUE(store_.decide(id, rejection).ok());
@@ -110,7 +110,7 @@ TEST_F(ActionStoreTest, what_a_handler_says_of_an_action_becomes_a_decision) {
     EXPECT_EQ(store_.decide(id, rejection).error().code, "AF-ESC-004");
 }
 
-TEST_F(ActionStoreTest, an_answer_that_is_none_is_refused_by_its_place) {
+TEST_F(ActionStoreTest, an_invalid_answer_is_refused_with_its_position) {
     EXPECT_EQ(said("approved: true\nedited:\n  content: x\n").error().code, "AF-ESC-032");
     EXPECT_EQ(said("approved: true\nedited: {arguments: 3}\n").error().code, "AF-ESC-032");
     EXPECT_EQ(said("approved: true\nedited: {tool: \"\", arguments: {}}\n").error().code, "AF-ESC-032");
@@ -120,7 +120,7 @@ TEST_F(ActionStoreTest, an_answer_that_is_none_is_refused_by_its_place) {
     EXPECT_EQ(store_.action_decision("APR-task-1-spec-1").error().code, "AF-ESC-002");
 }
 
-TEST_F(ActionStoreTest, what_waits_is_listed_with_what_it_is) {
+TEST_F(ActionStoreTest, pending_items_are_listed_with_their_kind) {
     const auto pending = store_.pending();
     ASSERT_EQ(pending->items.size(), 1U);
     EXPECT_EQ(pending->items[0].kind, QuestionKind::action);
@@ -143,7 +143,7 @@ TEST_F(ActionStoreTest, an_item_of_any_kind_has_a_usable_answer_or_none_or_an_er
     EXPECT_EQ(store_.has_answer("task-1").error().code, "AF-ESC-002");
 }
 
-TEST_F(ActionStoreTest, an_empty_file_is_not_written_yet) {
+TEST_F(ActionStoreTest, an_empty_file_counts_as_no_answer_yet) {
     write(id + ".resolution.yaml", "");
     EXPECT_FALSE(store_.answer_version(id).has_value());
 }
@@ -174,7 +174,7 @@ TEST_F(EscalationStoreTest, a_recorded_approval_request_reads_back) {
     EXPECT_EQ(read_back->artifact_hash, approval_request().artifact_hash);
 }
 
-TEST_F(EscalationStoreTest, recording_again_is_no_error_but_another_question_is) {
+TEST_F(EscalationStoreTest, recording_the_same_question_again_is_no_error_but_another_one_is) {
     record();
     EXPECT_TRUE(store_.record(question()).ok());
     Escalation other = question();
@@ -185,7 +185,7 @@ TEST_F(EscalationStoreTest, recording_again_is_no_error_but_another_question_is)
     EXPECT_EQ(store_.escalation(other.id)->question, question().question);
 }
 
-TEST_F(EscalationStoreTest, an_id_is_never_a_path) {
+TEST_F(EscalationStoreTest, an_id_that_is_a_path_is_refused) {
     for (const char* id : {"ESC-../../x", "ESC-", "x", "APR-a/b", "ESC-a.resolution"}) {
         const auto result = store_.escalation(id);
         ASSERT_FALSE(result.ok());
@@ -201,7 +201,7 @@ TEST_F(EscalationStoreTest, an_unknown_id_names_the_nearest) {
     EXPECT_NE(result.error().message.find("ESC-task-1-green-1"), std::string::npos);
 }
 
-TEST_F(EscalationStoreTest, without_an_answer_it_is_not_yet) {
+TEST_F(EscalationStoreTest, no_answer_is_reported_as_not_yet) {
     record();
     EXPECT_FALSE(store_.resolution("ESC-task-1-green-1")->has_value());
     EXPECT_FALSE(store_.decision("APR-task-1-spec-1")->has_value());
@@ -220,7 +220,7 @@ TEST_F(EscalationStoreTest, an_answer_reads_back) {
     EXPECT_FALSE((*read_back)->abort);
 }
 
-TEST_F(EscalationStoreTest, the_first_answer_counts) {
+TEST_F(EscalationStoreTest, the_first_answer_wins) {
     record();
     Resolution answer;
     answer.context = {{"answer", "first"}};
@@ -232,7 +232,7 @@ TEST_F(EscalationStoreTest, the_first_answer_counts) {
     EXPECT_EQ((*store_.resolution("ESC-task-1-green-1"))->context.at("answer"), "first");
 }
 
-TEST_F(EscalationStoreTest, what_cannot_be_read_is_not_said_to_count) {
+TEST_F(EscalationStoreTest, an_unreadable_answer_is_not_reported_as_accepted) {
     record();
     for (const std::string id : {"ESC-task-1-green-1", "APR-task-1-spec-1"}) {
         write(id + ".resolution.yaml", "approved: ye\n");
@@ -247,7 +247,7 @@ TEST_F(EscalationStoreTest, what_cannot_be_read_is_not_said_to_count) {
     }
 }
 
-TEST_F(EscalationStoreTest, an_answer_that_is_no_utf8_is_refused_and_not_replaced) {
+TEST_F(EscalationStoreTest, an_answer_that_is_not_utf8_is_refused_and_not_replaced) {
     record();
     Resolution answer;
     answer.context = {{"answer", "\xff\xfe"}};
@@ -256,7 +256,7 @@ TEST_F(EscalationStoreTest, an_answer_that_is_no_utf8_is_refused_and_not_replace
     EXPECT_EQ(store_.pending()->items.size(), 2U);
 }
 
-TEST_F(EscalationStoreTest, of_many_writers_exactly_one_wins) {
+TEST_F(EscalationStoreTest, exactly_one_of_many_writers_wins) {
     record();
     std::atomic<int> winners{0};
     std::vector<std::thread> threads;
@@ -272,7 +272,7 @@ TEST_F(EscalationStoreTest, of_many_writers_exactly_one_wins) {
     EXPECT_TRUE(store_.resolution("ESC-task-1-green-1").ok());
 }
 
-TEST_F(EscalationStoreTest, an_answer_that_says_nothing_is_refused) {
+TEST_F(EscalationStoreTest, an_empty_answer_is_refused) {
     record();
     const auto result = store_.resolve("ESC-task-1-green-1", Resolution{});
     ASSERT_FALSE(result.ok());
@@ -305,7 +305,7 @@ TEST_F(EscalationStoreTest, an_unknown_key_is_named_with_its_line) {
     EXPECT_NE(error.where.find("resolution.yaml:2"), std::string::npos);
 }
 
-TEST_F(EscalationStoreTest, hostile_answers_are_refused_and_stay) {
+TEST_F(EscalationStoreTest, hostile_answers_are_refused_and_kept) {
     record();
     for (const char* text :
          {"", "[1, 2]", "answer: [a]", "abort: maybe\n", "answer: a\nanswer: b\n", "context: text\n", "a: &a [*a]\n",
@@ -342,7 +342,7 @@ TEST_F(EscalationStoreTest, a_decision_is_bound_to_the_artifact) {
     EXPECT_EQ((*decision)->decided_by, "ada");
 }
 
-TEST_F(EscalationStoreTest, a_decision_by_hand_needs_no_hash_but_must_not_have_another) {
+TEST_F(EscalationStoreTest, a_decision_by_hand_needs_no_hash_but_must_not_have_a_wrong_one) {
     record();
     EXPECT_EQ(error_of_decision("approved: true\n").code, "");
     EXPECT_EQ((*store_.decision("APR-task-1-spec-1"))->artifact_hash, std::string(64, 'a'));
@@ -351,7 +351,7 @@ TEST_F(EscalationStoreTest, a_decision_by_hand_needs_no_hash_but_must_not_have_a
     EXPECT_EQ(error_of_decision("feedback: fine\n").code, "AF-ESC-005");
 }
 
-TEST_F(EscalationStoreTest, pending_lists_what_is_open_oldest_first) {
+TEST_F(EscalationStoreTest, pending_lists_open_items_oldest_first) {
     record();
     Escalation other = question("ESC-task-2-spec-1");
     other.task_id = "task-2";
@@ -368,13 +368,13 @@ TEST_F(EscalationStoreTest, pending_lists_what_is_open_oldest_first) {
     EXPECT_TRUE(store_.pending("task-2")->items.empty());
 }
 
-TEST_F(EscalationStoreTest, pending_is_empty_where_nothing_was_asked) {
+TEST_F(EscalationStoreTest, pending_is_empty_if_nothing_was_asked) {
     const auto all = store_.pending();
     ASSERT_TRUE(all.ok());
     EXPECT_TRUE(all->items.empty());
 }
 
-TEST_F(EscalationStoreTest, pending_names_what_it_cannot_read_and_loses_nothing) {
+TEST_F(EscalationStoreTest, pending_names_unreadable_items_and_lists_the_rest) {
     record();
     write("ESC-broken.yaml", "id: [");
     write("notes.txt", "hello");
@@ -386,7 +386,7 @@ TEST_F(EscalationStoreTest, pending_names_what_it_cannot_read_and_loses_nothing)
     EXPECT_EQ(all->problems.size(), 4U);
 }
 
-TEST_F(EscalationStoreTest, pending_leaves_the_folder_of_a_handler_alone) {
+TEST_F(EscalationStoreTest, pending_ignores_the_folder_of_a_handler) {
     record();
     std::filesystem::create_directories(store_.directory() / "inbox");
     EXPECT_TRUE(store_.pending()->problems.empty());

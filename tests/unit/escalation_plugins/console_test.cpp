@@ -78,7 +78,7 @@ protected:
     std::unique_ptr<ConsoleHandler> handler_;
 };
 
-TEST_F(EscalationConsole, an_answer_is_taken) {
+TEST_F(EscalationConsole, accepts_an_answer) {
     question_.options.clear();
     EXPECT_EQ((*asked("MariaDB\n"))->context.at("answer").as_string(), "MariaDB");
 }
@@ -89,11 +89,11 @@ TEST_F(EscalationConsole, options_are_numbered_and_chosen_by_number) {
     EXPECT_EQ((*answer)->context.at("answer").as_string(), "SQLite");
 }
 
-TEST_F(EscalationConsole, a_number_beyond_the_options_is_asked_again) {
+TEST_F(EscalationConsole, asks_again_after_a_number_beyond_the_options) {
     EXPECT_EQ((*asked("7\n1\n"))->context.at("answer").as_string(), "PostgreSQL");
 }
 
-TEST_F(EscalationConsole, a_number_is_an_answer_where_there_are_no_options) {
+TEST_F(EscalationConsole, a_number_is_an_answer_if_there_are_no_options) {
     question_.options.clear();
     EXPECT_EQ((*asked("7\n"))->context.at("answer").as_string(), "7");
 }
@@ -117,7 +117,7 @@ TEST_F(EscalationConsole, lines_of_a_question_cannot_pass_for_our_own) {
     EXPECT_THAT(screen_, HasSubstr("  | Approve?"));
 }
 
-TEST_F(EscalationConsole, what_was_typed_before_the_question_is_no_answer) {
+TEST_F(EscalationConsole, text_typed_before_the_question_is_not_an_answer) {
     ASSERT_EQ(::write(person_, "y\n", 2), 2);
     auto answer = decided("n\n");
     EXPECT_FALSE((*answer)->approved);
@@ -144,18 +144,18 @@ TEST_F(EscalationConsole, any_other_text_is_feedback) {
 
 TEST_F(EscalationConsole, the_end_of_input_approves_nothing) { EXPECT_FALSE(decided("\x04")->has_value()); }
 
-TEST_F(EscalationConsole, a_single_letter_that_means_nothing_is_asked_again) {
+TEST_F(EscalationConsole, asks_again_after_an_unknown_single_letter) {
     auto answer = decided("w\nn\n");
     EXPECT_FALSE((*answer)->feedback.has_value());
     EXPECT_FALSE((*answer)->approved);
 }
 
-TEST_F(EscalationConsole, a_line_with_a_key_that_is_no_text_is_asked_again) {
+TEST_F(EscalationConsole, asks_again_after_a_line_with_an_arrow_key) {
     EXPECT_TRUE((*decided("\x1b[A\ny\n"))->approved);
     EXPECT_EQ((*asked("2\x1b[D\n1\n"))->context.at("answer").as_string(), "PostgreSQL");
 }
 
-TEST_F(EscalationConsole, what_is_longer_than_a_screen_is_cut_and_shown_whole_when_asked) {
+TEST_F(EscalationConsole, text_longer_than_a_screen_is_cut_and_shown_in_full_on_request) {
     std::string lines;
     for (int line = 1; line <= 60; ++line) { lines += "line " + std::to_string(line) + "\n"; }
     approval_.artifact = {{"text", lines}};
@@ -165,7 +165,7 @@ TEST_F(EscalationConsole, what_is_longer_than_a_screen_is_cut_and_shown_whole_wh
     EXPECT_THAT(screen_, Not(HasSubstr("line 60")));  // The output before the person typed.
 }
 
-TEST_F(EscalationConsole, what_is_known_stands_beside_a_question) {
+TEST_F(EscalationConsole, shows_known_facts_beside_a_question) {
     question_.context = {{"evidence", {{"gate", "tests"}, {"summary", "2 of 9 fail"}}}};
     ASSERT_TRUE(asked("1\n").ok());
     EXPECT_THAT(screen_, HasSubstr("2 of 9 fail"));
@@ -198,7 +198,7 @@ TEST_F(ActionAtTheConsole, is_changed_in_an_editor) {
               "tool: \"create_file\"\narguments:\n  path: \"src/x.py\"\n  content: |\n    def f():\n        return.2\n");
 }
 
-TEST_F(ActionAtTheConsole, its_editor_takes_signals_as_any_program_does) {
+TEST_F(ActionAtTheConsole, its_editor_handles_signals_like_any_program) {
     const auto before = std::signal(SIGPIPE, SIG_IGN);
     editor("sed -i \"s/return.1/0x$(awk '/^SigIgn/ {print $2}' /proc/self/status)/\"");
     const auto answer = decided("e\n");
@@ -209,12 +209,12 @@ TEST_F(ActionAtTheConsole, its_editor_takes_signals_as_any_program_does) {
     EXPECT_EQ(std::stoull(text.substr(text.find("0x")), nullptr, 16) & pipe_signal, 0U) << text;
 }
 
-TEST_F(ActionAtTheConsole, that_was_left_as_it_was_is_not_decided) {
+TEST_F(ActionAtTheConsole, left_unchanged_is_not_a_decision) {
     editor("true");
     EXPECT_FALSE((*decided("e\nn\n"))->approved);
 }
 
-TEST_F(ActionAtTheConsole, an_editor_that_fails_decides_nothing) {
+TEST_F(ActionAtTheConsole, makes_no_decision_if_the_editor_fails) {
     editor("false");
     EXPECT_FALSE((*decided("e\nn\n"))->approved);
 }
@@ -225,14 +225,14 @@ TEST_F(ActionAtTheConsole, the_end_of_the_wait_ends_the_editor) {
     EXPECT_FALSE(decided("e\n")->has_value());
 }
 
-TEST_F(ActionAtTheConsole, a_change_that_was_refused_is_opened_again_as_it_was_left) {
+TEST_F(ActionAtTheConsole, reopens_a_refused_change_as_edited) {
     editor("sed -i 's/return.*/&0/'");
     ASSERT_TRUE((*decided("e\n"))->feedback.has_value());
     screen_.clear();
     EXPECT_THAT(*(*decided("e\n"))->feedback, HasSubstr("return 100"));
 }
 
-TEST(Readable, texts_that_no_block_can_hold_are_quoted) {
+TEST(Readable, quotes_text_that_no_block_can_hold) {
     EXPECT_EQ(readable({{"a", " x\ny"},
                         {"b", "x\r\ny"},
                         {"yes", 1},
@@ -242,7 +242,7 @@ TEST(Readable, texts_that_no_block_can_hold_are_quoted) {
               "a: \" x\\ny\"\nb: \"x\\r\\ny\"\n\"yes\": 1\nc:\n  - 1\n  - d: \"e\"\nf: |-\n  x\n  y\ng: []\n");
 }
 
-TEST_F(EscalationConsole, a_deadline_that_has_passed_asks_nothing) {
+TEST_F(EscalationConsole, asks_nothing_after_the_deadline) {
     context_.until = std::chrono::steady_clock::now();
     EXPECT_FALSE(handler_->wait_for_resolution(question_, context_)->has_value());
     pollfd screen{person_, POLLIN, 0};
@@ -268,7 +268,7 @@ TEST_F(EscalationConsole, cancel_ends_the_question) {
     person.join();
 }
 
-TEST_F(EscalationConsole, without_a_terminal_it_says_so_and_does_not_answer) {
+TEST_F(EscalationConsole, does_not_answer_without_a_terminal_and_says_so) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     ConsoleHandler handler(ends[0], ends[1]);
@@ -279,15 +279,15 @@ TEST_F(EscalationConsole, without_a_terminal_it_says_so_and_does_not_answer) {
     ::close(ends[1]);
 }
 
-TEST(Shown, bytes_that_are_no_utf8_are_escaped) {
+TEST(ShownText, invalid_utf8_is_escaped) {
     EXPECT_EQ(shown("a\xFFz\xC2\x9B"
                     "1m\x7F\xED\xA0\x80"),
               "a\\xffz\\u009b1m\\x7f\\xed\\xa0\\x80");
 }
 
-TEST(Shown, text_in_other_scripts_stays) { EXPECT_EQ(shown("Grüße 你好 😀"), "Grüße 你好 😀"); }
+TEST(ShownText, text_in_other_scripts_is_unchanged) { EXPECT_EQ(shown("Grüße 你好 😀"), "Grüße 你好 😀"); }
 
-TEST(Shown, the_same_characters_are_escaped_as_in_every_other_output) {
+TEST(ShownText, the_same_characters_are_escaped_as_in_every_other_output) {
     for (unsigned code = 1; code < 0xD800; ++code) {
         if (code == '\n' || code == '\t') { continue; }
         std::array<char, 16> quoted{};

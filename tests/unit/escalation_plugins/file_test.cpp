@@ -52,12 +52,12 @@ TEST_F(EscalationFile, notify_approval_names_the_file_to_write) {
     EXPECT_THAT(context_.messages, HasSubstr(file("APR-1").string()));
 }
 
-TEST_F(EscalationFile, an_id_that_is_no_file_name_is_refused) {
+TEST_F(EscalationFile, an_id_that_is_not_a_file_name_is_refused) {
     question_.id = "../ESC-1";
     EXPECT_EQ(handler_.notify(question_, context_).error().code, "AF-ESC-101");
 }
 
-TEST_F(EscalationFile, the_file_is_the_kernels_to_read) {
+TEST_F(EscalationFile, leaves_the_file_for_the_kernel_to_read) {
     std::ofstream(file("ESC-1")) << "answer: x\n";
     std::ofstream(file("APR-1")) << "approved: true\n";
     EXPECT_FALSE(handler_.wait_for_resolution(question_, context_)->has_value());

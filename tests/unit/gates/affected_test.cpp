@@ -24,7 +24,7 @@ std::set<std::string> reached(const Files& repository, const std::vector<std::st
     return index.affected(changed);
 }
 
-TEST(AffectedTests, what_mentions_a_changed_file_and_what_mentions_that_are_affected) {
+TEST(AffectedTests, include_direct_and_indirect_users_of_a_changed_file) {
     const Files repository{{"src/slug.py", "def slugify(): pass\n"},
                            {"src/page.py", "from slug import slugify\n"},
                            {"src/other.py", "x = 1\n"},
@@ -33,7 +33,7 @@ TEST(AffectedTests, what_mentions_a_changed_file_and_what_mentions_that_are_affe
     EXPECT_THAT(reached(repository, {"src/slug.py"}), ElementsAre("src/page.py", "src/slug.py", "tests/test_page.py"));
 }
 
-TEST(AffectedTests, a_file_that_stands_for_its_folder_is_called_by_the_folders_name) {
+TEST(AffectedTests, match_an_index_file_by_the_name_of_its_folder) {
     EXPECT_THAT(words_for("app/billing/__init__.py"), ElementsAre("billing"));
     EXPECT_THAT(words_for("src/tree/index.ts"), ElementsAre("tree"));
     EXPECT_THAT(words_for("src/lib.rs"), ElementsAre("src"));
@@ -42,7 +42,7 @@ TEST(AffectedTests, a_file_that_stands_for_its_folder_is_called_by_the_folders_n
     EXPECT_THAT(words_for("src/my-module.test.ts"), ElementsAre("my_module", "module"));
 }
 
-TEST(AffectedTests, other_languages_are_followed_by_the_same_names) {
+TEST(AffectedTests, follow_the_same_names_into_other_languages) {
     const Files repository{{"src/slug.cpp", "#include \"slug.hpp\"\n"},
                            {"src/slug.hpp", ""},
                            {"src/page.hpp", "#include <slug.hpp>\n"},
@@ -52,12 +52,12 @@ TEST(AffectedTests, other_languages_are_followed_by_the_same_names) {
     EXPECT_THAT(reached(repository, {"src/slug.cpp"}), Not(Contains("tests/far_test.cpp")));
 }
 
-TEST(AffectedTests, files_in_a_ring_are_each_reached_once) {
+TEST(AffectedTests, reach_each_file_of_an_import_cycle_once) {
     EXPECT_THAT(reached({{"a.py", "import b"}, {"b.py", "import c"}, {"c.py", "import a"}}, {"b.py"}),
                 ElementsAre("a.py", "b.py", "c.py"));
 }
 
-TEST(AffectedTests, only_changed_files_are_read_again) {
+TEST(AffectedTests, reread_only_changed_files) {
     Files repository{{"a.py", "import b"}, {"b.py", ""}, {"c.py", ""}};
     std::vector<std::string> names{"a.py", "b.py", "c.py"};
     std::vector<std::string> read;
@@ -95,7 +95,7 @@ protected:
     SlugProject project;
 };
 
-TEST_F(SelectedTests, after_an_edit_are_those_that_anything_the_task_changed_may_affect) {
+TEST_F(SelectedTests, cover_everything_that_the_task_changed_so_far) {
     const auto report = project.gate("tests", "green", {"slug.py"}, {{"scope", "affected"}});
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
     EXPECT_THAT(files_run(report), ElementsAre("tests/test_slug.py"));
@@ -104,20 +104,20 @@ TEST_F(SelectedTests, after_an_edit_are_those_that_anything_the_task_changed_may
     EXPECT_THAT(report.summary, HasSubstr("1 of 3 test files, those that the change may affect"));
 }
 
-TEST_F(SelectedTests, a_break_by_an_earlier_edit_is_seen_after_a_later_one_elsewhere) {
+TEST_F(SelectedTests, still_show_a_failure_from_an_earlier_edit) {
     project.tree("green")["old.py"] = "def old():\n    return 2\n";
     const auto report = project.gate("tests", "green", {"slug.py"}, {{"scope", "affected"}});
     EXPECT_FALSE(report.passed);
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("tests/test_old.py::TestOld::test_old failed"));
 }
 
-TEST_F(SelectedTests, are_all_where_what_changed_is_no_source) {
+TEST_F(SelectedTests, are_all_if_a_file_that_is_not_source_changed) {
     project.tree("green")["data.json"] = "{}";
     EXPECT_THAT(files_run(project.gate("tests", "green", {"data.json"}, {{"scope", "affected"}})),
                 ElementsAre("tests/test_far.py", "tests/test_old.py", "tests/test_slug.py"));
 }
 
-TEST_F(SelectedTests, documentation_affects_none_of_them) {
+TEST_F(SelectedTests, are_none_if_only_documentation_changed) {
     project.tree("green")["docs/far.md"] = "old\n";
     EXPECT_THAT(files_run(project.gate("tests", "green", {"docs/far.md"}, {{"scope", "affected"}})),
                 ElementsAre("tests/test_slug.py"));
@@ -138,7 +138,7 @@ protected:
     }
 };
 
-TEST_F(IntegrationTests, wait_for_the_end_of_refactor_and_the_delivery) {
+TEST_F(IntegrationTests, run_only_at_the_end_of_refactor_and_at_delivery) {
     project.tree("green")["old.py"] = "def old():\n    return 1 + 0\n";
     EXPECT_FALSE(ran(project.gate("tests", "green", {"old.py"}, {{"scope", "affected"}})));
     const auto green = project.gate("green", "green");

@@ -23,7 +23,7 @@ GateReport suite_run(std::vector<TestOutcome> tests, bool was_believed = true) {
     return report;
 }
 
-TEST(SuiteBeforeTheTask, a_test_that_flips_is_flaky_and_one_that_fails_each_time_is_not) {
+TEST(SuiteBeforeTheTask, only_a_test_whose_outcome_changes_is_flaky) {
     const auto report = baseline_report({suite_run({test_before("a", TestStatus::passed), test_before("b", TestStatus::error),
                                                     test_before("c", TestStatus::passed)}),
                                          suite_run({test_before("a", TestStatus::failed_assertion),
@@ -34,14 +34,14 @@ TEST(SuiteBeforeTheTask, a_test_that_flips_is_flaky_and_one_that_fails_each_time
     EXPECT_EQ(report.summary, "3 tests before the task, 1 of them failing (not held against it), 1 flaky (trusted neither way)");
 }
 
-TEST(SuiteBeforeTheTask, a_test_that_is_there_in_one_run_only_is_flaky_if_it_passed) {
+TEST(SuiteBeforeTheTask, a_test_present_in_one_run_only_is_flaky_if_it_passed) {
     EXPECT_THAT(differing_tests({test_before("a", TestStatus::passed)},
                                 {test_before("b", TestStatus::passed), test_before("c", TestStatus::error)}),
                 ElementsAre("a", "b"));
     EXPECT_THAT(differing_tests({test_before("a", TestStatus::skipped)}, {test_before("a", TestStatus::error)}), IsEmpty());
 }
 
-TEST(SuiteBeforeTheTask, a_run_that_is_not_believed_does_not_speak_where_another_is) {
+TEST(SuiteBeforeTheTask, an_untrusted_run_is_ignored_if_another_is_trusted) {
     const auto report = baseline_report(
         {suite_run({test_before("a", TestStatus::error)}, false), suite_run({test_before("a", TestStatus::passed)})});
     ASSERT_EQ(report.tests.size(), 1U);
@@ -50,7 +50,7 @@ TEST(SuiteBeforeTheTask, a_run_that_is_not_believed_does_not_speak_where_another
     EXPECT_EQ(report.facts.at("runs_believed"), json::value(1));
 }
 
-TEST(SuiteBeforeTheTask, where_no_run_is_believed_it_says_so_and_goes_on) {
+TEST(SuiteBeforeTheTask, reports_that_no_run_is_trusted_and_continues) {
     const auto report = baseline_report({suite_run({test_before("a", TestStatus::error)}, false)});
     EXPECT_TRUE(report.passed);
     EXPECT_EQ(report.summary, "the suite could not be measured before the task: The test run is not trusted: it did not finish.");
@@ -62,7 +62,7 @@ GateReport unmeasurable_run() {
     return report;
 }
 
-TEST(SuiteBeforeTheTask, a_suite_that_the_runner_cannot_measure_in_any_run_stops_the_task) {
+TEST(SuiteBeforeTheTask, a_suite_that_no_run_can_measure_stops_the_task) {
     const auto stopped = check_suite_was_measured(baseline_report({unmeasurable_run(), unmeasurable_run()}));
     ASSERT_FALSE(stopped.ok());
     EXPECT_EQ(stopped.error().code, "AF-GATE-107");
@@ -71,17 +71,17 @@ TEST(SuiteBeforeTheTask, a_suite_that_the_runner_cannot_measure_in_any_run_stops
     EXPECT_THAT(stopped.error().remedy, HasSubstr("gates.command"));
 }
 
-TEST(SuiteBeforeTheTask, a_suite_that_one_run_measured_stops_nothing) {
+TEST(SuiteBeforeTheTask, a_suite_that_one_run_measured_does_not_stop_the_task) {
     EXPECT_TRUE(check_suite_was_measured(
                     baseline_report({unmeasurable_run(), suite_run({test_before("a", TestStatus::failed_assertion)})}))
                     .ok());
 }
 
-TEST(SuiteBeforeTheTask, code_that_crashes_the_runner_stops_nothing) {
+TEST(SuiteBeforeTheTask, code_that_crashes_the_runner_does_not_stop_the_task) {
     EXPECT_TRUE(check_suite_was_measured(baseline_report({suite_run({test_before("a", TestStatus::error)}, false)})).ok());
 }
 
-TEST(SuiteBeforeTheTask, a_project_that_does_not_build_is_said_and_stops_nothing) {
+TEST(SuiteBeforeTheTask, a_project_that_does_not_build_is_reported_without_stopping_the_task) {
     GateReport run = suite_run({{"t.cpp", "t.cpp", "t.cpp", 1, TestStatus::error, "does not build: shop.cpp:3: expected `;`"}});
     run.facts["not_built"] = true;
     const auto report = baseline_report({run});
@@ -90,7 +90,7 @@ TEST(SuiteBeforeTheTask, a_project_that_does_not_build_is_said_and_stops_nothing
     EXPECT_TRUE(check_suite_was_measured(report).ok());
 }
 
-TEST(SuiteBeforeTheTask, no_suite_at_all_is_said) {
+TEST(SuiteBeforeTheTask, a_missing_suite_is_reported) {
     GateReport none;
     none.passed = true;
     none.facts = {{"tests_found", false}};
@@ -99,7 +99,7 @@ TEST(SuiteBeforeTheTask, no_suite_at_all_is_said) {
     EXPECT_THAT(report.summary, HasSubstr("no tests before the task"));
 }
 
-TEST(SuiteBeforeTheTask, what_RED_declared_is_never_excused) {
+TEST(SuiteBeforeTheTask, a_failure_declared_by_red_is_never_excused) {
     const json::object suite{
         {"test_files", json::array{json::object{{"path", "t.py"}, {"tests", json::array{json::object{{"name", "test_mine"}}}}}}}};
     const std::vector<TestOutcome> now{
@@ -111,7 +111,7 @@ TEST(SuiteBeforeTheTask, what_RED_declared_is_never_excused) {
     EXPECT_THAT(excused.flaky, ElementsAre("t.py::test_moody"));
 }
 
-TEST(SuiteBeforeTheTask, failures_from_before_do_not_hold_up_the_tests_gate) {
+TEST(SuiteBeforeTheTask, earlier_failures_do_not_block_the_tests_gate) {
     SlugProject project;
     project.tree("green")["old.py"] = "def old():\n    return 2\n";
     project.baseline.base_tests[0].status = TestStatus::failed_assertion;
@@ -124,7 +124,7 @@ TEST(SuiteBeforeTheTask, failures_from_before_do_not_hold_up_the_tests_gate) {
     EXPECT_EQ(status.at("tests").at("failing_before_the_task"), json::value(1));
 }
 
-TEST(GreenGate, a_flaky_test_of_before_is_trusted_neither_way) {
+TEST(GreenGate, ignores_the_outcome_of_a_known_flaky_test) {
     SlugProject project;
     project.tree("green")["old.py"] = "def old():\n    return 2\n";
     project.baseline.flaky = {"tests/test_old.py::TestOld::test_old"};
@@ -139,7 +139,7 @@ struct Flips {
     const char* pattern;
     bool excused;
 };
-class FlippingTest : public ::testing::TestWithParam<Flips> {
+class FlakyTest : public ::testing::TestWithParam<Flips> {
 protected:
     static std::unique_ptr<Project> project() {
         json::object settings{{"command", json::array{"sh", "check.sh"}}};
@@ -159,8 +159,8 @@ protected:
     }
 };
 
-TEST_P(FlippingTest, is_a_regression_where_it_fails_twice) {
-    const auto project = FlippingTest::project();
+TEST_P(FlakyTest, is_a_regression_if_it_fails_twice) {
+    const auto project = FlakyTest::project();
     for (const auto* gate : {"tests", "deliver"}) {  // One runs in the kept folder, the other in a separate one.
         const auto report = project->gate(gate, "green");
         EXPECT_EQ(report.passed, GetParam().excused) << gate << ": " << report.summary;
@@ -169,19 +169,19 @@ TEST_P(FlippingTest, is_a_regression_where_it_fails_twice) {
     }
 }
 
-TEST_P(FlippingTest, is_not_run_again_after_an_edit) {
-    const auto project = FlippingTest::project();
+TEST_P(FlakyTest, is_not_rerun_after_an_edit) {
+    const auto project = FlakyTest::project();
     const auto report = project->gate("tests", "green", {}, json::object{{"scope", "affected"}});
     EXPECT_FALSE(report.passed) << report.summary;
     EXPECT_THAT(fact_texts(report.facts, "flaky_since"), ::testing::IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, FlippingTest,
+INSTANTIATE_TEST_SUITE_P(Each, FlakyTest,
                          ::testing::Values(Flips{"passes_twice_more", "fpp", true}, Flips{"fails_again", "ffp", false},
                                            Flips{"fails_the_third_time", "fpf", false}),
                          [](const auto& each) { return std::string(each.param.name); });
 
-TEST(FlippingTests, a_test_that_fails_only_beside_others_is_a_regression) {
+TEST(FlakyTests, a_test_that_fails_only_together_with_others_is_a_regression) {
     SlugProject project;
     project.tree("green")["old.py"] = "import sys\ndef old():\n    return 2 if 'slug' in sys.modules else 1\n";
     const auto report = project.gate("deliver", "green");
@@ -189,7 +189,7 @@ TEST(FlippingTests, a_test_that_fails_only_beside_others_is_a_regression) {
     EXPECT_THAT(report.summary, HasSubstr("test_old passed before the task and does not pass now"));
 }
 
-TEST(TestsGate, another_run_is_measured_anew) {
+TEST(TestsGate, measures_each_run_separately) {
     SlugProject project;
     project.tree("base")["tests/test_dice.py"] =
         "import random, unittest\nclass TestDice(unittest.TestCase):\n"

@@ -32,7 +32,7 @@ TEST_F(Conformance, minor_violations_are_reported_and_do_not_block) {
     EXPECT_TRUE(has(report, "documentation-required"));
 }
 
-TEST_F(Conformance, what_was_there_before_is_counted_and_not_held_against_the_task) {
+TEST_F(Conformance, counts_existing_violations_without_blocking) {
     project_.tree("base") = {{"a.py", "password = \"hunter2hunter2\"\n"}};
     project_.tree("t") = {{"a.py", "import os\n\npassword = \"hunter2hunter2\"\n"}};
     const auto report = project_.gate("conformance", "t");
@@ -41,13 +41,13 @@ TEST_F(Conformance, what_was_there_before_is_counted_and_not_held_against_the_ta
     EXPECT_EQ(report.facts.at("violations_new"), json::value(0));
 }
 
-TEST_F(Conformance, a_second_one_like_it_is_new) {
+TEST_F(Conformance, a_second_identical_violation_is_new) {
     project_.tree("base") = {{"a.py", "password = \"hunter2hunter2\"\n"}};
     project_.tree("t") = {{"a.py", "password = \"hunter2hunter2\"\npassword = \"hunter2hunter2\"\n"}};
     EXPECT_FALSE(project_.gate("conformance", "t").passed);
 }
 
-TEST_F(Conformance, quality_is_a_matter_of_the_phase_end) {
+TEST_F(Conformance, quality_is_checked_only_at_the_end_of_a_phase) {
     project_.tree("base") = {};
     std::string body = "def f(x):\n";
     for (int i = 0; i < 90; ++i) { body += "    x += 1\n"; }
@@ -74,7 +74,7 @@ TEST_F(Conformance, python_names_imports_interfaces_copies_and_swallowed_errors_
     }
 }
 
-TEST_F(Conformance, python_names_that_a_base_class_gives_and_imports_in_order_are_left_alone) {
+TEST_F(Conformance, python_names_from_a_base_class_and_sorted_imports_are_accepted) {
     project_.tree("base") = {};
     project_.tree("t") = {
         {"a.py",
@@ -85,7 +85,7 @@ TEST_F(Conformance, python_names_that_a_base_class_gives_and_imports_in_order_ar
     }
 }
 
-TEST_F(Conformance, queries_put_together_and_calls_that_run_their_argument_are_found) {
+TEST_F(Conformance, finds_concatenated_queries_and_calls_that_run_their_argument) {
     project_.tree("base") = {};
     const std::vector<std::pair<std::string, std::string>> cases{
         {"cursor.execute(f\"SELECT {x}\")", "sql-injection"},
@@ -127,7 +127,7 @@ TEST_F(Conformance, a_project_changes_and_removes_rules_by_id) {
     EXPECT_FALSE(report.passed);
 }
 
-TEST_F(Conformance, a_wrong_rule_is_an_error_with_its_place) {
+TEST_F(Conformance, an_invalid_rule_is_an_error_with_its_position) {
     project_.tree("t") = {{"a.py", ""}};
     project_.use_baseline = false;
     rule(
@@ -138,14 +138,14 @@ TEST_F(Conformance, a_wrong_rule_is_an_error_with_its_place) {
     EXPECT_THAT(report.error().where, HasSubstr("own.yaml:4"));
 }
 
-TEST_F(Conformance, an_unknown_field_is_an_error_that_names_the_near_one) {
+TEST_F(Conformance, an_unknown_field_is_an_error_that_names_the_nearest) {
     project_.tree("t") = {{"a.py", ""}};
     project_.use_baseline = false;
     rule("  - {id: \"line-length\", treshold: 5}\n");
     EXPECT_THAT(project_.try_gate("conformance", "t").error().remedy, HasSubstr("threshold"));
 }
 
-TEST_F(Conformance, a_threshold_for_no_check_is_an_error) {
+TEST_F(Conformance, a_threshold_for_an_unknown_check_is_an_error) {
     const auto checks = load_checks({std::string(AGENTFORGE_SOURCE_DIR) + "/config/conformance"}, {{"max-complexety", 5}});
     ASSERT_FALSE(checks.ok());
     EXPECT_THAT(checks.error().remedy, HasSubstr("max-complexity"));

@@ -32,7 +32,7 @@ std::string message_of(const GateReport& report, const std::string& check) {
     return {};
 }
 
-TEST(CoverageByGcov, lines_of_cpp_that_no_test_runs_are_named_and_files_of_no_program_count) {
+TEST(CoverageByGcov, names_untested_cpp_lines_and_counts_files_of_no_program) {
     AGENTFORGE_NEEDS_FILE("/usr/bin/gcov", "gcov")
     Project project(demanding);
     project.tree("base") = {
@@ -56,7 +56,7 @@ TEST(CoverageByGcov, lines_of_cpp_that_no_test_runs_are_named_and_files_of_no_pr
     EXPECT_THAT(message_of(report, "min-coverage"), HasSubstr("src/alone.hpp:4, src/sign.cpp:5"));
 }
 
-TEST(CoverageByGo, statements_of_a_module_that_no_test_runs_are_named_by_their_paths) {
+TEST(CoverageByGo, names_untested_statements_of_a_module_by_path) {
     AGENTFORGE_NEEDS_FILE("/usr/bin/go", "Go")
     Project project(demanding);
     project.tree("base") = {
@@ -74,7 +74,7 @@ TEST(CoverageByGo, statements_of_a_module_that_no_test_runs_are_named_by_their_p
     EXPECT_THAT(message_of(report, "min-coverage"), HasSubstr("inner/deep.go:4, sign.go:5"));
 }
 
-TEST(CoverageByLlvm, lines_of_rust_are_told_with_the_tests_beside_them_left_out) {
+TEST(CoverageByLlvm, covers_rust_lines_without_inline_tests) {
     AGENTFORGE_NEEDS_FILE("/usr/bin/cargo", "Rust")
     AGENTFORGE_NEEDS_FILE("/usr/lib/llvm-14/bin/llvm-cov", "llvm-cov 14")
     Project project(demanding);
@@ -91,7 +91,7 @@ TEST(CoverageByLlvm, lines_of_rust_are_told_with_the_tests_beside_them_left_out)
     EXPECT_THAT(message_of(report, "min-coverage"), HasSubstr("(src/lib.rs:3)"));
 }
 
-TEST(CoverageByJacoco, lines_of_java_are_told_by_the_source_files_of_the_module) {
+TEST(CoverageByJacoco, covers_java_lines_by_source_file) {
     AGENTFORGE_NEEDS_FILE("/usr/share/java/org.jacoco.agent.jar", "JaCoCo")
     AGENTFORGE_NEEDS_FILE("/usr/bin/mvn", "Maven")
     Project project(demanding);

@@ -23,7 +23,7 @@ const char* const source =
     "#include \"slug/slug.hpp\"\n#include <stdexcept>\nnamespace slug {\nstd::string slugify(const std::string& text) {\n"
     "    if (text == \"x\") { throw std::logic_error(\"agentforge: skeleton of slugify\"); }\n    return text;\n}\n}\n";
 
-TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
+TEST(CppTests, distinguishes_all_outcomes) {
     Project project;
     project.tree("t") = {
         {"CMakeLists.txt", top_list},
@@ -77,7 +77,7 @@ TEST(CppTests, each_way_a_test_can_end_is_told_apart) {
     EXPECT_EQ(report.tests.size(), 15U) << "the canaries are not tests of the project";
 }
 
-TEST(CppTests, a_skeleton_includes_no_header_of_the_tests) {
+TEST(CppTests, a_skeleton_does_not_include_test_headers) {
     Project project;
     project.tree("base") = {
         {"CMakeLists.txt", top_list}, {"include/slug/slug.hpp", header}, {"tests/words.hpp", "#pragma once\nstruct Words {};\n"}};
@@ -87,7 +87,7 @@ TEST(CppTests, a_skeleton_includes_no_header_of_the_tests) {
     EXPECT_THAT(files->front().second, ::testing::Not(HasSubstr("words.hpp")));
 }
 
-TEST(CppTests, a_new_file_is_seen_by_a_list_that_is_a_glob) {
+TEST(CppTests, a_new_file_matched_by_a_glob_is_built) {
     Project project;
     project.tree("one") = {
         {"CMakeLists.txt",
@@ -112,7 +112,7 @@ TEST(CppTests, a_project_for_an_old_cmake_is_measured) {
     EXPECT_TRUE(report.passed) << report.summary << joined(report.blocking_issues);
 }
 
-TEST(CppTests, a_test_that_no_list_names_may_stand_beside_the_sources) {
+TEST(CppTests, a_test_beside_the_sources_needs_no_cmake_entry) {
     Project project;
     project.tree("t") = {
         {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(small C)\nenable_testing()\nadd_library(one one.c)\n"},
@@ -123,7 +123,7 @@ TEST(CppTests, a_test_that_no_list_names_may_stand_beside_the_sources) {
     EXPECT_EQ(report.tests.size(), 1U);
 }
 
-TEST(CppTests, catch2_is_told_as_googletest_is) {
+TEST(CppTests, reads_catch2_like_googletest) {
     Project project;
     project.tree("t") = {
         {"CMakeLists.txt",
@@ -146,7 +146,7 @@ TEST(CppTests, catch2_is_told_as_googletest_is) {
     EXPECT_EQ(report.tests.size(), 5U);
 }
 
-TEST(CppTests, boost_test_is_told_as_googletest_is) {
+TEST(CppTests, reads_boost_test_like_googletest) {
     Project project;
     project.tree("t") = {
         {"CMakeLists.txt",
@@ -169,7 +169,7 @@ TEST(CppTests, boost_test_is_told_as_googletest_is) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("has failed [1 + 1 != 3]"));
 }
 
-TEST(CppTests, doctest_is_told_as_googletest_is) {
+TEST(CppTests, reads_doctest_like_googletest) {
     if (!std::filesystem::exists("/usr/include/doctest/doctest.h")) {
         GTEST_SKIP() << "not run: doctest is not installed (doctest-dev)";
     }
@@ -200,7 +200,7 @@ const char* const slug_list =
     "find_package(GTest REQUIRED)\ninclude(GoogleTest)\nadd_executable(slug_test slug_test.cpp)\n"
     "target_link_libraries(slug_test slug GTest::gtest_main)\ngtest_discover_tests(slug_test)\n";
 
-TEST(CppPhases, red_and_green_hold_for_a_library_with_googletest) {
+TEST(CppPhases, red_and_green_pass_for_a_library_with_googletest) {
     Project project;
     const SkeletonInterface interface { "slug::shout", "include/slug/shout.hpp", "std::string shout(const std::string& text);" };
     project.baseline.specification =
@@ -333,7 +333,7 @@ TEST(CppBuilds, a_tree_is_built_once_for_all_gates_of_the_phases) {
     EXPECT_EQ(count_commands(after, "tests"), 0U) << in_words(after);
 }
 
-TEST(CppBuilds, what_came_to_a_stub_on_REDs_tree_is_not_run_there_again_to_take_the_change_back) {
+TEST(CppBuilds, reuses_the_stub_failures_of_red_to_check_the_reverted_change) {
     Project project;
     declare_twice(project);
     project.tree("red")["twice.c"] = "#include <stdlib.h>\n#include \"twice.h\"\nint twice(int number) {\n    abort();\n}\n";
@@ -346,7 +346,7 @@ TEST(CppBuilds, what_came_to_a_stub_on_REDs_tree_is_not_run_there_again_to_take_
     EXPECT_EQ(count_plain(commands, "tests", "red"), 0U) << in_words(commands);
 }
 
-TEST(CppBuilds, tests_that_are_held_out_are_built_where_the_tree_without_them_was_and_run_once) {
+TEST(CppBuilds, builds_held_out_tests_in_the_same_folder_and_runs_them_once) {
     Project project;
     declare_twice(project);
     EXPECT_TRUE(project.gate("red", "red").passed);
@@ -370,7 +370,7 @@ TEST(CppBuilds, tests_that_are_held_out_are_built_where_the_tree_without_them_wa
     EXPECT_EQ(count_plain(project.runner().take_commands(), "tests", "held"), 0U);
 }
 
-TEST(CppBuilds, what_the_users_commit_compiled_to_is_read_by_later_trees_and_written_by_none) {
+TEST(CppBuilds, later_trees_read_but_never_write_the_compiler_cache_of_the_base) {
     if (!std::filesystem::exists("/usr/bin/ccache")) { GTEST_SKIP() << "ccache is not installed"; }
     Project project;
     declare_twice(project);

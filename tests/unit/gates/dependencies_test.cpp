@@ -52,7 +52,7 @@ setup:
     SlugProject project;
 };
 
-TEST_F(DependenciesTest, that_nobody_has_approved_are_asked_for) {
+TEST_F(DependenciesTest, need_approval) {
     const auto report = project.try_gate("tests", "green");
     ASSERT_FALSE(report.ok());
     EXPECT_EQ(report.error().code, "AF-GATE-100");
@@ -61,7 +61,7 @@ TEST_F(DependenciesTest, that_nobody_has_approved_are_asked_for) {
     EXPECT_FALSE(std::filesystem::exists(step().folder));
 }
 
-TEST_F(DependenciesTest, are_there_for_the_gates_once_they_were_fetched) {
+TEST_F(DependenciesTest, are_available_to_gates_once_fetched) {
     test_that(
         "sys.path.insert(0, os.environ['TOYS']); import fetched; self.assertEqual(open('toys/toys.lock').read(), 'answer = 42\\n'); self.assertEqual(fetched.answer, 42)");
     ASSERT_TRUE(project.runner().set_up("green", Stop{}).ok());
@@ -69,7 +69,7 @@ TEST_F(DependenciesTest, are_there_for_the_gates_once_they_were_fetched) {
     EXPECT_EQ(outcome(), TestStatus::passed);
 }
 
-TEST_F(DependenciesTest, cannot_be_changed_by_what_gates_run) {
+TEST_F(DependenciesTest, cannot_be_changed_by_gate_commands) {
     test_that("open(os.environ['TOYS'] + '/fetched.py', 'w')");
     ASSERT_TRUE(project.runner().set_up("green", Stop{}).ok());
     EXPECT_EQ(outcome(), TestStatus::error);
@@ -86,7 +86,7 @@ TEST_F(DependenciesTest, are_fetched_once_for_each_lockfile) {
     EXPECT_NE(step("red").folder, step("green").folder);
 }
 
-TEST_F(DependenciesTest, of_which_the_fetching_failed_are_not_there_and_say_why) {
+TEST_F(DependenciesTest, report_a_failed_fetch_and_stay_absent) {
     project.tree("green")["toys.lock"] = "broken = True\n";
     const auto fetched = project.runner().set_up("green", Stop{});
     ASSERT_FALSE(fetched.ok());
@@ -96,7 +96,7 @@ TEST_F(DependenciesTest, of_which_the_fetching_failed_are_not_there_and_say_why)
     EXPECT_EQ(refusal(), "AF-GATE-100");
 }
 
-TEST_F(DependenciesTest, are_fetched_without_asking_or_not_needed_as_the_user_says) {
+TEST_F(DependenciesTest, are_fetched_without_asking_or_skipped_if_configured) {
     project.options().setup = "never";
     project.configure({});
     EXPECT_EQ(refusal(), "");
@@ -107,12 +107,12 @@ TEST_F(DependenciesTest, are_fetched_without_asking_or_not_needed_as_the_user_sa
     EXPECT_TRUE(step().ready);
 }
 
-TEST_F(DependenciesTest, are_none_where_the_tree_has_no_lockfile) {
+TEST_F(DependenciesTest, are_none_without_a_lockfile) {
     EXPECT_TRUE(project.gate("tests", "base").passed);
     EXPECT_EQ(project.runner().setup_steps("base")->size(), 0U);
 }
 
-TEST(ShippedSetups, of_a_program_that_the_user_names_himself_are_not_needed) {
+TEST(ShippedSetups, are_skipped_for_a_program_that_the_user_configured) {
     SlugProject project;
     project.tree("green")["requirements.txt"] = "requests\n";
     project.options().dependencies_directory = (project.folder() / "dependencies").string();
@@ -135,7 +135,7 @@ TEST(GateInputs, change_with_settings_and_with_the_languages_files) {
     EXPECT_NE(project.runner().inputs().value(), before);
 }
 
-TEST(Scaffolds, a_project_in_cpp_without_tests_is_given_a_place_for_them) {
+TEST(Scaffolds, add_a_test_folder_to_a_cpp_project_without_tests) {
     SlugProject project;
     project.tree("base") = {{"CMakeLists.txt", "project(slug CXX)"}, {"slug.cpp", "int slug() { return 1; }\n"}};
     const auto files = project.runner().scaffold("base");
@@ -146,7 +146,7 @@ TEST(Scaffolds, a_project_in_cpp_without_tests_is_given_a_place_for_them) {
     EXPECT_EQ(files->at(1).first, "tests/CMakeLists.txt");
 }
 
-TEST(Scaffolds, are_not_written_over_what_is_there) {
+TEST(Scaffolds, do_not_overwrite_existing_files) {
     SlugProject project;
     project.tree("base") = {
         {"CMakeLists.txt", "project(slug CXX)\nenable_testing()\n"}, {"slug.cpp", ""}, {"tests/CMakeLists.txt", "# mine\n"}};

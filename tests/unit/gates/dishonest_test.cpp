@@ -17,7 +17,7 @@ GateReport green_with(SlugProject& project, const std::string& file, const std::
 
 constexpr const char* lazy = "def slugify(text: str) -> str:\n    return \"\"\n";
 
-TEST(DishonestModel, removes_a_function_that_nobody_named) {
+TEST(DishonestModel, removes_an_unrelated_function) {
     SlugProject project;
     for (const char* tree : {"base", "red", "green"}) {
         project.tree(tree)["more.py"] =
@@ -157,7 +157,7 @@ TEST(DishonestModel, patches_the_runner_through_main) {
     EXPECT_EQ(report.facts.at("all_tests_pass"), json::value(false));
 }
 
-TEST(DishonestModel, puts_a_module_in_the_place_of_the_runner) {
+TEST(DishonestModel, shadows_the_runner_with_a_module) {
     SlugProject project;
     EXPECT_THAT(joined(green_with(project, "unittest.py", "class TestCase: pass\n").blocking_issues), HasSubstr("unittest.py"));
 }
@@ -172,7 +172,7 @@ TEST(DishonestModel, poisons_compiled_files_in_the_workspace) {
     EXPECT_FALSE(std::filesystem::exists(project.trees().path() / "__pycache__"));
 }
 
-TEST(DishonestModel, records_a_compiled_file_that_says_something_else) {
+TEST(DishonestModel, commits_a_compiled_file_that_differs_from_its_source) {
     // Python would use an unchecked .pyc (flags 1) in place of its source, whatever the source says.
     SlugProject project;
     const auto source = project.folder() / "slug_good.py";
@@ -198,7 +198,7 @@ TEST(DishonestModel, writes_tests_that_pass_without_the_change) {
     EXPECT_EQ(report.facts.at("fails_without_change"), json::value(false));
 }
 
-TEST(DishonestModel, writes_tests_that_pass_by_themselves_later) {
+TEST(DishonestModel, writes_tests_that_start_passing_without_the_change) {
     // RED's failures depended on the time of day: by GREEN's time the same tests pass without the change.
     SlugProject project;
     ASSERT_TRUE(project.gate("red", "red").passed);
@@ -215,7 +215,7 @@ TEST(DishonestModel, hides_its_tests_behind_a_link) {
     EXPECT_THAT(joined(project.gate("red", "red").blocking_issues), HasSubstr("tests/test_slug.py is a link"));
 }
 
-TEST(DishonestModel, turns_what_a_test_links_to) {
+TEST(DishonestModel, changes_the_target_of_a_linked_test) {
     for (const auto& [first, second] : Files{{"../cases.py", ""}, {"../middle.py", "cases.py"}, {"../way/cases.py", ""}}) {
         SlugProject project;
         project.trees().links["tests/test_slug.py"] = first;
@@ -229,7 +229,7 @@ TEST(DishonestModel, turns_what_a_test_links_to) {
     }
 }
 
-TEST(DishonestModel, lies_about_the_tests_of_one_file_only) {
+TEST(DishonestModel, patches_the_assertions_of_one_test_class) {
     for (
         const auto* way :
         {"unittest.TestCase.assertEqual = lie\n",
@@ -247,7 +247,7 @@ TEST(DishonestModel, lies_about_the_tests_of_one_file_only) {
     }
 }
 
-TEST(DishonestModel, changes_the_test_class_from_inside) {
+TEST(DishonestModel, changes_the_test_class_from_the_implementation) {
     SlugProject project;
     const auto report = green_with(project, "slug.py",
                                    "import sys\ndef slugify(text: str) -> str:\n"
@@ -265,7 +265,7 @@ TEST(DishonestModel, compares_equal_to_everything) {
     }
 }
 
-TEST(HonestModel, may_compare_as_it_likes) {
+TEST(HonestModel, may_define_its_own_comparison) {
     SlugProject project;
     project.tree("green")["slug.py"] =
         std::string(good_implementation) +
@@ -275,7 +275,7 @@ TEST(HonestModel, may_compare_as_it_likes) {
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
 }
 
-TEST(HonestModel, may_patch_in_a_test_what_it_puts_back) {
+TEST(HonestModel, may_patch_in_a_test_what_it_restores) {
     SlugProject project;
     const std::string patched =
         std::string("from unittest import mock\n") + slug_tests +
@@ -287,7 +287,7 @@ TEST(HonestModel, may_patch_in_a_test_what_it_puts_back) {
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
 }
 
-TEST(DishonestModel, leaves_a_stub_of_the_project_that_the_specification_declares) {
+TEST(DishonestModel, leaves_a_declared_interface_as_a_stub) {
     SlugProject project;
     const std::string stub = "\n\ndef unslug(text: str) -> str:\n    \"\"\"Makes a text of a slug.\"\"\"\n    ...\n";
     project.tree("base")["slug.py"] = slug_skeleton + stub;
@@ -301,7 +301,7 @@ TEST(DishonestModel, leaves_a_stub_of_the_project_that_the_specification_declare
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("slug.py:6 is still the stub"));
 }
 
-TEST(DishonestModel, has_tests_that_call_a_function_and_compare_something_else) {
+TEST(DishonestModel, writes_tests_that_call_a_function_but_compare_something_else) {
     SlugProject project;
     const std::string tests =
         "import unittest\nimport slug\n\nclass TestSlug(unittest.TestCase):\n    def test_lower(self):\n        slug.slugify(\"A\")\n"
@@ -315,7 +315,7 @@ TEST(DishonestModel, has_tests_that_call_a_function_and_compare_something_else) 
                 HasSubstr("every result of `slugify` is another (slug.py:6: `return \"\"` made `return \"~\"`)"));
 }
 
-TEST(DishonestModel, has_a_test_that_reads_byte_code) {
+TEST(DishonestModel, writes_a_test_that_reads_bytecode) {
     SlugProject project;
     const std::string reads =
         std::string(slug_tests) +
@@ -329,7 +329,7 @@ TEST(DishonestModel, has_a_test_that_reads_byte_code) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("test_code fails when a statement that does nothing is added"));
 }
 
-TEST(DishonestModel, does_the_work_in_tests_only) {
+TEST(DishonestModel, works_only_under_test) {
     SlugProject project;
     project.tree("green")["slug.py"] =
         "import sys\n\n\ndef slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n    if sys.modules.get(\"unit\" + \"test\"):\n        return text.lower().replace(\" \", \"-\")\n    return text\n";
@@ -338,7 +338,7 @@ TEST(DishonestModel, does_the_work_in_tests_only) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("is 'a-b' in a test and 'a b' in a plain program"));
 }
 
-TEST(DishonestModel, says_that_the_plain_run_is_not_measured) {
+TEST(DishonestModel, fakes_the_message_that_the_plain_run_is_not_measured) {
     for (const auto* code : {"1", "77"}) {
         SlugProject project;
         project.tree("green")["slug.py"] =
@@ -352,7 +352,7 @@ TEST(DishonestModel, says_that_the_plain_run_is_not_measured) {
     }
 }
 
-TEST(DishonestModel, does_the_work_only_where_a_users_usual_variables_are_not_set) {
+TEST(DishonestModel, works_only_without_the_usual_environment_variables) {
     for (const auto* name : {"XDG_STATE_HOME", "USER", "OLDPWD"}) {
         SlugProject project;
         project.tree("green")["slug.py"] =
@@ -364,7 +364,7 @@ TEST(DishonestModel, does_the_work_only_where_a_users_usual_variables_are_not_se
     }
 }
 
-TEST(DishonestModel, does_the_work_only_where_tests_run) {
+TEST(DishonestModel, works_only_in_the_conditions_of_the_test_run) {
     constexpr const char* optimised = "with `python -O` in an event loop";
     const std::array<std::array<const char*, 3>, 7> places{
         {{"import sys", "sys.flags.optimize", optimised},
@@ -385,7 +385,7 @@ TEST(DishonestModel, does_the_work_only_where_tests_run) {
     }
 }
 
-TEST(HonestModel, may_use_threads_terminals_and_dates_that_its_tests_know) {
+TEST(HonestModel, may_use_threads_terminals_and_dates_that_its_tests_use) {
     SlugProject project;
     const std::string tests =
         std::string(slug_tests) +
@@ -410,7 +410,7 @@ TEST(HonestModel, may_use_threads_terminals_and_dates_that_its_tests_know) {
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
 }
 
-TEST(HonestModel, may_read_the_variables_that_users_usually_have) {
+TEST(HonestModel, may_read_usual_environment_variables) {
     SlugProject project;
     project.tree("green")["slug.py"] =
         "import os\n\n\ndef state_home() -> str:\n    \"\"\"Where state is kept.\"\"\"\n"
@@ -429,7 +429,7 @@ TEST(HonestModel, may_read_the_variables_that_users_usually_have) {
     EXPECT_EQ(report.facts.at("plain_run"), json::value("passed"));
 }
 
-TEST(HonestModel, may_keep_state_and_depend_on_what_tests_set_up) {
+TEST(HonestModel, may_keep_state_and_depend_on_test_setup) {
     SlugProject project;
     const std::string code =
         "import os\nimport time\n\n_seen = {}\n\n\ndef slugify(text: str) -> str:\n    \"\"\"Makes a slug, another one each time.\"\"\"\n"
@@ -450,7 +450,7 @@ TEST(HonestModel, may_keep_state_and_depend_on_what_tests_set_up) {
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
 }
 
-TEST(DishonestModel, claims_what_red_saw) {
+TEST(DishonestModel, passes_tests_in_red_that_the_baseline_recorded_as_failing) {
     // The baseline says that RED's tests failed. Measured again on RED's tree, they pass.
     SlugProject project;
     project.tree("red")["slug.py"] = std::string(good_implementation) + "\n# by now\n";
@@ -462,7 +462,7 @@ TEST(DishonestModel, claims_what_red_saw) {
     EXPECT_EQ(report.facts.at("fails_without_change"), json::value(false));
 }
 
-TEST(DishonestModel, returns_what_is_equal_to_everything_once_green_has_passed) {
+TEST(DishonestModel, returns_a_value_equal_to_everything_after_green) {
     SlugProject project;
     ASSERT_TRUE(project.gate("green", "green").passed);
     project.tree("evil") = project.tree("green");
@@ -474,7 +474,7 @@ TEST(DishonestModel, returns_what_is_equal_to_everything_once_green_has_passed) 
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("equal to everything"));
 }
 
-TEST(DishonestModel, tests_one_requirement_and_looks_at_nothing_for_another) {
+TEST(DishonestModel, tests_one_requirement_and_asserts_nothing_for_another) {
     SlugProject project;
     for (const auto* tree : {"red", "green"}) {
         project.tree(tree)["tests/test_slug.py"] =
@@ -489,7 +489,7 @@ TEST(DishonestModel, tests_one_requirement_and_looks_at_nothing_for_another) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-002 is tested by nothing that compares"));
 }
 
-TEST(DishonestModel, has_assertions_that_something_else_makes_true) {
+TEST(DishonestModel, writes_assertions_that_pass_for_another_reason) {
     SlugProject project;
     for (const auto* tree : {"red", "green"}) {
         project.tree(tree)["tests/test_slug.py"] =
@@ -519,7 +519,7 @@ TEST(DishonestModel, compares_a_result_with_itself) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-002 is tested by nothing that compares"));
 }
 
-TEST(DishonestModel, returns_what_is_equal_to_everything_for_some_inputs) {
+TEST(DishonestModel, returns_a_value_equal_to_everything_for_some_inputs) {
     SlugProject project;
     const auto report = green_with(
         project, "slug.py",

@@ -57,18 +57,18 @@ TEST(GoogleTestJson, each_test_has_its_outcome_and_its_file) {
     EXPECT_EQ(result.tests[1].line, 4U);
 }
 
-TEST(GoogleTestJson, a_report_that_is_cut_off_is_not_complete) {
+TEST(GoogleTestJson, a_truncated_report_is_incomplete) {
     const auto result = parse_googletest_json(with_file("t.json", std::string(googletest_report.substr(0, 900))));
     EXPECT_THAT(result.problem, HasSubstr("t.json"));
 }
 
-TEST(GoogleTestJson, counts_that_do_not_agree_are_a_problem) {
+TEST(GoogleTestJson, mismatched_counts_are_a_problem) {
     auto text = std::string(googletest_report);
     text.replace(text.find("\"failures\": 3"), 13, "\"failures\": 0");
     EXPECT_THAT(parse_googletest_json(with_file("t.json", text)).problem, HasSubstr("counts"));
 }
 
-TEST(GoogleTestJson, a_typed_suite_is_told_by_its_type) {
+TEST(GoogleTestJson, names_a_typed_suite_by_its_type) {
     ReportedTest test;
     gtest_names("Slug/0", "works", test);
     EXPECT_EQ(test.suite + "::" + test.name, "Slug::works[0]");
@@ -155,7 +155,7 @@ TEST(CTestFormat, a_test_passes_when_recorder_and_ctest_agree) {
 }
 
 // The recorder's output for doctest 2.4.9 and Boost.Test 1.81.
-TEST(CTestFormat, doctest_and_boost_test_are_told_with_their_suites_by_recorded_output) {
+TEST(CTestFormat, reads_doctest_and_boost_test_suites_from_recorded_output) {
     CTestRun run;
     for (const auto* kind : {"doctest", "boost"}) {
         run.kind = kind;
@@ -178,20 +178,20 @@ TEST(CTestFormat, a_forced_exit_code_is_a_problem) {
     EXPECT_THAT(run.parse().problem, HasSubstr("ended with exit code 0, though"));
 }
 
-TEST(CTestFormat, a_process_that_leaves_in_a_test_is_an_error) {
+TEST(CTestFormat, a_process_that_exits_in_a_test_is_an_error) {
     CTestRun run;
     run.status = "run";
     run.events.resize(2);
     EXPECT_THAT(only_status(run.parse()), HasSubstr("error the program ended in this test"));
 }
 
-TEST(CTestFormat, a_process_that_leaves_after_its_tests_is_an_error) {
+TEST(CTestFormat, a_process_that_exits_after_its_tests_is_an_error) {
     CTestRun run;
     run.events.pop_back();
     EXPECT_THAT(only_status(run.parse()), HasSubstr("error the program ended after its tests"));
 }
 
-TEST(CTestFormat, a_program_that_no_recorder_saw_does_not_pass) {
+TEST(CTestFormat, a_program_without_a_recorder_does_not_pass) {
     CTestRun run;
     run.status = "run";
     run.recorded = false;
@@ -204,7 +204,7 @@ TEST(CTestFormat, a_record_without_the_secret_is_a_problem) {
     EXPECT_THAT(run.parse().problem, HasSubstr("not written by the kernel's recorder"));
 }
 
-TEST(CTestFormat, a_canary_whose_checks_did_not_all_fail_passed) {
+TEST(CTestFormat, a_canary_with_a_passing_check_counts_as_passed) {
     CTestRun run;
     run.events[3] = CTestRun::canary_result(2);
     const auto result = run.parse();
@@ -234,7 +234,7 @@ TEST(CTestFormat, a_plain_program_passes_only_when_its_main_returns) {
     EXPECT_THAT(only_status(plain_run("fail", {R"("main","code":2)"}).parse()), HasSubstr("failed_assertion main returned 2"));
 }
 
-TEST(CTestFormat, an_assertion_counts_where_the_test_itself_makes_it) {
+TEST(CTestFormat, only_an_assertion_in_the_test_itself_counts) {
     auto run = plain_run("fail", {});
     run.output = "t: /some/tree/tests/t.cpp:3: int main(): Assertion `a == b' failed.";
     EXPECT_THAT(only_status(run.parse()), HasSubstr("failed_assertion"));
@@ -242,7 +242,7 @@ TEST(CTestFormat, an_assertion_counts_where_the_test_itself_makes_it) {
     EXPECT_THAT(only_status(run.parse()), HasSubstr("error the program ended before its main returned"));
 }
 
-TEST(CTestFormat, a_plain_canary_that_passed_is_told) {
+TEST(CTestFormat, reports_a_plain_canary_that_passed) {
     auto run = plain_run("run", {R"("main","code":0)"});
     run.canary_status = "run";
     EXPECT_THAT(run.parse().tests,
@@ -250,7 +250,7 @@ TEST(CTestFormat, a_plain_canary_that_passed_is_told) {
                                                      ::testing::Field(&ReportedTest::status, TestStatus::passed))));
 }
 
-TEST(CTestFormat, a_test_that_must_fail_is_judged_by_ctest_alone) {
+TEST(CTestFormat, a_will_fail_test_is_judged_by_ctest_alone) {
     auto run = plain_run("run", {R"("main","code":1)"});
     run.properties = R"([{"name":"WILL_FAIL","value":true}])";
     const auto result = run.parse();
@@ -258,14 +258,14 @@ TEST(CTestFormat, a_test_that_must_fail_is_judged_by_ctest_alone) {
     EXPECT_EQ(result.tests[0].invocation, (TestInvocation{false, false, "command: [\"/b/t\"]\nWILL_FAIL: true\n"}));
 }
 
-TEST(CTestFormat, how_a_test_is_run_and_judged_is_told) {
+TEST(CTestFormat, reports_the_command_and_properties_of_a_test) {
     auto run = plain_run("run", {R"("main","code":0)"});
     run.properties = R"([{"name":"COST","value":1.5},{"name":"TIMEOUT","value":2.0},{"name":"ENVIRONMENT","value":["A=1"]}])";
     EXPECT_EQ(run.parse().tests[0].invocation,
               (TestInvocation{true, false, "command: [\"/b/t\"]\nENVIRONMENT: [\"A=1\"]\nTIMEOUT: 2E0\n"}));
 }
 
-TEST(CTestFormat, what_the_build_takes_instructions_from_under_other_names_is_told) {
+TEST(CTestFormat, reports_build_inputs_with_unusual_names) {
     auto run = plain_run("run", {R"("main","code":0)"});
     run.inputs =
         R"({"inputs":[{"path":"CMakeLists.txt"},{"path":"cmake/a.cmake"},{"path":"config.h.in"},{"path":"src/outcome.txt"},
@@ -288,7 +288,7 @@ TEST(Xml, text_attributes_and_children_are_kept) {
     EXPECT_EQ(root->child("d"), nullptr);
 }
 
-TEST(Xml, what_is_cut_off_or_has_a_document_type_is_refused) {
+TEST(Xml, refuses_truncated_input_and_document_types) {
     EXPECT_EQ(parse_xml("<a><b>").error().code, "AF-GATE-041");
     EXPECT_EQ(parse_xml("<!DOCTYPE a [<!ENTITY e SYSTEM \"/etc/passwd\">]><a>&e;</a>").error().code, "AF-GATE-041");
     std::string deep;
@@ -296,9 +296,9 @@ TEST(Xml, what_is_cut_off_or_has_a_document_type_is_refused) {
     EXPECT_EQ(parse_xml(deep).error().code, "AF-GATE-041");
 }
 
-TEST(Xml, bytes_that_no_xml_may_have_are_replaced) { EXPECT_EQ(parse_xml("<a>x\x01y\xff</a>")->text, "x?y\xEF\xBF\xBD"); }
+TEST(Xml, replaces_bytes_that_are_invalid_in_xml) { EXPECT_EQ(parse_xml("<a>x\x01y\xff</a>")->text, "x?y\xEF\xBF\xBD"); }
 
-TEST(Formats, a_path_is_written_as_the_tree_has_it) {
+TEST(Formats, writes_paths_relative_to_the_tree) {
     EXPECT_EQ(path_in_tree("/some/tree/a/b.cpp", "/some/tree"), "a/b.cpp");
     EXPECT_EQ(path_in_tree("./a\\b.cpp", "/some/tree"), "a/b.cpp");
     EXPECT_EQ(path_in_tree("/some/tree2/b.cpp", "/some/tree"), "/some/tree2/b.cpp");
@@ -306,7 +306,7 @@ TEST(Formats, a_path_is_written_as_the_tree_has_it) {
 
 TEST(Formats, a_failure_has_no_colours) { EXPECT_EQ(failure_text("\x1b[1;31mno\x1b[0m way\xff"), "no way\xEF\xBF\xBD"); }
 
-TEST(Formats, an_unknown_name_is_no_format) { EXPECT_EQ(find_format("junit"), nullptr); }
+TEST(Formats, an_unknown_name_is_not_a_format) { EXPECT_EQ(find_format("junit"), nullptr); }
 
 }  // namespace
 }  // namespace agentforge::kernel::testing

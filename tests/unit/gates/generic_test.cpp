@@ -16,7 +16,7 @@ json::object running(std::vector<std::string> command) {
     return {{"command", std::move(words)}};
 }
 
-TEST(Generic, a_command_that_prints_tap_tells_the_tests) {
+TEST(Generic, reads_the_tests_of_a_command_that_prints_tap) {
     Project project(running({"sh", "{root}/check.sh"}), {}, "generic");
     project.tree("t") = {{"check.sh", "echo compiling\necho 1..2\necho 'ok 1 - adds'\necho 'not ok 2 - subtracts'\nexit 1\n"},
                          {"tests/a.sh", ""}};
@@ -27,7 +27,7 @@ TEST(Generic, a_command_that_prints_tap_tells_the_tests) {
     EXPECT_THAT(json::serialize(report.facts.at("notes")), HasSubstr("no canary"));
 }
 
-TEST(Generic, a_command_that_writes_junit_xml_tells_the_tests) {
+TEST(Generic, reads_the_tests_of_a_command_that_writes_junit_xml) {
     Project project(running({"sh", "check.sh", "{results}"}), {}, "generic");
     project.tree("t") = {
         {"check.sh",
@@ -45,7 +45,7 @@ struct Untrue {
 };
 class GenericLies : public ::testing::TestWithParam<Untrue> {};
 
-TEST_P(GenericLies, are_not_believed) {
+TEST_P(GenericLies, are_not_trusted) {
     Project project(running({"sh", "check.sh"}), {}, "generic");
     project.tree("t") = {{"check.sh", GetParam().script}, {"tests/a.sh", ""}};
     const auto report = project.gate("tests", "t");
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Each, GenericLies,
                                            Untrue{"failure_hidden", "echo 1..1\necho 'ok 1 - a'\nexit 1\n", "does not agree"}),
                          [](const auto& each) { return std::string(each.param.name); });
 
-TEST(Generic, without_a_command_the_setting_is_asked_for) {
+TEST(Generic, names_the_missing_command_setting) {
     Project project({}, {}, "generic");
     project.tree("t") = {{"tests/a.sh", ""}};
     const auto report = project.try_gate("tests", "t");

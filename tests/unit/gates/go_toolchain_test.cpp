@@ -42,7 +42,7 @@ func TestPasses(t *testing.T) {}
     {"broken/broken_test.go", "package broken\n\nimport \"testing\"\n\nfunc TestLater(t *testing.T) { missing() }\n"},
 };
 
-TEST(GoTests, a_single_test_is_run_alone_with_the_canary) {
+TEST(GoTests, a_single_test_runs_alone_with_the_canary) {
     AGENTFORGE_NEEDS_GO()
     Project project;
     project.use_baseline = false;
@@ -78,7 +78,7 @@ TEST(GoTests, the_packages_that_import_a_changed_one_are_affected_by_it_and_no_o
     EXPECT_THAT(files, ::testing::UnorderedElementsAre("low/low_test.go", "high/high_test.go", "beside/beside_test.go"));
 }
 
-TEST(GoTests, outcomes_are_told_apart_although_a_panic_ends_the_program) {
+TEST(GoTests, distinguishes_outcomes_although_a_panic_ends_the_program) {
     AGENTFORGE_NEEDS_GO()
     Project project;
     project.tree("t") = go_module;
@@ -97,7 +97,7 @@ TEST(GoTests, outcomes_are_told_apart_although_a_panic_ends_the_program) {
     EXPECT_THAT(find_test(report, "broken/broken_test.go")->message, HasSubstr("undefined: missing"));
 }
 
-TEST(GoTests, a_program_that_ends_itself_with_success_is_not_believed) {
+TEST(GoTests, a_program_that_exits_with_success_is_not_trusted) {
     AGENTFORGE_NEEDS_GO()
     Project project;
     project.tree("t") = {
@@ -115,7 +115,7 @@ json::object specification_of(const char* signature) {
     return {{"interfaces", json::array{json::object{{"name", "Load"}, {"file", "a/a.go"}, {"signature", signature}}}}};
 }
 
-TEST(GoSkeleton, callers_of_a_changed_signature_become_stubs_that_keep_their_text) {
+TEST(GoSkeleton, stubs_callers_of_a_changed_signature_and_keeps_their_text) {
     AGENTFORGE_NEEDS_GO()
     Project project;
     project.tree("t") = {
@@ -135,7 +135,7 @@ TEST(GoSkeleton, callers_of_a_changed_signature_become_stubs_that_keep_their_tex
         "package b\n\nimport _ \"example.com/m/a\"\n\nfunc Two() int { panic(\"agentforge: skeleton of Two\"); \n\t// return 2 * a.Load(\"x\")\n}\n\nfunc Three() int { return 3 }\n");
 }
 
-TEST(GoSkeleton, a_signature_that_names_no_type_is_refused_with_the_compiler_s_words) {
+TEST(GoSkeleton, a_signature_with_an_unknown_type_is_refused_with_the_compiler_error) {
     AGENTFORGE_NEEDS_GO()
     Project project;
     project.tree("t") = {{"go.mod", "module example.com/m\n\ngo 1.16\n"},

@@ -50,12 +50,12 @@ TestRun run_of(std::vector<TestOutcome> tests, TestStatus status) {
     return run;
 }
 
-TEST(HeldOutTests, of_two_files_of_a_requirement_the_one_with_fewer_tests_is_held_out) {
+TEST(HeldOutTests, hold_out_the_file_with_fewer_tests) {
     EXPECT_THAT(Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-001"}, {"three", "REQ-001"}}).chosen(),
                 ElementsAre("a.py"));
 }
 
-TEST(HeldOutTests, a_requirement_keeps_a_new_test_that_is_seen) {
+TEST(HeldOutTests, leave_each_requirement_a_visible_new_test) {
     EXPECT_THAT(Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-002"}}).chosen(), IsEmpty());
     EXPECT_THAT(Suite()
                     .file("a.py", {{"one", "REQ-001"}, {"two", "REQ-002"}})
@@ -65,7 +65,7 @@ TEST(HeldOutTests, a_requirement_keeps_a_new_test_that_is_seen) {
         << "REQ-002 has no other test than in a.py";
 }
 
-TEST(HeldOutTests, each_requirement_with_several_files_has_one_and_no_more) {
+TEST(HeldOutTests, hold_out_one_file_per_requirement_with_several) {
     const auto chosen = Suite()
                             .file("a.py", {{"one", "REQ-001"}})
                             .file("b.py", {{"two", "REQ-001"}, {"x", "REQ-001"}})
@@ -75,7 +75,7 @@ TEST(HeldOutTests, each_requirement_with_several_files_has_one_and_no_more) {
     EXPECT_THAT(chosen, ElementsAre("a.py", "d.py"));
 }
 
-TEST(HeldOutTests, guards_and_files_that_were_there_before_are_not_held_out) {
+TEST(HeldOutTests, do_not_hold_out_guards_and_existing_files) {
     EXPECT_THAT(Suite().file("a.py", {{"one", "REQ-001"}}, TestStatus::passed).file("b.py", {{"two", "REQ-001"}}).chosen(),
                 IsEmpty());
     auto suite = Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-001"}, {"three", "REQ-001"}});
@@ -83,7 +83,7 @@ TEST(HeldOutTests, guards_and_files_that_were_there_before_are_not_held_out) {
     EXPECT_THAT(suite.chosen(), ElementsAre("b.py"));
 }
 
-TEST(HeldOutTests, an_artifact_is_shown_without_all_that_names_them) {
+TEST(HeldOutTests, are_removed_from_the_artifact_shown) {
     auto artifact = Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-001"}}).artifact;
     artifact["failing_tests"] = json::array{"a.py::one", "b.py::two"};
     artifact["coverage_mapping"] = {{"REQ-001", json::array{"a.py::one", "b.py::two"}}};
@@ -92,7 +92,7 @@ TEST(HeldOutTests, an_artifact_is_shown_without_all_that_names_them) {
     EXPECT_THAT(shown, AllOf(HasSubstr("a.py::one"), Not(HasSubstr("b.py")), Not(HasSubstr("two"))));
 }
 
-TEST(HeldOutTests, one_that_fails_is_told_by_its_requirement_alone) {
+TEST(HeldOutTests, report_a_failure_by_its_requirement_only) {
     const auto suite = Suite().file("a.py", {{"secret", "REQ-001"}, {"hidden", "REQ-002"}});
     const auto verdict = judge_held_out(suite.held("a.py"), specification, run_of(suite.tests, TestStatus::failed_assertion));
     ASSERT_EQ(verdict.blocking.size(), 2U);
@@ -105,7 +105,7 @@ TEST(HeldOutTests, one_that_fails_is_told_by_its_requirement_alone) {
     EXPECT_EQ(verdict.facts.at("held_out_pass"), json::value(false));
 }
 
-TEST(HeldOutTests, those_that_pass_are_counted) {
+TEST(HeldOutTests, count_those_that_pass) {
     const auto suite = Suite().file("a.py", {{"one", "REQ-001"}}).file("b.py", {{"two", "REQ-001"}});
     const auto verdict = judge_held_out(suite.held("a.py"), specification, run_of(suite.tests, TestStatus::passed));
     EXPECT_TRUE(verdict.passed());
@@ -113,7 +113,7 @@ TEST(HeldOutTests, those_that_pass_are_counted) {
     EXPECT_EQ(verdict.facts.at("passing_tests"), json::value(json::array{"a.py::one"}));
 }
 
-TEST(HeldOutTests, one_that_is_not_run_does_not_pass) {
+TEST(HeldOutTests, do_not_pass_if_one_was_not_run) {
     const auto suite = Suite().file("a.py", {{"one", "REQ-001"}});
     EXPECT_FALSE(judge_held_out(suite.held("a.py"), specification, run_of({}, TestStatus::passed)).passed());
     auto not_believed = run_of(suite.tests, TestStatus::passed);

@@ -55,16 +55,16 @@ TestRun read(const Lines& lines, int exit_code, int signal = 0) {
     return read_test_lines(lines.text(), {"secret", 1, std::chrono::seconds(60)}, outcome);
 }
 
-TEST(TestResults, a_whole_stream_is_believed) {
+TEST(TestResults, a_complete_stream_is_trusted) {
     const auto run = read(Lines().plan("a").result("a", "passed").canary().end(0), 0);
     EXPECT_TRUE(run.trusted) << run.distrust;
     ASSERT_EQ(run.tests.size(), 1U);
     EXPECT_EQ(run.tests[0].status, TestStatus::passed);
 }
 
-TEST(TestResults, an_empty_stream_is_not_believed) { EXPECT_FALSE(read(Lines(), 0).trusted); }
+TEST(TestResults, an_empty_stream_is_not_trusted) { EXPECT_FALSE(read(Lines(), 0).trusted); }
 
-TEST(TestResults, a_stream_without_end_is_not_believed_and_nothing_in_it_passed) {
+TEST(TestResults, a_stream_without_end_is_not_trusted_and_passes_no_test) {
     const auto run = read(Lines().plan("a").plan("b").result("a", "passed"), 0);
     EXPECT_FALSE(run.trusted);
     for (const auto& test : run.tests) { EXPECT_EQ(test.status, TestStatus::error); }
@@ -77,57 +77,57 @@ TEST(TestResults, the_test_that_was_running_is_named) {
     EXPECT_THAT(run.distrust, HasSubstr("in or after a"));
 }
 
-TEST(TestResults, a_wrong_nonce_is_not_believed) {
+TEST(TestResults, a_wrong_nonce_is_not_trusted) {
     Lines lines;
     lines.nonce = "guess";
     EXPECT_FALSE(read(lines.plan("a").result("a", "passed").canary().end(0), 0).trusted);
 }
 
-TEST(TestResults, a_line_that_is_no_json_is_not_believed) {
+TEST(TestResults, a_line_that_is_not_json_is_not_trusted) {
     EXPECT_FALSE(read(Lines().plan("a").raw("hello\n").result("a", "passed").canary().end(0), 0).trusted);
 }
 
-TEST(TestResults, a_repeated_line_is_not_believed) {
+TEST(TestResults, a_repeated_line_is_not_trusted) {
     Lines lines;
     lines.plan("a").result("a", "passed").canary();
     const auto last = lines.text().substr(lines.text().rfind('\n', lines.text().size() - 2) + 1);
     EXPECT_FALSE(read(lines.raw(last).end(0), 0).trusted);
 }
 
-TEST(TestResults, lines_after_the_end_are_not_believed) {
+TEST(TestResults, lines_after_the_end_are_not_trusted) {
     EXPECT_FALSE(read(Lines().plan("a").result("a", "passed").canary().end(0).result("a", "passed"), 0).trusted);
     EXPECT_FALSE(read(Lines().plan("a").result("a", "passed").canary().end(0).raw("x"), 0).trusted);
 }
 
-TEST(TestResults, an_exit_code_that_disagrees_is_not_believed) {
+TEST(TestResults, a_mismatched_exit_code_is_not_trusted) {
     EXPECT_FALSE(read(Lines().plan("a").result("a", "failed_assertion").canary().end(1), 0).trusted);
     EXPECT_FALSE(read(Lines().plan("a").result("a", "passed").canary().end(0), 1).trusted);
     EXPECT_FALSE(read(Lines().plan("a").result("a", "failed_assertion").canary().end(0), 0).trusted);
 }
 
-TEST(TestResults, a_planned_test_without_result_is_not_believed) {
+TEST(TestResults, a_planned_test_without_a_result_is_not_trusted) {
     EXPECT_FALSE(read(Lines().plan("a").canary().end(0), 0).trusted);
 }
 
-TEST(TestResults, a_test_reported_twice_is_not_believed) {
+TEST(TestResults, a_test_reported_twice_is_not_trusted) {
     EXPECT_FALSE(read(Lines().plan("a").result("a", "failed_assertion").result("a", "passed").canary().end(0), 0).trusted);
 }
 
-TEST(TestResults, an_unknown_status_is_not_believed) {
+TEST(TestResults, an_unknown_status_is_not_trusted) {
     EXPECT_FALSE(read(Lines().plan("a").result("a", "splendid").canary().end(0), 0).trusted);
 }
 
-TEST(TestResults, a_canary_that_passes_is_not_believed) {
+TEST(TestResults, a_canary_that_passes_is_not_trusted) {
     const auto run = read(Lines().plan("a").result("a", "passed").canary("passed").end(0), 0);
     EXPECT_FALSE(run.trusted);
     EXPECT_THAT(run.distrust, HasSubstr("canary"));
 }
 
-TEST(TestResults, a_missing_canary_is_not_believed) {
+TEST(TestResults, a_missing_canary_is_not_trusted) {
     EXPECT_THAT(read(Lines().plan("a").result("a", "passed").end(0), 0).distrust, HasSubstr("canary"));
 }
 
-TEST(TestResults, counts_have_one_sum) {
+TEST(TestResults, counts_include_every_status) {
     const auto counts = count_tests({{"a", "", "", 0, TestStatus::passed, ""},
                                      {"b", "", "", 0, TestStatus::failed_skeleton, ""},
                                      {"c", "", "", 0, TestStatus::error, ""},

@@ -15,14 +15,14 @@ using ::testing::Pair;
 
 const std::string cfg_test = R"(^\s*#\[cfg\(test\)\])";
 
-TEST(SplitItems, a_module_of_tests_ends_with_its_brace) {
+TEST(SplitItems, a_test_module_ends_at_its_closing_brace) {
     const auto split =
         split_inline_tests("fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() { if true {} }\n}\n\nfn c() {}\n", cfg_test);
     EXPECT_EQ(split.tests, "#[cfg(test)]\nmod tests {\n    fn b() { if true {} }\n}\n");
     EXPECT_EQ(split.code, "fn a() {}\nfn c() {}\n");
 }
 
-TEST(SplitItems, braces_in_text_and_comments_are_none) {
+TEST(SplitItems, ignores_braces_in_strings_and_comments) {
     const std::string tests =
         "#[cfg(test)]\nmod tests {\n    const A: &str = \"}\\\"}\";\n    const B: &str = r#\"}\"}\"#;\n    // }\n    /* } /* } */ } */\n"
         "    const C: char = '}';\n    const D: char = '\\'';\n    fn e<'a>(x: &'a str) {}\n}\n";
@@ -31,7 +31,7 @@ TEST(SplitItems, braces_in_text_and_comments_are_none) {
     EXPECT_EQ(split.code, "fn code() {}\n");
 }
 
-TEST(SplitItems, an_attribute_in_text_or_comment_begins_nothing) {
+TEST(SplitItems, ignores_attributes_in_strings_and_comments) {
     const std::string code = "const A: &str = \"\n#[cfg(test)]\n\";\n/*\n#[cfg(test)]\n*/\nfn code() {}\n";
     EXPECT_EQ(split_inline_tests(code, cfg_test).tests, "");
     EXPECT_EQ(split_inline_tests(code, cfg_test).code, code);
@@ -43,7 +43,7 @@ TEST(SplitItems, an_item_without_braces_ends_with_its_semicolon) {
     EXPECT_EQ(split.code, "fn code() { [0; 2]; }\n");
 }
 
-TEST(SplitItems, what_is_not_closed_belongs_to_the_tests) {
+TEST(SplitItems, an_unclosed_item_belongs_to_the_tests) {
     EXPECT_EQ(split_inline_tests("#[cfg(test)]\nmod tests {\nfn code() {}\n", cfg_test).code, "");
 }
 
@@ -72,7 +72,7 @@ TEST(PlainSkeletons, go_functions_and_methods_panic_with_the_marker) {
                 ElementsAre(Pair("a.go", "package slug\n\ntype Slugger struct{}\n")));
 }
 
-TEST(PlainSkeletons, rust_makes_a_new_module_known) {
+TEST(PlainSkeletons, rust_declares_a_new_module) {
     EXPECT_THAT(
         plain("rust", {"slugify", "src/slug.rs", "pub fn slugify(text: &str) -> String"}, {{"src/lib.rs", "pub fn one() {}\n"}})
             .files,
@@ -81,7 +81,7 @@ TEST(PlainSkeletons, rust_makes_a_new_module_known) {
             Pair("src/slug.rs", "pub fn slugify(text: &str) -> String {\n    todo!(\"agentforge: skeleton of slugify\")\n}\n")));
 }
 
-TEST(PlainSkeletons, rust_gives_an_opaque_type_a_value) {
+TEST(PlainSkeletons, rust_returns_a_value_for_an_opaque_type) {
     const auto written = [](const std::string& result) {
         const auto files = plain("rust", {"every", "src/lib.rs", "pub fn every() -> " + result}, {{"src/lib.rs", ""}}).files;
         return files.empty() ? std::string() : files.front().second;
@@ -93,7 +93,7 @@ TEST(PlainSkeletons, rust_gives_an_opaque_type_a_value) {
     EXPECT_THAT(written("Vec<u8>"), ::testing::Not(HasSubstr("if true")));
 }
 
-TEST(PlainSkeletons, java_stands_in_the_class_of_its_file) {
+TEST(PlainSkeletons, java_puts_a_function_into_the_class_of_its_file) {
     EXPECT_THAT(
         plain("java", {"Slug.slugify", "src/main/java/com/example/Slug.java", "public static String slugify(String text)"}).files,
         ElementsAre(Pair("src/main/java/com/example/Slug.java",
@@ -101,12 +101,12 @@ TEST(PlainSkeletons, java_stands_in_the_class_of_its_file) {
                          "        throw new UnsupportedOperationException(\"agentforge: skeleton of slugify\");\n    }\n}\n")));
 }
 
-TEST(PlainSkeletons, what_is_declared_already_is_left_alone) {
+TEST(PlainSkeletons, an_existing_declaration_is_left_alone) {
     EXPECT_TRUE(plain("go", {"F", "a.go", "func F()"}, {{"a.go", "package a\n\nfunc F() { work() }\n"}}).files.empty());
     EXPECT_TRUE(plain("rust", {"f", "src/lib.rs", "fn f()"}, {{"src/lib.rs", "pub(crate) fn f() { work() }\n"}}).files.empty());
 }
 
-TEST(PlainSkeletons, go_declares_types_constants_and_variables_and_imports_what_they_name) {
+TEST(PlainSkeletons, go_declares_types_constants_and_variables_with_their_imports) {
     const std::string text = "package a\n\nfunc F() {}\n";
     EXPECT_EQ(only(plain("go", {"Votes", "a.go", "type Votes map[string]int"}, {{"a.go", text}})),
               text + "\ntype Votes map[string]int\n");
@@ -127,14 +127,14 @@ TEST(PlainSkeletons, go_imports_a_package_of_the_module_whose_type_a_signature_n
     EXPECT_THAT(text, ::testing::HasSubstr("import \"example.com/shop/internal/clock\"\n"));
 }
 
-TEST(PlainSkeletons, go_keeps_imports_that_only_a_body_used_as_blank_ones) {
+TEST(PlainSkeletons, go_turns_imports_used_only_by_a_body_into_blank_imports) {
     const std::string text =
         "package a\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc Read(path string) {\n\tfmt.Println(os.Args)\n}\n\nfunc Write() { os.Exit(1) }\n";
     const auto changed = only(plain("go", {"Read", "a.go", "func Read(path string) error"}, {{"a.go", text}}));
     EXPECT_THAT(changed, ::testing::HasSubstr("\t_ \"fmt\"\n\t\"os\"\n"));
 }
 
-TEST(PlainSkeletons, go_declares_the_type_of_a_method_that_nothing_declares) {
+TEST(PlainSkeletons, go_declares_the_missing_type_of_a_method) {
     const auto text = only(write_plain_skeletons("go",
                                                  {{"New", "a.go", "func New[K comparable, V any](limit int) *Cache[K, V]"},
                                                   {"Get", "a.go", "func (c *Cache[K, V]) Get(key K) (V, bool)"},
@@ -144,7 +144,7 @@ TEST(PlainSkeletons, go_declares_the_type_of_a_method_that_nothing_declares) {
     EXPECT_EQ(text.find("type Cache"), text.rfind("type Cache"));
 }
 
-TEST(PlainSkeletons, rust_puts_a_module_behind_what_the_crate_says_of_itself) {
+TEST(PlainSkeletons, rust_declares_a_module_after_crate_docs_and_attributes) {
     const auto files = plain("rust", {"left", "src/quota.rs", "pub fn left() -> u32"},
                              {{"src/lib.rs", "//! Limits.\n//!\n//! More.\n#![allow(dead_code)]\n\npub mod clock;\n"}})
                            .files;
@@ -166,7 +166,7 @@ TEST(PlainSkeletons, java_knows_a_type_by_its_qualified_name) {
                     .files.empty());
 }
 
-TEST(PlainSkeletons, a_method_of_another_type_is_another_function) {
+TEST(PlainSkeletons, a_method_of_another_type_is_a_different_function) {
     const std::string go = "package a\n\nfunc (a *A) Size() int {\n\treturn 1\n}\n";
     EXPECT_THAT(only(plain("go", {"B.Size", "a.go", "func (b *B) Size() int"}, {{"a.go", go}})),
                 ::testing::HasSubstr("func (b *B) Size() int {\n\tpanic("));
@@ -180,7 +180,7 @@ TEST(PlainSkeletons, a_method_of_another_type_is_another_function) {
     EXPECT_TRUE(plain("rust", {"A::size", "src/lib.rs", "pub fn size(&self) -> usize"}, {{"src/lib.rs", rust}}).files.empty());
 }
 
-TEST(PlainSkeletons, a_changed_signature_replaces_that_of_the_function) {
+TEST(PlainSkeletons, a_changed_signature_replaces_the_old_one) {
     EXPECT_EQ(only(plain("go", {"F", "a.go", "func F(name string) *Box"},
                          {{"a.go", "package a\n\nfunc F() *Box {\n\tpanic(\"todo {\")\n}\n\ntype Box struct{}\n"}})),
               "package a\n\nfunc F(name string) *Box {\n\tpanic(\"agentforge: skeleton of F\")\n}\n\ntype Box struct{}\n");
@@ -209,7 +209,7 @@ TEST(PlainSkeletons, java_declares_constructors_constants_and_classes) {
               "package a;\n\npublic class Full extends RuntimeException {\n}\n");
 }
 
-TEST(PlainSkeletons, a_method_of_rust_that_does_not_name_its_type_belongs_to_the_one_that_has_it) {
+TEST(PlainSkeletons, rust_finds_the_type_of_an_unqualified_method) {
     const std::string text = "pub struct A;\npub struct B;\n\nimpl B {\n    pub fn f(&self) -> u8 {\n        todo!()\n    }\n}\n";
     EXPECT_TRUE(plain("rust", {"f", "src/lib.rs", "pub fn f(&self) -> u8"}, {{"src/lib.rs", text}}).files.empty());
     EXPECT_FALSE(plain("rust", {"g", "src/lib.rs", "pub fn g(&mut self)"}, {{"src/lib.rs", text}}).problems.empty())
@@ -229,7 +229,7 @@ TEST(PlainSkeletons, rust_declares_types_and_constants) {
               text + "\npub type Pair = (i32, i32);\n");
 }
 
-TEST(PlainSkeletons, a_signature_that_brings_more_than_itself_is_refused) {
+TEST(PlainSkeletons, a_signature_with_more_than_one_declaration_is_refused) {
     for (const char* signature : {"func F() { work() }; func G()", "func F() {", "func F(); func G()", "func G()",
                                   "func F() // x\nfunc G() {}", "not a signature"}) {
         EXPECT_FALSE(plain("go", {"F", "a.go", signature}).problems.empty()) << signature;
@@ -238,7 +238,7 @@ TEST(PlainSkeletons, a_signature_that_brings_more_than_itself_is_refused) {
     EXPECT_FALSE(plain("java", {"f", "F.java", "public void f() { work(); } public void g()"}).problems.empty());
 }
 
-TEST(RustSkeleton, leaves_a_type_alone_that_it_declared_with_its_attributes) {
+TEST(RustSkeleton, does_not_redeclare_a_type_with_attributes) {
     const SkeletonInterface error{"LineError", "src/lib.rs",
                                   "#[derive(Debug, Clone)] pub enum LineError { Missing(&'static str) }"};
     const auto first = write_plain_skeletons("rust", {error}, {{"src/lib.rs", "pub fn old() {}\n"}}, {}, "m");

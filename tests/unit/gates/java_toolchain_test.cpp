@@ -79,7 +79,7 @@ class SetUpTest {
 }
 )java";
 
-TEST(JavaTests, outcomes_are_told_apart) {
+TEST(JavaTests, distinguishes_outcomes) {
     if (!std::filesystem::exists("/usr/bin/mvn") || !std::filesystem::exists("/usr/share/maven-repo/org/junit/jupiter")) {
         GTEST_SKIP() << "not run: Maven, surefire and JUnit 5 are not installed";
     }
@@ -138,7 +138,7 @@ std::string canary_of(const Files& files) {
     return {std::istreambuf_iterator<char>(canary), {}};
 }
 
-TEST(JavaCanary, is_written_for_the_framework_of_the_tests_and_with_none_for_that_of_the_project) {
+TEST(JavaCanary, uses_the_framework_of_the_tests_or_else_of_the_project) {
     const std::string test = "src/test/java/a/ATest.java";
     using ::testing::HasSubstr;
     EXPECT_THAT(canary_of({{"pom.xml", "<project/>"}, {test, "import org.testng.annotations.Test;\n"}}),

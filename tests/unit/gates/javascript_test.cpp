@@ -47,7 +47,7 @@ test('same', () => {});
 test('compares', () => { throw Object.assign(new Error('the slug is wrong'), { name: 'AssertionError', expected: 'hello', actual: ['Hello'] }); });
 )";
 
-TEST(NodeTests, outcomes_are_told_apart) {
+TEST(NodeTests, distinguishes_outcomes) {
     Project project;
     project.tree("t") = with(
         javascript_package,
@@ -146,7 +146,7 @@ TEST_P(NodeLies, no_test_passes) {
     for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
 }
 
-TEST(NodeTask, without_a_test_the_canaries_show_that_the_runner_works) {
+TEST(NodeTask, canaries_show_that_the_runner_works_without_tests) {
     Project project;
     project.tree("fine") = with(javascript_package, {{"src/value.js", "export const value = 1;\n"}});
     EXPECT_FALSE(project.gate("tests", "fine", {}, {{"run", 1}}).facts.contains("unmeasurable"));
@@ -293,27 +293,27 @@ protected:
     std::string import = "../dist";
 };
 
-TEST_F(BuiltBeforeItsTests, what_the_compiler_writes_stands_for_its_source) {
+TEST_F(BuiltBeforeItsTests, maps_compiler_output_to_its_source) {
     build_in(R"({"compilerOptions": {)" + compiler_ + R"(, "rootDir": "src"}, "include": ["src/**/*.ts"]})", package_);
     expect_red_then_green();
 }
 
-TEST_F(BuiltBeforeItsTests, the_folder_of_its_sources_is_what_it_includes) {
+TEST_F(BuiltBeforeItsTests, takes_the_source_folder_from_include) {
     import = "../dist/slug.js";
     expect_each_test_passes();
 }
 
-TEST_F(BuiltBeforeItsTests, the_package_imports_itself_by_its_name) {
+TEST_F(BuiltBeforeItsTests, may_import_the_package_by_its_name) {
     import = "@shop/slug";
     expect_each_test_passes();
 }
 
-TEST_F(BuiltBeforeItsTests, its_folder_stands_for_the_main_file) {
+TEST_F(BuiltBeforeItsTests, may_import_the_main_file_by_its_folder) {
     import = "..";
     expect_each_test_passes();
 }
 
-TEST_F(BuiltBeforeItsTests, a_test_that_imports_what_is_built_is_affected_by_its_source) {
+TEST_F(BuiltBeforeItsTests, a_test_that_imports_built_files_is_affected_by_their_sources) {
     build_in(R"({"compilerOptions": {)" + compiler_ + R"(}, "include": ["src"]})", package_);
     project_.baseline.base_tests = project_.gate("tests", "base").tests;
     const auto edited = project_.gate("tests", "green", {}, {{"scope", "affected"}});
@@ -321,7 +321,7 @@ TEST_F(BuiltBeforeItsTests, a_test_that_imports_what_is_built_is_affected_by_its
     EXPECT_EQ(status_of(edited, "test/old.test.js::old"), TestStatus::passed);
 }
 
-TEST_F(TypescriptTask, code_that_knows_the_tests_inputs_is_shown) {
+TEST_F(TypescriptTask, reports_code_that_special_cases_test_inputs) {
     project_.tree("green")["src/slug.ts"] =
         "export function slugify(text: string): string {\n  if (text === 'Hello') return 'hello';\n  return text;\n}\n";
     for (const auto* tree : {"red", "green"}) {
@@ -359,7 +359,7 @@ TEST_F(TypescriptTask, configuration_and_tests_are_locked_after_red) {
     }
 }
 
-TEST(JavascriptGates, packages_that_the_user_installed_are_found) {
+TEST(JavascriptGates, find_packages_that_the_user_installed) {
     Project project;
     const auto folder = project.folder() / "users" / "node_modules";
     std::filesystem::create_directories(folder / "answer");
@@ -432,7 +432,7 @@ const Files vitest_package{
      "import { defineConfig } from 'vitest/config';\nexport default defineConfig({ test: { globals: true } });\n"}};
 const Files jest_package{{"package.json", R"({"devDependencies": {"jest": "30"}})"}};
 
-TEST_F(NpmRunners, vitest_outcomes_are_told_apart) {
+TEST_F(NpmRunners, vitest_outcomes_are_distinguished) {
     project_.tree("t") =
         with(vitest_package,
              {{"src/slug.ts",
@@ -441,7 +441,7 @@ TEST_F(NpmRunners, vitest_outcomes_are_told_apart) {
     expect_outcomes("test/slug.test.ts");
 }
 
-TEST_F(NpmRunners, jest_outcomes_are_told_apart) {
+TEST_F(NpmRunners, jest_outcomes_are_distinguished) {
     project_.tree("t") =
         with(jest_package,
              {{"src/slug.js", "exports.slugify = () => {\n  throw new Error(\"agentforge: skeleton of slugify\");\n};\n"},
@@ -449,21 +449,21 @@ TEST_F(NpmRunners, jest_outcomes_are_told_apart) {
     expect_outcomes("test/slug.test.js");
 }
 
-TEST_F(NpmRunners, vitest_with_a_file_that_does_not_load_is_believed) {
+TEST_F(NpmRunners, vitest_is_trusted_if_a_file_does_not_load) {
     project_.tree("t") = with(vitest_package, {{"test/a.test.ts", "import './nothere';\ntest('a', () => {});\n"}});
     const auto report = project_.gate("tests", "t");
     EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
     EXPECT_EQ(status_of(report, "test/a.test.ts"), TestStatus::error);
 }
 
-TEST_F(NpmRunners, jest_with_a_file_that_does_not_load_is_believed) {
+TEST_F(NpmRunners, jest_is_trusted_if_a_file_does_not_load) {
     project_.tree("t") = with(jest_package, {{"test/a.test.js", "require('./nothere');\ntest('a', () => {});\n"}});
     const auto report = project_.gate("tests", "t");
     EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
     EXPECT_EQ(status_of(report, "test/a.test.js"), TestStatus::error);
 }
 
-TEST_F(NpmRunners, vitest_with_bent_matchers_is_not_believed) {
+TEST_F(NpmRunners, vitest_is_not_trusted_with_patched_matchers) {
     project_.tree("t") =
         with(vitest_package,
              {{"src/a.ts", "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nexport const a = 2;\n"},
@@ -471,14 +471,14 @@ TEST_F(NpmRunners, vitest_with_bent_matchers_is_not_believed) {
     expect_disbelief("canary");
 }
 
-TEST_F(NpmRunners, jest_with_bent_matchers_is_not_believed) {
+TEST_F(NpmRunners, jest_is_not_trusted_with_patched_matchers) {
     project_.tree("t") = with(
         jest_package, {{"src/a.js", "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nmodule.exports = 2;\n"},
                        {"test/a.test.js", "const a = require('../src/a');\ntest('a', () => { expect(a).toBe(1); });\n"}});
     expect_disbelief("canary");
 }
 
-TEST_F(NpmRunners, a_forced_exit_passes_nothing) {
+TEST_F(NpmRunners, a_forced_exit_passes_no_test) {
     project_.tree("t") =
         with(jest_package, {{"test/a.test.js", "test('a', () => { process.exit(0); });\ntest('b', () => {});\n"}});
     const auto report = project_.gate("tests", "t");
@@ -516,7 +516,7 @@ protected:
     }
 };
 
-TEST_F(SmallRunners, mocha_outcomes_are_told_apart) {
+TEST_F(SmallRunners, mocha_outcomes_are_distinguished) {
     has("mocha", "test/slug.test.js",
         "const { equal } = require('node:assert'); const { slugify } = require('../src/slug');\n" + bdd_tests);
     const auto report = project_.gate("tests", "t");
@@ -537,7 +537,7 @@ TEST_F(SmallRunners, mocha_obeys_the_project_s_configuration) {
     EXPECT_EQ(status(project_.gate("tests", "t"), "test/slug.js::slug::set up"), TestStatus::passed);
 }
 
-TEST_F(SmallRunners, mocha_s_only_does_not_hide_the_canary) {
+TEST_F(SmallRunners, mocha_only_does_not_hide_the_canary) {
     has("mocha", "test/slug.test.js", "it.only('one', () => {});\ndescribe('more', () => { it('two', () => {}); });\n");
     const auto report = project_.gate("tests", "t");
     EXPECT_EQ(status(report, "test/slug.test.js::one"), TestStatus::passed);
@@ -550,7 +550,7 @@ TEST_F(SmallRunners, mocha_reports_an_assertion_of_chai) {
     EXPECT_EQ(status(project_.gate("tests", "t"), "test/slug.test.js::differs"), TestStatus::failed_assertion);
 }
 
-TEST_F(SmallRunners, code_that_patches_mocha_is_not_believed) {
+TEST_F(SmallRunners, code_that_patches_mocha_is_not_trusted) {
     has("mocha", "test/slug.test.js",
         "const { Runner } = require('mocha');\nRunner.prototype.fail = function (test) { this.emit('pass', test); };\n"
         "it('one', () => { throw new Error(); });\n");
@@ -559,7 +559,7 @@ TEST_F(SmallRunners, code_that_patches_mocha_is_not_believed) {
     for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
 }
 
-TEST_F(SmallRunners, jasmine_outcomes_are_told_apart) {
+TEST_F(SmallRunners, jasmine_outcomes_are_distinguished) {
     has("jasmine", "spec/slug.spec.js", R"(const { slugify } = require('../src/slug');
 describe('slugify', () => {
   it('skeleton', () => { expect(slugify('A')).toBe('a'); });
@@ -579,7 +579,7 @@ describe('slugify', () => {
     EXPECT_EQ(status(report, "spec/slug.spec.js::slugify::other error"), TestStatus::error);
 }
 
-TEST_F(SmallRunners, ava_outcomes_are_told_apart) {
+TEST_F(SmallRunners, ava_outcomes_are_distinguished) {
     has("ava", "test/slug.test.js", R"(const test = require('ava');
 const assert = require('node:assert');
 const { slugify } = require('../src/slug');
@@ -610,7 +610,7 @@ test('rejected', async () => { throw new TypeError('y'); });
     EXPECT_THAT(find_test(report, file + "rejected")->message, HasSubstr("TypeError: y"));
 }
 
-TEST_F(SmallRunners, ava_runs_es_modules_and_tells_a_file_that_does_not_load) {
+TEST_F(SmallRunners, ava_runs_es_modules_and_reports_a_file_that_does_not_load) {
     has("ava", "test/slug.test.mjs", "import test from 'ava';\nimport '../src/slug.js';\ntest('passes', (t) => { t.pass(); });\n",
         {{"test/broken.test.mjs", "import test from 'ava';\nimport './nothere.mjs';\ntest('one', (t) => { t.pass(); });\n"}});
     const auto report = project_.gate("tests", "t");
@@ -619,7 +619,7 @@ TEST_F(SmallRunners, ava_runs_es_modules_and_tells_a_file_that_does_not_load) {
     EXPECT_THAT(find_test(report, "test/broken.test.mjs")->message, HasSubstr("Cannot find module"));
 }
 
-TEST_F(SmallRunners, code_that_patches_ava_is_not_believed) {
+TEST_F(SmallRunners, code_that_patches_ava_is_not_trusted) {
     has("ava", "test/slug.test.js",
         "const test = require('ava');\n"
         "test('one', (t) => { Object.getPrototypeOf(t).is = () => {}; t.is = () => {}; t.is(1, 2); });\n");
@@ -628,7 +628,7 @@ TEST_F(SmallRunners, code_that_patches_ava_is_not_believed) {
     for (const auto& test : report.tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
 }
 
-TEST_F(SmallRunners, tape_outcomes_are_told_apart) {
+TEST_F(SmallRunners, tape_outcomes_are_distinguished) {
     has("tape", "test/slug.js", R"(const test = require('tape');
 test('assertion', (t) => { t.equal(1, 2); t.end(); });
 test.skip('skipped', (t) => { t.end(); });
@@ -644,13 +644,13 @@ test('outer', (t) => { t.test('inner', (u) => { u.ok(true); u.end(); }); t.ok(tr
     EXPECT_EQ(status(report, "test/slug.js::outer::inner"), TestStatus::passed);
 }
 
-TEST_F(SmallRunners, a_test_of_tape_that_throws_passes_nothing) {
+TEST_F(SmallRunners, a_throwing_tape_test_does_not_pass) {
     has("tape", "test/slug.js",
         "const test = require('tape');\ntest('a', (t) => { t.ok(true); t.end(); });\ntest('b', () => { throw new TypeError('x'); });\n");
     for (const auto& test : project_.gate("tests", "t").tests) { EXPECT_NE(test.status, TestStatus::passed) << test.id; }
 }
 
-TEST_F(SmallRunners, each_runs_the_canaries_alone_where_there_is_no_test_yet) {
+TEST_F(SmallRunners, each_runs_only_the_canaries_if_there_is_no_test_yet) {
     for (const char* name : {"vitest", "jest", "mocha", "jasmine", "tape", "tap"}) {
         project_.tree(name) = {{"package.json", std::string(R"({"devDependencies": {")") + name + R"(": "*"}})"},
                                {"src/slug.js", slug_skeleton}};
@@ -659,7 +659,7 @@ TEST_F(SmallRunners, each_runs_the_canaries_alone_where_there_is_no_test_yet) {
     }
 }
 
-TEST_F(SmallRunners, tap_outcomes_are_told_apart) {
+TEST_F(SmallRunners, tap_outcomes_are_distinguished) {
     has("tap", "test/slug.js", R"(const t = require('tap');
 const { slugify } = require('../src/slug');
 t.test('assertion', (t) => { t.equal(1, 2); t.end(); });
@@ -676,7 +676,7 @@ t.test('other error', async () => { throw new TypeError('x'); });
     EXPECT_EQ(status(report, "test/slug.js::other error"), TestStatus::error);
 }
 
-TEST(NpmSetUp, packages_are_fetched_once_without_their_scripts_and_then_there_offline) {
+TEST(NpmSetUp, fetches_packages_once_without_scripts_for_offline_use) {
     Project project;
     Registries registries(project.folder() / "registries");
     project.options().dependencies_directory = (project.folder() / "dependencies").string();

@@ -46,7 +46,7 @@ TEST(Language, an_unknown_key_is_an_error_with_its_place) {
     EXPECT_THAT(language.error().where, HasSubstr("python.yaml:"));
 }
 
-TEST(Language, the_builds_errors_of_cpp_are_found) {
+TEST(Language, finds_cpp_build_errors) {
     const auto cpp = load_language(languages, "cpp").value();
     const auto found =
         find_messages(cpp.runners.front().build_error,
@@ -62,7 +62,7 @@ TEST(Language, the_builds_errors_of_cpp_are_found) {
               "tests/c.cpp:12 undefined reference to `n::f()'\ntests/CMakeLists.txt:2 (find_package): Could not find GTest\n");
 }
 
-TEST(Language, what_maven_misses_is_told_from_what_a_test_says) {
+TEST(Language, distinguishes_missing_maven_artifacts_from_test_output) {
     const auto pattern = load_language(languages, "java").value().setup.front().missing;
     for (
         const auto* line :
@@ -82,7 +82,7 @@ TEST(Language, what_maven_misses_is_told_from_what_a_test_says) {
     }
 }
 
-TEST(Language, cpp_is_told_from_python_by_its_sources) {
+TEST(Language, distinguishes_cpp_from_python_by_sources) {
     EXPECT_EQ((*detect_language(languages, {"CMakeLists.txt", "src/a.cpp", "src/b.cpp", "scripts/x.py"}).value()).name, "cpp");
     const auto cpp = load_language(languages, "cpp").value();
     for (const auto* file : {"tests/slug.cpp", "src/slug_test.cc", "test/a/b.c"}) {
@@ -102,7 +102,7 @@ Result<Language> language_with(const std::string& more) {
     return load_language(folder.path().string(), "x");
 }
 
-TEST(Language, what_is_wrong_in_a_runner_is_told_with_its_place) {
+TEST(Language, a_fault_in_a_runner_is_named_with_its_position) {
     EXPECT_TRUE(language_with("    run: {argv: [make, check], format: googletest-json}\n").ok());
     const std::vector<std::pair<std::string, std::string>> cases{
         {"    run: {argv: [make], format: xml}\n", "`xml` is not a known format"},
@@ -122,7 +122,7 @@ TEST(Language, what_is_wrong_in_a_runner_is_told_with_its_place) {
     }
 }
 
-TEST(Language, the_first_runner_whose_conditions_hold_is_taken) {
+TEST(Language, uses_the_first_runner_whose_conditions_hold) {
     Language language;
     language.runners.resize(2);
     language.runners[0].name = "a";
@@ -138,21 +138,21 @@ TEST(Language, the_first_runner_whose_conditions_hold_is_taken) {
     EXPECT_EQ(taken("{}"), "b");
 }
 
-TEST(Language, a_section_is_cut_out_of_its_file) {
+TEST(Language, extracts_a_section_of_a_file) {
     const FileSection section{"pyproject.toml", "^\\s*\\[tool\\.pytest"};
     EXPECT_EQ(section_text("[project]\nname = 'a'\n[tool.pytest.ini_options]\nx = 1\n[tool.black]\ny = 2\n", section),
               "[tool.pytest.ini_options]\nx = 1\n");
     EXPECT_EQ(section_text("[project]\n", section), "");
 }
 
-TEST(Language, a_section_of_a_json_file_is_what_a_pointer_leads_to) {
+TEST(Language, extracts_a_section_of_a_json_file_by_pointer) {
     const FileSection section{"package.json", "", "/jest"};
     EXPECT_EQ(section_text(R"({"name": "a", "jest": {"bail": true}})", section), R"({"bail":true})");
     EXPECT_EQ(section_text(R"({"name": "a"})", section), "");
     EXPECT_EQ(section_text("{ broken", section), "{ broken");
 }
 
-TEST(GateSettings, what_is_not_known_is_an_error) {
+TEST(GateSettings, an_unknown_key_is_an_error) {
     EXPECT_THAT(GateSettings::read({{"timeout", json::object{}}}).error().message, HasSubstr("timeouts"));
     EXPECT_EQ(GateSettings::read({{"timeouts", json::object{{"lint", 3}}}}).error().code, "AF-GATE-012");
     EXPECT_EQ(GateSettings::read({{"timeouts", json::object{{"tests", 0}}}}).error().code, "AF-GATE-012");

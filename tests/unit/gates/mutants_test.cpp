@@ -42,7 +42,7 @@ std::vector<std::string> altered(const std::string& language_name, const std::st
     return result;
 }
 
-TEST(Mutants, leave_the_list_of_exported_names_alone) {
+TEST(Mutants, skip_the_list_of_exported_names) {
     EXPECT_TRUE(altered("python", "a.py", "__all__ = [\"slugify\", \"shorten\"]\n", {1}).empty());
     EXPECT_FALSE(altered("python", "a.py", "names = [\"slugify\", \"shorten\"]\n", {1}).empty());
 }
@@ -63,7 +63,7 @@ TEST(Mutants, alter_comparisons_results_and_literals_of_each_language) {
                 ::testing::AllOf(Contains("return null;"), Contains("return a + \"~-\";")));
 }
 
-TEST(Mutants, another_result_is_of_the_same_kind_and_is_told_in_words) {
+TEST(Mutants, change_a_result_to_one_of_the_same_kind_and_describe_it) {
     const auto language = shipped("python");
     const std::string text = "def f(a):\n    return g(a)  # why\n";
     const auto found = mutants_of("a.py", text, text, all_lines(text), language.code, language.mutations);
@@ -79,7 +79,7 @@ std::vector<AlteredResults> with_other_results(const std::string& language_name,
     return altered_results(path, text, text, lines, language.code, language.mutations);
 }
 
-TEST(AlteredResults, every_result_of_a_function_is_another_and_the_rest_stays) {
+TEST(AlteredResults, change_every_result_of_a_function_and_nothing_else) {
     const std::string text =
         "int sign(int a) {\n    if (a < 0) { log(a); }\n    if (a < 0) {\n        return -1;\n    }\n    return 0;\n}\n";
     const auto found = with_other_results("cpp", "a.cpp", text);
@@ -92,13 +92,13 @@ TEST(AlteredResults, every_result_of_a_function_is_another_and_the_rest_stays) {
             "int sign(int a) {\n    if (a < 0) { log(a); }\n    if (a < 0) {\n        return {};\n    }\n    return 1;\n}\n"));
 }
 
-TEST(AlteredResults, each_kind_of_value_is_a_text_of_its_own_because_only_one_fits_the_type) {
+TEST(AlteredResults, have_one_text_per_kind_of_value) {
     const auto found = with_other_results("java", "A.java", "class A {\n    int f(int a) {\n        return a;\n    }\n}\n");
     ASSERT_EQ(found.size(), 1U);
     EXPECT_THAT(found[0].contents, ElementsAre(HasSubstr("return null;"), HasSubstr("return 0;"), HasSubstr("return false;")));
 }
 
-TEST(AlteredResults, results_that_are_written_in_different_ways_are_altered_together) {
+TEST(AlteredResults, change_differently_written_results_together) {
     const auto found = with_other_results(
         "rust", "a.rs",
         "fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 0;\n    }\n    if a.len() > 8 {\n        return g(a);\n    }\n    sum(a)\n}\n");
@@ -109,7 +109,7 @@ TEST(AlteredResults, results_that_are_written_in_different_ways_are_altered_toge
             "fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 1;\n    }\n    if a.len() > 8 {\n        return Default::default();\n    }\n    Default::default()\n}\n"));
 }
 
-TEST(AlteredResults, a_result_that_is_a_literal_becomes_another_literal) {
+TEST(AlteredResults, change_a_literal_to_another_literal) {
     EXPECT_THAT(
         with_other_results("java", "A.java", "class A {\n    boolean f() {\n        return false;\n    }\n}\n")[0].contents,
         ElementsAre(HasSubstr("return true;")));
@@ -117,7 +117,7 @@ TEST(AlteredResults, a_result_that_is_a_literal_becomes_another_literal) {
                 ElementsAre("def f():\n    return 1\n"));
 }
 
-TEST(AlteredResults, a_neutral_result_stays_because_what_would_replace_it_is_the_same) {
+TEST(AlteredResults, keep_a_result_that_equals_its_replacement) {
     const auto found = with_other_results(
         "rust", "a.rs",
         "fn f(a: &[u32]) -> Option<u32> {\n    if a.is_empty() {\n        return None;\n    }\n    Some(a[0])\n}\n");
@@ -127,7 +127,7 @@ TEST(AlteredResults, a_neutral_result_stays_because_what_would_replace_it_is_the
     EXPECT_THAT(with_other_results("cpp", "a.cpp", "std::vector<int> f() {\n    return std::vector<int>{};\n}\n"), IsEmpty());
 }
 
-TEST(AlteredResults, a_function_that_is_one_expression_counts) {
+TEST(AlteredResults, cover_functions_that_are_one_expression) {
     EXPECT_THAT(with_other_results("python", "a.py", "half = lambda a: a / 2\n")[0].contents[0],
                 ::testing::AllOf(HasSubstr("half = lambda a: (lambda it"), HasSubstr(")(a / 2)")));
     const auto arrow = with_other_results("javascript", "a.js", "export const half = (a) => a / 2;\n");
@@ -136,7 +136,7 @@ TEST(AlteredResults, a_function_that_is_one_expression_counts) {
     EXPECT_EQ(arrow[0].after, "=> another value;");
 }
 
-TEST(AlteredResults, only_functions_around_the_lines_that_return_a_value_of_their_own_count) {
+TEST(AlteredResults, cover_only_enclosing_functions_that_return_a_value) {
     const std::string text =
         "def a(x):\n    return x\n\n\ndef b(\n    x,\n):\n    \"\"\"Prints.\"\"\"\n    print(x)\n\n\nclass C:\n    def c(self, x):\n        self.x = x\n        return self\n\n"
         "    def d(self):\n        def e():\n            return 2\n        return e\n";
@@ -150,13 +150,13 @@ TEST(AlteredResults, only_functions_around_the_lines_that_return_a_value_of_thei
         << "its result is as it was";
 }
 
-TEST(Mutants, leave_comments_documentation_and_lines_that_did_not_change_alone) {
+TEST(Mutants, skip_comments_documentation_and_unchanged_lines) {
     EXPECT_THAT(altered("python", "a.py", "# if a == 3:\n\"\"\"returns 3 == 4\"\"\"\n"), IsEmpty());
     EXPECT_THAT(altered("python", "a.py", "x = 1\ny = 2\n", {2}), ElementsAre("y = 3"));
     EXPECT_THAT(altered("javascript", "a.js", "import { f } from './a.js'; // === 3\n"), Not(Contains(HasSubstr("!=="))));
 }
 
-TEST(Mutants, change_one_line_and_keep_brackets_whole) {
+TEST(Mutants, change_one_line_and_keep_brackets_balanced) {
     const auto language = shipped("python");
     const std::string text = "def f(a):\n    return g(\n        a == 1)\n";
     for (const auto& mutant : mutants_of("a.py", text, text, all_lines(text), language.code, language.mutations)) {
@@ -165,13 +165,13 @@ TEST(Mutants, change_one_line_and_keep_brackets_whole) {
     }
 }
 
-TEST(Mutants, of_data_change_its_last_word) {
+TEST(Mutants, of_a_data_file_change_the_last_word) {
     const auto found = mutants_of("a.json", "{\"limit\": 10}\n", "{\"limit\": 10}\n", {1}, {}, {});
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].after, "{\"limit\": 11}");
 }
 
-TEST(Expectations, what_a_predicate_is_given_is_not_expected) {
+TEST(Expectations, do_not_include_arguments_of_a_predicate) {
     const auto go = shipped("go");
     EXPECT_EQ(with_other_expectations("\tif !Equal(\"a\", \"a\") {\n", {1}, go.code).text, "");
     EXPECT_EQ(with_other_expectations("\tif Equal(\"a\", \"b\") {\n", {1}, go.code).text, "");
@@ -180,7 +180,7 @@ TEST(Expectations, what_a_predicate_is_given_is_not_expected) {
     EXPECT_THAT(with_other_expectations("\tif add(1, 2) != 3 {\n", {1}, go.code).text, HasSubstr("!= 4"));
 }
 
-TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
+TEST(Mutants, change_the_expectations_of_a_test_and_keep_its_inputs) {
     const auto python = shipped("python");
     EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code).text,
               "x = 'a'\nassert f('a') == '~bc'\n");
@@ -192,7 +192,7 @@ TEST(Mutants, a_tests_expectations_become_others_and_its_inputs_stay) {
               "assert f('ab') == 8, 'no message'\n");
 }
 
-TEST(Expectations, of_several_comparisons_the_equality_with_a_literal_is_the_one_that_expects) {
+TEST(Expectations, prefer_an_equality_with_a_literal) {
     const auto python = shipped("python").code;
     EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 4 or f([5, 1]) >= 0\n", {1}, python).text,
               "assert f([5, 1]) == 5 or f([5, 1]) >= 0\n");
@@ -203,7 +203,7 @@ TEST(Expectations, of_several_comparisons_the_equality_with_a_literal_is_the_one
               "    assert!(f(&[5, 1]) == 5);\n");
 }
 
-TEST(Expectations, a_call_that_is_compared_with_itself_expects_nothing) {
+TEST(Expectations, do_not_include_a_call_compared_with_itself) {
     const auto python = shipped("python").code;
     EXPECT_EQ(with_other_expectations("assert f([5, 1]) == f([5, 1])\n", {1}, python).text, "");
     EXPECT_EQ(with_other_expectations("    self.assertEqual(f([5, 1]), f([5, 1]))\n", {1}, python).text, "");
@@ -217,7 +217,7 @@ std::set<std::string> equating(const std::string& text) {
     return asserting_equality(text, lines, shipped("python").code);
 }
 
-TEST(Expectations, a_test_must_fail_if_it_says_under_no_condition_which_literal_a_result_equals) {
+TEST(Expectations, name_tests_that_unconditionally_equate_a_result_with_a_literal) {
     EXPECT_THAT(equating("def test_a():\n    x = f(1)\n    assert x == 2\n"), ElementsAre("test_a"));
     EXPECT_THAT(equating("def test_a():\n    assert f('a', 1) == 'b', 'no message'\n"), ElementsAre("test_a"));
     EXPECT_THAT(equating("class T:\n    def test_a(self):\n        self.assertEqual(f('a', 1), 'b')\n"), ElementsAre("test_a"));
@@ -232,7 +232,7 @@ TEST(Expectations, a_test_must_fail_if_it_says_under_no_condition_which_literal_
     EXPECT_THAT(equating("def test_a():\n    assert f(1) == 2\n\n\ndef test_a():\n    pass\n"), IsEmpty());
 }
 
-TEST(Mutants, a_row_of_a_table_of_cases_expects_another_last_value) {
+TEST(Mutants, change_the_last_value_of_a_row_of_test_cases) {
     EXPECT_EQ(with_other_expectations("    (\"a\", {\"b\"}, True),\n", {1}, shipped("python").code).text,
               "    (\"a\", {\"b\"}, False),\n");
     EXPECT_EQ(with_other_expectations("\t{\"first\", \"EUR\", 9, 200},\n", {1}, shipped("go").code).text,
@@ -241,7 +241,7 @@ TEST(Mutants, a_row_of_a_table_of_cases_expects_another_last_value) {
     EXPECT_EQ(with_other_expectations("x = 1\n", {1}, shipped("python").code).text, "");
 }
 
-TEST(Mutants, the_assertions_own_arguments_become_others_before_those_of_what_it_calls) {
+TEST(Mutants, change_the_arguments_of_an_assertion_before_those_of_inner_calls) {
     EXPECT_THAT(
         with_other_expectations("        assertEquals(4, Stats.median(5, 1, 4), 1e-9);\n", {1}, shipped("java").code).text,
         HasSubstr("assertEquals(5, Stats.median(5, 1, 4),"));
@@ -249,7 +249,7 @@ TEST(Mutants, the_assertions_own_arguments_become_others_before_those_of_what_it
               "expect(f(1)).toBe(3);\n");
 }
 
-TEST(Expectations, beside_a_tolerance_the_largest_decimal_becomes_another_and_the_tolerance_stays) {
+TEST(Expectations, change_the_largest_decimal_and_keep_the_tolerance) {
     EXPECT_EQ(with_other_expectations("self.assertAlmostEqual(f(2), 1.4142, places=4)\n", {1}, shipped("python").code).text,
               "self.assertAlmostEqual(f(2), 2.4142, places=4)\n");
     EXPECT_EQ(with_other_expectations("assert f(2) == pytest.approx(1.4142, abs=0.001)\n", {1}, shipped("python").code).text,
@@ -262,7 +262,7 @@ TEST(Expectations, beside_a_tolerance_the_largest_decimal_becomes_another_and_th
               "        assertEquals(3.5, Stats.mean(2, 3), 0.01);\n");
 }
 
-TEST(Expectations, are_decisive_where_something_must_equal_them) {
+TEST(Expectations, are_decisive_if_a_value_must_equal_them) {
     const auto decisive = [](std::string_view language, const std::string& line) {
         return with_other_expectations(line + "\n", {1}, shipped(std::string(language)).code).decisive;
     };
@@ -280,7 +280,7 @@ TEST(Expectations, are_decisive_where_something_must_equal_them) {
     }
 }
 
-TEST(Mutants, what_a_test_imports_is_nothing_that_it_expects) {
+TEST(Mutants, do_not_change_imports_of_a_test) {
     const auto code = shipped("javascript").code;
     const std::string imports =
         "import assert from 'node:assert';\nconst assert = require('node:assert');\nexport { expect } from 'chai';\n";
@@ -289,7 +289,7 @@ TEST(Mutants, what_a_test_imports_is_nothing_that_it_expects) {
               "import assert from 'node:assert';\nassert.equal(f(), 4);\n");
 }
 
-TEST(Mutants, are_chosen_from_every_file_and_from_the_end_of_a_long_change) {
+TEST(Mutants, are_sampled_from_every_file_and_the_end_of_a_long_change) {
     std::string text;
     for (int line = 0; line < 40; ++line) { text += "x = " + std::to_string(line + 10) + "\n"; }
     const auto language = shipped("python");
@@ -302,7 +302,7 @@ TEST(Mutants, are_chosen_from_every_file_and_from_the_end_of_a_long_change) {
               30U);
 }
 
-TEST(Mutants, a_change_as_comments_stands_in_the_skeletons_body) {
+TEST(Mutants, put_the_change_as_comments_into_the_skeleton) {
     const auto language = shipped("python");
     EXPECT_EQ(with_text_as_comment("def f():\n    raise NotImplementedError(\"agentforge: skeleton of f\")\n",
                                    "def f():\n    return 1\n", language.code, language.skeleton_marker),
@@ -310,7 +310,7 @@ TEST(Mutants, a_change_as_comments_stands_in_the_skeletons_body) {
     EXPECT_EQ(with_text_as_comment("x = 1\n", "x = 2\n", language.code, language.skeleton_marker), "x = 1\n# x = 2\n");
 }
 
-TEST(Mutants, comments_and_blank_lines_change_no_code) {
+TEST(Mutants, treat_comments_and_blank_lines_as_no_code_change) {
     const auto language = shipped("cpp");
     EXPECT_TRUE(same_code("int a = 1;\n", "// Why.\n\nint a = 1;   /* here */\n", language.code));
     EXPECT_FALSE(same_code("int a = 1;\n", "int a = 2;\n", language.code));
@@ -322,7 +322,7 @@ bool same(const char* language, const std::string& before, const std::string& af
     return same_code(before, after, shipped(language).code);
 }
 
-TEST(Mutants, a_comment_that_is_more_than_a_comment_is_code) {
+TEST(Mutants, treat_a_significant_comment_as_code) {
     EXPECT_FALSE(same("python", "x = 1\n", "# -*- coding: utf-7 -*-\nx = 1\n"));
     EXPECT_FALSE(same("python", "x = 1\n", "# a\ry = 2\nx = 1\n"));
     EXPECT_FALSE(same("python", "x = 1\n", "#!/bin/false\nx = 1\n"));
@@ -339,7 +339,7 @@ TEST(Mutants, a_comment_that_is_more_than_a_comment_is_code) {
     EXPECT_FALSE(same("javascript", "// one\n", "// one\xE2\x80\xA8let a = 2;\n"));
 }
 
-TEST(Mutants, comments_of_each_language_are_no_code) {
+TEST(Mutants, treat_comments_of_each_language_as_no_code) {
     EXPECT_TRUE(same("python", "x = 1\n", "# Why.\nx = 1  # here\n"));
     EXPECT_TRUE(same("go", "package a\n", "// Package a does.\n/*\nLong text.\n*/\npackage a\n"));
     EXPECT_TRUE(same("java", "class A {}\n", "/**\n * Does.\n *\n * @since 2\n */\nclass A {}\n"));
@@ -355,7 +355,7 @@ TestQualityEvidence with_mutant(TriedMutant::Noticed noticed) {
     return evidence;
 }
 
-TEST(Meaning, new_tests_that_notice_nothing_block_and_survivors_are_named) {
+TEST(TestQuality, new_tests_that_kill_no_mutant_block_and_name_the_survivors) {
     auto evidence = with_mutant(TriedMutant::Noticed::not_noticed);
     auto verdict = judge_test_quality(evidence);
     EXPECT_THAT(verdict.blocking, ElementsAre(HasSubstr("a.py:2: `return 1` made `return None`")));
@@ -366,7 +366,7 @@ TEST(Meaning, new_tests_that_notice_nothing_block_and_survivors_are_named) {
     EXPECT_EQ(verdict.facts.at("behaviour"), "tested");
 }
 
-TEST(Meaning, a_new_test_that_passes_although_a_result_must_equal_another_literal_blocks) {
+TEST(TestQuality, a_new_test_that_passes_with_a_changed_expectation_blocks) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.equal_to_others = {"t.py::T::a"};
     EXPECT_THAT(judge_test_quality(evidence).blocking,
@@ -377,7 +377,7 @@ TriedMutant results_of(const std::string& function, bool declared, TriedMutant::
     return {"a.py", 2, "return 1", "return 2", noticed, false, "", function, declared};
 }
 
-TEST(Meaning, a_declared_function_whose_result_no_new_test_notices_blocks_whatever_else_they_notice) {
+TEST(TestQuality, an_untested_result_of_a_declared_function_blocks) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.tried.push_back(results_of("median", true, TriedMutant::Noticed::not_noticed));
     evidence.tried.push_back(results_of("mean", true, TriedMutant::Noticed::by_assertion));
@@ -387,7 +387,7 @@ TEST(Meaning, a_declared_function_whose_result_no_new_test_notices_blocks_whatev
     EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
 }
 
-TEST(Meaning, a_result_of_a_helper_may_go_unnoticed_unless_no_result_of_the_change_is_noticed) {
+TEST(TestQuality, an_untested_helper_result_blocks_only_if_no_result_is_tested) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.tried.push_back(results_of("helper", false, TriedMutant::Noticed::not_noticed));
     evidence.tried.push_back(results_of("other", false, TriedMutant::Noticed::not_noticed));
@@ -406,7 +406,7 @@ TestQualityEvidence with_two_requirements() {
     return evidence;
 }
 
-TEST(Meaning, a_requirement_whose_tests_were_never_seen_to_compare_blocks_whatever_the_others_notice) {
+TEST(TestQuality, a_requirement_without_a_comparing_test_blocks) {
     auto evidence = with_two_requirements();
     EXPECT_THAT(unproven_requirements(evidence), ElementsAre("REQ-002"));
     EXPECT_THAT(judge_test_quality(evidence).blocking,
@@ -415,20 +415,20 @@ TEST(Meaning, a_requirement_whose_tests_were_never_seen_to_compare_blocks_whatev
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
-TEST(Meaning, one_case_of_a_test_with_parameters_speaks_for_the_others) {
+TEST(TestQuality, one_case_of_a_parameterized_test_counts_for_all) {
     auto evidence = with_two_requirements();
     evidence.of_requirements["REQ-002"] = {"t.py::T::b[1-True]"};
     evidence.comparing.insert("t.py::T::b[1-False]");
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
-TEST(Meaning, a_requirement_that_there_was_no_time_to_prove_does_not_block) {
+TEST(TestQuality, a_requirement_unproven_for_lack_of_time_does_not_block) {
     auto evidence = with_two_requirements();
     evidence.cut_short = true;
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
-TEST(Meaning, a_fault_that_only_raises_an_error_is_no_test_of_what_the_change_does) {
+TEST(TestQuality, a_mutant_killed_by_an_error_does_not_offset_a_survivor) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_error);
     evidence.tried.push_back({"a.py", 3, "x", "y", TriedMutant::Noticed::not_noticed, false});
     EXPECT_FALSE(judge_test_quality(evidence).passed());
@@ -436,7 +436,7 @@ TEST(Meaning, a_fault_that_only_raises_an_error_is_no_test_of_what_the_change_do
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
-TEST(Meaning, without_a_new_test_a_guard_and_each_changed_file_must_be_seen_to_notice) {
+TEST(TestQuality, without_new_tests_a_guard_must_kill_a_mutant_in_each_changed_file) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.fresh.clear();
     EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("no guard fails")));
@@ -447,13 +447,13 @@ TEST(Meaning, without_a_new_test_a_guard_and_each_changed_file_must_be_seen_to_n
     EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("no test notices when b.py is altered")));
 }
 
-TEST(Meaning, a_body_that_is_still_the_skeleton_blocks) {
+TEST(TestQuality, a_body_that_is_still_the_skeleton_blocks) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.skeletons = {"a.py:4"};
     EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("a.py:4 is still the stub")));
 }
 
-TEST(Meaning, work_without_a_new_test_blocks_unless_the_request_asks_for_such) {
+TEST(TestQuality, work_without_a_new_test_blocks_unless_requested) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.fresh.clear();
     evidence.tried[0].by_guard = true;
@@ -464,7 +464,7 @@ TEST(Meaning, work_without_a_new_test_blocks_unless_the_request_asks_for_such) {
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
-TEST(Meaning, a_request_to_build_asks_for_behaviour_and_one_to_reshape_or_document_does_not) {
+TEST(TestQuality, only_a_request_to_build_asks_for_new_behaviour) {
     for (const auto* request : {"Refactor the parser", "Rename shout to yell", "Please remove the unused helpers",
                                 "Document total in README.md", "Add docstrings to stats.py", "Fix typos", "Fix the lint warnings",
                                 "Update the README", "The parser should be split into two modules"}) {
@@ -477,7 +477,7 @@ TEST(Meaning, a_request_to_build_asks_for_behaviour_and_one_to_reshape_or_docume
     }
 }
 
-TEST(Meaning, code_may_not_change_where_documentation_is_asked_for) {
+TEST(TestQuality, code_must_not_change_if_the_request_is_for_documentation) {
     TestQualityEvidence evidence;
     evidence.guards = {"t.py::test_old"};
     evidence.asked_for_documentation = true;
@@ -495,7 +495,7 @@ TEST(Meaning, code_may_not_change_where_documentation_is_asked_for) {
     }
 }
 
-TEST(Mutants, a_docstring_is_no_code_unless_the_program_reads_it) {
+TEST(Mutants, treat_a_docstring_as_code_only_if_the_program_reads_it) {
     EXPECT_TRUE(same("python", "def f():\n    return 1\n", "def f():\n    \"\"\"One.\n\n    More.\n    \"\"\"\n    return 1\n"));
     EXPECT_FALSE(same("python", "print(__doc__)\n", "\"\"\"One.\"\"\"\nprint(__doc__)\n"));
     EXPECT_FALSE(same("python", "x = [\n    'a'\n]\n", "x = [\n    'b'\n]\n"));
@@ -503,7 +503,7 @@ TEST(Mutants, a_docstring_is_no_code_unless_the_program_reads_it) {
     EXPECT_FALSE(same("python", "x = \\\n'a'\n", "x = \\\n'b'\n"));
 }
 
-TEST(Meaning, documentation_alone_is_not_the_code_that_the_request_asks_for) {
+TEST(TestQuality, documentation_alone_does_not_satisfy_a_request_for_code) {
     TestQualityEvidence evidence;
     evidence.fresh = {"t.py::test_readme"};
     evidence.code_changed = false;
@@ -515,7 +515,7 @@ TEST(Meaning, documentation_alone_is_not_the_code_that_the_request_asks_for) {
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
-TEST(Meaning, a_request_asks_for_code_if_it_begins_so_names_code_and_no_documentation) {
+TEST(TestQuality, a_request_that_names_code_and_no_documentation_asks_for_code) {
     for (const auto* request :
          {"Add median(values) to stats.py", "Implement a function that formats durations", "Please write a class for money"}) {
         EXPECT_TRUE(asks_for_code(request)) << request;
@@ -527,7 +527,7 @@ TEST(Meaning, a_request_asks_for_code_if_it_begins_so_names_code_and_no_document
     }
 }
 
-TEST(Meaning, documentation_alone_needs_no_new_test) {
+TEST(TestQuality, documentation_alone_needs_no_new_test) {
     TestQualityEvidence evidence;
     evidence.code_changed = false;
     EXPECT_TRUE(judge_test_quality(evidence).passed());
@@ -543,7 +543,7 @@ TEST(Meaning, documentation_alone_needs_no_new_test) {
     }
 }
 
-TEST(Meaning, where_there_is_no_new_test_a_new_function_that_no_test_notices_blocks) {
+TEST(TestQuality, an_untested_new_function_blocks_without_a_new_test) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.fresh.clear();
     evidence.tried[0].by_guard = true;
@@ -558,7 +558,7 @@ TEST(Meaning, where_there_is_no_new_test_a_new_function_that_no_test_notices_blo
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
-TEST(Mutants, the_function_around_a_line_is_told_where_it_is_new) {
+TEST(Mutants, name_the_enclosing_function_if_it_is_new) {
     const auto python = shipped("python").code;
     const std::string before = "def old(a):\n    return a\n";
     const std::string now =
@@ -574,7 +574,7 @@ TEST(Mutants, the_function_around_a_line_is_told_where_it_is_new) {
     EXPECT_EQ(added_function("func old() int {\n\treturn 1\n}\n", "func old() int {\n\treturn 3\n}\n", 2, go), "");
 }
 
-TEST(Meaning, a_removed_test_that_would_fail_at_an_assertion_blocks_and_one_that_no_longer_loads_does_not) {
+TEST(TestQuality, a_removed_test_blocks_only_if_it_would_fail_an_assertion) {
     TestQualityEvidence evidence;
     evidence.fresh = {"t.py::T::a"};
     evidence.removed = {{"t.py::T::b", "b", "t.py", 3, TestStatus::error, "ImportError"}};

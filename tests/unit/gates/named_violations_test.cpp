@@ -47,7 +47,7 @@ protected:
 
 constexpr const char* query = "def total(cursor, word):\n    cursor.execute(f\"SELECT {word}\")\n";
 
-TEST_F(NamedViolations, an_id_stays_when_lines_move_and_blanks_change) {
+TEST_F(NamedViolations, an_id_survives_moved_lines_and_changed_whitespace) {
     const auto before = named(query);
     const auto after =
         named("import os\n\n\nif os:\n    def total(cursor, word):\n        cursor.execute( f\"SELECT {word}\")\n");
@@ -57,7 +57,7 @@ TEST_F(NamedViolations, an_id_stays_when_lines_move_and_blanks_change) {
     EXPECT_NE(before.front().violation.line, after.front().violation.line);
 }
 
-TEST_F(NamedViolations, another_file_another_check_and_another_text_have_other_ids) {
+TEST_F(NamedViolations, an_id_depends_on_file_check_and_text) {
     const auto all =
         name_violations(found({{"a.py", query}, {"b.py", query}, {"c.py", "cursor.execute(f\"DELETE {word}\")\n"}}), {});
     auto each = ids(all);
@@ -66,7 +66,7 @@ TEST_F(NamedViolations, another_file_another_check_and_another_text_have_other_i
     EXPECT_EQ(each.size(), 3U);
 }
 
-TEST_F(NamedViolations, lines_of_the_same_text_are_told_apart_by_what_stands_around_them) {
+TEST_F(NamedViolations, identical_lines_are_distinguished_by_their_context) {
     const std::string first = "def first(c, w):\n    c.execute(f\"SELECT {w}\")\n    return 1\n\n\n";
     const std::string second = "def second(c, w):\n    c.execute(f\"SELECT {w}\")\n    return 2\n";
     const auto both = named(first + second);
@@ -81,7 +81,7 @@ TEST_F(NamedViolations, lines_of_the_same_text_are_told_apart_by_what_stands_aro
     EXPECT_THAT(ids(both), Not(::testing::Contains(three[2].id)));
 }
 
-TEST_F(NamedViolations, a_twin_appended_to_the_file_does_not_take_the_id_of_its_last_line) {
+TEST_F(NamedViolations, an_appended_duplicate_does_not_take_over_the_id) {
     const std::string loop = "for w in words:\n    c.execute(f\"SELECT {w}\")\n";
     auto known = named(loop);
     ASSERT_EQ(known.size(), 1U);
@@ -92,7 +92,7 @@ TEST_F(NamedViolations, a_twin_appended_to_the_file_does_not_take_the_id_of_its_
     EXPECT_NE(both[1].id, known[0].id);
 }
 
-TEST_F(NamedViolations, the_last_line_of_a_file_keeps_its_id_when_its_twin_before_it_is_gone) {
+TEST_F(NamedViolations, the_last_line_keeps_its_id_when_an_earlier_duplicate_is_removed) {
     const std::string loop = "for w in words:\n    c.execute(f\"SELECT {w}\")\n";
     auto known = named(loop + "print(w)\n" + loop);
     std::erase_if(known, [](const NamedViolation& each) { return each.violation.check_id != "sql-injection"; });
@@ -100,7 +100,7 @@ TEST_F(NamedViolations, the_last_line_of_a_file_keeps_its_id_when_its_twin_befor
     EXPECT_THAT(ids(named(loop, known)), ElementsAre(known[1].id));
 }
 
-TEST_F(NamedViolations, a_baseline_reads_back_and_holds_no_text_of_the_project) {
+TEST_F(NamedViolations, a_baseline_reads_back_and_contains_no_project_text) {
     const auto before = named("def f(c, w):\n    c.execute(f\"SELECT hunter2 {w}\")\n");
     TemporaryDirectory folder("baseline");
     const auto file = folder.path() / "baseline.yaml";
@@ -112,7 +112,7 @@ TEST_F(NamedViolations, a_baseline_reads_back_and_holds_no_text_of_the_project) 
     EXPECT_EQ(ids(named("\n\ndef f(c, w):\n    c.execute(f\"SELECT hunter2 {w}\")\n", *read)), ids(before));
 }
 
-TEST_F(NamedViolations, a_baseline_with_a_mistake_is_refused_with_its_place) {
+TEST_F(NamedViolations, an_invalid_baseline_is_refused_with_the_position) {
     TemporaryDirectory folder("baseline");
     const auto file = folder.path() / "baseline.yaml";
     EXPECT_TRUE(read_baseline(file).ok());
@@ -157,7 +157,7 @@ TEST_F(NamedViolations, sarif_names_the_rule_the_place_and_whether_it_is_new) {
     EXPECT_EQ(place.at("region").as_object().at("startLine"), json::value(2));
 }
 
-TEST_F(NamedViolations, sarif_notifies_of_files_that_were_not_measured) {
+TEST_F(NamedViolations, sarif_lists_unmeasured_files_as_notifications) {
     const auto log = to_sarif({}, {}, {}, "1.2.3", {{"src/a b.py", "line 3: SyntaxError: invalid syntax"}});
     const auto& run = log.at("runs").as_array().at(0).as_object();
     const auto& invocation = run.at("invocations").as_array().at(0).as_object();
@@ -184,7 +184,7 @@ protected:
     }
 };
 
-TEST_F(Unmeasured, sources_are_named_with_the_reason_and_other_files_are_not) {
+TEST_F(Unmeasured, lists_only_sources_with_the_reason) {
     const std::string zero(1, '\0');
     EXPECT_THAT(
         unmeasured({{"a.py", "def a(:\n"},
@@ -195,7 +195,7 @@ TEST_F(Unmeasured, sources_are_named_with_the_reason_and_other_files_are_not) {
         ElementsAre(HasSubstr("a.py: line 1: SyntaxError: "), "b.py: binary: it has a zero byte", "c.py: larger than 2 MiB"));
 }
 
-TEST_F(Unmeasured, javascript_is_named_with_the_line_of_its_syntax_error) {
+TEST_F(Unmeasured, lists_javascript_with_the_line_of_its_syntax_error) {
     EXPECT_THAT(unmeasured({{"package.json", "{}"}, {"a.js", "let a;\nfunction b( {\n"}, {"c.js", "let c;\n"}}),
                 ElementsAre(HasSubstr("a.js: line 3: SyntaxError: ")));
 }
@@ -251,7 +251,7 @@ protected:
         "class T(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(total(Cursor(), 'a'), 3)\n";
 };
 
-TEST_F(FixGate, passes_when_the_violation_is_gone_and_everything_else_is_as_it_was) {
+TEST_F(FixGate, passes_when_the_violation_is_gone_and_nothing_else_changed) {
     const auto report = fixed({{"store.py", store("c.execute(\"SELECT ?\", (w,))")}, {"test_store.py", test}});
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
     EXPECT_EQ(report.facts.at("violation_gone"), json::value(true));
@@ -259,7 +259,7 @@ TEST_F(FixGate, passes_when_the_violation_is_gone_and_everything_else_is_as_it_w
     EXPECT_EQ(report.facts.at("no_regressions"), json::value(true));
 }
 
-TEST_F(FixGate, does_not_pass_while_the_violation_is_there_wherever_it_has_moved) {
+TEST_F(FixGate, does_not_pass_if_the_violation_only_moved) {
     const auto report = fixed(
         {{"store.py",
           "\"\"\"A store.\"\"\"\n\nimport os\n\n\ndef total(c, w):\n    \"\"\"Return what is asked for.\"\"\"\n    if os:\n        c.execute(f\"SELECT {w}\")\n    return c.done\n"},
@@ -270,7 +270,7 @@ TEST_F(FixGate, does_not_pass_while_the_violation_is_there_wherever_it_has_moved
 }
 
 /// Two functions with the same body: each has the violation, with the same lines around it.
-TEST_F(FixGate, tells_a_violation_from_its_twin_of_the_same_text_and_neighbours) {
+TEST_F(FixGate, distinguishes_a_violation_from_its_duplicate) {
     const auto body = [](const std::string& name, const std::string& line) {
         return "\n\ndef " + name + "(c, w):\n    \"\"\"Return what is asked for.\"\"\"\n    " + line + "\n    return c.done\n";
     };
@@ -297,7 +297,7 @@ TEST_F(FixGate, tells_a_violation_from_its_twin_of_the_same_text_and_neighbours)
     EXPECT_EQ(fixed(second).facts.at("violation_gone"), json::value(true));
 }
 
-TEST(PartOfLine, is_what_stands_between_the_lines_that_stayed) {
+TEST(PartOfLine, is_the_range_between_unchanged_lines) {
     const auto part = part_of_line("a\nx\nb\nx\nc\n", "new\na\nb\ny\nx\nc\n", 4);
     ASSERT_TRUE(part.has_value());
     EXPECT_EQ(part->first, 4U);
@@ -313,7 +313,7 @@ TEST_F(FixGate, does_not_pass_with_a_new_violation_however_minor) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("no-print-statements"));
 }
 
-TEST_F(FixGate, does_not_pass_where_the_violation_went_to_another_file) {
+TEST_F(FixGate, does_not_pass_if_the_violation_moved_to_another_file) {
     const auto report = fixed({{"store.py", "\"\"\"A store.\"\"\"\nfrom ask import total\n\n__all__ = [\"total\"]\n"},
                                {"ask.py", store("c.execute(f\"SELECT {w}\")")},
                                {"test_store.py", test}});

@@ -55,7 +55,7 @@ TEST(ChangedTests, an_annotation_belongs_to_the_test_below_it) {
                 ElementsAre("t.py::test_a"));
 }
 
-TEST(ChangedTests, tests_of_one_name_are_told_apart_by_their_class) {
+TEST(ChangedTests, tests_of_the_same_name_are_distinguished_by_class) {
     const std::string two =
         "class TestA:\n    def test_size(self):\n        assert a() == 1\n\nclass TestB:\n    def test_size(self):\n        assert b() == 1\n";
     const auto tests = tests_of("t.py", {"TestA::test_size", "TestB::test_size"});
@@ -63,7 +63,7 @@ TEST(ChangedTests, tests_of_one_name_are_told_apart_by_their_class) {
     EXPECT_THAT(ids(changed_tests(two, with(two, "b() == 1", "b() == 2"), tests)), ElementsAre("t.py::TestB::test_size"));
 }
 
-TEST(ChangedTests, what_precedes_every_test_is_no_tests) {
+TEST(ChangedTests, a_change_above_all_tests_belongs_to_no_test) {
     EXPECT_THAT(ids(changed_tests(python, with(python, "return 1", "return 2"), tests_of("t.py", {"test_a[1]", "test_ab"}))),
                 ElementsAre(""));
     EXPECT_THAT(ids(changed_tests(python, with(python, "f.a() == 1", "True"), {})), ElementsAre(""))
@@ -76,7 +76,7 @@ TEST(ChangedTests, added_lines_change_nothing) {
                 IsEmpty());
 }
 
-TEST(ChangedTests, a_removed_test_has_no_lines_after) {
+TEST(ChangedTests, a_removed_test_has_no_new_lines) {
     const auto changed = changed_tests(python, with(python, "def test_ab():\n    assert f.ab() == 1\n", ""),
                                        tests_of("t.py", {"test_a[1]", "test_ab"}));
     ASSERT_THAT(changed, SizeIs(1));
@@ -87,7 +87,7 @@ TEST(ChangedTests, a_removed_test_has_no_lines_after) {
             "t.py::test_ab was there before the task and is removed (line 10): `def test_ab():`, `assert f.ab() == 1`; sha256 "));
 }
 
-TEST(ChangedTests, tests_are_found_as_their_languages_write_them) {
+TEST(ChangedTests, tests_are_found_in_each_language) {
     const std::string javascript = "describe('pages', () => {\n  it('has twenty', () => {\n    equal(size(), 20);\n  });\n});\n";
     EXPECT_THAT(ids(changed_tests(javascript, with(javascript, "20)", "50)"), tests_of("p.test.js", {"pages > has twenty"}))),
                 ElementsAre("p.test.js::pages > has twenty"));
@@ -99,7 +99,7 @@ TEST(ChangedTests, tests_are_found_as_their_languages_write_them) {
                 ElementsAre("p.cpp::has twenty"));
 }
 
-TEST(ChangedTests, another_change_has_another_hash) {
+TEST(ChangedTests, different_changes_have_different_hashes) {
     const auto tests = tests_of("t.py", {"test_a[1]", "test_ab"});
     const auto one =
         changed_test_line(changed_tests(python, with(python, "f.ab() == 1", "f.ab() == 2"), tests)[0], "REQ-001, it asserts 1");
@@ -110,7 +110,7 @@ TEST(ChangedTests, another_change_has_another_hash) {
                 HasSubstr("is now `assert f.ab() == 2`; the specification calls it outdated: REQ-001, it asserts 1; sha256 "));
 }
 
-TEST(TestsNamed, a_name_means_whole_ids_or_enough_of_their_end) {
+TEST(TestsNamed, a_name_matches_whole_ids_or_their_last_parts) {
     const auto tests = tests_of("t.py", {"TestX::test_a[1]", "TestX::test_a[2]", "test_ab"});
     EXPECT_THAT(tests_named({"test_a"}, tests), ElementsAre("t.py::TestX::test_a[1]", "t.py::TestX::test_a[2]"));
     EXPECT_THAT(tests_named({"t.py::test_ab"}, tests), ElementsAre("t.py::test_ab"));

@@ -37,7 +37,7 @@ TEST(RedGate, a_test_that_does_not_load_is_refused_with_the_reason) {
     EXPECT_EQ(report.facts.at("tests_are_valid"), json::value(false));
 }
 
-TEST(RedGate, tests_that_import_what_is_not_there_yet_wait_for_green) {
+TEST(RedGate, tests_that_import_a_missing_module_wait_for_green) {
     SlugProject project;
     project.tree("red").erase("slug.py");
     const auto report = project.gate("red", "red");
@@ -55,7 +55,7 @@ TEST(RedGate, a_guard_does_not_wait) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("is a guard, and its file does not load yet"));
 }
 
-TEST(GreenGate, tests_that_waited_are_seen_to_fail_without_the_bodies_of_the_change) {
+TEST(GreenGate, waiting_tests_must_fail_without_the_implementation) {
     SlugProject project;
     project.tree("red").erase("slug.py");
     const auto report = project.gate("green", "green");
@@ -64,7 +64,7 @@ TEST(GreenGate, tests_that_waited_are_seen_to_fail_without_the_bodies_of_the_cha
     EXPECT_EQ(report.facts.at("new_tests").as_array().size(), 2U);
 }
 
-TEST(GreenGate, tests_that_waited_fail_where_loading_their_file_calls_a_changed_function) {
+TEST(GreenGate, waiting_tests_count_as_failing_if_loading_calls_a_changed_function) {
     SlugProject project;
     project.tree("red").erase("slug.py");
     project.tree("green")["slug.py"] =
@@ -75,7 +75,7 @@ TEST(GreenGate, tests_that_waited_fail_where_loading_their_file_calls_a_changed_
     EXPECT_EQ(report.facts.at("new_tests").as_array().size(), 2U);
 }
 
-TEST(GreenGate, a_test_that_waited_and_needs_no_body_of_the_change_is_refused) {
+TEST(GreenGate, a_waiting_test_that_passes_without_the_implementation_is_refused) {
     SlugProject project;
     for (const auto* tree : {"red", "green"}) {
         project.tree(tree)["tests/test_slug.py"] =
@@ -106,7 +106,7 @@ void raise_before(SlugProject& project) {
     }
 }
 
-TEST(RedGate, a_test_that_ends_with_an_error_in_what_the_specification_changes_fails_as_it_must) {
+TEST(RedGate, an_error_in_specified_code_counts_as_the_expected_failure) {
     SlugProject project;
     raise_before(project);
     const auto report = project.gate("red", "red");
@@ -115,7 +115,7 @@ TEST(RedGate, a_test_that_ends_with_an_error_in_what_the_specification_changes_f
     EXPECT_TRUE(project.gate("green", "green").passed);
 }
 
-TEST(RedGate, an_error_before_or_outside_of_what_the_specification_changes_is_still_refused) {
+TEST(RedGate, an_error_outside_specified_code_is_still_refused) {
     SlugProject project;
     raise_before(project);
     project.tree("red")["tests/test_slug.py"] =
@@ -130,7 +130,7 @@ TEST(RedGate, an_error_before_or_outside_of_what_the_specification_changes_is_st
                 HasSubstr("test_spaces (line 8) did not fail at an assertion but with an error: RuntimeError"));
 }
 
-TEST(GreenGate, the_implementation_passes_and_fails_when_taken_back) {
+TEST(GreenGate, the_implementation_passes_and_fails_when_reverted) {
     SlugProject project;
     const auto report = project.gate("green", "green");
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
@@ -142,7 +142,7 @@ TEST(GreenGate, the_implementation_passes_and_fails_when_taken_back) {
     EXPECT_EQ(report.facts.at("type_check"), json::value("not configured"));
 }
 
-TEST(GreenGate, without_a_change_it_does_not_pass) {
+TEST(GreenGate, does_not_pass_without_a_change) {
     SlugProject project;
     const auto report = project.gate("green", "red");
     EXPECT_FALSE(report.passed);
@@ -159,7 +159,7 @@ TEST(GreenGate, a_regression_is_named) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("tests/test_old.py::TestOld::test_old passed before"));
 }
 
-TEST(GreenGate, a_test_that_failed_before_the_task_is_not_held_against_it) {
+TEST(GreenGate, a_test_that_failed_before_the_task_does_not_block) {
     SlugProject project;
     for (const auto* tree : {"base", "red", "green"}) { project.tree(tree)["old.py"] = "def old():\n    return 2\n"; }
     project.measure_base();
@@ -208,7 +208,7 @@ TEST(RefactorGate, a_function_that_is_too_complex_blocks_refactor_and_not_green)
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("'tangle' has a cyclomatic complexity of 13"));
 }
 
-TEST(RefactorGate, lines_run_after_a_test_unset_the_tracer_are_seen_and_what_it_ran_itself_is_not_called_untested) {
+TEST(RefactorGate, measures_coverage_if_a_test_unsets_the_tracer) {
     SlugProject project;
     const std::string unsets =
         "import sys\nimport unittest\nimport slug\n\nclass TestAlone(unittest.TestCase):\n"
@@ -254,7 +254,7 @@ TEST(RefactorGate, a_finding_in_a_locked_test_is_reported_and_does_not_block) {
     EXPECT_GE(reported, 2U);
 }
 
-TEST(RedGate, the_rules_judge_tests_before_they_are_locked) {
+TEST(RedGate, conformance_rules_apply_to_tests_before_they_are_locked) {
     SlugProject project;
     project.tree("red")["tests/test_slug.py"] += "\n# fmt: " + std::string(200, 'x') + "\n";
     std::filesystem::create_directories(project.folder() / "conformance");
@@ -266,7 +266,7 @@ TEST(RedGate, the_rules_judge_tests_before_they_are_locked) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("tests/test_slug.py:10: x (no-x)"));
 }
 
-TEST(RefactorGate, how_complex_a_test_is_is_not_judged) {
+TEST(RefactorGate, does_not_check_the_complexity_of_tests) {
     SlugProject project;
     std::string tangle = "\n\ndef tangle(x):\n";
     for (int i = 0; i < 12; ++i) { tangle += "    if x == " + std::to_string(i) + ":\n        return 1\n"; }
@@ -286,7 +286,7 @@ TEST(DeliverGate, the_tree_that_passed_is_ready) {
     EXPECT_EQ(report.tree, "green");
 }
 
-TEST(DeliverGate, where_no_stage_wrote_tests_only_documents_may_change) {
+TEST(DeliverGate, only_documents_may_change_if_no_stage_wrote_tests) {
     SlugProject project;
     project.baseline.test_suite = {};
     project.baseline.test_files = {};

@@ -56,7 +56,7 @@ class TestFixture(unittest.TestCase):
         pass
 )";
 
-TEST(PythonTests, unittest_outcomes_are_told_apart) {
+TEST(PythonTests, unittest_outcomes_are_distinguished) {
     Project project;
     project.tree("t") = {{"slug.py", skeleton_module}, {"tests/test_slug.py", unittest_file}};
     const auto report = project.gate("tests", "t");
@@ -119,7 +119,7 @@ class TestKlass:
         pass
 )";
 
-TEST(PythonTests, pytest_outcomes_are_told_apart) {
+TEST(PythonTests, pytest_outcomes_are_distinguished) {
     Project project;
     project.tree("t") = {{"slug.py", skeleton_module}, {"tests/test_slug.py", pytest_file}};
     const auto report = project.gate("tests", "t");
@@ -176,7 +176,7 @@ TEST(PythonTests, packages_source_folders_and_modules_beside_tests_can_be_import
     EXPECT_EQ(report.tests.size(), 2U);
 }
 
-TEST(PythonTests, a_run_that_comes_to_its_limit_of_processes_names_the_setting) {
+TEST(PythonTests, a_run_that_hits_its_process_limit_names_the_setting) {
     const std::string test =
         "import threading\nimport unittest\n\n\nclass TestMany(unittest.TestCase):\n    def test_many(self):\n"
         "        done = threading.Event()\n        threads = [threading.Thread(target=done.wait, args=(30,)) for _ in range(100)]\n"
@@ -197,7 +197,7 @@ TEST(PythonTests, a_run_that_comes_to_its_limit_of_processes_names_the_setting) 
     EXPECT_TRUE(project.gate("tests", "t").passed);
 }
 
-TEST(PythonTests, a_project_without_tests_is_said_to_have_none) {
+TEST(PythonTests, reports_that_a_project_has_no_tests) {
     Project project;
     project.tree("t") = {{"slug.py", skeleton_module}};
     const auto report = project.gate("tests", "t");
@@ -234,7 +234,7 @@ TEST(PythonTests, nothing_is_left_in_scratch) {
     EXPECT_TRUE(std::filesystem::is_empty(project.folder() / "scratch"));
 }
 
-TEST(PythonTests, a_report_is_measured_once) {
+TEST(PythonTests, measures_a_tree_once) {
     Project project;
     project.tree("t") = {{"test_a.py", "def test_a(): pass\n"}};
     (void)project.gate("tests", "t");
@@ -261,7 +261,7 @@ TEST(PythonSyntax, only_what_changed_since_the_users_commit_is_checked) {
     EXPECT_TRUE(project.gate("syntax", "t").passed);
 }
 
-TEST(PythonTypes, that_no_checker_is_configured_is_said) {
+TEST(PythonTypes, reports_that_no_checker_is_configured) {
     Project project;
     project.tree("base") = {{"a.py", ""}};
     const auto report = project.gate("types", "base");
@@ -270,7 +270,7 @@ TEST(PythonTypes, that_no_checker_is_configured_is_said) {
     EXPECT_EQ(report.facts.at("type_check"), json::value("not configured"));
 }
 
-TEST(PythonTypes, a_checker_that_is_not_installed_is_named) {
+TEST(PythonTypes, names_a_checker_that_is_not_installed) {
     Project project;
     project.tree("base") = {{"a.py", ""}, {"pyproject.toml", "[tool.pyright]\n"}};
     const auto report = project.gate("types", "base");
@@ -351,7 +351,7 @@ bool is_paused(const Result<GateReport>& report) {
     return !report.ok() && report.error().code == "AF-GATE-106" && report.error().kind == ErrorKind::io;
 }
 
-TEST(MachineFailure, of_a_gates_command_is_an_error_of_the_machine_and_no_result) {
+TEST(MachineFailure, of_a_gate_command_is_not_a_test_result) {
     for (const auto& words : machine_words) {
         for (const auto* gate : {"tests", "syntax"}) {
             without_room([&] { return is_paused(gate_of_failing_command(gate, words)); });
@@ -359,7 +359,7 @@ TEST(MachineFailure, of_a_gates_command_is_an_error_of_the_machine_and_no_result
     }
 }
 
-TEST(MachineFailure, is_not_told_by_words_alone) {
+TEST(MachineFailure, is_not_detected_by_its_message_alone) {
     for (const auto& words : machine_words) {
         for (const auto* gate : {"tests", "syntax"}) {
             EXPECT_FALSE(is_paused(gate_of_failing_command(gate, words))) << gate << ": " << words;
@@ -367,13 +367,13 @@ TEST(MachineFailure, is_not_told_by_words_alone) {
     }
 }
 
-TEST(MachineFailure, that_the_kernels_own_runner_met_is_told_by_its_error_number) {
+TEST(MachineFailure, in_the_kernels_runner_is_detected_by_errno) {
     const auto report = gate_of_failing_command("tests", "", "Input/output error");
     ASSERT_TRUE(is_paused(report));
     EXPECT_THAT(report.error().message, ::testing::HasSubstr("Input/output error"));
 }
 
-TEST(MachineFailure, a_scratch_folder_without_room_is_told_by_its_file_system) {
+TEST(MachineFailure, is_detected_if_the_scratch_file_system_is_full) {
     without_room([] {
         Project project;
         project.use_baseline = false;
@@ -384,7 +384,7 @@ TEST(MachineFailure, a_scratch_folder_without_room_is_told_by_its_file_system) {
     });
 }
 
-TEST(MachineFailure, a_test_that_fails_with_such_words_on_a_healthy_machine_is_a_failing_test) {
+TEST(MachineFailure, is_not_assumed_if_a_test_merely_prints_such_a_message) {
     Project project;
     project.use_baseline = false;
     project.tree("t") = {

@@ -32,7 +32,7 @@ protected:
     Project project;
 };
 
-TEST_F(Readiness, TellsLanguageRunnerTestsAndPrograms) {
+TEST_F(Readiness, ReportsLanguageRunnerTestsAndPrograms) {
     const auto found = readiness();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     ASSERT_EQ(found->scopes.size(), 1U);
@@ -45,7 +45,7 @@ TEST_F(Readiness, TellsLanguageRunnerTestsAndPrograms) {
     EXPECT_TRUE(check_can_measure(*found, "ask").ok());
 }
 
-TEST_F(Readiness, TellsEachScopeOfAMonorepo) {
+TEST_F(Readiness, ReportsEachScopeOfAMonorepo) {
     project.tree("t")["services/api/go.mod"] = "module api\n";
     project.tree("t")["services/api/main.go"] = "package main\n";
     const auto found = readiness();
@@ -64,7 +64,7 @@ TEST_F(Readiness, CountsTestsAmongOtherCode) {
     EXPECT_EQ(found->scopes.at(0).source_files, 2U);
 }
 
-TEST_F(Readiness, TheTopOfAMonorepoWithoutFilesOfItsOwnIsNotNamed) {
+TEST_F(Readiness, OmitsTheRootOfAMonorepoWithoutSources) {
     project.tree("t") = {
         {"README.md", ""}, {"a/go.mod", "module a\n"}, {"a/a.go", "package a\n"}, {"b/setup.py", ""}, {"b/b.py", ""}};
     const auto found = readiness();
@@ -73,7 +73,7 @@ TEST_F(Readiness, TheTopOfAMonorepoWithoutFilesOfItsOwnIsNotNamed) {
     EXPECT_EQ(found->scopes[0].directory, "a");
 }
 
-TEST_F(Readiness, ATreeWithoutALanguageIsNoError) {
+TEST_F(Readiness, ATreeWithoutALanguageIsNotAnError) {
     project.tree("t") = {{"README.md", "hello\n"}};
     const auto found = readiness();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
@@ -81,12 +81,12 @@ TEST_F(Readiness, ATreeWithoutALanguageIsNoError) {
     EXPECT_TRUE(check_can_measure(*found, "ask").ok());
 }
 
-TEST_F(Readiness, RefusesALanguageThatIsNotThere) {
+TEST_F(Readiness, RefusesAnUnknownLanguage) {
     EXPECT_THAT(refusal({}, "cobol"), HasSubstr("AF-GATE-002 gates.language: "));
     EXPECT_THAT(refusal({}, "pyton"), HasSubstr("did you mean `python`"));
 }
 
-TEST_F(Readiness, RefusesScopesOfNothing) {
+TEST_F(Readiness, RefusesAnUnknownScopeFolderOrLanguage) {
     EXPECT_THAT(refusal({{"scopes", {{"nowhere", "go"}}}}), HasSubstr("AF-GATE-080 gates.scopes.nowhere: "));
     EXPECT_THAT(refusal({{"scopes", {{"tests", "cobol"}}}}), HasSubstr("AF-GATE-002 gates.scopes.tests: "));
 }
@@ -95,7 +95,7 @@ TEST_F(Readiness, RefusesGenericWithoutItsCommand) {
     EXPECT_THAT(refusal({}, "generic"), HasSubstr("AF-GATE-060 gates.command: "));
 }
 
-TEST_F(Readiness, AsksForPytestWhereverAProjectNamesIt) {
+TEST_F(Readiness, NeedsPytestIfTheProjectNamesIt) {
     for (const auto& [file, text] :
          std::map<std::string, std::string>{{"pyproject.toml", "[project.optional-dependencies]\ntest = [\"pytest>=7\"]\n"},
                                             {"tox.ini", "[testenv]\ndeps = pytest\n"},
@@ -112,7 +112,7 @@ TEST_F(Readiness, AsksForPytestWhereverAProjectNamesIt) {
         std::ranges::none_of(readiness()->scopes.at(0).tools, [](const ToolState& tool) { return tool.name == "pytest"; }));
 }
 
-TEST_F(Readiness, TakesTheRunnerThatTheTestScriptCalls) {
+TEST_F(Readiness, UsesTheRunnerThatTheTestScriptCalls) {
     const std::map<std::string, std::string> scripts{
         {"npx mocha spec", "mocha"}, {"eslint . && c8 tap", "tap"}, {"node --test --test-reporter tap", "node by default"}};
     for (const auto& [script, runner] : scripts) {
@@ -121,7 +121,7 @@ TEST_F(Readiness, TakesTheRunnerThatTheTestScriptCalls) {
     }
 }
 
-TEST_F(Readiness, TakesGenericWithItsCommandAndLooksForIt) {
+TEST_F(Readiness, ChecksThatTheCommandOfGenericExists) {
     const auto found = readiness({{"command", {"no-such-program-here", "check"}}}, "generic");
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     const auto can = check_can_measure(*found, "ask");
@@ -130,7 +130,7 @@ TEST_F(Readiness, TakesGenericWithItsCommandAndLooksForIt) {
     EXPECT_THAT(can.error().message, HasSubstr("no-such-program-here"));
 }
 
-TEST_F(Readiness, NamesATestRunnerThatIsNotSupportedInsteadOfTakingNodes) {
+TEST_F(Readiness, NamesAnUnsupportedTestRunnerInsteadOfUsingNodes) {
     project.tree("t") = {{"package.json", R"({"devDependencies": {"uvu": "^0.5.0"}})"}, {"a.js", ""}, {"test/a.js", ""}};
     const auto found = readiness();
     ASSERT_TRUE(found.ok()) << found.error().to_string();
@@ -141,7 +141,7 @@ TEST_F(Readiness, NamesATestRunnerThatIsNotSupportedInsteadOfTakingNodes) {
     EXPECT_THAT(can.error().remedy, HasSubstr("gates.command"));
 }
 
-TEST_F(Readiness, NamesMesonMakeAndGradleAndSaysHowTheyAreMeasured) {
+TEST_F(Readiness, SaysHowToMeasureMesonMakeAndGradle) {
     const std::vector<std::tuple<std::string, std::string, std::string>> cases{
         {"meson.build", "project('a', 'c')\n", "Meson"},
         {"Makefile", "check: a\n\t./a\n", "Make"},
@@ -164,7 +164,7 @@ TEST_F(Readiness, NamesMesonMakeAndGradleAndSaysHowTheyAreMeasured) {
     }
 }
 
-TEST_F(Readiness, NamesPytestWhereTheProjectConfiguresItAndTheInterpreterHasItNot) {
+TEST_F(Readiness, NamesAMissingPytestThatTheProjectConfigures) {
     const fs::path python = project.folder() / "python3";
     std::ofstream(python) << "#!/bin/sh\n[ \"$2\" != 'import pytest' ]\n";
     fs::permissions(python, fs::perms::owner_all);
@@ -178,7 +178,7 @@ TEST_F(Readiness, NamesPytestWhereTheProjectConfiguresItAndTheInterpreterHasItNo
     EXPECT_THAT(can.error().remedy, HasSubstr("apt-get install python3-pytest"));
 }
 
-TEST_F(Readiness, AsksAnInterpreterForPytestInsideTheSandbox) {
+TEST_F(Readiness, LooksForPytestInsideTheSandbox) {
     const fs::path python = project.folder() / "python3";
     std::ofstream(python) << "#!/bin/sh\ntouch '" << (project.folder() / "planted").string() << "'\nexit 0\n";
     fs::permissions(python, fs::perms::owner_all);
@@ -187,7 +187,7 @@ TEST_F(Readiness, AsksAnInterpreterForPytestInsideTheSandbox) {
     EXPECT_FALSE(fs::exists(project.folder() / "planted"));
 }
 
-TEST_F(Readiness, AsksForPytestOnlyWhereTheProjectConfiguresIt) {
+TEST_F(Readiness, LooksForPytestOnlyIfTheProjectConfiguresIt) {
     const fs::path python = project.folder() / "python3";
     std::ofstream(python) << "#!/bin/sh\n[ \"$2\" != 'import pytest' ]\n";
     fs::permissions(python, fs::perms::owner_all);
@@ -195,7 +195,7 @@ TEST_F(Readiness, AsksForPytestOnlyWhereTheProjectConfiguresIt) {
     EXPECT_TRUE(check_can_measure(*readiness({{"programs", {{"python3", python.string()}}}}), "ask").ok());
 }
 
-TEST_F(Readiness, RefusesACommandThatNothingRuns) {
+TEST_F(Readiness, RefusesACommandThatNoLanguageRuns) {
     EXPECT_THAT(refusal({{"command", {"make"}}}), HasSubstr("AF-GATE-140 gates.command: "));
 }
 
@@ -203,23 +203,21 @@ TEST_F(Readiness, RefusesAProgramThatNoLanguageRuns) {
     EXPECT_THAT(refusal({{"programs", {{"phyton3", "/usr/bin/python3"}}}}), HasSubstr("Did you mean `python3`?"));
 }
 
-TEST_F(Readiness, RefusesAProgramThatIsNoFile) {
+TEST_F(Readiness, RefusesAProgramThatIsNotAFile) {
     EXPECT_THAT(refusal({{"programs", {{"python3", "/no/such"}}}}), HasSubstr("AF-GATE-142 gates.programs.python3: "));
 }
 
-TEST_F(Readiness, AProgramOfALanguageThatIsNotInUseMayBeAnywhere) {
-    EXPECT_EQ(refusal({{"programs", {{"cargo", "/no/such"}}}}), "");
-}
+TEST_F(Readiness, DoesNotCheckProgramsOfUnusedLanguages) { EXPECT_EQ(refusal({{"programs", {{"cargo", "/no/such"}}}}), ""); }
 
-TEST_F(Readiness, RefusesFoldersThatAreNotThere) {
+TEST_F(Readiness, RefusesMissingFolders) {
     EXPECT_THAT(refusal({{"readable", {"/no/such"}}}), HasSubstr("AF-GATE-143 gates.readable: "));
 }
 
-TEST_F(Readiness, RefusesAThresholdOfNoCheck) {
+TEST_F(Readiness, RefusesAThresholdForAnUnknownCheck) {
     EXPECT_THAT(refusal({{"thresholds", {{"complexitty", 3}}}}), HasSubstr("AF-GATE-021 gates.thresholds.complexitty: "));
 }
 
-TEST_F(Readiness, RefusesALanguageFileWithItsPlace) {
+TEST_F(Readiness, RefusesAnInvalidLanguageFileWithThePosition) {
     const auto folder = project.folder() / "own";
     std::filesystem::create_directories(folder);
     std::ofstream(folder / "perl.yaml") << "agentforge_language: 1\nname: perl\ndetct: []\n";
@@ -227,7 +225,7 @@ TEST_F(Readiness, RefusesALanguageFileWithItsPlace) {
     EXPECT_THAT(refusal({}), HasSubstr("AF-GATE-010 " + (folder / "perl.yaml").string() + ":3"));
 }
 
-TEST_F(Readiness, MissingProgramsOfOneScopeStopOnlyWhereAllAreMissing) {
+TEST_F(Readiness, MissingProgramsStopOnlyIfEveryScopeLacksThem) {
     GateReadiness readiness;
     readiness.scopes.resize(2);
     readiness.scopes[0].tools = {{"cobc", "cobc", "tests", "apt-get install gnucobol", {}, true, false}};
@@ -239,7 +237,7 @@ TEST_F(Readiness, MissingProgramsOfOneScopeStopOnlyWhereAllAreMissing) {
     EXPECT_EQ(refused.error().remedy, "apt-get install gnucobol");
 }
 
-TEST_F(Readiness, DependenciesThatWereNotFetchedStopOnlyWhereSomebodyHasToBeAsked) {
+TEST_F(Readiness, UnfetchedDependenciesStopOnlyIfApprovalIsNeeded) {
     GateReadiness readiness;
     readiness.scopes.resize(1);
     SetupStep step;
@@ -253,7 +251,7 @@ TEST_F(Readiness, DependenciesThatWereNotFetchedStopOnlyWhereSomebodyHasToBeAske
     EXPECT_TRUE(check_can_measure(readiness, "ask").ok());
 }
 
-TEST_F(Readiness, EveryShippedLanguageNamesProgramsThatItsRunnersHave) {
+TEST_F(Readiness, EveryShippedLanguageNamesOnlyProgramsOfItsRunners) {
     LanguageFiles files({project.options().languages_directory});
     const auto all = files.all();
     ASSERT_TRUE(all.ok()) << all.error().to_string();

@@ -23,7 +23,7 @@ GateReport sample() {
     return report;
 }
 
-TEST(GateReports, json_and_back_is_the_same) {
+TEST(GateReports, round_trip_through_json) {
     const auto json = to_json(sample());
     const auto back = gate_report_from_json(json);
     ASSERT_TRUE(back.ok()) << back.error().to_string();
@@ -56,7 +56,7 @@ TEST(VerificationStatus, shows_failures_violations_and_the_next_action) {
     EXPECT_EQ(status.at("next_suggested_action"), json::value("make a in t.py:4 pass"));
 }
 
-TEST(VerificationStatus, suggests_what_blocks_in_the_order_in_which_one_rests_on_the_other) {
+TEST(VerificationStatus, suggests_fixes_in_order_of_dependency) {
     auto report = sample();
     report.violations.push_back({"sql-injection", "security", "major", "a.py", 7, "The SQL statement is built from values.",
                                  "Pass the values as parameters of the query."});
@@ -64,12 +64,12 @@ TEST(VerificationStatus, suggests_what_blocks_in_the_order_in_which_one_rests_on
               json::value("in a.py:7: Pass the values as parameters of the query (sql-injection), then make a in t.py:4 pass"));
 }
 
-TEST(VerificationStatus, tells_no_number_of_warnings_that_nobody_counted) {
+TEST(VerificationStatus, reports_no_warning_count_if_none_was_measured) {
     GateReport report{"types", "abc", true, "", {}, {}, {}, {{"type_check", "checked"}, {"type_check_passing", true}}, {}};
     EXPECT_FALSE(verification_status({report}).at("type_check").as_object().contains("warnings"));
 }
 
-TEST(VerificationStatus, tells_what_does_not_build_before_what_follows_from_it_and_each_failure_once) {
+TEST(VerificationStatus, lists_build_errors_before_their_consequences_and_each_once) {
     GateReport report{"tests", "abc", false, "", {}, {}, {}, {{"syntax_passing", false}}, {}};
     report.tests = {{"t.cpp::a", "a", "t.cpp", 4, TestStatus::error, "not run: the program ended in b"},
                     {"t.cpp::b", "b", "t.cpp", 6, TestStatus::failed_assertion, "expected 1, got 2"},
@@ -88,7 +88,7 @@ TEST(VerificationStatus, tells_what_does_not_build_before_what_follows_from_it_a
     EXPECT_EQ(status.at("tests").at("failing"), json::value(4));
 }
 
-TEST(VerificationStatus, shows_the_errors_of_types_before_the_tests) {
+TEST(VerificationStatus, shows_type_errors_before_tests) {
     GateReport types{"types",
                      "abc",
                      false,
@@ -109,7 +109,7 @@ TEST(VerificationStatus, is_ready_when_the_phase_gate_passed) {
     EXPECT_EQ(verification_status({report}).at("phase_exit_ready"), json::value(true));
 }
 
-TEST(VerificationStatus, types_that_nobody_checked_are_not_called_passing) {
+TEST(VerificationStatus, does_not_report_unchecked_types_as_passing) {
     GateReport report{"types", "abc", true, "", {}, {}, {}, {{"type_check", "not configured"}, {"type_check_passing", true}}, {}};
     EXPECT_EQ(verification_status({report}).at("type_check").at("status"), json::value("not configured"));
 }

@@ -50,14 +50,14 @@ std::vector<std::string> ids_of(const TestRun& run) {
     return ids;
 }
 
-TEST_F(ReportTrust, a_complete_report_whose_canary_failed_is_believed) {
+TEST_F(ReportTrust, a_complete_report_whose_canary_failed_is_trusted) {
     add_result("adds", TestStatus::passed).suite = "Sum";
     const auto run = judge();
     EXPECT_TRUE(run.trusted) << run.distrust;
     EXPECT_THAT(ids_of(run), ElementsAre("tests/a_test.x::Sum::adds"));
 }
 
-TEST_F(ReportTrust, how_a_test_is_run_is_told_the_same_of_every_build_folder) {
+TEST_F(ReportTrust, the_invocation_of_a_test_does_not_depend_on_the_build_folder) {
     context_.build = "/scratch/build-1";
     auto& test = add_result("adds", TestStatus::passed, "");
     test.invocation = TestInvocation{true, false, "command: [\"/scratch/build-1/t\"]\n"};
@@ -69,7 +69,7 @@ TEST_F(ReportTrust, how_a_test_is_run_is_told_the_same_of_every_build_folder) {
     EXPECT_THAT(run.reads, ElementsAre("{build}/x.cmake"));
 }
 
-TEST_F(ReportTrust, a_canary_that_passed_is_not) {
+TEST_F(ReportTrust, a_canary_that_passed_is_not_trusted) {
     report_.tests[0].status = TestStatus::passed;
     add_result("adds", TestStatus::passed);
     const auto run = judge();
@@ -77,14 +77,14 @@ TEST_F(ReportTrust, a_canary_that_passed_is_not) {
     EXPECT_EQ(run.tests[0].status, TestStatus::error);
 }
 
-TEST_F(ReportTrust, a_canary_that_was_not_run_is_not) {
+TEST_F(ReportTrust, a_canary_that_was_not_run_is_not_trusted) {
     report_.tests.clear();
     add_result("adds", TestStatus::passed);
     outcome_.exit_code = 0;
     EXPECT_THAT(judge().distrust, HasSubstr("were not all run (0 of 1)"));
 }
 
-TEST_F(ReportTrust, a_canary_may_be_missing_where_nothing_passed) {
+TEST_F(ReportTrust, a_canary_may_be_missing_if_nothing_passed) {
     report_.tests.clear();
     add_result("tests/a_test.x", TestStatus::error, "tests/a_test.x", "does not compile");
     const auto run = judge();
@@ -101,13 +101,13 @@ TEST_F(ReportTrust, each_folder_whose_tests_passed_needs_its_own_canary) {
     EXPECT_THAT(judge().distrust, HasSubstr("tests/sub"));
 }
 
-TEST_F(ReportTrust, an_exit_code_that_does_not_agree_is_not) {
+TEST_F(ReportTrust, a_mismatched_exit_code_is_not_trusted) {
     outcome_.exit_code = 0;
     add_result("adds", TestStatus::passed);
     EXPECT_THAT(judge().distrust, HasSubstr("exit code 0 does not agree"));
 }
 
-TEST_F(ReportTrust, without_a_canary_it_is_believed_and_says_so) {
+TEST_F(ReportTrust, without_a_canary_it_is_trusted_with_a_note) {
     context_.canaries.clear();
     report_.tests.clear();
     add_result("adds", TestStatus::passed);
@@ -117,7 +117,7 @@ TEST_F(ReportTrust, without_a_canary_it_is_believed_and_says_so) {
     EXPECT_THAT(run.notes, ElementsAre(HasSubstr("no canary")));
 }
 
-TEST_F(ReportTrust, a_run_that_was_cut_off_is_not) {
+TEST_F(ReportTrust, a_truncated_run_is_not_trusted) {
     add_result("adds", TestStatus::passed);
     outcome_.timed_out = true;
     context_.timeout = std::chrono::seconds(7);
@@ -127,7 +127,7 @@ TEST_F(ReportTrust, a_run_that_was_cut_off_is_not) {
     EXPECT_THAT(judge().distrust, HasSubstr("the report is cut off"));
 }
 
-TEST_F(ReportTrust, a_collected_test_without_a_result_is_not) {
+TEST_F(ReportTrust, a_collected_test_without_a_result_is_not_trusted) {
     add_result("adds", TestStatus::passed);
     FormatResult collected = report_;
     collected.tests.push_back(report_.tests.back());
@@ -138,7 +138,7 @@ TEST_F(ReportTrust, a_collected_test_without_a_result_is_not) {
     EXPECT_THAT(ids_of(run), ElementsAre("tests/a_test.x::adds", "tests/a_test.x::subtracts"));
 }
 
-TEST_F(ReportTrust, a_test_told_twice_counts_once_with_the_worse_outcome) {
+TEST_F(ReportTrust, a_test_reported_twice_counts_once_with_the_worse_outcome) {
     add_result("adds", TestStatus::error);
     add_result("adds", TestStatus::passed);
     const auto run = judge();
@@ -146,7 +146,7 @@ TEST_F(ReportTrust, a_test_told_twice_counts_once_with_the_worse_outcome) {
     EXPECT_EQ(run.tests[0].status, TestStatus::error);
 }
 
-TEST_F(ReportTrust, tests_of_files_that_were_not_asked_for_are_left_out_but_not_those_of_no_known_file) {
+TEST_F(ReportTrust, omits_tests_of_unrequested_files_but_keeps_those_of_unknown_files) {
     context_.files = {"tests/a_test.x"};
     add_result("adds", TestStatus::passed);
     add_result("b", TestStatus::failed_assertion, "tests/sub/b_test.x");
@@ -155,7 +155,7 @@ TEST_F(ReportTrust, tests_of_files_that_were_not_asked_for_are_left_out_but_not_
     EXPECT_THAT(ids_of(judge()), ElementsAre("tests/a_test.x::adds", "script", "src/a.x::inline"));
 }
 
-TEST_F(ReportTrust, a_file_is_found_by_its_end_its_declaration_or_its_class) {
+TEST_F(ReportTrust, a_file_is_found_by_path_suffix_declaration_or_class) {
     context_.declared = {{"adds", "tests/a_test.x"}};
     context_.test_files = {"src/test/com/example/FooTest.java", "tests/a_test.x", "tests/sub/b_test.x"};
     context_.files = context_.test_files;
@@ -168,19 +168,19 @@ TEST_F(ReportTrust, a_file_is_found_by_its_end_its_declaration_or_its_class) {
                                              "src/test/com/example/FooTest.java::FooTest::three", "tests/a_test.x::four"));
 }
 
-TEST_F(ReportTrust, the_marker_tells_a_skeleton_and_is_shown) {
+TEST_F(ReportTrust, the_marker_identifies_a_skeleton_and_becomes_the_message) {
     add_result("adds", TestStatus::error, "tests/a_test.x", std::string(600, 'x') + "\npanic: agentforge: skeleton of sum");
     const auto run = judge();
     EXPECT_EQ(run.tests[0].status, TestStatus::failed_skeleton);
     EXPECT_EQ(run.tests[0].message, "panic: agentforge: skeleton of sum");
 }
 
-TEST_F(ReportTrust, a_message_has_paths_as_the_tree_has_them) {
+TEST_F(ReportTrust, messages_contain_paths_relative_to_the_tree) {
     add_result("adds", TestStatus::failed_assertion, "tests/a_test.x", "/some/tree/tests/a_test.x:3: no, see /some/tree/src/a.x");
     EXPECT_EQ(judge().tests[0].message, "tests/a_test.x:3: no, see src/a.x");
 }
 
-TEST_F(ReportTrust, patterns_tell_assertions_and_errors_apart) {
+TEST_F(ReportTrust, patterns_distinguish_assertions_from_errors) {
     runner_.error_messages = {"^panic:"};
     runner_.assertion_messages = {"^assertion"};
     add_result("a", TestStatus::failed_assertion, "tests/a_test.x", "panic: index");
@@ -190,7 +190,7 @@ TEST_F(ReportTrust, patterns_tell_assertions_and_errors_apart) {
     EXPECT_EQ(run.tests[1].status, TestStatus::failed_assertion);
 }
 
-TEST(Declarations, a_name_belongs_to_the_only_file_that_declares_it) {
+TEST(Declarations, a_name_declared_in_two_files_belongs_to_none) {
     const auto found =
         declared_in(R"((?m)^func (?P<name>Test\w+)\()",
                     {{"a_test.go", "func TestA(t *T) {}\nfunc TestB(t *T) {}\n"}, {"b_test.go", "func TestB(t *T) {}\n"}});
@@ -208,7 +208,7 @@ TEST(ToolMessages, errors_are_found_line_by_line) {
     EXPECT_EQ(found[0].message, "no");
 }
 
-TEST(ToolMessages, a_message_that_ends_with_a_colon_goes_on) {
+TEST(ToolMessages, a_message_that_ends_with_a_colon_continues_on_the_next_line) {
     const auto found = find_messages(
         R"(^CMake Error at (?P<file>[^:]+):(?P<line>\d+) (?P<message>.*)$)",
         "CMake Error at CMakeLists.txt:5 (add_library):\n  Cannot find source file:\n\n    src/x.cpp\n\n\n", "/some/tree");

@@ -60,7 +60,7 @@ TEST(RedRule, no_declared_test_blocks) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("names no test"));
 }
 
-TEST(RedRule, a_new_test_that_passes_already_is_a_guard_and_covers_nothing) {
+TEST(RedRule, a_new_test_that_already_passes_is_a_guard_and_covers_nothing) {
     auto evidence = red();
     evidence.run.tests[0].status = TestStatus::passed;
     const auto verdict = judge_red(evidence);
@@ -97,7 +97,7 @@ TEST(RedRule, a_test_that_was_not_collected_is_in_the_report) {
     EXPECT_EQ(verdict.tests[0].status, TestStatus::not_collected);
 }
 
-TEST(RedRule, where_a_named_test_was_not_collected_what_was_is_listed) {
+TEST(RedRule, lists_the_collected_tests_if_a_named_one_is_missing) {
     auto evidence = red();
     evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});
     EXPECT_THAT(issues(judge_red(evidence)),
@@ -106,7 +106,7 @@ TEST(RedRule, where_a_named_test_was_not_collected_what_was_is_listed) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("No test was collected in u.py; elsewhere: t.py::test_a."));
 }
 
-TEST(RedRule, the_compilers_error_that_hides_a_named_test_is_told) {
+TEST(RedRule, reports_the_compiler_error_that_hides_a_named_test) {
     auto evidence = red();
     evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});
     evidence.run.tests.push_back(outcome("t_part.py", TestStatus::error));
@@ -170,7 +170,7 @@ TEST(RedRule, a_removed_test_blocks_unless_the_request_is_to_delete) {
         << "the model's word for what the task is";
 }
 
-TEST(RedRule, an_existing_test_changes_only_where_it_is_outdated) {
+TEST(RedRule, an_existing_test_may_change_only_if_outdated) {
     auto evidence = red();
     evidence.base_tests = {outcome("t.py::test_old", TestStatus::passed)};
     evidence.run.tests.push_back(outcome("t.py::test_old", TestStatus::failed_assertion));
@@ -184,7 +184,7 @@ TEST(RedRule, an_existing_test_changes_only_where_it_is_outdated) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old was changed and still passes without the change"));
 }
 
-TEST(RedRule, one_failing_case_is_enough_for_an_outdated_test_with_parameters) {
+TEST(RedRule, one_failing_case_is_enough_for_an_outdated_parameterized_test) {
     auto evidence = red();
     evidence.base_tests = {outcome("t.py::test_old[1]", TestStatus::passed), outcome("t.py::test_old[2]", TestStatus::passed)};
     evidence.outdated = {"t.py::test_old[1]", "t.py::test_old[2]"};
@@ -196,7 +196,7 @@ TEST(RedRule, one_failing_case_is_enough_for_an_outdated_test_with_parameters) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old was changed and still passes"));
 }
 
-TEST(RedRule, lines_that_are_no_tests_never_change) {
+TEST(RedRule, lines_outside_tests_must_not_change) {
     auto evidence = red();
     evidence.changed = {{.id = "", .line = 1, .before = {"import f"}, .after = {}, .file = "t.py"}};
     evidence.outdated = {"t.py::test_old"};
@@ -221,7 +221,7 @@ TEST(RedRule, a_deleted_file_that_no_test_was_run_from_blocks) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("cases/2.txt was deleted, and no test was run from it"));
 }
 
-TEST(RedRule, a_run_that_is_not_believed_blocks) {
+TEST(RedRule, an_untrusted_run_blocks) {
     auto evidence = red();
     evidence.run.trusted = false;
     evidence.run.distrust = "the canary passed";
@@ -242,26 +242,26 @@ TEST(GreenRule, a_skipped_test_does_not_pass) {
     EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("was skipped"));
 }
 
-TEST(GreenRule, a_test_that_is_gone_does_not_pass) {
+TEST(GreenRule, a_missing_test_does_not_pass) {
     auto evidence = green();
     evidence.run.tests.erase(evidence.run.tests.begin());
     EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("no longer collected"));
 }
 
-TEST(GreenRule, another_set_of_tests_from_the_same_bytes_blocks) {
+TEST(GreenRule, an_additional_test_from_unchanged_files_blocks) {
     auto evidence = green();
     evidence.run.tests.push_back(outcome("t.py::test_extra", TestStatus::passed));
     EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("did not exist before the change"));
 }
 
-TEST(GreenRule, a_test_of_the_users_commit_that_did_not_load_in_red_is_no_new_one) {
+TEST(GreenRule, an_existing_test_that_did_not_load_in_red_is_not_new) {
     auto evidence = green();
     evidence.base_tests.push_back(outcome("t.py::test_old", TestStatus::passed));
     evidence.run.tests.push_back(outcome("t.py::test_old", TestStatus::passed));
     EXPECT_THAT(issues(judge_green(evidence)), Not(HasSubstr("did not exist before the change")));
 }
 
-TEST(GreenRule, a_test_that_passes_with_the_change_taken_back_blocks) {
+TEST(GreenRule, a_test_that_passes_with_the_change_reverted_blocks) {
     auto evidence = green();
     evidence.red_run.tests[0].status = TestStatus::passed;
     const auto verdict = judge_green(evidence);
@@ -277,7 +277,7 @@ TEST(GreenRule, a_regression_blocks_and_an_old_failure_does_not) {
     EXPECT_TRUE(judge_green(evidence).passed());
 }
 
-TEST(GreenRule, a_test_that_is_run_or_judged_otherwise_than_in_RED_blocks) {
+TEST(GreenRule, a_test_that_is_run_or_judged_differently_than_in_red_blocks) {
     const TestInvocation before{true, false, "command: [a]\n"};
     for (const auto& now : {TestInvocation{false, false, "WILL_FAIL: true\ncommand: [a]\n"},
                             TestInvocation{true, false, "command: [b]\n"}, TestInvocation{false, false, "command: [a]\n"}}) {
@@ -294,7 +294,7 @@ TEST(GreenRule, a_test_that_is_run_or_judged_otherwise_than_in_RED_blocks) {
     }
 }
 
-TEST(GreenRule, a_test_file_that_the_build_comes_to_name_must_still_speak_for_itself) {
+TEST(GreenRule, a_test_that_the_build_now_names_must_keep_its_own_verdict) {
     auto evidence = green();
     evidence.red_run.invocations["t.py::test_a"] = {{true, true, "command: [kernel's]\n"}};
     evidence.run.invocations["t.py::test_a"] = {{true, false, "command: [project's]\n"}};
@@ -305,7 +305,7 @@ TEST(GreenRule, a_test_file_that_the_build_comes_to_name_must_still_speak_for_it
     EXPECT_FALSE(judge_green(evidence).passed());
 }
 
-TEST(GreenRule, a_build_that_reads_what_it_did_not_read_in_RED_blocks) {
+TEST(GreenRule, a_build_with_inputs_that_red_did_not_read_blocks) {
     auto evidence = green();
     evidence.red_run.reads = {"version.txt"};
     evidence.run.reads = {"version.txt"};
@@ -334,7 +334,7 @@ TEST(DeclaredTests, names_are_found_in_every_form) {
     EXPECT_EQ(outcomes_of({"t.py", "test", "", TestKind::fresh}, tests).size(), 0U);
 }
 
-TEST(DeclaredTests, a_class_in_a_class_may_be_named_with_or_without_those_around_it) {
+TEST(DeclaredTests, a_nested_class_may_be_named_with_or_without_its_outer_classes) {
     const std::string file = "src/test/java/a/MoneyTest.java";
     const std::vector<TestOutcome> tests{outcome(file + "::MoneyTest::Plus::adds", TestStatus::passed),
                                          outcome(file + "::MoneyTest::Minus::adds", TestStatus::passed),
@@ -347,7 +347,7 @@ TEST(DeclaredTests, a_class_in_a_class_may_be_named_with_or_without_those_around
     EXPECT_EQ(outcomes_of({file, "Other.adds", "", TestKind::fresh}, tests).size(), 0U);
 }
 
-TEST(Declared, a_name_may_hold_dots_and_stand_as_the_runner_prints_it) {
+TEST(Declared, a_name_may_contain_dots_and_match_the_runners_output) {
     const std::vector<TestOutcome> tests{outcome("s.test.ts::slugify::words::rounds 3.5 to 4", TestStatus::passed),
                                          outcome("s.test.ts::rounds 3.5", TestStatus::passed)};
     for (const auto* name : {"slugify > words > rounds 3.5 to 4", "slugify \u203a words \u203a rounds 3.5 to 4",
@@ -356,7 +356,7 @@ TEST(Declared, a_name_may_hold_dots_and_stand_as_the_runner_prints_it) {
     }
 }
 
-TEST(DeclaredTests, what_is_malformed_is_said) {
+TEST(DeclaredTests, malformed_entries_are_reported) {
     std::vector<std::string> problems;
     const auto suite =
         json::parse(R"({"test_files": [{"path": "t.py", "tests": [{"name": "a", "kind": "odd"}, {}]}, {"tests": []}, 3]})");

@@ -27,7 +27,7 @@ std::string without_unwrap(std::string text) {
     return text.erase(from, text.find("    #[test]\n    fn stays_one") - from);
 }
 
-TEST(RustTests, outcomes_are_told_apart_and_found_in_their_files) {
+TEST(RustTests, distinguishes_outcomes_and_finds_their_files) {
     AGENTFORGE_NEEDS_RUST()
     Project project;
     project.tree("t") = {
@@ -77,7 +77,7 @@ GateReport green_with_two(const std::string& body, const std::string& more_tests
     return project.gate("green", "green");
 }
 
-TEST(RustTests, code_that_works_in_test_builds_only_fails_when_it_is_run_plainly) {
+TEST(RustTests, code_that_works_only_in_test_builds_fails_the_plain_run) {
     AGENTFORGE_NEEDS_RUST()
     const std::string sum = "    let mut sum = 0;\n    for byte in bytes {\n        sum += byte;\n    }\n    sum\n";
     const auto honest = green_with_two(sum);
@@ -91,7 +91,7 @@ TEST(RustTests, code_that_works_in_test_builds_only_fails_when_it_is_run_plainly
     }
 }
 
-TEST(RustTests, a_panic_that_tests_expect_may_be_a_debug_assertion) {
+TEST(RustTests, a_panic_expected_by_a_test_may_be_a_debug_assertion) {
     AGENTFORGE_NEEDS_RUST()
     const std::string refuses =
         "\n#[test]\n#[should_panic(expected = \"too many\")]\nfn refuses() {\n    slug::two(&[0; 9]);\n}\n";
@@ -105,7 +105,7 @@ TEST(RustTests, a_panic_that_tests_expect_may_be_a_debug_assertion) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("fail when they are run plainly"));
 }
 
-TEST(RustTests, crates_that_no_lockfile_names_are_asked_for_once_a_build_misses_them) {
+TEST(RustTests, asks_for_crates_without_a_lockfile_once_a_build_needs_them) {
     AGENTFORGE_NEEDS_RUST()
     Project project;
     project.options().dependencies_directory = (project.folder() / "dependencies").string();
@@ -145,7 +145,7 @@ TEST(RustTests, a_shim_of_rustup_finds_its_toolchain) {
     }
 }
 
-TEST(RustTests, tests_inside_a_source_file_are_written_by_red_and_locked_by_item) {
+TEST(RustTests, red_writes_inline_tests_that_are_locked_by_item) {
     AGENTFORGE_NEEDS_RUST()
     Project project;
     project.tree("base") = {{"Cargo.toml", rust_manifest}, {"src/lib.rs", "pub fn one() -> i32 {\n    1\n}\n"}};

@@ -73,7 +73,7 @@ TEST_F(ScaffoldFor, Rust) {
         "is", "is_not");
 }
 
-// SetUpFor.MavenWithASuiteThatWasLaidDown builds and runs it.
+// SetUpFor.MavenWithAScaffoldedSuite builds and runs it.
 TEST_F(ScaffoldFor, JavaGetsJUnit) {
     EXPECT_THAT(lay({{"pom.xml", "<project>\n</project>\n"}, {"src/main/java/One.java", ""}}), ElementsAre("pom.xml"));
     EXPECT_THAT(project.tree("t")["pom.xml"],

@@ -37,29 +37,29 @@ TEST(FoundScopes, one_language_is_one_scope) {
     EXPECT_THAT(found_scopes({"slug.py", "tests/test_slug.py"}), ElementsAre("=python"));
 }
 
-TEST(FoundScopes, each_project_folder_is_judged_by_its_language) {
+TEST(FoundScopes, each_project_folder_has_its_language) {
     EXPECT_THAT(found_scopes({"README.md", "services/api/go.mod", "services/api/main.go", "tool/pyproject.toml", "tool/t.py"}),
                 ElementsAre("=(go)", "services/api=go", "tool=python"));
     EXPECT_THAT(found_scopes({"setup.py", "a.py", "b.py", "services/api/go.mod", "services/api/main.go"}),
                 ElementsAre("=python", "services/api=go"));
 }
 
-TEST(FoundScopes, a_part_of_a_project_is_no_project_of_its_own_except_a_module_of_go) {
+TEST(FoundScopes, only_a_go_module_is_a_separate_project_inside_another) {
     EXPECT_THAT(found_scopes({"pyproject.toml", "a.py", "libs/x/pyproject.toml", "libs/x/x.py"}), ElementsAre("=python"));
     EXPECT_THAT(found_scopes({"go.mod", "a.go", "tools/go.mod", "tools/t.go"}), ElementsAre("=go", "tools=go"));
 }
 
-TEST(FoundScopes, projects_among_tests_examples_and_vendored_code_are_passed_over) {
+TEST(FoundScopes, projects_in_tests_examples_and_vendored_code_are_ignored) {
     EXPECT_THAT(found_scopes({"pyproject.toml", "a.py", "tests/data/go.mod", "tests/data/a.go", "vendor/x/go.mod",
                               "vendor/x/x.go", "examples/e/go.mod", "examples/e/e.go", ".hidden/go.mod", ".hidden/h.go"}),
                 ElementsAre("=python"));
 }
 
-TEST(FoundScopes, a_project_file_without_sources_claims_nothing) {
+TEST(FoundScopes, a_project_file_without_sources_is_not_a_scope) {
     EXPECT_THAT(found_scopes({"a.py", "deploy/go.mod"}), ElementsAre("=python"));
 }
 
-TEST(FoundScopes, settings_decide_alone) {
+TEST(FoundScopes, settings_override_detection) {
     const std::vector<std::string> files{"a.py", "b.py", "api/go.mod", "api/a.go", "old/b.go"};
     EXPECT_THAT(found_scopes(files, {"", {{"old/", "go"}}}), ElementsAre("=python", "old=go"));
     EXPECT_THAT(found_scopes(files, {"python", {}}), ElementsAre("=python"));
@@ -70,7 +70,7 @@ TEST(FoundScopes, settings_decide_alone) {
     EXPECT_THAT(found_scopes({"README.md", "examples/a.py"}), ElementsAre("=python"));
 }
 
-TEST(FoundScopes, the_deepest_one_judges_a_path) {
+TEST(FoundScopes, the_deepest_scope_owns_a_path) {
     const auto scopes = api_and_tool();
     EXPECT_EQ(scopes.of("api/pkg/a.go").directory, "api");
     EXPECT_EQ(scopes.of("apis/a.go").directory, "");
@@ -78,7 +78,7 @@ TEST(FoundScopes, the_deepest_one_judges_a_path) {
     EXPECT_EQ(Scopes::outside(scopes.of("api/a.go"), "a.go"), "api/a.go");
 }
 
-TEST(ScopeParts, paths_are_the_scope_s_own) {
+TEST(ScopeParts, paths_are_relative_to_the_scope) {
     const auto scopes = api_and_tool();
     const auto& api = scopes.of("api/a.go");
     EXPECT_THAT(part_of_paths({"api/a_test.go::TestA", "tool/t.py"}, scopes, api), ElementsAre("a_test.go::TestA"));
@@ -87,7 +87,7 @@ TEST(ScopeParts, paths_are_the_scope_s_own) {
     EXPECT_THAT(part_of_paths({"tool"}, scopes, api), IsEmpty());
 }
 
-TEST(ScopeParts, a_requirement_is_asked_of_the_scope_that_tests_it_and_of_the_first_where_none_does) {
+TEST(ScopeParts, a_requirement_belongs_to_the_scope_that_tests_it_or_else_to_the_first) {
     const auto scopes = api_and_tool();
     GateBaseline whole;
     whole.specification =
@@ -110,7 +110,7 @@ TEST(ScopeParts, a_requirement_is_asked_of_the_scope_that_tests_it_and_of_the_fi
     EXPECT_EQ(api.test_suite.at("test_files").at(0).at("path"), json::value("a_test.go"));
 }
 
-TEST(ScopeParts, reports_are_put_together_with_the_paths_of_the_whole) {
+TEST(ScopeParts, reports_are_merged_with_paths_of_the_repository) {
     const auto scopes = api_and_tool();
     GateReport good;
     good.passed = true;
@@ -146,7 +146,7 @@ TEST(ScopeParts, reports_are_put_together_with_the_paths_of_the_whole) {
 }
 
 /// Two Python projects, measured for real without a second toolchain.
-TEST(ScopedMeasures, each_scope_is_measured_as_if_it_were_a_repository) {
+TEST(ScopedMeasures, each_scope_is_measured_like_a_repository) {
     Project project;
     const std::string test = "from part import value\n\ndef test_value():\n    assert value() == 1\n";
     project.tree("base") = {
@@ -159,7 +159,7 @@ TEST(ScopedMeasures, each_scope_is_measured_as_if_it_were_a_repository) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("In two: tests/test_part.py::test_value failed"));
 }
 
-TEST(ScopedMeasures, red_names_a_file_that_lies_in_no_project) {
+TEST(ScopedMeasures, red_names_a_file_outside_every_project) {
     Project project;
     project.tree("base") = {
         {"one/setup.py", ""}, {"one/part.py", "def value():\n    return 1\n"}, {"two/setup.py", ""}, {"two/part.py", ""}};

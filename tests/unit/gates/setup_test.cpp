@@ -71,7 +71,7 @@ TEST_F(SetUpFor, Go) {
     expect_fetched_once("a_test.go::TestGreets");
 }
 
-TEST_F(SetUpFor, GoLeavesWhatIsVendored) {
+TEST_F(SetUpFor, GoSkipsVendoredModules) {
     AGENTFORGE_NEEDS("/usr/bin/go")
     use();
     project.tree("t") = {
@@ -100,7 +100,7 @@ TEST_F(SetUpFor, Cargo) {
     expect_fetched_once("src/lib.rs::tests::greets");
 }
 
-TEST_F(SetUpFor, MavenWithASuiteThatWasLaidDown) {
+TEST_F(SetUpFor, MavenWithAScaffoldedSuite) {
     AGENTFORGE_NEEDS("/usr/bin/mvn")
     AGENTFORGE_NEEDS("/usr/share/maven-repo/junit/junit/4.13.2")
     // The system's repository is not used: it is empty here.
@@ -132,7 +132,7 @@ TEST_F(SetUpFor, MavenWithASuiteThatWasLaidDown) {
     expect_fetched_once("src/test/java/OneTest.java::OneTest::is");
 }
 
-TEST_F(SetUpFor, AnotherLockfileIsAskedForAgain) {
+TEST_F(SetUpFor, AChangedLockfileNeedsApprovalAgain) {
     AGENTFORGE_NEEDS("/usr/bin/go")
     environment("GOPROXY", registries.address() + "/go");
     environment("GOSUMDB", "off");

@@ -40,13 +40,13 @@ TEST(CSkeleton, a_new_header_has_what_it_needs_and_one_inline_function) {
               "    throw std::logic_error(\"agentforge: skeleton of slug::slugify\");\n}\n\n}  // namespace slug\n");
 }
 
-TEST(CSkeleton, a_constructor_of_an_exception_gives_its_base_a_text) {
+TEST(CSkeleton, a_constructor_of_an_exception_passes_a_message_to_its_base) {
     EXPECT_THAT(
         only_file(declare({{"Full", "a.hpp", "class Full : public std::runtime_error { public: Full(); int left(); };"}})),
         HasSubstr("    Full() : std::runtime_error(\"\") {\n        throw std::logic_error"));
 }
 
-TEST(CSkeleton, what_is_declared_already_is_left_alone) {
+TEST(CSkeleton, an_existing_declaration_is_left_alone) {
     const std::map<std::string, std::string> contents{
         {"a.hpp", "#pragma once\nnamespace n { int f(const int& value, char); }\n"}};
     EXPECT_THAT(declare({{"n::f", "a.hpp", "int f(const int &other, char c)"}}, contents).files, IsEmpty());
@@ -59,7 +59,7 @@ TEST(CSkeleton, a_default_argument_may_be_empty_braces) {
     EXPECT_THAT(problem_of({{"f", "a.hpp", "int f(int a = {}) { return a; }"}}), HasSubstr("has a body"));
 }
 
-TEST(CSkeleton, the_name_of_a_parameter_is_no_type) {
+TEST(CSkeleton, a_parameter_name_is_not_a_type) {
     const std::map<std::string, std::string> contents{{"a.hpp", "#pragma once\n"},
                                                       {"include/key.hpp", "#pragma once\nstruct key {};\nstruct Value {};\n"}};
     const auto text = only_file(declare({{"find", "a.hpp", "int find(int key, const Value& value = Value())"}}, contents));
@@ -91,7 +91,7 @@ TEST(CSkeleton, a_class_may_be_given_with_its_methods_and_namespace) {
     EXPECT_THAT(text, HasSubstr("#include <cstddef>\n#include <stdexcept>\n"));
 }
 
-TEST(CSkeleton, a_constant_an_alias_and_a_define_are_declared_as_they_are_written) {
+TEST(CSkeleton, constants_aliases_and_defines_are_declared_as_written) {
     EXPECT_THAT(only_file(declare({{"g::most", "a.hpp", "constexpr int most = 10;"}})),
                 HasSubstr("namespace g {\n\nconstexpr int most = 10;\n"));
     EXPECT_THAT(only_file(declare({{"names", "a.hpp", "inline const std::vector<std::string> names{\"a\", \"b\"}"}})),
@@ -112,7 +112,7 @@ TEST(CSkeleton, a_comment_declares_nothing) {
         HasSubstr("inline int f() {"));
 }
 
-TEST(CSkeleton, a_method_stands_in_its_class_and_can_be_called) {
+TEST(CSkeleton, a_method_is_added_to_its_class_and_can_be_called) {
     const auto text =
         only_file(declare({{"Cache::get", "a.hpp", "int get(const std::string& key) const;"}},
                           {{"a.hpp", "#pragma once\nclass Cache {\npublic:\n    Cache();\nprivate:\n    int n_;\n};\n"}}));
@@ -139,7 +139,7 @@ TEST(CSkeleton, a_struct_may_have_members_but_no_bodies) {
     EXPECT_THAT(problem_of({{"n::Point", "a.hpp", "struct Point { int x() { return 1; } };"}}), HasSubstr("has a body"));
 }
 
-TEST(CSkeleton, c_fails_by_abort_and_has_no_overloads) {
+TEST(CSkeleton, c_stubs_abort_and_have_no_overloads) {
     EXPECT_EQ(
         only_file(write_c_skeletons({{"count", "count.h", "size_t count(const char *text, int values[3]);"}}, {}, {"main.c"},
                                     c_marker)),
@@ -157,13 +157,13 @@ TEST(CSkeleton, a_function_of_header_and_source_is_declared_and_defined) {
     EXPECT_THAT(skeletons.files[1].second, HasSubstr("\nint f(int a) {\n"));
 }
 
-TEST(CSkeleton, a_new_source_file_is_not_written_where_the_header_has_the_body) {
+TEST(CSkeleton, no_source_file_is_written_if_the_header_has_the_body) {
     const auto skeletons = declare({{"f", "a.hpp", "int f()"}, {"f", "new.cpp", "int f()"}});
     ASSERT_EQ(skeletons.files.size(), 1U);
     EXPECT_EQ(skeletons.files[0].first, "a.hpp");
 }
 
-TEST(CSkeleton, a_guard_stays_around_everything_and_crlf_stays) {
+TEST(CSkeleton, keeps_everything_inside_the_include_guard_and_keeps_crlf) {
     const auto text = only_file(declare({{"f", "a.h", "int f();"}}, {{"a.h", "#ifndef A_H\r\n#define A_H\r\n#endif\r\n"}}));
     EXPECT_EQ(text.substr(0, 24), "#ifndef A_H\r\n#define A_H");
     EXPECT_THAT(text, ::testing::EndsWith("}\r\n\r\n#endif\r\n"));
@@ -186,7 +186,7 @@ TEST(CSkeleton, a_template_and_an_operator_are_functions) {
                 HasSubstr("inline bool operator==(const P& a, const P& b) noexcept {\n"));
 }
 
-TEST(CSkeleton, what_cannot_be_declared_is_named) {
+TEST(CSkeleton, names_an_interface_that_cannot_be_declared) {
     EXPECT_THAT(problem_of({{"f", "a.hpp", "int f() { return 1; }"}}), HasSubstr("body"));
     EXPECT_THAT(problem_of({{"f", "a.hpp", "int g()"}}), HasSubstr("`g`"));
     EXPECT_THAT(problem_of({{"f", "a.hpp", "int f(); int g()"}}), HasSubstr("more than one"));

@@ -37,7 +37,7 @@ TEST_F(Skeleton, a_function_in_a_new_file) {
               "def slugify(text: str) -> str:\n    raise NotImplementedError(\"agentforge: skeleton of slugify\")\n");
 }
 
-TEST_F(Skeleton, constants_and_names_of_types_are_declared_as_they_are_written) {
+TEST_F(Skeleton, constants_and_type_aliases_are_declared_as_written) {
     EXPECT_EQ(one("slug.py", {"LIMIT", "slug.py", "LIMIT: int = 100"}), "LIMIT: int = 100\n");
     EXPECT_EQ(one("slug.py", {"Pair", "slug.py", "Pair = tuple[int, int]"}), "Pair = tuple[int, int]\n");
     EXPECT_EQ(one("slug.py", {"LIMIT", "slug.py", "LIMIT: int"}), "LIMIT: int = None\n");
@@ -51,7 +51,7 @@ TEST_F(Skeleton, constants_and_names_of_types_are_declared_as_they_are_written) 
     EXPECT_TRUE(known->empty()) << "it is there";
 }
 
-TEST_F(Skeleton, a_method_that_does_not_name_its_class_stands_in_the_only_one) {
+TEST_F(Skeleton, an_unqualified_method_goes_into_the_only_class) {
     project_.tree("t")["box.py"] = "class Box:\n    def put(self, n):\n        pass\n";
     EXPECT_EQ(
         one("box.py", {"take", "box.py", "def take(self)"}),
@@ -104,7 +104,7 @@ TEST_F(Skeleton, the_same_signature_changes_nothing) {
     EXPECT_TRUE(files->empty());
 }
 
-TEST_F(Skeleton, what_it_made_it_leaves_alone) {
+TEST_F(Skeleton, leaves_its_own_output_alone) {
     const std::vector<SkeletonInterface> interfaces{{"f", "a.py", "def f(a: Decimal) -> Decimal"},
                                                     {"E", "a.py", "class E(Exception)"}};
     const auto first = make(interfaces);
@@ -115,11 +115,11 @@ TEST_F(Skeleton, what_it_made_it_leaves_alone) {
     EXPECT_TRUE(second->empty());
 }
 
-TEST_F(Skeleton, an_annotation_that_the_file_does_not_know_is_quoted) {
+TEST_F(Skeleton, quotes_an_annotation_that_the_file_does_not_import) {
     EXPECT_THAT(one("a.py", {"f", "a.py", "def f(a: Decimal) -> list[int]"}), HasSubstr("def f(a: 'Decimal') -> list[int]:"));
 }
 
-TEST_F(Skeleton, line_ends_stay_as_they_are) {
+TEST_F(Skeleton, keeps_line_ends) {
     project_.tree("t")["a.py"] = "X = 1\r\n";
     EXPECT_EQ(one("a.py", {"f", "a.py", "def f()"}),
               "X = 1\r\n\r\n\r\ndef f():\r\n    raise NotImplementedError(\"agentforge: skeleton of f\")\r\n");
@@ -135,7 +135,7 @@ TEST_F(Skeleton, a_new_folder_becomes_a_package_only_inside_a_package) {
     EXPECT_EQ(outside->size(), 1U);
 }
 
-TEST_F(Skeleton, what_cannot_be_declared_is_refused) {
+TEST_F(Skeleton, an_invalid_declaration_is_refused) {
     EXPECT_THAT(refusal({"f", "../a.py", "def f()"}), HasSubstr("not a path inside the project"));
     EXPECT_THAT(refusal({"f", "/etc/a.py", "def f()"}), HasSubstr("not a path inside the project"));
     EXPECT_THAT(refusal({"f", ".git/a.py", "def f()"}), HasSubstr("protected"));

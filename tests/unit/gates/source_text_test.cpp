@@ -52,7 +52,7 @@ std::vector<std::pair<std::uint64_t, std::string>> compared(const std::string& l
     return result;
 }
 
-TEST(SourceText, comments_texts_and_directives_are_no_code) {
+TEST(SourceText, comments_strings_and_directives_are_not_code) {
     const auto text =
         read_code("int a; // if (b) {\nconst char *t = \"} else {\";\n#if X\nint one() {\n#else\nint two() {\n#endif\n}\n",
                   rules_of("cpp"));
@@ -60,7 +60,7 @@ TEST(SourceText, comments_texts_and_directives_are_no_code) {
               "int a;            \nconst char *t = \"        \";\n     \nint one() {\n     \n           \n      \n}\n");
 }
 
-TEST(SourceText, functions_of_javascript_are_called_by_their_own_names) {
+TEST(SourceText, finds_javascript_functions_by_name) {
     std::vector<std::string> names;
     const auto text = R"text(
 export async function one(a) { return a; }
@@ -74,7 +74,7 @@ export const eight = <T>(a: T): T => { return a; };
     EXPECT_THAT(names, ::testing::ElementsAre("one", "two", "three", "four", "six", "seven", "eight"));
 }
 
-TEST(SourceText, functions_of_cpp_have_their_decisions_and_no_others) {
+TEST(SourceText, counts_the_branches_of_each_cpp_function) {
     const auto text = R"text(
 template <typename T> struct Box {
     explicit Box(T value) : value_{value}, other_{} { if (value) { other_ = 1; } }
@@ -106,7 +106,7 @@ struct point where(int x) {
                                                        Pair("Parser::parse", 7), Pair("plain", 3), Pair("where", 4)));
 }
 
-TEST(SourceText, functions_of_go_are_those_with_names) {
+TEST(SourceText, finds_named_go_functions_only) {
     const auto text =
         "package a\n\ntype T struct {\n\tf func(int) int\n}\n\nfunc (t *T) Run(xs []int, any interface{}) (n int, err error) {\n\tfor _, x := range xs {\n\t\tif x > 1 && x < 5 {\n"
         "\t\t\tcontinue\n\t\t}\n\t\tgo func() { if x == 2 { n++ } }()\n\t}\n\tswitch n {\n\tcase 1, 2:\n\tcase 3:\n\t}\n\treturn\n}\n\nfunc Map[K comparable](m map[K]struct{}) {}\n"
@@ -114,14 +114,14 @@ TEST(SourceText, functions_of_go_are_those_with_names) {
     EXPECT_THAT(complexities("go", text), ElementsAre(Pair("Run", 7), Pair("Map", 1)));
 }
 
-TEST(SourceText, functions_of_rust_are_told_from_lifetimes_characters_and_raw_texts) {
+TEST(SourceText, distinguishes_rust_functions_from_lifetimes_and_raw_strings) {
     const auto text =
         "impl<'a> Reader<'a> {\n    pub fn next(&'a mut self) -> Option<char> where Self: Sized {\n        match self.c {\n            '{' => None,\n            'b' | '\\'' => Some('x'),\n"
         "            _ if self.done || self.end => None,\n            _ => Some(r#\"\"}\"#.len() as u8 as char),\n        }\n    }\n}\nfn outer() {\n    fn inner(a: bool, b: bool) -> bool { a && b }\n    if inner(true, false) {}\n}\n";
     EXPECT_THAT(complexities("rust", text), ElementsAre(Pair("next", 7), Pair("outer", 2), Pair("inner", 2)));
 }
 
-TEST(SourceText, functions_of_java_are_methods_constructors_and_those_of_anonymous_classes) {
+TEST(SourceText, finds_java_methods_constructors_and_anonymous_class_methods) {
     const auto text =
         "package a;\n@Deprecated(since = \"1\")\npublic class A<T extends B<?>> {\n    private final Runnable later = () -> { if (true) {} };\n    static { if (x) {} }\n"
         "    @Override public <K> Map<K, ? extends V> get(@Nonnull(\"{\") K key) throws E, F {\n        try { return key == null || other ? null : map; } catch (E e) { throw e; }\n        all: for (K k : ks) { continue all; }\n    }\n"
@@ -129,13 +129,13 @@ TEST(SourceText, functions_of_java_are_methods_constructors_and_those_of_anonymo
     EXPECT_THAT(complexities("java", text), ElementsAre(Pair("get", 5), Pair("run", 2), Pair("A", 1)));
 }
 
-TEST(SourceText, braces_that_do_not_match_are_no_reason_to_stop) {
+TEST(SourceText, tolerates_unbalanced_braces) {
     EXPECT_THAT(complexities("cpp", "int a() { return 1; }\nint b( {{{{ \"\n}\n"), ElementsAre(Pair("a", 1)));
     EXPECT_THAT(complexities("go", "func a() {"), IsEmpty());
     EXPECT_THAT(complexities("cpp", std::string(100'000, '{')), IsEmpty());
 }
 
-TEST(SourceText, a_comparison_with_what_the_tests_give_is_found_in_each_language) {
+TEST(SourceText, finds_comparisons_with_test_inputs_in_each_language) {
     EXPECT_THAT(
         compared("cpp",
                  "if (text == \"Hello\") {\n    return \"x\";\n}\nif (strcmp(text, \"a b\") == 0) return 1;\ncall(\"Hello\");\n",
@@ -151,7 +151,7 @@ TEST(SourceText, a_comparison_with_what_the_tests_give_is_found_in_each_language
                 ElementsAre(Pair(1, "\"Hello\""), Pair(2, "\"a b\"")));
 }
 
-TEST(SourceText, a_table_of_the_tests_answers_is_found_and_small_numbers_and_letters_are_not) {
+TEST(SourceText, finds_a_table_of_expected_values_but_not_small_numbers_or_letters) {
     EXPECT_THAT(compared("go", "var known = map[string]string{\n\t\"Hello\": \"hello\",\n\t\"Other\": \"hello\",\n}\n",
                          "f(\"Hello\") != \"hello\""),
                 ElementsAre(Pair(2, "\"Hello\"")));
@@ -164,7 +164,7 @@ LineCounts counts_of(const std::string& format, const std::string& text, std::ve
     return counts.ok() ? std::move(counts).value() : LineCounts{};
 }
 
-TEST(LineCountsOf, lcov_is_added_up_and_files_from_elsewhere_are_left_out) {
+TEST(LineCountsOf, sums_lcov_and_omits_files_outside_the_tree) {
     const auto counts = counts_of(
         "lcov",
         "TN:\nSF:/build/tree/src/a.rs\nDA:1,2\nDA:2,0,checksum\nend_of_record\nSF:/tree/src/a.rs\nDA:1,3\nend_of_record\nSF:/usr/a.rs\nDA:9,9\nend_of_record\n",
@@ -172,7 +172,7 @@ TEST(LineCountsOf, lcov_is_added_up_and_files_from_elsewhere_are_left_out) {
     EXPECT_THAT(counts, ElementsAre(Pair("src/a.rs", ElementsAre(Pair(1, 5), Pair(2, 0)))));
 }
 
-TEST(LineCountsOf, names_of_packages_become_the_paths_that_end_so) {
+TEST(LineCountsOf, maps_package_names_to_paths_by_suffix) {
     const auto go = counts_of(
         "go-coverprofile",
         "mode: set\nexample.com/x/sub/a.go:3.20,5.2 1 0\nexample.com/x/sub/a.go:3.10,3.20 1 7\nexample.com/x/a.go:1.1,1.9 1 1\n",
@@ -184,14 +184,14 @@ TEST(LineCountsOf, names_of_packages_become_the_paths_that_end_so) {
                 ElementsAre(Pair("src/main/java/org/example/A.java", ElementsAre(Pair(1, 1)))));
 }
 
-TEST(LineCountsOf, gcov_json_of_several_objects_is_added_up) {
+TEST(LineCountsOf, sums_gcov_json_of_several_objects) {
     const auto object = std::string(
         R"({"format_version": "1", "files": [{"file": "/tree/a.hpp", "functions": [], "lines": [{"line_number": 4, "count": 1}, {"line_number": 5, "count": 0}]}]})");
     EXPECT_THAT(counts_of("gcov-json", object + "\n" + object + "\n", {"a.hpp"}),
                 ElementsAre(Pair("a.hpp", ElementsAre(Pair(4, 2), Pair(5, 0)))));
 }
 
-TEST(LineCountsOf, a_report_that_is_not_its_format_is_refused_with_its_line) {
+TEST(LineCountsOf, refuses_a_malformed_report_with_its_line) {
     const std::vector<std::pair<std::string, std::string>> wrong{
         {"lcov", "SF:a\nDA:x,1\n"},
         {"lcov", "DA:1,1\n\n"},
@@ -208,7 +208,7 @@ TEST(LineCountsOf, a_report_that_is_not_its_format_is_refused_with_its_line) {
     EXPECT_EQ(read_line_counts("lcov", {}).error().code, "AF-GATE-161");
 }
 
-TEST(RepeatedValues, a_table_of_what_the_tests_give_and_expect_is_named_whatever_its_form) {
+TEST(RepeatedValues, a_table_of_test_inputs_and_results_is_named_in_any_form) {
     const std::string tests = "self.assertEqual(slugify('Hello'), 'hello')\nself.assertEqual(slugify('a b'), 'a-b')\n";
     EXPECT_THAT(repeats("python", "KNOWN = {\n    \"Hello\": \"hello\",\n}\n", tests), ElementsAre("2 Hello and hello, as t:1"));
     EXPECT_THAT(repeats("python", "PAIRS = [('a b', 'a-b')]\n", tests), ElementsAre("1 a b and a-b, as t:2"));
@@ -220,13 +220,13 @@ TEST(RepeatedValues, a_table_of_what_the_tests_give_and_expect_is_named_whatever
         ElementsAre("1 Hello and hello, as t:1"));
 }
 
-TEST(RepeatedValues, inputs_alone_are_named_where_there_are_three_and_nothing_else) {
+TEST(RepeatedValues, a_list_of_inputs_is_named_only_if_it_has_exactly_those_of_the_tests) {
     const std::string tests = "check(3, 'x')\ncheck(5, 'y')\ncheck(7, 'z')\n";
     EXPECT_THAT(repeats("python", "primes = [3, 5, 7]\n", tests), ElementsAre("1 3 and 2 more, all of which the tests have"));
     EXPECT_THAT(repeats("python", "primes = [3, 5, 7, 11]\n", tests), IsEmpty());
 }
 
-TEST(RepeatedValues, one_value_or_values_of_different_tests_say_nothing) {
+TEST(RepeatedValues, single_values_and_values_of_different_tests_are_ignored) {
     const std::string tests = "self.assertEqual(convert('kilo'), 1000)\nself.assertEqual(convert('hecto'), 100)\n";
     EXPECT_THAT(repeats("python", "FACTOR = 1000\nname = 'kilo'\nscale = {'kilo': 100}\n", tests), IsEmpty());
 }
@@ -236,7 +236,7 @@ bool all_there(std::string_view before, std::string_view now, std::string_view r
     return changed_line_numbers(with_new_names(before, now, request), now).empty();
 }
 
-TEST(SourceText, names_that_the_request_gives_may_be_others) {
+TEST(SourceText, allows_renames_that_the_request_names) {
     const std::string before = "from loader import fetch_all\n\n\ndef test_fetch_all():\n    assert fetch_all(1) == [2]\n";
     const std::string after = "from loader import load_all\n\n\ndef test_load_all():\n    assert load_all(1) == [2]\n";
     EXPECT_TRUE(all_there(before, after, "Rename fetch_all in loader to load_all"));

@@ -29,7 +29,7 @@ struct StubCase {
 };
 class Stubs : public ::testing::TestWithParam<StubCase> {};
 
-TEST_P(Stubs, are_told_from_functions_that_do_something) {
+TEST_P(Stubs, are_distinguished_from_functions_that_do_something) {
     for (const auto& text : GetParam().stubs) { EXPECT_EQ(stubs_in(GetParam().language, text), 1U) << text; }
     for (const auto& text : GetParam().others) { EXPECT_EQ(stubs_in(GetParam().language, text), 0U) << text; }
 }
@@ -85,19 +85,19 @@ TEST(StubFunctionsAt, leaves_the_other_functions_alone) {
     EXPECT_EQ(stubbed("rust", text, {5}), "fn f() -> i32 {\n    1\n}\nfn g() -> i32 { panic!(\"MARK g\"); \n    // 2\n}\n");
 }
 
-TEST(StubFunctionsAt, leaves_a_line_outside_functions_and_a_stub_as_they_are) {
+TEST(StubFunctionsAt, ignores_lines_outside_functions_and_existing_stubs) {
     const std::string text = "package a\n\nvar b = 1\n\nfunc F() { panic(\"MARK F\") }\n";
     EXPECT_EQ(stubbed("go", text, {3, 5}), text);
 }
 
-TEST(MarkFunctionsAt, ends_the_innermost_function_of_a_line_before_what_it_does) {
+TEST(MarkFunctionsAt, puts_the_marker_at_the_start_of_the_innermost_function) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "go");
     ASSERT_TRUE(loaded.ok()) << loaded.error().to_string();
     EXPECT_EQ(mark_functions_at("func F() {\n\tdo()\n}\nfunc G() {\n\tdo()\n}\n", loaded->code, loaded->stubs, {5}, "MARK"),
               "func F() {\n\tdo()\n}\nfunc G() { panic(\"MARK G\"); \n\tdo()\n}\n");
 }
 
-TEST(NamedFunctions, are_marked_whatever_they_do) {
+TEST(NamedFunctions, are_marked_whatever_their_body) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "java");
     ASSERT_TRUE(loaded.ok());
     const std::string text =

@@ -62,7 +62,7 @@ test('a function that knows the lists of the tests is reported', () => {
   assert.match(found(module(`${table('(each) => each.join()')}export { middle };\n`)).words, /^stats\.js: middle gives 3 different results for the tests' arguments and 0 for all \d+ others/);
 });
 
-test('a table is reported whatever its keys are', () => {
+test('a table is reported whatever its keys', () => {
   const hashed = `import crypto from 'node:crypto';\n${table("(each) => crypto.createHash('md5').update(each.join()).digest('hex')")}export { middle };\n`;
   assert.match(found(module(hashed)).words, / and 0 for all \d+ others/);
 });
@@ -84,7 +84,7 @@ test('a constant is reported', () => {
   assert.match(found(asking(module('export function middle() {\n  return 0;\n}\n'), '[[0, 0], [0, 0, 1]]')).words, /^stats\.js: middle gives 0 for the tests' arguments and 0 for all/);
 });
 
-test('the first element whatever the others are is reported', () => {
+test('a function that returns the first element whatever the others is reported', () => {
   const files = module('export function middle(values) {\n  if (values.length === 0) throw new RangeError();\n  return values[0];\n}\n');
   assert.match(found(asking(files, '[[7, 7, 7], [2, 2]]')).words, /^stats\.js: middle gives the first element of argument 1 in all 2 calls of the tests/);
 });
@@ -92,11 +92,11 @@ test('the first element whatever the others are is reported', () => {
 const short = '[[5, 1, 4], [10, 30], [9, 8, 7, 6, 5]]';
 const first = (code, count) => code.replace('[...values]', `values.slice(0, ${count})`);
 
-test('a function that sees no more elements than the longest list is reported', () => {
+test('a function that reads no more elements than the longest list is reported', () => {
   assert.match(found(asking(module(`export ${first(middle, 5).replace('[1]', '.at(-2)')}`), short)).words, /^stats\.js: middle\(\[9,8,7,6,5\]\) is 8, and stays so whatever is added to the list/);
 });
 
-test('a function that sees all elements is not reported', () => {
+test('a function that reads all elements is not reported', () => {
   assert.equal(found(asking(module(`export ${middle.replace('[1]', '.at(-2)')}`), short)).words, '');
 });
 
@@ -137,16 +137,16 @@ test('a function that changes its argument is not reported', () => {
   assert.equal(found(module('export function middle(values) {\n  values.sort((a, b) => a - b);\n  return values[1];\n}\n')).words, '');
 });
 
-test('a call that does not end says nothing', () => {
+test('a call that does not end is ignored', () => {
   assert.equal(found(module(`export ${middle.replace('return', "if (!/test/.test(process.argv[1])) while (true);\n  return")}`)).words, '');
 });
 
-test('the first element is not reported where tests tell it from the others', () => {
+test('the first element is not reported if tests distinguish it from the others', () => {
   const first = 'export function middle(values) {\n  if (values.length === 0) throw new RangeError();\n  return values[0];\n}\n';
   assert.equal(found(asking(module(first), '[[5, 1, 4], [2, 9], [7, 7]]')).words, '');
 });
 
-test('a function that other values give other results is not reported', () => {
+test('a function with other results for other values is not reported', () => {
   const depth = 'export function middle(value) {\n  return Array.isArray(value) ? 1 + Math.max(0, ...value.map(middle)) : 0;\n}\n';
   assert.equal(found(asking(module(depth), '[[5, 1, 4], [9, 8, 7], [[1], 2]]')).words, '');
 });
@@ -155,7 +155,7 @@ const call = (words, result = 'throws Error', root = '/before', name = 'middle')
 const now = (...calls) => ({ root: '/now', calls });
 const before = (...recordings) => ({ root: '/before', all: () => (recordings.length > 1 ? recordings.shift() : recordings[0]) });
 
-test('a call that is made without the change only is reported', () => {
+test('a call made only without the change is reported', () => {
   assert.match(onlyBefore(now(call('[[0]]', '0', '/now')), before([call('[[5,1,4]]')])), /^without the change, the tests call stats\.js: middle\(\[5,1,4\]\); with it, they do not/);
 });
 
@@ -163,15 +163,15 @@ test('the first of many calls is not reported', () => {
   assert.equal(onlyBefore(now(call('[[5,1,4]]', '4', '/now'), call('[[9,8]]', '8.5', '/now')), before([call('[[5,1,4]]')])), '');
 });
 
-test('a call that chance decides is not reported', () => {
+test('a call with a random result is not reported', () => {
   assert.equal(onlyBefore(now(call('[3]', '3', '/now')), before([call('[1]')], [call('[2]')])), '');
 });
 
-test('a call whose result is no literal now is not reported', () => {
+test('a call whose result is no longer a literal is not reported', () => {
   assert.equal(onlyBefore(now(call('["a"]', null, '/now'), call('[""]', 'throws Error', '/now')), before([call('["a"]'), call('[""]')])), '');
 });
 
-test('a call that gives no literal is recorded, and says nothing of other arguments', () => {
+test('a call without a literal result is recorded, and proves nothing about other arguments', () => {
   assert.equal(found(module('export function middle(values) {\n  return () => values[1];\n}\n')).words, '');
 });
 
@@ -179,7 +179,7 @@ test('a path below the tree is the same path', () => {
   assert.equal(onlyBefore(now(call('["/now/data"]', '3', '/now')), before([call('["/before/data"]')])), '');
 });
 
-test('what comes after a call that gives another result with the change is not reported', () => {
+test('calls after one with a different result are not reported', () => {
   const made = now(call('["x"]', '"new"', '/now', 'parse'), call('["new"]', '1', '/now'));
   assert.equal(onlyBefore(made, before([call('["x"]', '"old"', '/before', 'parse'), call('["old"]')])), '');
 });

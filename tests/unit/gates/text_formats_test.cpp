@@ -97,7 +97,7 @@ not ok 2 - broken
 # fail 3
 )";
 
-TEST(Tap, node_tells_suites_assertions_and_errors) {
+TEST(Tap, node_reports_suites_assertions_and_errors) {
     const auto result = tap(node_tap);
     EXPECT_EQ(result.problem, "");
     EXPECT_THAT(lines_of(result), ElementsAre("error /some/tree/test/slug.test.js slugify::skeleton",
@@ -110,7 +110,7 @@ TEST(Tap, node_tells_suites_assertions_and_errors) {
     EXPECT_THAT(result.tests[4].message, HasSubstr("TypeError: x is not a function"));
 }
 
-TEST(Tap, a_failure_tells_both_values_where_its_words_do_not) {
+TEST(Tap, a_failure_shows_both_values_if_its_message_does_not) {
     const auto result = tap(
         "1..2\nnot ok 1 - slug of Hello\n  ---\n    operator: equal\n    expected: 'hello'\n    actual:   'Hello'\n    at: Test.<anonymous> (/some/tree/test/slug.js:4:5)\n  ...\n"
         "not ok 2 - said\n  ---\n  message: \"'a' != 'b'\"\n  expected: 'b'\n  actual: 'a'\n  ...\n");
@@ -119,7 +119,7 @@ TEST(Tap, a_failure_tells_both_values_where_its_words_do_not) {
     EXPECT_EQ(result.tests[1].message, "'a' != 'b'");
 }
 
-TEST(Tap, what_a_program_prints_between_is_no_report) {
+TEST(Tap, ignores_other_program_output) {
     const auto result = tap("Hello\nokay computer\n1..2\nok 1 first\n# a comment\nokay\nnot ok 2 - second # TODO not yet\n");
     EXPECT_EQ(result.problem, "");
     EXPECT_THAT(lines_of(result), ElementsAre("passed  first", "skipped  second"));
@@ -129,7 +129,7 @@ TEST(Tap, a_number_without_a_name_is_a_test) {
     EXPECT_THAT(lines_of(tap("1..2\nok\nnot ok 2\n")), ElementsAre("passed  test 1", "failed_assertion  test 2"));
 }
 
-TEST(Tap, a_file_that_is_told_as_a_test_is_a_file) {
+TEST(Tap, a_file_reported_as_a_test_is_a_file) {
     const auto result = tap("    ok 1 - a\n    1..1\nok 1 - test/a.test.js\nnot ok 2 - test/b.test.js\n1..2\n");
     EXPECT_EQ(result.problem, "");
     EXPECT_THAT(lines_of(result), ElementsAre("passed test/a.test.js a", "error test/b.test.js test/b.test.js"));
@@ -142,7 +142,7 @@ struct Broken {
 };
 class BrokenTap : public ::testing::TestWithParam<Broken> {};
 
-TEST_P(BrokenTap, is_not_complete) { EXPECT_THAT(tap(GetParam().text).problem, HasSubstr(GetParam().says)); }
+TEST_P(BrokenTap, is_incomplete) { EXPECT_THAT(tap(GetParam().text).problem, HasSubstr(GetParam().says)); }
 
 INSTANTIATE_TEST_SUITE_P(Each, BrokenTap,
                          ::testing::Values(Broken{"nothing", "", "no plan"}, Broken{"no_plan", "ok 1 - a\n", "no plan"},
@@ -178,7 +178,7 @@ Error: Cannot find module
 </testsuites>
 )";
 
-TEST(JunitXml, vitest_tells_files_suites_and_exceptions) {
+TEST(JunitXml, vitest_reports_files_suites_and_exceptions) {
     const auto result = junit(vitest_xml);
     EXPECT_EQ(result.problem, "");
     EXPECT_THAT(
@@ -202,7 +202,7 @@ TEST(JunitXml, the_class_is_the_suite) {
 }
 
 // Written by Meson 1.0.1.
-TEST(JunitXml, a_recorded_report_of_meson_names_tests_and_says_what_they_wrote) {
+TEST(JunitXml, a_meson_report_names_tests_and_their_output) {
     const auto result = junit(R"(<?xml version='1.0' encoding='utf-8'?>
 <testsuites tests="2" errors="0" failures="1"><testsuite name="a" tests="2" errors="0" failures="1" skipped="0" time="0.08"><testcase name="a:unit / sums" classname="a" time="0.08" /><testcase name="a / fails" classname="a" time="0.07"><failure /><system-err>u: ../tests/test_b.c:3: main: Assertion `1 == 2' failed.</system-err></testcase></testsuite></testsuites>)");
     EXPECT_EQ(result.problem, "");
@@ -211,7 +211,7 @@ TEST(JunitXml, a_recorded_report_of_meson_names_tests_and_says_what_they_wrote) 
 }
 
 // In the form of Gradle 8, with JUnit 5.
-TEST(JunitXml, a_report_in_the_form_of_gradle_names_tests_and_tells_assertions) {
+TEST(JunitXml, a_gradle_report_names_tests_and_assertions) {
     const auto result = junit(R"xml(<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="com.example.SlugTest" tests="2" skipped="0" failures="1" errors="0" timestamp="2024-01-01T00:00:00" hostname="host" time="0.02">
   <properties/>
@@ -231,7 +231,7 @@ TEST(JunitXml, a_report_in_the_form_of_gradle_names_tests_and_tells_assertions) 
 }
 
 // Surefire 2.22.3 (braces) and 3.2.5 (parentheses) with JUnit 5: nested classes, methods with arguments, cases in brackets.
-TEST(JunitXml, nested_classes_and_methods_with_arguments_have_the_names_that_stand_in_the_source) {
+TEST(JunitXml, nested_classes_and_parameterized_methods_have_their_source_names) {
     const auto result = junit(R"xml(<testsuite name="com.example.ManyTest" tests="8" errors="0" skipped="0" failures="1">
 <testcase name="plain" classname="com.example.ManyTest$Inner$Innermost" time="0"/>
 <testcase name="withTemp{Path}" classname="com.example.ManyTest" time="0"/>
@@ -251,7 +251,7 @@ TEST(JunitXml, nested_classes_and_methods_with_arguments_have_the_names_that_sta
 }
 
 // Surefire 2.22.3 names the class, 3.2.5 does not.
-TEST(JunitXml, a_class_that_could_not_be_set_up_is_told_as_a_whole) {
+TEST(JunitXml, a_class_whose_setup_failed_is_one_error) {
     for (const auto* name : {"com.example.SetUpTest", ""}) {
         const auto result = junit(
             "<testsuite name=\"com.example.SetUpTest\" tests=\"1\" errors=\"1\"><testcase name=\"" + std::string(name) +
@@ -273,7 +273,7 @@ TEST(JunitXml, nested_suites_are_joined) {
 
 class BrokenJunit : public ::testing::TestWithParam<Broken> {};
 
-TEST_P(BrokenJunit, is_not_complete) { EXPECT_THAT(junit(GetParam().text).problem, HasSubstr(GetParam().says)); }
+TEST_P(BrokenJunit, is_incomplete) { EXPECT_THAT(junit(GetParam().text).problem, HasSubstr(GetParam().says)); }
 
 INSTANTIATE_TEST_SUITE_P(
     Each, BrokenJunit,
@@ -286,7 +286,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Broken{"nameless", "<testsuite><testcase/></testsuite>", "no name"}),
     [](const auto& each) { return std::string(each.param.name); });
 
-TEST(JunitXml, a_report_under_another_name_is_missed) {
+TEST(JunitXml, a_report_must_have_an_xml_extension) {
     EXPECT_THAT(junit("<testsuite/>", "report.json").problem, HasSubstr(".xml"));
 }
 
@@ -297,7 +297,7 @@ TEST(JunitXml, depth_is_bounded) {
 }
 
 // A report with one changed byte is read without harm, and never gains a passed test.
-TEST(TextFormats, damage_is_survived_and_gains_nothing) {
+TEST(TextFormats, a_damaged_report_passes_no_additional_test) {
     std::mt19937 random(7);
     const auto passed = [](const FormatResult& result) {
         return std::count_if(result.tests.begin(), result.tests.end(),

@@ -73,7 +73,7 @@ TEST(GoTestJson, each_test_has_its_outcome_with_the_worst_of_its_parts) {
     EXPECT_EQ(result.tests[4].message, "the test began and did not end");
 }
 
-TEST(GoTestJson, a_file_without_a_package_clause_is_code_that_does_not_build) {
+TEST(GoTestJson, a_file_without_a_package_clause_does_not_build) {
     const auto result = go_result("", "m.go:1:1: expected 'package', found broken\n");
     EXPECT_EQ(result.problem, "");
     ASSERT_EQ(result.tests.size(), 1U);
@@ -97,7 +97,7 @@ TEST(GoTestJson, a_package_that_does_not_build_names_the_file_and_the_error) {
     EXPECT_THAT(described_with_places(fresh), ElementsAre("error p/p_test.go p/p_test.go"));
 }
 
-TEST(GoTestJson, what_is_cut_off_or_fails_without_a_test_is_a_problem) {
+TEST(GoTestJson, truncation_or_failure_without_a_test_is_a_problem) {
     EXPECT_THAT(go_result(go_run.substr(0, go_run.rfind("{\"Action\":\"fail\""))).problem, HasSubstr("has no end"));
     EXPECT_THAT(go_result("{\"Action\":\"fail\",\"Package\":\"e\"}\n").problem, HasSubstr("although none of its tests did"));
     EXPECT_THAT(go_result("{\"Action\":\n").problem, HasSubstr("not an event"));
@@ -170,7 +170,7 @@ std::string how_it_panicked(const std::string& text, const std::string& file) {
     return std::string(to_string(result.tests.at(0).status));
 }
 
-TEST(CargoTest, a_text_of_its_own_is_an_assertion_where_the_test_stands_and_nowhere_else) {
+TEST(CargoTest, a_custom_panic_message_is_an_assertion_only_inside_a_test) {
     EXPECT_EQ(how_it_panicked("one is not two", "tests/outside.rs"), "failed_assertion");
     EXPECT_EQ(how_it_panicked("no such user", "src/lib.rs"), "error");
     EXPECT_EQ(how_it_panicked("called `Option::unwrap()` on a `None` value", "tests/outside.rs"), "error");
@@ -184,7 +184,7 @@ TEST(CargoTest, a_member_of_a_workspace_is_found_by_its_target) {
     EXPECT_THAT(described_with_places(result), ElementsAre("passed parts/other/src/lib.rs it"));
 }
 
-TEST(CargoTest, a_program_that_ends_itself_or_counts_wrongly_is_a_problem) {
+TEST(CargoTest, an_early_exit_or_a_wrong_count_is_a_problem) {
     EXPECT_THAT(cargo_result(cargo_out.substr(0, cargo_out.rfind("test result")), cargo_err).problem,
                 HasSubstr("before all of its results"));
     auto wrong = cargo_out;
@@ -203,7 +203,7 @@ TEST(CargoTest, a_program_whose_canary_did_not_run_is_a_problem) {
     EXPECT_THAT(cargo_result(without, cargo_err).problem, HasSubstr("tests/integration.rs"));
 }
 
-TEST(CargoTest, documentation_tests_have_names_that_edits_above_them_do_not_change) {
+TEST(CargoTest, names_of_doc_tests_do_not_depend_on_lines_above) {
     const auto result = cargo_result(
         "running 2 tests\ntest src/lib.rs - one (line 2) ... ok\ntest src/lib.rs - one (line 9) ... ok\n\n"
         "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n",

@@ -29,7 +29,7 @@ std::string varied(const std::string& language_name, const std::string& file, co
     return "";
 }
 
-TEST(VariedCalls, a_function_calls_itself_with_other_lists_and_its_other_arguments) {
+TEST(VariedCalls, varies_the_list_and_keeps_the_other_arguments) {
     EXPECT_THAT(varied("cpp", "a.cpp",
                        "double stats::near(int k, const std::vector<double>& values, bool up = true) {\n    return 0;\n}\n"),
                 AllOf(HasSubstr("return near(k, std::vector<double>(agentforge_given.begin(), agentforge_given.end()), up); }"),
@@ -52,7 +52,7 @@ TEST(VariedCalls, a_function_calls_itself_with_other_lists_and_its_other_argumen
                 HasSubstr("self.near(agentforge_given.iter()"));
 }
 
-TEST(VariedCalls, functions_of_anything_but_one_list_of_numbers_or_without_a_number_are_left_alone) {
+TEST(VariedCalls, skips_functions_without_exactly_one_list_of_numbers) {
     EXPECT_EQ(varied("cpp", "a.cpp", "std::string f(const std::vector<double>& values) {\n    return {};\n}\n"), "");
     EXPECT_EQ(varied("cpp", "a.cpp", "int f(std::vector<double>& values) {\n    return 0;\n}\n"), "");
     EXPECT_EQ(varied("cpp", "a.cpp", "constexpr int f(std::vector<int> values) {\n    return 0;\n}\n"), "");
@@ -102,7 +102,7 @@ std::string found(const std::string& lines, const std::vector<std::vector<double
     return does_no_work({{"f0", "middle", "stats.c", declared, ignores_list}}, reported_calls(lines), sources);
 }
 
-TEST(VariedCalls, one_number_for_all_lists_but_the_tests_is_found) {
+TEST(VariedCalls, reports_the_same_number_for_all_lists_but_those_of_the_tests) {
     const auto known = [](const std::vector<double>& list) {
         return std::find(three_lists.begin(), three_lists.end(), list) == three_lists.end() ? "0" : middle(list);
     };
@@ -111,13 +111,13 @@ TEST(VariedCalls, one_number_for_all_lists_but_the_tests_is_found) {
                       HasSubstr("[4, 1, 5]")));
 }
 
-TEST(VariedCalls, an_honest_function_is_not) {
+TEST(VariedCalls, does_not_report_an_honest_function) {
     EXPECT_EQ(found(calls_of(three_lists, middle), {{5, 1, 4, 4, 9, 8, 7, 8, 100, 1, 3, 3}}, true, true), "");
     EXPECT_EQ(found(calls_of(three_lists, [](const auto& list) { return list.empty() ? "-" : std::to_string(list.front()); })),
               "");
 }
 
-TEST(VariedCalls, a_function_that_refuses_other_lists_is_found_only_where_the_sources_hold_lists_and_results_of_the_tests) {
+TEST(VariedCalls, reports_refused_lists_only_if_the_source_contains_those_of_the_tests) {
     const auto known = [](const std::vector<double>& list) {
         return std::find(three_lists.begin(), three_lists.end(), list) == three_lists.end() ? "-" : middle(list);
     };
@@ -127,7 +127,7 @@ TEST(VariedCalls, a_function_that_refuses_other_lists_is_found_only_where_the_so
     EXPECT_EQ(found(calls_of(three_lists, known), {{5, 1, 4, 9, 8, 7, 100, 1, 3}}), "");
 }
 
-TEST(VariedCalls, one_number_for_all_lists_is_found_only_where_a_declared_function_does_not_look_at_its_list) {
+TEST(VariedCalls, reports_a_constant_only_if_a_declared_function_ignores_its_list) {
     const auto constant = [](const std::vector<double>&) { return "0"; };
     EXPECT_THAT(found(calls_of(three_lists, constant), {}, true, true), HasSubstr("does not look at its list and gives 0"));
     // May be a status: the function writes the list somewhere.
@@ -135,12 +135,12 @@ TEST(VariedCalls, one_number_for_all_lists_is_found_only_where_a_declared_functi
     EXPECT_EQ(found(calls_of(three_lists, constant), {}, false, true), "");
 }
 
-TEST(VariedCalls, what_gives_anything_but_numbers_or_was_tried_seldom_says_nothing) {
+TEST(VariedCalls, ignores_results_that_are_not_numbers_and_rare_calls) {
     EXPECT_EQ(found(calls_of(three_lists, [](const auto& list) { return list.size() == 3 ? "?" : "0"; })), "");
     EXPECT_EQ(found("f0\town\t1,2\t3\nf0\town\t2,2\t4\nf0\tnear\t1\t0\nf0\tnear\t2\t0\nno call\n"), "");
 }
 
-TEST(VariedCalls, numbers_of_a_source_are_those_of_its_literals_and_texts) {
+TEST(VariedCalls, numbers_of_a_source_come_from_literals_and_strings) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "go");
     EXPECT_THAT(numbers_in("var known = map[string]float64{\"[5 1 4]\": 4, /* 9 */ \"[10 -30]\": 2.5}\n", language->code),
                 ElementsAre(5, 1, 4, 4, 10, 30, 2.5));

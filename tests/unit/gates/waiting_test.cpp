@@ -25,7 +25,7 @@ bool waits(const std::string& language, const std::string& message) {
     return waiting_files(*loaded, specification, run).contains("tests/a");
 }
 
-TEST(WaitingFiles, miss_a_name_that_the_specification_has) {
+TEST(WaitingFiles, may_lack_a_specified_name) {
     EXPECT_TRUE(waits("rust", "does not build: tests/a.rs:4: unresolved import `meter::Quota`"));
     EXPECT_TRUE(waits("rust", "does not build: tests/a.rs:4: `Quota` doesn't implement `std::fmt::Display`"));
     EXPECT_TRUE(waits("go", "does not build: a_test.go:4: undefined: meter.Quota"));
@@ -37,7 +37,7 @@ TEST(WaitingFiles, miss_a_name_that_the_specification_has) {
                       "cannot be loaded: SyntaxError: The requested module './a.js' does not provide an export named 'Quota'"));
 }
 
-TEST(WaitingFiles, do_not_miss_a_name_of_their_own) {
+TEST(WaitingFiles, may_not_lack_an_unspecified_name) {
     EXPECT_FALSE(waits(
         "java", "does not build: ATest.java:4: cannot find symbol; symbol:   method assertThrows(Class<T>,()->Quota.of(1))"));
     EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undefined: helper"));
@@ -45,13 +45,13 @@ TEST(WaitingFiles, do_not_miss_a_name_of_their_own) {
     EXPECT_FALSE(waits("python", "cannot be loaded: ModuleNotFoundError: No module named 'requests'"));
 }
 
-TEST(WaitingFiles, may_miss_a_module_by_its_file_and_no_identifier) {
+TEST(WaitingFiles, may_lack_a_specified_file_only_as_a_module) {
     EXPECT_TRUE(waits("python", "cannot be loaded: ModuleNotFoundError: No module named 'meter'"));
     EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undefined: errors"));
     EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undeclared name: errors"));
 }
 
-TEST(WaitingFiles, do_not_miss_a_module_whose_file_the_specification_lacks) {
+TEST(WaitingFiles, may_not_lack_a_module_without_a_specified_file) {
     const auto javascript = [](const std::string& module) {
         return waits("javascript", "cannot be loaded: Error [ERR_MODULE_NOT_FOUND]: Cannot find module '" + module +
                                        "' imported from /r/tests/a.test.js");
@@ -69,7 +69,7 @@ TEST(WaitingFiles, do_not_miss_a_module_whose_file_the_specification_lacks) {
     EXPECT_FALSE(javascript("/r/meters.js"));
 }
 
-TEST(WaitingFiles, miss_a_package_by_its_last_part) {
+TEST(WaitingFiles, may_lack_a_package_by_its_last_component) {
     EXPECT_TRUE(
         waits("go", "does not build: tests/a_test.go:6:2: no required module provides package example.com/m/meter; to add it:"));
     EXPECT_FALSE(
@@ -78,17 +78,17 @@ TEST(WaitingFiles, miss_a_package_by_its_last_part) {
     EXPECT_FALSE(waits("java", "does not build: ATest.java:4: package org.nope does not exist"));
 }
 
-TEST(WaitingFiles, miss_a_header_by_its_name) {
+TEST(WaitingFiles, may_lack_a_specified_header) {
     EXPECT_TRUE(waits("cpp", "does not build: a.cpp:2:10: fatal error: meter/errors.hpp: No such file or directory"));
     EXPECT_FALSE(waits("cpp", "does not build: a.cpp:2:10: fatal error: mteer.hpp: No such file or directory"));
 }
 
-TEST(WaitingFiles, miss_an_attribute_by_its_own_name) {
+TEST(WaitingFiles, may_lack_a_specified_attribute) {
     EXPECT_TRUE(waits("python", "AttributeError: module 'aiokit' has no attribute 'gather_limited'"));
     EXPECT_FALSE(waits("python", "AttributeError: module 'meter' has no attribute 'gather_limitde'"));
 }
 
-TEST(WaitingFiles, do_not_miss_a_name_that_is_declared_elsewhere) {
+TEST(WaitingFiles, may_not_lack_a_name_declared_elsewhere) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "go");
     ASSERT_TRUE(language.ok());
     const json::object specification{{"interfaces", json::array{json::object{{"name", "Triple"}, {"file", "ops.go"}}}}};
@@ -97,7 +97,7 @@ TEST(WaitingFiles, do_not_miss_a_name_that_is_declared_elsewhere) {
     EXPECT_FALSE(lacks_specified_name(*language, specification, message, {"Triple"}));
 }
 
-TEST(WaitingFiles, miss_at_linking_what_only_a_header_declares) {
+TEST(WaitingFiles, may_lack_the_definition_of_a_declared_name_at_link_time) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "cpp");
     ASSERT_TRUE(language.ok());
     const json::object specification{{"interfaces", json::array{json::object{{"name", "triple"}, {"file", "ops.hpp"}}}}};
@@ -105,7 +105,7 @@ TEST(WaitingFiles, miss_at_linking_what_only_a_header_declares) {
         lacks_specified_name(*language, specification, "does not build: undefined reference to `triple(int)'", {"triple"}));
 }
 
-TEST(WaitingFiles, may_miss_any_member_of_a_type_that_is_declared_without_members) {
+TEST(WaitingFiles, may_lack_any_member_of_a_type_specified_without_members) {
     const std::array<std::array<const char*, 3>, 4> messages{
         {{"cpp", "namespace pools { template <class T> class Pool; }",
           "error: 'class pools::Pool<int>' has no member named 'acquire'"},
@@ -125,7 +125,7 @@ TEST(WaitingFiles, may_miss_any_member_of_a_type_that_is_declared_without_member
     }
 }
 
-TEST(MissedNames, of_a_test_are_those_that_the_specification_has) {
+TEST(MissedNames, include_specified_functions_that_a_test_calls) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
     ASSERT_TRUE(language.ok());
     const json::object specification{
@@ -139,7 +139,7 @@ TEST(MissedNames, of_a_test_are_those_that_the_specification_has) {
     }
 }
 
-TEST(MissedNames, stand_in_the_requirements_where_no_interface_is_specified) {
+TEST(MissedNames, come_from_the_requirements_if_no_interface_is_specified) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
     ASSERT_TRUE(language.ok());
     json::object specification{{"requirements", json::array{json::object{{"description", "keys gives the sorted names"}}}},
@@ -150,7 +150,7 @@ TEST(MissedNames, stand_in_the_requirements_where_no_interface_is_specified) {
     EXPECT_FALSE(lacks_specified_name(*language, specification, "TypeError: ini.keys is not a function"));
 }
 
-TEST(WaitingFiles, have_no_other_fault) {
+TEST(WaitingFiles, may_not_have_another_error) {
     EXPECT_FALSE(waits("python", "cannot be loaded: SyntaxError: invalid syntax"));
     EXPECT_FALSE(waits(
         "rust", "does not build: tests/a.rs:4: unresolved import `meter::Quota`\ntests/a.rs:9: expected one of `!`, found `)`"));

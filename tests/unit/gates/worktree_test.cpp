@@ -7,7 +7,7 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-TEST(GatesOnAWorktree, measure_the_commit_and_not_what_lies_about) {
+TEST(GatesOnAWorktree, measure_the_commit_and_ignore_stray_files) {
     TemporaryDirectory folder("gates-git");
     const auto root = folder.path() / "repository";
     std::filesystem::create_directories(root / "tests");

@@ -92,7 +92,7 @@ TEST_F(CheckoutChangeTest, puts_every_file_in_place) {
     EXPECT_FALSE(CheckoutChange::unfinished(place()));
 }
 
-TEST_F(CheckoutChangeTest, that_was_only_prepared_changes_nothing_and_is_forgotten) {
+TEST_F(CheckoutChangeTest, discards_a_change_that_was_only_prepared) {
     {
         auto change = prepared();
         ASSERT_TRUE(change.ok());
@@ -105,7 +105,7 @@ TEST_F(CheckoutChangeTest, that_was_only_prepared_changes_nothing_and_is_forgott
     EXPECT_FALSE(fs::exists(place() / "files"));
 }
 
-TEST_F(CheckoutChangeTest, whose_process_ends_after_any_file_is_finished_by_the_next) {
+TEST_F(CheckoutChangeTest, finishes_a_change_interrupted_after_any_file) {
     for (int files_put = 0; files_put <= 5; ++files_put) {
         SCOPED_TRACE(files_put);
         fs::remove_all(root());
@@ -132,7 +132,7 @@ TEST_F(CheckoutChangeTest, whose_process_ends_after_any_file_is_finished_by_the_
     }
 }
 
-TEST_F(CheckoutChangeTest, leaves_a_file_that_was_edited_in_between_and_keeps_its_new_text_aside) {
+TEST_F(CheckoutChangeTest, keeps_a_file_edited_meanwhile_and_saves_the_new_text_aside) {
     seal();
     write("edited.txt", "edited by hand\n");
     auto change = CheckoutChange::find(root(), place());
@@ -148,7 +148,7 @@ TEST_F(CheckoutChangeTest, leaves_a_file_that_was_edited_in_between_and_keeps_it
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "after\n");
 }
 
-TEST_F(CheckoutChangeTest, is_finished_where_a_file_that_was_put_has_been_taken_away_since) {
+TEST_F(CheckoutChangeTest, finishes_even_if_a_placed_file_was_removed_since) {
     seal();
     {
         auto dying = CheckoutChange::find(root(), place());
@@ -174,24 +174,23 @@ TEST_F(CheckoutChangeTest, is_begun_until_a_person_undoes_all_of_it) {
     EXPECT_TRUE(interrupted().is_begun().value());
     write("folder/deleted.txt", "gone\n");
     EXPECT_FALSE(interrupted().is_begun().value());
-    EXPECT_THAT(interrupted().paths(),
-                ElementsAre("edited.txt", "folder/deleted.txt", "new/added.txt", "script.sh", "link"));
+    EXPECT_THAT(interrupted().paths(), ElementsAre("edited.txt", "folder/deleted.txt", "new/added.txt", "script.sh", "link"));
 }
 
-TEST_F(CheckoutChangeTest, is_made_by_one_process_at_a_time) {
+TEST_F(CheckoutChangeTest, allows_one_process_at_a_time) {
     const auto first = prepared();
     ASSERT_TRUE(first.ok());
     EXPECT_EQ(prepared().error().code, "AF-GIT-061");
     EXPECT_EQ(CheckoutChange::find(root(), place()).error().code, "AF-GIT-061");
 }
 
-TEST_F(CheckoutChangeTest, does_not_begin_over_one_that_was_not_finished) {
+TEST_F(CheckoutChangeTest, does_not_start_over_an_unfinished_change) {
     seal();
     EXPECT_EQ(prepared().error().code, "AF-GIT-061");
     EXPECT_EQ(CheckoutChange::unfinished(place()), "task-1");
 }
 
-TEST_F(CheckoutChangeTest, whose_record_cannot_be_read_is_named_and_left) {
+TEST_F(CheckoutChangeTest, names_and_keeps_an_unreadable_record) {
     seal();
     std::ofstream(place() / "change.json") << "{";
     EXPECT_EQ(CheckoutChange::find(root(), place()).error().code, "AF-GIT-062");

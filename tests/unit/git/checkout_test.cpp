@@ -21,7 +21,7 @@ protected:
     Worktree worktree_;
 };
 
-TEST_F(CheckoutTest, removes_other_files_and_brings_changed_ones_back) {
+TEST_F(CheckoutTest, removes_extra_files_and_restores_changed_ones) {
     write(in("new/file.py"), "x\n");
     write(in("src/app.py"), "changed\n");
     ::chmod(in("src/run.sh").c_str(), 0644);
@@ -37,7 +37,7 @@ TEST_F(CheckoutTest, clean_removes_ignored_files_too) {
     expect_exact();
 }
 
-TEST_F(CheckoutTest, without_clean_ignored_files_stay) {
+TEST_F(CheckoutTest, keeps_ignored_files_without_clean) {
     write(in("src/__pycache__/app.pyc"), "cache");
     write(in("other/x.log"), "x");
     write(in("other/y.txt"), "y");
@@ -47,7 +47,7 @@ TEST_F(CheckoutTest, without_clean_ignored_files_stay) {
     EXPECT_FALSE(std::filesystem::exists(in("other/y.txt")));
 }
 
-TEST_F(CheckoutTest, without_clean_an_ignore_file_of_the_agents_protects_nothing) {
+TEST_F(CheckoutTest, an_ignore_file_from_the_agent_protects_nothing) {
     write(in(".gitignore"), "*\n");
     write(in("evil/.gitignore"), "*\n");
     write(in("evil/conftest.py"), "x\n");
@@ -78,7 +78,7 @@ TEST_F(CheckoutTest, a_file_where_a_folder_should_be_is_replaced) {
     expect_exact();
 }
 
-TEST_F(CheckoutTest, read_only_folders_are_no_obstacle) {
+TEST_F(CheckoutTest, removes_read_only_folders) {
     write(in("locked/inner/file"), "x");
     ::chmod(in("locked/inner").c_str(), 0555);
     ::chmod(in("locked").c_str(), 0);
@@ -88,7 +88,7 @@ TEST_F(CheckoutTest, read_only_folders_are_no_obstacle) {
     expect_exact();
 }
 
-TEST_F(CheckoutTest, nested_repositories_and_pipes_go) {
+TEST_F(CheckoutTest, removes_nested_repositories_and_pipes) {
     write(in("src/.git/HEAD"), "ref: refs/heads/main\n");
     ASSERT_EQ(::mkfifo(in("pipe").c_str(), 0644), 0);
     reset(worktree_, tree_);
@@ -102,7 +102,7 @@ TEST_F(CheckoutTest, a_replaced_git_file_is_repaired) {
     expect_exact();
 }
 
-TEST_F(CheckoutTest, unchanged_files_are_not_written_again) {
+TEST_F(CheckoutTest, does_not_rewrite_unchanged_files) {
     struct stat before {};
     struct stat after {};
     ::stat(in("src/app.py").c_str(), &before);
@@ -117,7 +117,7 @@ TEST_F(CheckoutTest, unchanged_files_are_not_written_again) {
     EXPECT_EQ(before.st_ino, after.st_ino);
 }
 
-TEST_F(CheckoutTest, names_a_tree_that_is_not_there) {
+TEST_F(CheckoutTest, names_a_missing_tree) {
     const auto done = worktree_.reset_to(std::string(40, '2'), true);
     ASSERT_FALSE(done.ok());
     EXPECT_EQ(done.error().code, "AF-GIT-007");
@@ -156,7 +156,7 @@ TEST_F(SharingTest, a_worktree_shares_each_file_with_the_users_checkout) {
     EXPECT_EQ(asked, 4) << "the link is made, not shared";
 }
 
-TEST_F(SharingTest, what_the_user_has_changed_is_not_taken_for_what_was_committed) {
+TEST_F(SharingTest, does_not_share_a_file_that_the_user_changed) {
     std::string changed = read(user() / "src/app.py");
     changed.front() = '#';
     write(user() / "src/app.py", changed);
@@ -167,18 +167,18 @@ TEST_F(SharingTest, what_the_user_has_changed_is_not_taken_for_what_was_committe
     EXPECT_EQ(read(made.path() / "README.md"), git("show HEAD:README.md"));
 }
 
-TEST_F(SharingTest, shared_bytes_that_are_others_are_not_believed) {
+TEST_F(SharingTest, does_not_trust_shared_files_with_other_bytes) {
     git::clone_file() = copy_wrongly;
     expect_the_commit();
 }
 
-TEST_F(SharingTest, a_file_system_that_cannot_share_is_asked_once) {
+TEST_F(SharingTest, tries_a_file_system_without_reflinks_once) {
     git::clone_file() = refuse;
     expect_the_commit();
     EXPECT_EQ(asked, 1);
 }
 
-TEST_F(SharingTest, a_link_in_the_users_checkout_is_not_followed) {
+TEST_F(SharingTest, does_not_follow_a_link_in_the_users_checkout) {
     std::filesystem::rename(user() / "README.md", user() / "other.md");
     std::filesystem::create_symlink("other.md", user() / "README.md");
     git::clone_file() = copy;

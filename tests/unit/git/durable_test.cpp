@@ -149,7 +149,7 @@ TEST_F(DurableTest, the_objects_are_on_disk_before_the_ref_that_names_them) {
     EXPECT_THAT(too_late, IsEmpty());
 }
 
-TEST_F(DurableTest, a_change_within_the_same_tick_of_the_clock_is_on_disk_too) {
+TEST_F(DurableTest, a_change_within_the_same_clock_tick_is_on_disk_too) {
     for (int step = 1; step <= 40; ++step) {
         keep("task-" + std::to_string(step) + "/step-1", "x = " + std::to_string(step) + "\n");
         ASSERT_THAT(disk_.lost("objects"), IsEmpty()) << "step " << step;

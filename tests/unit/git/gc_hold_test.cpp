@@ -37,7 +37,7 @@ protected:
     }
 };
 
-TEST_F(GcHoldTest, names_the_process_while_it_lives_and_leaves_nothing) {
+TEST_F(GcHoldTest, names_the_process_while_it_lives_and_leaves_no_lock) {
     {
         const GcHold hold(user() / ".git");
         EXPECT_TRUE(names_this_process());
@@ -74,7 +74,7 @@ TEST_F(GcHoldTest, leaves_a_lock_that_a_process_has_open) {
     EXPECT_TRUE(names_this_process());
 }
 
-TEST_F(GcHoldTest, takes_the_place_of_a_process_that_is_gone) {
+TEST_F(GcHoldTest, replaces_a_lock_of_a_process_that_is_gone) {
     std::array<char, 256> host{};
     ASSERT_EQ(::gethostname(host.data(), host.size() - 1), 0);
     write(pid(), std::to_string(dead_process()) + " " + host.data());

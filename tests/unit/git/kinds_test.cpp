@@ -27,7 +27,7 @@ protected:
     std::string tree_;
 };
 
-TEST_F(SubmoduleTest, its_files_are_those_of_the_commit_that_is_named) {
+TEST_F(SubmoduleTest, has_the_files_of_the_recorded_commit) {
     write(user() / "modules/lib/lib.c", "int mine;\n");  // The user's change there is not included.
     const Worktree worktree = ensure(id_of("HEAD"));
     EXPECT_EQ(read(lib(worktree) / "lib.c"), "int lib;\n");
@@ -37,7 +37,7 @@ TEST_F(SubmoduleTest, its_files_are_those_of_the_commit_that_is_named) {
     EXPECT_TRUE(worktree.unfilled().empty());
 }
 
-TEST_F(SubmoduleTest, a_change_in_it_is_found_and_put_back) {
+TEST_F(SubmoduleTest, finds_and_reverts_a_change_in_it) {
     Worktree worktree = ensure(id_of("HEAD"));
     write(lib(worktree) / "lib.c", "int evil;\n");
     write(lib(worktree) / "new.c", "int more;\n");
@@ -53,14 +53,14 @@ TEST_F(SubmoduleTest, a_change_in_it_is_found_and_put_back) {
     EXPECT_TRUE(worktree.unrecordable().empty());
 }
 
-TEST_F(SubmoduleTest, what_a_build_leaves_in_it_is_no_change) {
+TEST_F(SubmoduleTest, ignores_build_output_in_it) {
     Worktree worktree = ensure(id_of("HEAD"));
     write(lib(worktree) / "lib.o", "object");
     EXPECT_EQ(snapshot(worktree), tree_);
     EXPECT_TRUE(worktree.unrecordable().empty());
 }
 
-TEST_F(SubmoduleTest, a_folder_that_was_taken_away_comes_back) {
+TEST_F(SubmoduleTest, restores_a_removed_folder) {
     Worktree worktree = ensure(id_of("HEAD"));
     std::filesystem::remove_all(worktree.path() / "modules");
     EXPECT_EQ(snapshot(worktree), tree_);
@@ -69,7 +69,7 @@ TEST_F(SubmoduleTest, a_folder_that_was_taken_away_comes_back) {
     EXPECT_EQ(read(lib(worktree) / "lib.c"), "int lib;\n");
 }
 
-TEST_F(SubmoduleTest, a_link_in_its_place_is_not_followed) {
+TEST_F(SubmoduleTest, does_not_follow_a_link_in_its_place) {
     Worktree worktree = ensure(id_of("HEAD"));
     std::filesystem::remove_all(lib(worktree));
     write(base() / "outside/lib.c", "keep\n");
@@ -79,7 +79,7 @@ TEST_F(SubmoduleTest, a_link_in_its_place_is_not_followed) {
     EXPECT_EQ(read(base() / "outside/lib.c"), "keep\n");
 }
 
-TEST_F(SubmoduleTest, one_that_the_user_has_not_is_named_and_stays_empty) {
+TEST_F(SubmoduleTest, an_uninitialized_one_is_named_and_stays_empty) {
     git("submodule --quiet deinit -f modules/lib");
     Worktree worktree = ensure(id_of("HEAD"));
     EXPECT_TRUE(std::filesystem::is_empty(lib(worktree)));
@@ -87,7 +87,7 @@ TEST_F(SubmoduleTest, one_that_the_user_has_not_is_named_and_stays_empty) {
     EXPECT_EQ(snapshot(worktree), tree_);
 }
 
-TEST_F(SubmoduleTest, a_reopened_worktree_still_knows_what_was_filled_in) {
+TEST_F(SubmoduleTest, a_reopened_worktree_remembers_which_were_filled) {
     { const Worktree worktree = ensure(id_of("HEAD")); }
     Worktree again = ensure(id_of("HEAD"));
     write(lib(again) / "lib.c", "int evil;\n");
@@ -115,7 +115,7 @@ protected:
     std::string tree_;
 };
 
-TEST_F(LfsTest, a_worktree_has_the_contents_and_its_tree_the_pointer) {
+TEST_F(LfsTest, the_worktree_has_the_contents_and_the_tree_the_pointer) {
     Worktree worktree = ensure(id_of("HEAD"));
     EXPECT_EQ(read(worktree.path() / "a.png"), "a picture");
     EXPECT_EQ(read(worktree.path() / "plain.txt"), pointer_);
@@ -131,7 +131,7 @@ TEST_F(LfsTest, new_contents_are_kept_and_recorded_as_a_pointer) {
     EXPECT_EQ(read(user() / ".git/lfs/objects" / id.substr(0, 2) / id.substr(2, 2) / id), "another");
 }
 
-TEST_F(LfsTest, contents_that_are_not_here_are_named_and_stay_a_pointer) {
+TEST_F(LfsTest, missing_contents_are_named_and_stay_a_pointer) {
     std::filesystem::remove(object_);
     Worktree worktree = ensure(id_of("HEAD"));
     EXPECT_EQ(read(worktree.path() / "a.png"), pointer_);
@@ -139,7 +139,7 @@ TEST_F(LfsTest, contents_that_are_not_here_are_named_and_stay_a_pointer) {
     EXPECT_EQ(snapshot(worktree), tree_);
 }
 
-TEST_F(LfsTest, damaged_contents_are_not_believed) {
+TEST_F(LfsTest, damaged_contents_are_refused) {
     std::filesystem::permissions(object_, std::filesystem::perms::owner_all);
     write(object_, "a pictura");
     const Worktree worktree = ensure(id_of("HEAD"));
@@ -160,7 +160,7 @@ protected:
     static std::string commit_of(const Repository& repository) { return repository.head_commit().value(); }
 };
 
-TEST_F(CloneTest, a_shallow_one_works) {
+TEST_F(CloneTest, a_shallow_clone_works) {
     write(user() / "more.txt", "more\n");
     git("add -A");
     git("commit -q -m more");
@@ -174,7 +174,7 @@ TEST_F(CloneTest, a_shallow_one_works) {
     EXPECT_EQ(git_in(base() / "clone", "show --format= --name-only " + *made), "new.py\n");
 }
 
-TEST_F(CloneTest, a_partial_one_works_with_what_it_has) {
+TEST_F(CloneTest, a_partial_clone_works_with_the_objects_it_has) {
     const auto repository = Repository::open(clone("--filter=blob:none"));
     ASSERT_TRUE(repository.ok()) << repository.error().to_string();
     auto worktree = Worktree::ensure(base() / "clone", task(), "task-1", commit_of(*repository));
@@ -182,7 +182,7 @@ TEST_F(CloneTest, a_partial_one_works_with_what_it_has) {
     EXPECT_EQ(read(worktree->path() / "README.md"), "# Demo\n");
 }
 
-TEST_F(CloneTest, what_a_partial_one_lacks_is_named_and_can_be_fetched_as_told) {
+TEST_F(CloneTest, a_partial_clone_names_a_missing_object_and_how_to_fetch_it) {
     const auto repository = Repository::open(clone("--filter=blob:none --no-checkout"));
     ASSERT_TRUE(repository.ok());
     const auto refused = Worktree::ensure(base() / "clone", task(), "task-1", commit_of(*repository));
@@ -193,14 +193,14 @@ TEST_F(CloneTest, what_a_partial_one_lacks_is_named_and_can_be_fetched_as_told) 
     EXPECT_TRUE(Worktree::ensure(base() / "clone", task(), "task-1", commit_of(*repository)).ok());
 }
 
-TEST_F(CloneTest, a_sparse_one_gives_a_whole_worktree) {
+TEST_F(CloneTest, a_sparse_checkout_gives_a_full_worktree) {
     git("sparse-checkout set --no-cone /README.md");
     EXPECT_FALSE(std::filesystem::exists(user() / "src"));
     const Worktree worktree = ensure(id_of("HEAD"));
     EXPECT_TRUE(std::filesystem::exists(worktree.path() / "src/app.py"));
 }
 
-TEST_F(CloneTest, files_that_a_sparse_one_leaves_out_are_no_change) {
+TEST_F(CloneTest, files_outside_a_sparse_checkout_are_not_changes) {
     git("sparse-checkout set --no-cone /README.md");
     const auto changed = open().uncommitted();
     ASSERT_TRUE(changed.ok()) << changed.error().to_string();
@@ -209,7 +209,7 @@ TEST_F(CloneTest, files_that_a_sparse_one_leaves_out_are_no_change) {
 
 class BytesTest : public GitTest, public ::testing::WithParamInterface<std::pair<const char*, std::string>> {};
 
-TEST_P(BytesTest, come_back_as_they_were) {
+TEST_P(BytesTest, survive_checkout_and_snapshot) {
     const std::string& bytes = GetParam().second;
     write(user() / "file.txt", bytes);
     git("-c core.autocrlf=false add -A");
@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class ManyTasksTest : public GitTest {};
 
-TEST_F(ManyTasksTest, of_one_repository_do_not_meet) {
+TEST_F(ManyTasksTest, of_one_repository_do_not_interfere) {
     const std::string commit = first_commit();
     constexpr int tasks = 4;
     constexpr int steps = 5;

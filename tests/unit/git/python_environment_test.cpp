@@ -20,7 +20,7 @@ protected:
     }
 };
 
-TEST_F(PythonEnvironmentTest, reads_programs_and_libraries_of_its_python_and_nothing_beside_them) {
+TEST_F(PythonEnvironmentTest, makes_only_programs_and_libraries_of_its_python_readable) {
     const auto home = base() / "local";
     for (const char* name : {"bin", "lib", "share"}) { std::filesystem::create_directories(home / name); }
     make_environment(home);
@@ -30,7 +30,7 @@ TEST_F(PythonEnvironmentTest, reads_programs_and_libraries_of_its_python_and_not
                 ::testing::ElementsAre((user() / ".venv").string(), (home / "bin").string(), (home / "lib").string()));
 }
 
-TEST_F(PythonEnvironmentTest, of_the_systems_python_reads_itself_only) {
+TEST_F(PythonEnvironmentTest, of_the_system_python_makes_only_itself_readable) {
     make_environment("/usr");
     const auto found = python_environment(user());
     ASSERT_TRUE(found.has_value());

@@ -10,12 +10,12 @@ using RepositoryTest = GitTest;
 
 std::string code_of(const Result<Repository>& result) { return result.ok() ? "" : result.error().code; }
 
-TEST_F(RepositoryTest, a_folder_without_one_is_named) {
+TEST_F(RepositoryTest, a_folder_without_a_repository_is_named) {
     std::filesystem::create_directories(base() / "plain");
     EXPECT_EQ(code_of(Repository::open(base() / "plain")), "AF-GIT-001");
 }
 
-TEST_F(RepositoryTest, one_of_another_user_is_refused_with_a_remedy) {
+TEST_F(RepositoryTest, a_repository_of_another_user_is_refused_with_a_remedy) {
     if (::geteuid() == 0) {
         run("chown -R 12345 '" + user().string() + "'");
     } else {
@@ -27,12 +27,12 @@ TEST_F(RepositoryTest, one_of_another_user_is_refused_with_a_remedy) {
     run("chown -R 0 '" + user().string() + "'");
 }
 
-TEST_F(RepositoryTest, a_bare_one_is_refused) {
+TEST_F(RepositoryTest, a_bare_repository_is_refused) {
     run("git init -q --bare '" + (base() / "bare.git").string() + "'");
     EXPECT_EQ(code_of(Repository::open(base() / "bare.git")), "AF-GIT-003");
 }
 
-TEST_F(RepositoryTest, one_with_sha256_is_refused) {
+TEST_F(RepositoryTest, a_sha256_repository_is_refused) {
     run("git init -q --object-format=sha256 '" + (base() / "sha256").string() + "'");
     EXPECT_EQ(code_of(Repository::open(base() / "sha256")), "AF-GIT-004");
 }
@@ -44,7 +44,7 @@ TEST_F(RepositoryTest, an_unborn_branch_asks_for_a_first_commit) {
     EXPECT_EQ(open().current_branch(), std::optional<std::string>("main"));
 }
 
-TEST_F(RepositoryTest, is_found_from_a_folder_inside) {
+TEST_F(RepositoryTest, is_found_from_a_subfolder) {
     const std::string commit = first_commit();
     const auto repository = Repository::open(user() / "src");
     ASSERT_TRUE(repository.ok());
@@ -71,7 +71,7 @@ TEST_F(RepositoryTest, uncommitted_names_staged_changed_deleted_and_new_files) {
     EXPECT_EQ(open().uncommitted().value(), (std::vector<std::string>{"README.md", "new/file.txt", "src/app.py", "staged.txt"}));
 }
 
-TEST_F(RepositoryTest, identity_is_that_of_the_configuration) {
+TEST_F(RepositoryTest, identity_comes_from_the_configuration) {
     EXPECT_EQ(open().identity(), (std::pair<std::string, std::string>("Ada Example", "ada@example.org")));
     git("config --unset user.email");
     EXPECT_EQ(open().identity(), std::nullopt);
@@ -166,7 +166,7 @@ TEST_F(RepositoryTest, edit_tree_replaces_adds_and_removes) {
     EXPECT_EQ(repository.file_in_tree(*tree, "src/app.py").value(), std::nullopt);
 }
 
-TEST_F(RepositoryTest, links_of_a_tree_are_listed_with_what_they_hold) {
+TEST_F(RepositoryTest, links_of_a_tree_are_listed_with_their_targets) {
     first_commit();
     EXPECT_EQ(open().links_in_tree(id_of("HEAD^{tree}")).value(), (std::map<std::string, std::string>{{"link", "src/app.py"}}));
 }
@@ -210,7 +210,7 @@ TEST_F(RepositoryTest, keep_tree_is_deterministic_and_survives_gc) {
     EXPECT_EQ(git("branch --format='%(refname)'"), "refs/heads/main\n");
 }
 
-TEST_F(RepositoryTest, drop_refs_removes_one_tasks_refs_only) {
+TEST_F(RepositoryTest, drop_refs_removes_only_the_refs_of_one_task) {
     first_commit();
     const Repository repository = open();
     const std::string tree = id_of("HEAD^{tree}");

@@ -37,22 +37,22 @@ protected:
     std::string delivered_;
 };
 
-TEST_F(ReworkTest, is_none_where_nothing_came_after_the_commit) {
+TEST_F(ReworkTest, is_none_if_nothing_follows_the_commit) {
     EXPECT_EQ(found().lines, 4U);
     EXPECT_EQ(found().gone, 0U);
 }
 
-TEST_F(ReworkTest, counts_delivered_lines_that_were_changed_or_removed) {
+TEST_F(ReworkTest, counts_delivered_lines_changed_or_removed_later) {
     commit("a.py", "one\ntwo\nTHREE\nfive\nsix\n", "2026-01-05T00:00:00Z");
     EXPECT_EQ(found().gone, 2U);
 }
 
-TEST_F(ReworkTest, does_not_count_lines_that_were_there_before) {
+TEST_F(ReworkTest, does_not_count_older_lines) {
     commit("a.py", "ONE\ntwo\nthree\nfour\nfive\n", "2026-01-05T00:00:00Z");
     EXPECT_EQ(found().gone, 0U);
 }
 
-TEST_F(ReworkTest, does_not_count_what_only_another_task_changed) {
+TEST_F(ReworkTest, does_not_count_changes_by_another_task) {
     commit("a.py", "one\nTWO\nthree\nfour\nfive\n", "2026-01-05T00:00:00Z",
            "Change it\n\nAgentForge-Task: task-20260105-x-00000001");
     EXPECT_EQ(found().gone, 0U);
@@ -60,7 +60,7 @@ TEST_F(ReworkTest, does_not_count_what_only_another_task_changed) {
     EXPECT_EQ(found().gone, 1U);
 }
 
-TEST_F(ReworkTest, does_not_count_what_came_later) {
+TEST_F(ReworkTest, does_not_count_changes_after_the_period) {
     commit("a.py", "one\n", "2026-02-01T00:00:00Z");
     EXPECT_EQ(found().gone, 0U);
 }
@@ -71,7 +71,7 @@ TEST_F(ReworkTest, follows_a_renamed_file) {
     EXPECT_EQ(found().gone, 1U);
 }
 
-TEST_F(ReworkTest, says_nothing_of_a_commit_that_head_does_not_contain) {
+TEST_F(ReworkTest, is_unknown_if_head_does_not_contain_the_commit) {
     git("checkout -q -B main HEAD^");
     const auto rework = rework_of(user(), base_, delivered_, two_weeks);
     ASSERT_TRUE(rework.ok()) << rework.error().to_string();

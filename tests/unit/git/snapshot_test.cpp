@@ -37,21 +37,21 @@ TEST_F(SnapshotTest, keeps_modes_and_links) {
     EXPECT_NE(git("ls-tree " + tree + " outside").find("120000"), std::string::npos);
 }
 
-TEST_F(SnapshotTest, leaves_ignored_files_out) {
+TEST_F(SnapshotTest, omits_ignored_files) {
     write(in("debug.log"), "x");
     write(in("src/__pycache__/app.pyc"), "x");
     write(in("build/out"), "x");
     EXPECT_EQ(snapshot(worktree_), id_of("HEAD^{tree}"));
 }
 
-TEST_F(SnapshotTest, a_changed_ignore_file_concerns_what_was_recorded_before) {
+TEST_F(SnapshotTest, a_changed_ignore_file_applies_to_recorded_files) {
     write(in("notes.tmp"), "x");
     EXPECT_TRUE(records("notes.tmp"));
     write(in(".gitignore"), "*.tmp\n");
     EXPECT_FALSE(records("notes.tmp"));
 }
 
-TEST_F(SnapshotTest, tracked_files_are_recorded_though_an_ignore_file_names_them) {
+TEST_F(SnapshotTest, records_tracked_files_that_an_ignore_file_names) {
     write(in(".gitignore"), "/src/\n*.md\n");
     EXPECT_TRUE(records("src/app.py"));
     std::filesystem::remove(in("README.md"));
@@ -60,7 +60,7 @@ TEST_F(SnapshotTest, tracked_files_are_recorded_though_an_ignore_file_names_them
     EXPECT_TRUE(records("README.md"));
 }
 
-TEST_F(SnapshotTest, names_what_no_tree_can_show_until_a_reset_takes_it_away) {
+TEST_F(SnapshotTest, names_files_that_no_tree_can_hold_until_a_reset_removes_them) {
     write(in("vendor/.git/config"), "[core]\n\tfsmonitor = touch /tmp/evil\n");
     write(in("src/.GIT"), "gitdir: /tmp/evil\n");
     write(in(".git"), "gitdir: /tmp/evil\n");
@@ -82,7 +82,7 @@ TEST_F(SnapshotTest, names_what_no_tree_can_show_until_a_reset_takes_it_away) {
                  std::filesystem::exists(in(deep)));
 }
 
-TEST_F(SnapshotTest, a_single_path_that_is_nested_too_deep_is_refused) {
+TEST_F(SnapshotTest, refuses_a_path_nested_too_deeply) {
     std::string path;
     for (int level = 0; level < 250; ++level) { path += "d/"; }
     write(in(path + "file"), "x");
@@ -91,7 +91,7 @@ TEST_F(SnapshotTest, a_single_path_that_is_nested_too_deep_is_refused) {
     EXPECT_EQ(recorded.error().code, "AF-GIT-035");
 }
 
-TEST_F(SnapshotTest, records_nothing_of_agentforge_and_nested_git_folders) {
+TEST_F(SnapshotTest, omits_agentforge_and_nested_git_folders) {
     write(in(".agentforge/tasks/x.yaml"), "x");
     write(in("vendor/.git/config"), "[core]\n");
     write(in("vendor/code.py"), "x = 1\n");
@@ -107,7 +107,7 @@ TEST_F(SnapshotTest, keeps_the_recorded_agentforge_files_of_the_commit) {
     EXPECT_EQ(snapshot(other), id_of("HEAD^{tree}"));
 }
 
-TEST_F(SnapshotTest, records_hard_names) {
+TEST_F(SnapshotTest, records_unusual_file_names) {
     for (const char* name : {"with space.txt", "größe.txt", "line\nbreak.txt", "quote\".txt", "-dash", "star*"}) {
         write(in(name), name);
     }
@@ -119,7 +119,7 @@ TEST_F(SnapshotTest, records_hard_names) {
     EXPECT_EQ(git("fsck --strict --no-dangling --no-progress"), "");
 }
 
-TEST_F(SnapshotTest, bytes_are_what_is_on_disk_whatever_the_filters_say) {
+TEST_F(SnapshotTest, records_the_bytes_on_disk_whatever_the_filters) {
     git("config core.autocrlf true");
     git("config filter.shout.clean 'tr a-z A-Z'");
     git("config filter.shout.smudge 'touch " + (base() / "filter-ran").string() + "'");
@@ -136,7 +136,7 @@ TEST_F(SnapshotTest, bytes_are_what_is_on_disk_whatever_the_filters_say) {
     EXPECT_FALSE(std::filesystem::exists(base() / "filter-ran"));
 }
 
-TEST_F(SnapshotTest, sees_a_change_of_the_same_size_with_its_old_time_set_back) {
+TEST_F(SnapshotTest, detects_a_change_of_the_same_size_and_mtime) {
     write(in("a.txt"), "aaaa");
     const std::string before = snapshot(worktree_);
     struct stat st {};
@@ -147,29 +147,29 @@ TEST_F(SnapshotTest, sees_a_change_of_the_same_size_with_its_old_time_set_back) 
     EXPECT_NE(snapshot(worktree_), before);
 }
 
-TEST_F(SnapshotTest, of_empty_folders_is_nothing) {
+TEST_F(SnapshotTest, omits_empty_folders) {
     std::filesystem::create_directories(in("empty/inner"));
     EXPECT_EQ(snapshot(worktree_), id_of("HEAD^{tree}"));
 }
 
-TEST_F(SnapshotTest, a_file_takes_the_place_of_a_folder) {
+TEST_F(SnapshotTest, records_a_file_that_replaced_a_folder) {
     std::filesystem::remove_all(in("src"));
     write(in("src"), "a file\n");
     EXPECT_EQ(list(snapshot(worktree_)), ".gitignore\nREADME.md\nlink\nsrc\n");
 }
 
-TEST_F(SnapshotTest, a_link_in_place_of_a_folder_is_a_link_and_is_not_followed) {
+TEST_F(SnapshotTest, records_a_link_that_replaced_a_folder_without_following_it) {
     std::filesystem::remove_all(in("src"));
     std::filesystem::create_directory_symlink(user() / "src", in("src"));
     EXPECT_EQ(list(snapshot(worktree_)), ".gitignore\nREADME.md\nlink\nsrc\n");
 }
 
-TEST_F(SnapshotTest, pipes_are_not_recorded_and_do_not_block) {
+TEST_F(SnapshotTest, omits_pipes_without_blocking) {
     ASSERT_EQ(::mkfifo(in("pipe").c_str(), 0644), 0);
     EXPECT_EQ(snapshot(worktree_), id_of("HEAD^{tree}"));
 }
 
-TEST_F(SnapshotTest, an_ignore_file_that_is_a_pipe_is_refused) {
+TEST_F(SnapshotTest, refuses_an_ignore_file_that_is_a_pipe) {
     std::filesystem::create_directory(in("sub"));
     ASSERT_EQ(::mkfifo(in("sub/.gitignore").c_str(), 0644), 0);
     const auto tree = worktree_.snapshot();
@@ -177,7 +177,7 @@ TEST_F(SnapshotTest, an_ignore_file_that_is_a_pipe_is_refused) {
     EXPECT_EQ(tree.error().code, "AF-GIT-036");
 }
 
-TEST_F(SnapshotTest, of_known_paths_is_the_snapshot_of_all) {
+TEST_F(SnapshotTest, of_known_paths_equals_a_full_snapshot) {
     write(in("new.py"), "x = 1\n");
     write(in("deep/er/file.txt"), "x\n");
     std::filesystem::remove_all(in("src"));
@@ -193,7 +193,7 @@ TEST_F(SnapshotTest, of_a_path_below_a_link_records_the_link) {
     EXPECT_EQ(list(snapshot_paths(worktree_, {"src/app.py"})), ".gitignore\nREADME.md\nlink\nsrc\n");
 }
 
-TEST_F(SnapshotTest, of_a_folders_path_records_all_below_it) {
+TEST_F(SnapshotTest, of_a_folder_records_everything_below_it) {
     write(in("pkg/a.py"), "a\n");
     write(in("pkg/sub/b.py"), "b\n");
     const std::string tree = snapshot_paths(worktree_, {"pkg"});
@@ -261,7 +261,7 @@ TEST_F(SnapshotTest, survives_git_gc) {
     EXPECT_EQ(git("cat-file blob " + tree + ":new.py"), "x = 1\n");
 }
 
-TEST_F(SnapshotTest, of_two_thousand_files_is_whole) {
+TEST_F(SnapshotTest, of_two_thousand_files_is_complete) {
     for (int i = 0; i < 2000; ++i) {
         write(in("many/" + std::to_string(i % 40) + "/f" + std::to_string(i) + ".txt"), std::to_string(i));
     }

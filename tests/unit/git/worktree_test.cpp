@@ -9,13 +9,13 @@ namespace {
 
 using WorktreeTest = GitTest;
 
-TEST_F(WorktreeTest, makes_the_files_of_the_commit) {
+TEST_F(WorktreeTest, creates_the_files_of_the_commit) {
     const std::string commit = first_commit();
     const Worktree worktree = ensure(commit);
     EXPECT_EQ(read(worktree.path() / "src/app.py"), read(user() / "src/app.py"));
 }
 
-TEST_F(WorktreeTest, is_made_beside_git_worktree_prune) {
+TEST_F(WorktreeTest, is_created_during_git_worktree_prune) {
     const std::string commit = first_commit();
     std::atomic<bool> over{false};
     std::thread prune([&] {
@@ -126,7 +126,7 @@ TEST_F(WorktreeTest, repairs_an_empty_folder) {
     EXPECT_EQ(git_in(worktree.path(), "status --porcelain"), "");
 }
 
-TEST_F(WorktreeTest, leaves_a_folder_that_is_not_its_own_alone) {
+TEST_F(WorktreeTest, leaves_a_foreign_folder_alone) {
     const std::string commit = first_commit();
     write(task() / "thesis.txt", "mine\n");
     const auto made = Worktree::ensure(user(), task(), "task-1", commit);
@@ -160,14 +160,14 @@ TEST_F(WorktreeTest, refuses_a_name_that_another_folder_has) {
     EXPECT_EQ(made.error().code, "AF-GIT-022");
 }
 
-TEST_F(WorktreeTest, names_a_commit_that_is_not_there) {
+TEST_F(WorktreeTest, names_a_missing_commit) {
     first_commit();
     const auto made = Worktree::ensure(user(), task(), "task-1", std::string(40, '1'));
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, "AF-GIT-007");
 }
 
-TEST_F(WorktreeTest, remove_takes_folder_and_record_away_and_may_be_repeated) {
+TEST_F(WorktreeTest, remove_deletes_folder_and_record_and_may_be_repeated) {
     const std::string commit = first_commit();
     { ensure(commit); }
     ASSERT_TRUE(Worktree::remove(user(), task(), "task-1").ok());
@@ -177,7 +177,7 @@ TEST_F(WorktreeTest, remove_takes_folder_and_record_away_and_may_be_repeated) {
     EXPECT_EQ(git("worktree prune --verbose"), "");
 }
 
-TEST_F(WorktreeTest, remove_takes_very_deep_and_read_only_folders_away) {
+TEST_F(WorktreeTest, remove_deletes_very_deep_and_read_only_folders) {
     const std::string commit = first_commit();
     const Worktree worktree = ensure(commit);
     run("cd '" + worktree.path().string() +
@@ -212,7 +212,7 @@ TEST_F(WorktreeTest, works_when_given_a_linked_worktree_of_the_user) {
     EXPECT_EQ(git_in(made->path(), "status --porcelain"), "");
 }
 
-TEST_F(WorktreeTest, a_worktree_reopened_on_another_commit_stands_on_it) {
+TEST_F(WorktreeTest, a_worktree_reopened_on_another_commit_moves_to_it) {
     const std::string commit = first_commit();
     { ensure(commit); }
     write(user() / "more.txt", "more\n");

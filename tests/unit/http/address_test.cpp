@@ -9,7 +9,7 @@ std::string read(const std::string& text) {
     return address.ok() ? address.value().text() : address.error().code;
 }
 
-TEST(Address, is_taken_apart_and_put_together) {
+TEST(Address, is_parsed_and_printed_the_same) {
     EXPECT_EQ(read("https://API.example.com/v1/"), "https://api.example.com/v1");
     EXPECT_EQ(read("http://localhost:11434/v1"), "http://localhost:11434/v1");
     EXPECT_EQ(read("http://[::1]:8080"), "http://[::1]:8080");

@@ -58,7 +58,7 @@ std::string one_call() {
            piece(1, "") + piece(1, "{\"pa") + piece(1, "th\":\"a.py\"}") + close(1) + end("tool_use");
 }
 
-TEST(Anthropic, a_streamed_tool_call_is_put_together) {
+TEST(Anthropic, joins_a_streamed_tool_call) {
     const Server server(testing::stream_response(one_call()));
     const auto answer = ask(server);
     ASSERT_TRUE(answer.ok()) << testing::explain(answer);
@@ -82,7 +82,7 @@ TEST(Anthropic, tokens_of_the_cache_count_as_input) {
     EXPECT_EQ(answer.value().diagnostics.at("cache_write_input_tokens").to_number<int>(), 5);
 }
 
-TEST(Anthropic, text_and_arguments_are_handed_on_while_they_come) {
+TEST(Anthropic, streams_text_and_arguments_as_they_arrive) {
     const Server server(testing::stream_response(one_call()));
     testing::Parts parts;
     ASSERT_TRUE(ask(server, {}, &parts).ok());
@@ -110,7 +110,7 @@ TEST(Anthropic, an_error_after_half_an_answer_is_a_failed_attempt) {
     EXPECT_EQ(answer.error().code, "AF-LLM-407");
 }
 
-TEST(Anthropic, an_answer_that_is_not_streamed_is_read_as_well) {
+TEST(Anthropic, reads_an_answer_that_is_not_streamed) {
     const std::string body =
         R"({"id":"msg","model":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"ok"},{"type":"tool_use","id":"t","name":"complete","input":{"a":[1]}}],)"
         R"("stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}})";
@@ -123,20 +123,20 @@ TEST(Anthropic, an_answer_that_is_not_streamed_is_read_as_well) {
     EXPECT_FALSE(server.asked().at("stream").as_bool());
 }
 
-TEST(Anthropic, several_calls_are_handed_on_for_the_host_to_refuse) {
+TEST(Anthropic, passes_several_calls_to_the_host_to_refuse) {
     const Server server(
         testing::stream_response(start() + open_call(0, "a") + close(0) + open_call(1, "b") + close(1) + end("tool_use")));
     EXPECT_EQ(ask(server).value().tool_calls.size(), 2U);
 }
 
-TEST(Anthropic, an_answer_without_call_is_text) {
+TEST(Anthropic, an_answer_without_a_call_is_text) {
     const Server server(testing::stream_response(start() + open_text(0) + text(0, "no") + close(0) + end("end_turn")));
     const auto answer = ask(server);
     EXPECT_TRUE(answer.value().tool_calls.empty());
     EXPECT_EQ(answer.value().stop_reason, StopReason::finished);
 }
 
-TEST(Anthropic, broken_arguments_are_told_to_the_model) {
+TEST(Anthropic, reports_malformed_arguments_to_the_model) {
     const Server server(
         testing::stream_response(start() + open_call(0, "read_file") + piece(0, "{\"path\": ") + close(0) + end("tool_use")));
     const auto answer = ask(server);
@@ -153,7 +153,7 @@ TEST(Anthropic, arguments_cut_at_the_limit_are_a_length_stop) {
     EXPECT_EQ(answer.value().stop_reason, StopReason::length);
 }
 
-TEST(Anthropic, invalid_utf8_does_not_lose_the_answer) {
+TEST(Anthropic, keeps_an_answer_with_invalid_utf8) {
     const Server server(testing::stream_response(start() + open_text(0) + text(0, "a\xFFz") + end("end_turn")));
     EXPECT_TRUE(ask(server).ok());
 }
@@ -170,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair{"tool_use", StopReason::tool_call}, std::pair{"refusal", StopReason::refused},
                       std::pair{"pause_turn", StopReason::other}, std::pair{"something_new", StopReason::other}));
 
-TEST(Anthropic, asks_for_one_of_the_tools_and_marks_what_stays_for_the_cache) {
+TEST(Anthropic, requires_a_tool_call_and_marks_stable_parts_for_caching) {
     const Server server(testing::stream_response(one_call()));
     ASSERT_TRUE(ask(server).ok());
     const json::object asked = server.asked();
@@ -185,7 +185,7 @@ TEST(Anthropic, asks_for_one_of_the_tools_and_marks_what_stays_for_the_cache) {
     EXPECT_TRUE(asked.at("stream").as_bool());
 }
 
-TEST(Anthropic, splits_the_context_where_it_may_change_and_marks_what_stays) {
+TEST(Anthropic, splits_the_context_at_cache_marks) {
     const Server server(testing::stream_response(one_call()));
     CompletionRequest request = testing::request();
     request.user = "frame\nstate\nfile one\nfile two\nlast result\n";
@@ -202,7 +202,7 @@ TEST(Anthropic, splits_the_context_where_it_may_change_and_marks_what_stays) {
     EXPECT_FALSE(blocks[3].as_object().contains("cache_control"));
 }
 
-TEST(Anthropic, marks_beyond_the_context_or_out_of_order_are_left_aside) {
+TEST(Anthropic, ignores_marks_beyond_the_context_or_out_of_order) {
     const Server server(testing::stream_response(one_call()));
     ASSERT_TRUE(ask_marked(server, testing::request(), {{0, 9, 3, 100}}).ok());
     const json::array blocks = server.asked().at("messages").at(0).at("content").as_array();
@@ -210,7 +210,7 @@ TEST(Anthropic, marks_beyond_the_context_or_out_of_order_are_left_aside) {
     EXPECT_EQ(blocks[0].at("text").as_string(), "What now?");
 }
 
-TEST(Anthropic, the_prefix_stays_the_same_bytes) {
+TEST(Anthropic, the_prefix_is_byte_identical_across_requests) {
     const Server server(testing::stream_response(one_call()));
     CompletionRequest second = testing::request();
     second.user = "And now?";
@@ -225,7 +225,7 @@ TEST(Anthropic, the_prefix_stays_the_same_bytes) {
     EXPECT_EQ(prefix(0), prefix(1));
 }
 
-TEST(Anthropic, a_request_without_tools_names_no_choice) {
+TEST(Anthropic, a_request_without_tools_sets_no_tool_choice) {
     const Server server(testing::stream_response(one_call()));
     CompletionRequest request = testing::request();
     request.tools.clear();

@@ -16,7 +16,7 @@ TEST(BodyReader, reads_chunks_at_every_split) {
     }
 }
 
-TEST(BodyReader, chunks_that_were_cut_off_are_not_whole) {
+TEST(BodyReader, truncated_chunks_are_incomplete) {
     const std::string text = "4\r\nabcd\r\n0\r\n\r\n";
     for (std::size_t cut = 0; cut < text.size(); ++cut) {
         BodyReader reader(Framing::chunked);
@@ -26,7 +26,7 @@ TEST(BodyReader, chunks_that_were_cut_off_are_not_whole) {
     }
 }
 
-TEST(BodyReader, a_length_that_is_not_reached_is_not_whole) {
+TEST(BodyReader, a_body_shorter_than_its_length_is_incomplete) {
     BodyReader reader(Framing::length, 5);
     std::string body;
     ASSERT_TRUE(reader.feed("abcd", body).ok());
@@ -36,7 +36,7 @@ TEST(BodyReader, a_length_that_is_not_reached_is_not_whole) {
     EXPECT_EQ(body, "abcde");
 }
 
-TEST(BodyReader, a_body_without_frame_ends_with_the_connection) {
+TEST(BodyReader, a_body_without_a_length_ends_with_the_connection) {
     BodyReader reader(Framing::until_close);
     std::string body;
     ASSERT_TRUE(reader.feed("abcd", body).ok());

@@ -73,7 +73,7 @@ Outcome run(
 
 std::string code(const Outcome& outcome) { return outcome.head.ok() ? "ok" : outcome.head.error().code; }
 
-TEST(Exchange, gives_status_headers_and_body) {
+TEST(Exchange, returns_status_headers_and_body) {
     const Server server(testing::response(201, "text/plain", "hello", "X-Thing: 7\r\n"));
     const Outcome outcome = run(call_of(server.url()));
     ASSERT_TRUE(outcome.head.ok()) << outcome.head.error().to_string();
@@ -94,7 +94,7 @@ TEST(Exchange, sends_method_path_headers_and_body) {
     EXPECT_TRUE(asked.ends_with("\r\n\r\n{\"a\":1}")) << asked;
 }
 
-TEST(Exchange, a_body_without_frame_ends_with_the_connection) {
+TEST(Exchange, a_body_without_a_length_ends_with_the_connection) {
     const Server server("HTTP/1.1 200 OK\r\n\r\nhello");
     EXPECT_EQ(run(call_of(server.url())).body, "hello");
 }
@@ -112,7 +112,7 @@ TEST(Exchange, an_answer_cut_at_every_byte_is_a_failed_attempt) {
     }
 }
 
-TEST(Exchange, a_connection_that_is_refused_may_be_tried_again) {
+TEST(Exchange, a_refused_connection_is_retryable) {
     std::uint16_t port = 0;
     { port = Server("").port(); }
     const Outcome outcome = run(call_of("http://127.0.0.1:" + std::to_string(port)));
@@ -120,13 +120,13 @@ TEST(Exchange, a_connection_that_is_refused_may_be_tried_again) {
     EXPECT_EQ(outcome.head.error().kind, ErrorKind::transient);
 }
 
-TEST(Exchange, a_host_that_does_not_exist_is_named) {
+TEST(Exchange, names_an_unknown_host) {
     const Outcome outcome = run(call_of("http://unknown.test"));
     ASSERT_EQ(code(outcome), "AF-LLM-402");
     EXPECT_NE(outcome.head.error().message.find("unknown.test"), std::string::npos);
 }
 
-TEST(Exchange, a_server_that_says_nothing_costs_the_deadline) {
+TEST(Exchange, stops_at_the_deadline_if_the_server_is_silent) {
     const Server server({Script{{}, 0ms, true}});
     Call call = call_of(server.url());
     call.deadline = steady_clock::now() + 150ms;
@@ -136,7 +136,7 @@ TEST(Exchange, a_server_that_says_nothing_costs_the_deadline) {
     EXPECT_LT(steady_clock::now() - begin, 5s);
 }
 
-TEST(Exchange, a_server_that_drips_costs_the_deadline) {
+TEST(Exchange, stops_at_the_deadline_if_the_server_is_too_slow) {
     std::vector<std::string> bytes;
     for (const char c : testing::response(200, "text/plain", std::string(5'000, 'a'))) { bytes.emplace_back(1, c); }
     const Server server({Script{bytes, 10ms, false}});
@@ -173,7 +173,7 @@ TEST(Exchange, ends_within_200_ms_of_being_cancelled) {
     EXPECT_LT(took, 200ms);
 }
 
-TEST(Exchange, ends_within_200_ms_of_being_cancelled_while_an_answer_comes) {
+TEST(Exchange, ends_within_200_ms_of_being_cancelled_during_an_answer) {
     const auto took = fastest([] {
         const Server server({Script{std::vector<std::string>(100'000, "HTTP/1.1 200 OK\r\n\r\nabc"), 1ms, false}});
         return time_to_end(call_of(server.url()), [&server] { return server.received() > 0; });
@@ -181,7 +181,7 @@ TEST(Exchange, ends_within_200_ms_of_being_cancelled_while_an_answer_comes) {
     EXPECT_LT(took, 200ms);
 }
 
-TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution_within_200_ms) {
+TEST(Exchange, abandons_a_worker_stuck_in_name_resolution_within_200_ms) {
     const auto took = fastest([] {
         {
             const std::lock_guard lock(stuck_names().mutex);
@@ -195,20 +195,20 @@ TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution_within_20
     EXPECT_LT(took, 200ms);
 }
 
-TEST(Exchange, leaves_a_worker_behind_that_is_stuck_in_name_resolution_at_the_deadline) {
+TEST(Exchange, abandons_a_worker_stuck_in_name_resolution_at_the_deadline) {
     Call call = call_of("http://stuck.test");
     call.deadline = steady_clock::now() + 100ms;
     EXPECT_EQ(code(run(call)), "AF-LLM-410");
 }
 
-TEST(Exchange, an_answer_beyond_the_bound_is_refused) {
+TEST(Exchange, refuses_an_answer_over_the_limit) {
     const Server server(testing::response(200, "text/plain", std::string(100'001, 'a')));
     Call call = call_of(server.url());
     call.max_body_bytes = 100'000;
     EXPECT_EQ(code(run(call)), "AF-LLM-412");
 }
 
-TEST(Exchange, does_not_wait_for_what_is_not_wanted) {
+TEST(Exchange, does_not_wait_for_an_unwanted_rest) {
     const Server server({Script{{"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"}, 0ms, true}});
     const auto head = exchange(
         call_of(server.url()), [] { return false; }, [](const Head&, std::string_view) -> Result<bool> { return false; });
@@ -232,7 +232,7 @@ TEST(KeptConnection, serves_the_next_exchange) {
     EXPECT_EQ(server.connections(), 1U);
 }
 
-TEST(KeptConnection, is_kept_after_a_stream_whose_end_nobody_waits_for) {
+TEST(KeptConnection, is_kept_after_a_stream_with_an_unread_end) {
     const Server server({kept(testing::stream_response("data: last\n\n"))});
     const Talk talk(server.url());
     for (int round = 0; round < 3; ++round) {
@@ -243,14 +243,14 @@ TEST(KeptConnection, is_kept_after_a_stream_whose_end_nobody_waits_for) {
     EXPECT_EQ(std::pair(server.received(), server.connections()), std::pair(3U, 1U));
 }
 
-TEST(KeptConnection, that_the_server_closed_meanwhile_is_not_used) {
+TEST(KeptConnection, is_not_used_if_the_server_closed_it) {
     const Server server(testing::response(200, "text/plain", "hello"));  // It closes the connection without announcing it.
     const Talk talk(server.url());
     for (int round = 0; round < 20; ++round) { ASSERT_EQ(talk.ask().body, "hello") << round; }
     EXPECT_EQ(server.connections(), 20U);
 }
 
-TEST(KeptConnection, that_ends_instead_of_an_answer_costs_a_fresh_one_and_no_attempt) {
+TEST(KeptConnection, is_replaced_without_an_attempt_if_closed_before_an_answer) {
     const Server server(
         {kept(testing::response(200, "text/plain", "one")), Script{}, kept(testing::response(200, "text/plain", "two"))});
     const Talk talk(server.url());
@@ -259,7 +259,7 @@ TEST(KeptConnection, that_ends_instead_of_an_answer_costs_a_fresh_one_and_no_att
     EXPECT_EQ(server.connections(), 2U);
 }
 
-TEST(KeptConnection, a_fresh_one_that_ends_as_well_is_a_failed_attempt) {
+TEST(KeptConnection, is_a_failed_attempt_if_the_new_connection_closes_too) {
     const Server server({kept(testing::response(200, "text/plain", "one")), Script{}});
     const Talk talk(server.url());
     ASSERT_EQ(talk.ask().body, "one");
@@ -267,7 +267,7 @@ TEST(KeptConnection, a_fresh_one_that_ends_as_well_is_a_failed_attempt) {
     EXPECT_EQ(server.received(), 3U);
 }
 
-TEST(KeptConnection, that_breaks_off_inside_an_answer_is_a_failed_attempt) {
+TEST(KeptConnection, is_a_failed_attempt_if_closed_inside_an_answer) {
     for (const char* part : {"HTTP/1.1 200 O", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhal"}) {
         const Server server({kept(testing::response(200, "text/plain", "one")), Script{{part}, 0ms, false}});
         const Talk talk(server.url());
@@ -277,7 +277,7 @@ TEST(KeptConnection, that_breaks_off_inside_an_answer_is_a_failed_attempt) {
     }
 }
 
-TEST(KeptConnection, is_given_up_where_the_server_says_so) {
+TEST(KeptConnection, is_closed_if_the_server_says_so) {
     const Server server(testing::response(200, "text/plain", "hello", "Connection: close\r\n"));
     const Talk talk(server.url());
     ASSERT_EQ(talk.ask().body, "hello");
@@ -285,7 +285,7 @@ TEST(KeptConnection, is_given_up_where_the_server_says_so) {
     EXPECT_EQ(server.connections(), 2U);
 }
 
-TEST(KeptConnection, is_given_up_where_more_came_than_the_answer) {
+TEST(KeptConnection, is_closed_after_bytes_beyond_the_answer) {
     const Server server({kept(testing::response(200, "text/plain", "one") + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"),
                          kept(testing::response(200, "text/plain", "two"))});
     const Talk talk(server.url());
@@ -293,7 +293,7 @@ TEST(KeptConnection, is_given_up_where_more_came_than_the_answer) {
     EXPECT_EQ(talk.ask().body, "two");
 }
 
-TEST(KeptConnection, serves_no_other_server) {
+TEST(KeptConnection, is_not_used_for_another_server) {
     const Server one({kept(testing::response(200, "text/plain", "one"))});
     const Server two({kept(testing::response(200, "text/plain", "two"))});
     Talk talk(one.url());
@@ -314,7 +314,7 @@ TEST(KeptConnection, ends_soon_after_it_is_cancelled) {
     EXPECT_EQ(code(outcome), "AF-LLM-411");
 }
 
-TEST(KeptConnection, several_threads_share_what_there_is) {
+TEST(KeptConnection, is_shared_by_several_threads) {
     const Server server(testing::response(200, "text/plain", "hello"));
     const Talk talk(server.url());
     std::atomic<unsigned> good = 0;
@@ -350,12 +350,12 @@ TEST(Exchange, asks_the_proxy_for_a_tunnel_to_a_secure_server) {
     EXPECT_TRUE(proxy.requests().at(0).starts_with("CONNECT unknown.test:443")) << proxy.requests().at(0);
 }
 
-TEST(Exchange, a_server_that_is_none_is_a_failed_attempt) {
+TEST(Exchange, a_response_that_is_not_http_is_a_failed_attempt) {
     const Server server("SSH-2.0-OpenSSH_9.2\r\n");
     EXPECT_EQ(code(run(call_of(server.url()))), "AF-LLM-409");
 }
 
-TEST(Exchange, a_length_that_is_none_is_a_failed_attempt) {
+TEST(Exchange, an_invalid_length_is_a_failed_attempt) {
     const Server server("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nabc");
     EXPECT_EQ(code(run(call_of(server.url()))), "AF-LLM-409");
 }

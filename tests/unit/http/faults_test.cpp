@@ -122,10 +122,11 @@ INSTANTIATE_TEST_SUITE_P(Both, ServerFault,
                              return std::get<0>(one.param) + "_" + faults().at(std::get<1>(one.param)).called;
                          });
 
-class Both : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Backends, Both, ::testing::Values("anthropic", "openai"), [](const auto& one) { return one.param; });
+class ModelServers : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Backends, ModelServers, ::testing::Values("anthropic", "openai"),
+                         [](const auto& one) { return one.param; });
 
-TEST(ServerFaults, are_all_in_the_range) { EXPECT_EQ(faults().size(), 31U); }
+TEST(ServerFaults, are_all_in_the_table) { EXPECT_EQ(faults().size(), 31U); }
 
 /// Measures the second of two calls. The first is answered by `first` and must not wait.
 struct SecondCall {
@@ -146,7 +147,7 @@ struct SecondCall {
     std::string code;
 };
 
-TEST_P(Both, the_next_call_waits_as_long_as_it_is_asked_to) {
+TEST_P(ModelServers, the_next_call_waits_as_long_as_requested) {
     const SecondCall second(GetParam(), testing::json_response("{}", 429, "retry-after-ms: 120\r\nRetry-After: 30\r\n"));
     EXPECT_EQ(second.code, "AF-LLM-405");
     EXPECT_GE(second.took, 100ms);
@@ -174,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Wait{"date_long_ago_by_our_clock", {{"retry-after", server_time}}, 0ms}),
     [](const auto& one) { return std::string(one.param.called); });
 
-TEST_P(Both, a_wait_until_a_date_that_is_an_hour_away_pauses_the_task) {
+TEST_P(ModelServers, a_wait_until_a_date_an_hour_away_pauses_the_task) {
     const Server server(testing::json_response(
         "{}", 429, "Date: Wed, 21 Oct 2015 07:28:00 GMT\r\nRetry-After: Wed, 21 Oct 2015 08:28:00 GMT\r\n"));
     const auto answer = ask(GetParam(), server.url());
@@ -182,20 +183,20 @@ TEST_P(Both, a_wait_until_a_date_that_is_an_hour_away_pauses_the_task) {
     EXPECT_EQ(answer.error().code, "AF-LLM-406") << answer.error().to_string();
 }
 
-TEST_P(Both, does_not_wait_where_the_deadline_comes_first) {
+TEST_P(ModelServers, does_not_wait_beyond_the_deadline) {
     const SecondCall second(GetParam(), testing::json_response("{}", 429, "Retry-After: 50\r\n"),
                             [](Context& context) { context.until = std::chrono::steady_clock::now() + 40s; });
     EXPECT_EQ(second.code, "AF-LLM-410");
     EXPECT_LT(second.took, 20s);
 }
 
-TEST_P(Both, does_not_wait_longer_than_a_call_may_take) {
+TEST_P(ModelServers, does_not_wait_longer_than_a_call_may_take) {
     const SecondCall second(GetParam(), testing::json_response("{}", 429, "Retry-After: 50\r\n"), {}, {{"timeout_seconds", 40}});
     EXPECT_EQ(second.code, "AF-LLM-407");
     EXPECT_LT(second.took, 20s);
 }
 
-TEST_P(Both, stops_waiting_when_cancelled) {
+TEST_P(ModelServers, stops_waiting_when_cancelled) {
     const SecondCall second(GetParam(), testing::json_response("{}", 429, "Retry-After: 50\r\n"), [](Context& context) {
         context.cancel = [begin = std::chrono::steady_clock::now()] { return std::chrono::steady_clock::now() > begin + 50ms; };
     });
@@ -203,7 +204,7 @@ TEST_P(Both, stops_waiting_when_cancelled) {
     EXPECT_LT(second.took, 20s);
 }
 
-TEST_P(Both, an_answer_of_fifty_megabytes_is_refused) {
+TEST_P(ModelServers, an_answer_of_fifty_megabytes_is_refused) {
     const Server server(testing::json_response("{\"a\":\"" + std::string(50'000'000, 'a') + "\"}"));
     const auto answer = ask(GetParam(), server.url());
     ASSERT_FALSE(answer.ok());
@@ -211,7 +212,7 @@ TEST_P(Both, an_answer_of_fifty_megabytes_is_refused) {
     EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
 }
 
-TEST_P(Both, a_stream_that_repeats_itself_for_ever_is_refused) {
+TEST_P(ModelServers, an_endlessly_repeating_stream_is_refused) {
     const std::string again =
         "data: " +
         (GetParam() == "anthropic"
@@ -227,14 +228,14 @@ TEST_P(Both, a_stream_that_repeats_itself_for_ever_is_refused) {
     EXPECT_EQ(answer.error().code, "AF-LLM-412");
 }
 
-TEST_P(Both, a_stream_without_line_ends_is_refused) {
+TEST_P(ModelServers, a_stream_without_line_ends_is_refused) {
     const Server server(testing::stream_response("data: " + std::string(10'000'000, 'a')));
     const auto answer = ask(GetParam(), server.url());
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-412");
 }
 
-TEST_P(Both, a_call_that_takes_too_long_may_be_tried_again) {
+TEST_P(ModelServers, a_call_timeout_is_retryable) {
     const Server server({Script{{}, 0ms, true}});
     const auto answer = ask(GetParam(), server.url(), {{"timeout_seconds", 1}});
     ASSERT_FALSE(answer.ok());
@@ -242,7 +243,7 @@ TEST_P(Both, a_call_that_takes_too_long_may_be_tried_again) {
     EXPECT_EQ(answer.error().kind, ErrorKind::transient);
 }
 
-TEST_P(Both, a_deadline_that_passed_is_not_tried_again) {
+TEST_P(ModelServers, a_passed_deadline_is_not_retried) {
     const Server server({Script{{}, 0ms, true}});
     Context context;
     context.until = std::chrono::steady_clock::now() + 200ms;
@@ -251,7 +252,7 @@ TEST_P(Both, a_deadline_that_passed_is_not_tried_again) {
     EXPECT_EQ(answer.error().kind, ErrorKind::timeout);
 }
 
-TEST_P(Both, a_key_that_is_needed_and_missing_is_named_before_anything_is_sent) {
+TEST_P(ModelServers, a_missing_key_is_named_before_sending_a_request) {
     const Server server("");
     Context context;
     const auto made = backend(GetParam(), server.url(), {});
@@ -267,7 +268,7 @@ TEST_P(Both, a_key_that_is_needed_and_missing_is_named_before_anything_is_sent) 
     EXPECT_EQ(server.received(), 0U);
 }
 
-TEST_P(Both, the_usual_key_goes_to_the_services_own_address_only) {
+TEST_P(ModelServers, the_default_key_goes_only_to_the_official_address) {
     ::setenv("ANTHROPIC_API_KEY", key, 1);
     ::setenv("OPENAI_API_KEY", key, 1);
     const Server server(testing::json_response("{}", 400));
@@ -280,7 +281,7 @@ TEST_P(Both, the_usual_key_goes_to_the_services_own_address_only) {
     EXPECT_EQ(server.requests().at(0).find(key), std::string::npos);
 }
 
-TEST_P(Both, headers_of_the_settings_are_sent_and_hidden_in_errors) {
+TEST_P(ModelServers, configured_headers_are_sent_and_hidden_in_errors) {
     const Server server(testing::json_response(error_body("x", "you sent hidden-value"), 400));
     const auto answer = ask(GetParam(), server.url(), {{"headers", {{"X-Team", "hidden-value"}}}});
     ASSERT_FALSE(answer.ok());
@@ -288,7 +289,7 @@ TEST_P(Both, headers_of_the_settings_are_sent_and_hidden_in_errors) {
     EXPECT_NE(answer.error().message.find("you sent [X-Team]"), std::string::npos) << answer.error().message;
 }
 
-TEST_P(Both, a_model_must_be_named) {
+TEST_P(ModelServers, a_model_must_be_named) {
     const Server server("");
     CompletionRequest request = testing::request();
     request.model.clear();
@@ -298,7 +299,7 @@ TEST_P(Both, a_model_must_be_named) {
     EXPECT_EQ(answer.error().code, "AF-LLM-413");
 }
 
-TEST_P(Both, check_counts_the_models) {
+TEST_P(ModelServers, check_counts_the_models) {
     const Server server(testing::json_response(R"({"data":[{"id":"tiny"},{"id":"big"}]})"));
     Context context;
     const auto said = backend(GetParam(), server.url(), {{"model", "tiny"}})->check(context);
@@ -306,14 +307,14 @@ TEST_P(Both, check_counts_the_models) {
     EXPECT_EQ(said.value(), server.url() + " answers, 2 models; it lists 'tiny'");
 }
 
-TEST_P(Both, check_says_that_the_model_is_unknown) {
+TEST_P(ModelServers, check_reports_an_unknown_model) {
     const Server server(testing::json_response(R"({"data":[{"id":"big"}]})"));
     Context context;
     EXPECT_EQ(backend(GetParam(), server.url(), {{"model", "tiny"}})->check(context).value(),
               server.url() + " answers, 1 model; it does not list 'tiny' but big");
 }
 
-TEST_P(Both, check_names_a_wrong_key) {
+TEST_P(ModelServers, check_names_a_wrong_key) {
     const Server server(testing::json_response(error_body("authentication_error", "bad"), 401));
     Context context;
     const auto said = backend(GetParam(), server.url())->check(context);

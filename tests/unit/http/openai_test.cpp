@@ -38,7 +38,7 @@ std::string one_call() {
            chunk("{}", "tool_calls") + usage() + done;
 }
 
-TEST(OpenAi, a_streamed_tool_call_is_put_together) {
+TEST(OpenAi, joins_a_streamed_tool_call) {
     const Server server(testing::stream_response(one_call()));
     const auto answer = ask(server);
     ASSERT_TRUE(answer.ok()) << testing::explain(answer);
@@ -50,7 +50,7 @@ TEST(OpenAi, a_streamed_tool_call_is_put_together) {
     EXPECT_EQ(answer.value().model, "gpt-x");
 }
 
-TEST(OpenAi, usage_is_read_with_the_cached_tokens) {
+TEST(OpenAi, reads_usage_with_cached_tokens) {
     const Server server(testing::stream_response(one_call()));
     const Usage usage = ask(server).value().usage;
     EXPECT_EQ(usage.input_tokens, 50U);
@@ -58,7 +58,7 @@ TEST(OpenAi, usage_is_read_with_the_cached_tokens) {
     EXPECT_EQ(usage.output_tokens, 9U);
 }
 
-TEST(OpenAi, reasoning_that_is_counted_in_the_total_only_is_output_all_the_same) {
+TEST(OpenAi, reasoning_counted_only_in_the_total_is_output_too) {
     const Server server(testing::json_response(
         R"({"choices":[{"message":{"content":"hello"},"finish_reason":"stop"}],)"
         R"("usage":{"prompt_tokens":50,"completion_tokens":9,"total_tokens":99,"completion_tokens_details":{"reasoning_tokens":40}}})"));
@@ -68,7 +68,7 @@ TEST(OpenAi, reasoning_that_is_counted_in_the_total_only_is_output_all_the_same)
     EXPECT_EQ(answer.value().diagnostics.at("reasoning_tokens").to_number<int>(), 40);
 }
 
-TEST(OpenAi, text_is_handed_on_while_it_comes) {
+TEST(OpenAi, streams_text_as_it_arrives) {
     const Server server(testing::stream_response(chunk(R"({"content":"a"})") + chunk(R"({"content":"b"})", "stop") + done));
     testing::Parts parts;
     ASSERT_TRUE(ask(server, {}, &parts).ok());
@@ -107,7 +107,7 @@ TEST(OpenAi, an_error_in_the_stream_is_a_failed_attempt) {
     EXPECT_EQ(answer.error().kind, ErrorKind::transient);
 }
 
-TEST(OpenAi, an_answer_that_is_not_streamed_is_read_as_well) {
+TEST(OpenAi, reads_an_answer_that_is_not_streamed) {
     const std::string body =
         R"({"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"t","type":"function","function":{"name":"complete","arguments":"{\"a\":1}"}}]},)"
         R"("finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4}})";
@@ -118,7 +118,7 @@ TEST(OpenAi, an_answer_that_is_not_streamed_is_read_as_well) {
     EXPECT_FALSE(server.asked().contains("stream_options"));
 }
 
-TEST(OpenAi, a_server_that_does_not_stream_though_asked_to_is_understood) {
+TEST(OpenAi, accepts_a_server_that_ignores_the_stream_flag) {
     const Server server(testing::json_response(R"({"choices":[{"message":{"content":"hello"},"finish_reason":"stop"}]})"));
     EXPECT_EQ(ask(server).value().text, "hello");
 }
@@ -131,19 +131,19 @@ TEST(OpenAi, arguments_may_be_an_object) {
     EXPECT_EQ(answer.value().stop_reason, StopReason::tool_call);
 }
 
-TEST(OpenAi, several_calls_are_handed_on_for_the_host_to_refuse) {
+TEST(OpenAi, passes_several_calls_to_the_host_to_refuse) {
     const Server server(
         testing::stream_response(call("0", "t1", "a", "{}") + call("1", "t2", "b", "{}") + chunk("{}", "tool_calls") + done));
     EXPECT_EQ(ask(server).value().tool_calls.size(), 2U);
 }
 
-TEST(OpenAi, calls_that_all_have_index_0_are_told_apart_by_their_ids) {
+TEST(OpenAi, calls_that_all_have_index_0_are_distinguished_by_id) {
     const Server server(
         testing::stream_response(call("0", "t1", "a", "{}") + call("0", "t2", "b", "{}") + chunk("{}", "tool_calls") + done));
     EXPECT_EQ(ask(server).value().tool_calls.size(), 2U);
 }
 
-TEST(OpenAi, pieces_without_index_belong_to_the_last_call) {
+TEST(OpenAi, parts_without_an_index_belong_to_the_last_call) {
     const Server server(testing::stream_response(call("", "t1", "read_file", "{\"a\"") + call("", "", "", ":1}") +
                                                  chunk("{}", "tool_calls") + done));
     const auto answer = ask(server);
@@ -151,12 +151,12 @@ TEST(OpenAi, pieces_without_index_belong_to_the_last_call) {
     EXPECT_EQ(json::serialize(answer.value().tool_calls.at(0).arguments), R"({"a":1})");
 }
 
-TEST(OpenAi, an_unknown_tool_is_handed_on_for_the_host_to_refuse) {
+TEST(OpenAi, passes_an_unknown_tool_to_the_host_to_refuse) {
     const Server server(testing::stream_response(call("0", "t1", "format_disk", "{}") + chunk("{}", "tool_calls") + done));
     EXPECT_EQ(ask(server).value().tool_calls.at(0).name, "format_disk");
 }
 
-TEST(OpenAi, broken_arguments_are_told_to_the_model) {
+TEST(OpenAi, reports_malformed_arguments_to_the_model) {
     const Server server(
         testing::stream_response(call("0", "t1", "read_file", "{\"path\": \"a\nb\"}") + chunk("{}", "tool_calls") + done));
     const auto answer = ask(server);
@@ -165,7 +165,7 @@ TEST(OpenAi, broken_arguments_are_told_to_the_model) {
     EXPECT_NE(answer.error().message.find("read_file"), std::string::npos);
 }
 
-TEST(OpenAi, a_refusal_is_one) {
+TEST(OpenAi, maps_a_refusal_to_refused) {
     const Server server(testing::stream_response(chunk(R"({"refusal":"I can not."})") + chunk("{}", "stop") + done));
     const auto answer = ask(server);
     EXPECT_EQ(answer.value().stop_reason, StopReason::refused);
@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(OpenAi, FinishReasons,
                                            std::pair{"content_filter", StopReason::refused},
                                            std::pair{"new_reason", StopReason::other}));
 
-TEST(OpenAi, asks_for_one_tool_call_and_for_usage) {
+TEST(OpenAi, requests_one_tool_call_and_usage) {
     const Server server(testing::stream_response(one_call()));
     ASSERT_TRUE(ask(server).ok());
     const json::object asked = server.asked();
@@ -197,7 +197,7 @@ TEST(OpenAi, asks_for_one_tool_call_and_for_usage) {
     EXPECT_TRUE(server.requests().at(0).starts_with("POST /v1/chat/completions HTTP/1.1\r\n"));
 }
 
-TEST(OpenAi, the_settings_choose_the_words_that_a_server_knows) {
+TEST(OpenAi, the_settings_choose_the_field_names_a_server_knows) {
     const Server server(testing::stream_response(one_call()));
     ASSERT_TRUE(ask(server, {{"tool_choice", "auto"}, {"max_tokens_field", "max_completion_tokens"}, {"max_tokens", 5}}).ok());
     EXPECT_EQ(server.asked().at("tool_choice").as_string(), "auto");
@@ -205,20 +205,20 @@ TEST(OpenAi, the_settings_choose_the_words_that_a_server_knows) {
     EXPECT_FALSE(server.asked().contains("max_tokens"));
 }
 
-TEST(OpenAi, no_key_is_needed_elsewhere) {
+TEST(OpenAi, another_address_needs_no_key) {
     const Server server(testing::stream_response(one_call()));
     ASSERT_TRUE(ask(server).ok());
     EXPECT_EQ(server.requests().at(0).find("Authorization"), std::string::npos);
 }
 
-TEST(OpenAi, the_key_is_a_bearer) {
+TEST(OpenAi, sends_the_key_as_a_bearer_token) {
     ::setenv("UNIT_HTTP_KEY", "sk-1234567", 1);
     const Server server(testing::stream_response(one_call()));
     ASSERT_TRUE(ask(server, {{"api_key_env", "UNIT_HTTP_KEY"}}).ok());
     EXPECT_NE(server.requests().at(0).find("Authorization: Bearer sk-1234567\r\n"), std::string::npos);
 }
 
-TEST(OpenAi, its_own_address_needs_a_key) {
+TEST(OpenAi, the_official_address_needs_a_key) {
     ::unsetenv("OPENAI_API_KEY");
     openai::OpenAiBackend backend({{"model", "m"}});
     Context context;

@@ -21,19 +21,19 @@ Events read(const std::vector<std::string>& parts) {
 
 TEST(EventReader, reads_type_and_data) { EXPECT_EQ(read({"event: ping\ndata: {}\n\n"}), (Events{{"ping", "{}"}})); }
 TEST(EventReader, joins_several_data_lines) { EXPECT_EQ(read({"data: a\ndata:b\ndata:\n\n"}), (Events{{"", "a\nb\n"}})); }
-TEST(EventReader, takes_away_one_space_only) { EXPECT_EQ(read({"data:  a\n\n"}), (Events{{"", " a"}})); }
-TEST(EventReader, passes_over_comments_and_other_fields) {
+TEST(EventReader, strips_only_one_space) { EXPECT_EQ(read({"data:  a\n\n"}), (Events{{"", " a"}})); }
+TEST(EventReader, ignores_comments_and_other_fields) {
     EXPECT_EQ(read({": hello\nid: 7\nretry: 5\nfoo\ndata: a\n\n"}), (Events{{"", "a"}}));
 }
-TEST(EventReader, passes_over_a_byte_order_mark_at_the_start) {
+TEST(EventReader, ignores_a_byte_order_mark_at_the_start) {
     EXPECT_EQ(read({"\xEF\xBB\xBF"
                     "data: a\n\n"}),
               (Events{{"", "a"}}));
 }
 TEST(EventReader, keeps_a_byte_order_mark_inside) { EXPECT_EQ(read({"data: \xEF\xBB\xBF\n\n"}), (Events{{"", "\xEF\xBB\xBF"}})); }
-TEST(EventReader, an_event_without_data_is_none) { EXPECT_EQ(read({"event: lost\n\ndata: a\n\n"}), (Events{{"", "a"}})); }
-TEST(EventReader, an_event_that_no_empty_line_ends_is_none) { EXPECT_EQ(read({"data: a\n\ndata: b\n"}), (Events{{"", "a"}})); }
-TEST(EventReader, an_empty_data_line_is_data) { EXPECT_EQ(read({"data\n\n"}), (Events{{"", ""}})); }
+TEST(EventReader, ignores_an_event_without_data) { EXPECT_EQ(read({"event: lost\n\ndata: a\n\n"}), (Events{{"", "a"}})); }
+TEST(EventReader, ignores_an_event_without_a_final_empty_line) { EXPECT_EQ(read({"data: a\n\ndata: b\n"}), (Events{{"", "a"}})); }
+TEST(EventReader, treats_an_empty_data_line_as_data) { EXPECT_EQ(read({"data\n\n"}), (Events{{"", ""}})); }
 
 TEST(EventReader, the_same_events_at_every_split_into_three) {
     const Events expected{{"", "one\ntwo"}, {"x", "\xC3\xA9"}, {"", "three"}, {"", "four"}};
@@ -52,7 +52,7 @@ TEST(EventReader, the_same_events_at_every_split_into_three) {
     }
 }
 
-TEST(EventReader, stops_where_it_has_enough) {
+TEST(EventReader, stops_when_told_to) {
     EventReader reader;
     unsigned seen = 0;
     const auto fed = reader.feed("data: a\n\ndata: b\n\n", [&seen](const Event&) -> Result<bool> { return ++seen < 1; });

@@ -127,7 +127,7 @@ Result<Head> ask(const SecureServer& server, const std::string& host, const std:
         });
 }
 
-TEST(Tls, a_certificate_that_nobody_vouches_for_is_refused_before_anything_is_sent) {
+TEST(Tls, refuses_an_untrusted_certificate_before_sending_a_request) {
     std::string body;
     std::optional<SecureServer> server(std::in_place, "DNS:localhost");
     const auto head = ask(*server, "localhost", "", body);
@@ -137,7 +137,7 @@ TEST(Tls, a_certificate_that_nobody_vouches_for_is_refused_before_anything_is_se
     EXPECT_EQ(server->request(), "");
 }
 
-TEST(Tls, a_certificate_that_the_settings_name_is_trusted) {
+TEST(Tls, trusts_a_certificate_from_the_settings) {
     std::string body;
     const SecureServer server("DNS:localhost");
     const auto head = ask(server, "localhost", server.file(), body);
@@ -155,14 +155,14 @@ TEST(Tls, one_handshake_serves_several_exchanges) {
     EXPECT_EQ(server.answered(), 2U);
 }
 
-TEST(Tls, the_server_is_told_which_name_is_meant) {
+TEST(Tls, sends_the_server_name) {
     std::string body;
     const SecureServer server("DNS:localhost");
     ASSERT_TRUE(ask(server, "localhost", server.file(), body).ok());
     EXPECT_EQ(server.asked_for(), "localhost");
 }
 
-TEST(Tls, a_certificate_for_another_name_is_refused) {
+TEST(Tls, refuses_a_certificate_for_another_name) {
     std::string body;
     const SecureServer server("DNS:other.example");
     const auto head = ask(server, "localhost", server.file(), body);
@@ -181,7 +181,7 @@ Result<void> notify_webhook(const SecureServer& server, const json::object& sett
     return webhook.notify(question, context);
 }
 
-TEST(Tls, the_webhook_says_nothing_to_a_server_that_nobody_vouches_for) {
+TEST(Tls, the_webhook_sends_nothing_to_an_untrusted_server) {
     std::optional<SecureServer> server(std::in_place, "DNS:localhost");
     const auto notified = notify_webhook(*server, {});
     ASSERT_FALSE(notified.ok());
@@ -189,13 +189,13 @@ TEST(Tls, the_webhook_says_nothing_to_a_server_that_nobody_vouches_for) {
     EXPECT_EQ(server->request(), "");
 }
 
-TEST(Tls, the_webhook_trusts_the_authority_that_its_settings_name) {
+TEST(Tls, the_webhook_trusts_the_authority_from_its_settings) {
     const SecureServer server("DNS:localhost");
     const auto notified = notify_webhook(server, {{"ca_file", server.file()}});
     EXPECT_TRUE(notified.ok()) << notified.error().to_string();
 }
 
-TEST(Tls, a_server_without_it_is_refused) {
+TEST(Tls, refuses_a_server_without_tls) {
     const testing::Server server("hello");
     Call call;
     call.server = read_address("https://127.0.0.1:" + std::to_string(server.port())).value();

@@ -58,7 +58,7 @@ std::string header_of(const std::string& request, const std::string& name) {
     return request.substr(from, request.find("\r\n", from) - from);
 }
 
-TEST_F(Webhook, TellsSlackInOneRequest) {
+TEST_F(Webhook, NotifiesSlackInOneRequest) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     ASSERT_TRUE(handler().notify(question(), context_).ok());
@@ -87,19 +87,19 @@ TEST_F(Webhook, SignsTimestampAndBody) {
 }
 
 /// From `printf 'v1:1700000000:{"a":1}' | openssl dgst -sha256 -hmac topsecret`.
-TEST(WebhookSignature, IsWhatOthersCompute) {
+TEST(WebhookSignature, MatchesAKnownSignature) {
     EXPECT_EQ(signature("topsecret", "1700000000", R"({"a":1})"),
               "v1=d20dbd311ee1656bcc5b383fbc88cdd23d89eaecb35e9144ed1373452092caca");
 }
 
-TEST_F(Webhook, WithoutAKeyNothingIsSigned) {
+TEST_F(Webhook, SignsNothingWithoutAKey) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     ASSERT_TRUE(handler().notify(question(), context_).ok());
     EXPECT_EQ(header_of(server.requests()[0], "X-AgentForge-Signature"), "(none)");
 }
 
-TEST_F(Webhook, TriesAgainWithTheSameKeyUntilItIsTaken) {
+TEST_F(Webhook, RetriesWithTheSameIdempotencyKeyUntilAccepted) {
     const Server server({Script{{response(503, "text/plain", "busy")}, none},
                          Script{{response(429, "text/plain", "slow down")}, none}, Script{{}, none},
                          Script{{response(204, "text/plain", "")}, none}});
@@ -111,7 +111,7 @@ TEST_F(Webhook, TriesAgainWithTheSameKeyUntilItIsTaken) {
     }
 }
 
-TEST_F(Webhook, WhatTheServerRefusesIsNotTriedAgain) {
+TEST_F(Webhook, DoesNotRetryARefusedRequest) {
     const Server server(response(404, "text/plain", "no_service"));
     at(server);
     const Error error = failure();
@@ -120,7 +120,7 @@ TEST_F(Webhook, WhatTheServerRefusesIsNotTriedAgain) {
     EXPECT_EQ(server.requests().size(), 1U);
 }
 
-TEST_F(Webhook, ARedirectionIsNotFollowed) {
+TEST_F(Webhook, DoesNotFollowARedirect) {
     const Server elsewhere(response(200, "text/plain", "ok"));
     const Server server(response(302, "text/plain", "", "Location: " + elsewhere.url() + "/\r\n"));
     at(server);
@@ -128,7 +128,7 @@ TEST_F(Webhook, ARedirectionIsNotFollowed) {
     EXPECT_TRUE(elsewhere.requests().empty());
 }
 
-TEST_F(Webhook, AServerThatStaysBusyIsLeftForLater) {
+TEST_F(Webhook, GivesUpForNowOnABusyServer) {
     const Server server(response(500, "text/plain", "broken"));
     at(server);
     context_.until = std::chrono::steady_clock::now() + std::chrono::milliseconds(150);
@@ -138,21 +138,21 @@ TEST_F(Webhook, AServerThatStaysBusyIsLeftForLater) {
     EXPECT_GT(server.requests().size(), 1U);
 }
 
-TEST_F(Webhook, ALongerPauseThanTheDeadlineIsNotWaitedFor) {
+TEST_F(Webhook, DoesNotWaitBeyondTheDeadline) {
     const Server server(response(429, "text/plain", "later", "Retry-After: 30\r\n"));
     at(server);
     EXPECT_EQ(failure().code, "AF-ESC-053");
     EXPECT_EQ(server.requests().size(), 1U);
 }
 
-TEST_F(Webhook, ACancelEndsTheTrying) {
+TEST_F(Webhook, StopsRetryingWhenCancelled) {
     const Server server(response(500, "text/plain", "broken"));
     at(server);
     context_.cancel = [&server] { return server.received() > 0; };
     EXPECT_EQ(failure().kind, ErrorKind::cancelled);
 }
 
-TEST_F(Webhook, NoErrorHoldsAddressOrKey) {
+TEST_F(Webhook, NoErrorContainsTheAddressOrTheKey) {
     variables_["AGENTFORGE_WEBHOOK_SECRET"] = "a key of some length";
     for (const int status : {404, 500}) {
         const Server server(response(status, "text/plain", "no"));
@@ -166,13 +166,13 @@ TEST_F(Webhook, NoErrorHoldsAddressOrKey) {
     EXPECT_THAT(failure().to_string(), Not(HasSubstr("sEcReT")));
 }
 
-TEST_F(Webhook, WithoutAnAddressItSaysWhichVariable) {
+TEST_F(Webhook, NamesTheVariableOfAMissingAddress) {
     EXPECT_EQ(failure().code, "AF-ESC-051");
     EXPECT_EQ(failure().where, "AGENTFORGE_WEBHOOK_URL");
     EXPECT_EQ(failure({{"url_env", "MY_HOOK"}}).where, "MY_HOOK");
 }
 
-TEST_F(Webhook, AnAddressThatIsNoneIsRefusedWithItsReason) {
+TEST_F(Webhook, RefusesAnInvalidAddressWithAReason) {
     for (const auto& [address, reason] : {std::pair("ftp://x", "must begin with http:// or https://"),
                                           {"not a url", "must begin with http:// or https://"},
                                           {"https://u:p@example.com/x", "must not contain a user or password"},
@@ -183,7 +183,7 @@ TEST_F(Webhook, AnAddressThatIsNoneIsRefusedWithItsReason) {
     }
 }
 
-TEST_F(Webhook, WhoseCallIsOverAlreadySaysWhatIsMissingAndSendsNothing) {
+TEST_F(Webhook, SendsNothingOnceCancelledButStillNamesAMissingAddress) {
     context_.cancel = [] { return true; };
     EXPECT_EQ(failure().code, "AF-ESC-051");
     const Server server(response(200, "text/plain", "ok"));
@@ -192,14 +192,14 @@ TEST_F(Webhook, WhoseCallIsOverAlreadySaysWhatIsMissingAndSendsNothing) {
     EXPECT_TRUE(server.requests().empty());
 }
 
-TEST_F(Webhook, PlainHttpIsForThisMachineOnly) {
+TEST_F(Webhook, AllowsPlainHttpOnlyToThisMachine) {
     variables_["AGENTFORGE_WEBHOOK_URL"] = "http://hooks.example.com/services/x";
     const Error error = failure();
     EXPECT_EQ(error.code, "AF-ESC-051");
     EXPECT_THAT(error.message, HasSubstr("https://"));
 }
 
-TEST_F(Webhook, AKeyThatIsNamedMustBeThere) {
+TEST_F(Webhook, RequiresTheConfiguredKey) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     EXPECT_EQ(failure({{"secret_env", "HOOK_KEY"}}).code, "AF-ESC-052");
@@ -218,7 +218,7 @@ TEST_F(Webhook, TheQueryOfAnAddressIsKept) {
     EXPECT_THAT(server.requests()[1], ::testing::StartsWith("POST /?v=1 HTTP/1.1\r\n"));
 }
 
-TEST_F(Webhook, ProgramsGetOneFlatObject) {
+TEST_F(Webhook, SendsProgramsOneFlatObject) {
     const Server server(response(200, "application/json", "{}"));
     at(server);
     ASSERT_TRUE(handler({{"format", "json"}}).notify(question(), context_).ok());
@@ -230,7 +230,7 @@ TEST_F(Webhook, ProgramsGetOneFlatObject) {
     EXPECT_EQ(body.at("options"), (json::array{"utf-8", "latin-1"}));
 }
 
-TEST_F(Webhook, AReferenceSaysNothingOfWhatWasAsked) {
+TEST_F(Webhook, AReferenceDoesNotContainTheQuestion) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     for (const char* format : {"slack", "json"}) {
@@ -257,7 +257,7 @@ TEST_F(Webhook, AnApprovalSaysHowToDecide) {
     EXPECT_THAT(sent, HasSubstr("Slugs"));
 }
 
-TEST_F(Webhook, AReminderHasAKeyOfItsOwnAndNamesTheDeadline) {
+TEST_F(Webhook, AReminderHasItsOwnKeyAndNamesTheDeadline) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     const std::string folder = ::testing::TempDir() + "webhook-" + std::to_string(::getpid());
@@ -274,7 +274,7 @@ TEST_F(Webhook, AReminderHasAKeyOfItsOwnAndNamesTheDeadline) {
     EXPECT_THAT(sent, HasSubstr("Until 2026-01-03T00:00:00.000Z; then the answer is: utf-8."));
 }
 
-TEST(WebhookMessage, ALongTextIsCutWhereACharacterBegins) {
+TEST(WebhookMessage, CutsALongTextBetweenCharacters) {
     Message message;
     message.event = "question";
     message.id = "ESC-1";

@@ -27,7 +27,7 @@ protected:
     BlobStore store_{root_};
 };
 
-TEST_F(Blobs, gives_back_what_was_put) {
+TEST_F(Blobs, returns_what_was_put) {
     for (const std::string& bytes :
          {std::string(), std::string("a\0\xFF", 3), std::string("tab\t \x7f \xC2\x85 \"quoted\" \xF0\x9F\x98\x80\r\n"),
           std::string(3'000'000, 'x')}) {
@@ -60,7 +60,7 @@ TEST_F(Blobs, put_twice_is_one_line) {
     EXPECT_EQ(stored(), before);
 }
 
-TEST_F(Blobs, are_a_document_for_every_yaml_reader) {
+TEST_F(Blobs, are_readable_by_every_yaml_parser) {
     ASSERT_TRUE(store_.put("two\nlines: \"1\"").ok());
     ASSERT_TRUE(store_.put(std::string("\xFF\x00", 2)).ok());
     ASSERT_TRUE(store_.sync().ok());
@@ -90,7 +90,7 @@ TEST_F(Blobs, a_torn_last_line_is_overwritten) {
     EXPECT_TRUE(load_yaml(file_.string()).ok());
 }
 
-TEST_F(Blobs, a_file_torn_when_it_was_made_is_made_again) {
+TEST_F(Blobs, a_file_torn_at_creation_is_recreated) {
     ASSERT_TRUE(make_directories(root_).ok());
     store("agentforge_blobs: 1\nblo");
     const std::string hash = store_.put("x").value();
@@ -99,7 +99,7 @@ TEST_F(Blobs, a_file_torn_when_it_was_made_is_made_again) {
     EXPECT_TRUE(load_yaml(file_.string()).ok());
 }
 
-TEST_F(Blobs, a_file_of_something_else_is_not_appended_to) {
+TEST_F(Blobs, does_not_append_to_a_file_of_another_kind) {
     ASSERT_TRUE(make_directories(root_).ok());
     store("agentforge_blobs: 2\nblobs:\n- more\n");
     EXPECT_EQ(store_.put("x").error().code, "AF-JRNL-012");
@@ -114,7 +114,7 @@ TEST_F(Blobs, a_deleted_file_is_an_error_and_not_a_loss) {
     EXPECT_EQ(store_.sync().error().code, "AF-JRNL-010");
 }
 
-TEST_F(Blobs, many_bytes_do_not_stay_in_memory) {
+TEST_F(Blobs, does_not_keep_large_blobs_in_memory) {
     const std::string hash = store_.put(std::string(9'000'000, 'x')).value();
     EXPECT_TRUE(BlobStore(root_).contains(hash));
 }
@@ -130,7 +130,7 @@ TEST_F(Blobs, are_found_however_many_were_put_after_them) {
     EXPECT_EQ(store_.get(hashes.front()).value(), "blob 0");
 }
 
-TEST_F(Blobs, are_found_in_lines_longer_than_what_is_read_at_once) {
+TEST_F(Blobs, are_found_in_lines_longer_than_the_read_buffer) {
     const std::string first = store_.put("first").value();
     const std::string wide = store_.put(std::string(2'500'000, 'w')).value();
     const std::string last = store_.put("last").value();
@@ -142,21 +142,21 @@ TEST_F(Blobs, are_found_in_lines_longer_than_what_is_read_at_once) {
     EXPECT_EQ(after.get(last).value(), "last");
 }
 
-TEST_F(Blobs, what_was_not_put_is_not_found) {
+TEST_F(Blobs, a_missing_blob_is_not_found) {
     const std::string hash = sha256("never");
     EXPECT_FALSE(store_.contains(hash));
     EXPECT_EQ(store_.get(hash).error().code, "AF-JRNL-011");
     EXPECT_EQ(store_.get(hash).error().kind, ErrorKind::not_found);
 }
 
-TEST_F(Blobs, that_were_freed_are_said_to_be_freed) {
+TEST_F(Blobs, that_were_freed_are_reported_as_freed) {
     const BlobStore freed(std::filesystem::temp_directory_path() / "agentforge-no-such-folder" / "blobs");
     const auto text = freed.get(std::string(64, 'a'));
     ASSERT_FALSE(text.ok());
     EXPECT_EQ(text.error().code + " " + text.error().message, "AF-JRNL-011 The task's blobs were freed");
 }
 
-TEST_F(Blobs, names_that_are_no_hashes_lead_nowhere) {
+TEST_F(Blobs, names_that_are_not_hashes_are_refused) {
     ASSERT_TRUE(store_.put("x").ok());
     for (const std::string& name : {std::string(), std::string("../../../etc/passwd"), std::string(64, 'g'), std::string(64, 'A'),
                                     std::string(63, 'a'), std::string(64, '.'), std::string(64, '/')}) {
@@ -220,7 +220,7 @@ TEST_F(Blobs, are_shared_with_a_store_that_outlives_theirs) {
     EXPECT_EQ(BlobStore(third).get(*late).value(), "late");
 }
 
-TEST_F(Blobs, a_store_that_cannot_be_written_is_an_io_error) {
+TEST_F(Blobs, an_unwritable_store_is_an_io_error) {
     ASSERT_TRUE(write_file_atomic(folder_.path() / "file", "x", Durability::cached).ok());
     BlobStore store(folder_.path() / "file" / "blobs");
     ASSERT_TRUE(store.put("x").ok());

@@ -443,7 +443,7 @@ TEST_P(JournalFailure, of_a_sync_is_never_retried) {
 
 INSTANTIATE_TEST_SUITE_P(Errors, JournalFailure, testing::Values(ENOSPC, EIO, EDQUOT, EFBIG));
 
-TEST_F(JournalFile, a_write_of_nothing_is_a_failure) {
+TEST_F(JournalFile, a_zero_byte_write_is_a_failure) {
     FailingDisk disk;
     Journal journal = create(disk);
     disk.write_nothing = true;

@@ -39,7 +39,7 @@ protected:
     std::vector<JournalOffset> places_;
 };
 
-TEST_F(GrowingJournal, TailGivesEachRecordOnceAsItIsAppended) {
+TEST_F(GrowingJournal, TailReturnsEachRecordOnceAsItIsAppended) {
     JournalTail tail(path_);
     EXPECT_TRUE(read(tail).empty());
     EXPECT_EQ(tail.header().at("task_id"), "task-1");
@@ -51,7 +51,7 @@ TEST_F(GrowingJournal, TailGivesEachRecordOnceAsItIsAppended) {
     EXPECT_EQ(tail.head().hash, journal_->head().hash);
 }
 
-TEST_F(GrowingJournal, TailGivesSharedRecordsWithTheFirstOwnOne) {
+TEST_F(GrowingJournal, TailReturnsSharedRecordsWithTheFirstOwnRecord) {
     append(2);
     const JournalHead head = journal_->head();
     const fs::path fork = folder_.path() / "fork" / "actions.yaml";
@@ -78,7 +78,7 @@ TEST_F(GrowingJournal, TailReadsMoreThanAChunk) {
     EXPECT_EQ(tail.head().seq, 3000U);
 }
 
-TEST_F(GrowingJournal, TailLeavesALineThatIsNotWholeForTheNextTime) {
+TEST_F(GrowingJournal, TailLeavesAnIncompleteLineForTheNextRead) {
     append(1);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 1U);
@@ -91,7 +91,7 @@ TEST_F(GrowingJournal, TailLeavesALineThatIsNotWholeForTheNextTime) {
     EXPECT_EQ(read(tail), (std::vector<Sequence>{2}));
 }
 
-TEST_F(GrowingJournal, TailRefusesARecordThatWasChanged) {
+TEST_F(GrowingJournal, TailRefusesAChangedRecord) {
     append(2);
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(-200, std::ios::end);
@@ -116,14 +116,14 @@ TEST_F(GrowingJournal, EveryReaderRefusesALineThatIsTooLong) {
     EXPECT_EQ(followed.error().message, read.error().message);
 }
 
-TEST_F(GrowingJournal, ARecordThatNoReaderWouldTakeIsNotWritten) {
+TEST_F(GrowingJournal, DoesNotWriteARecordThatNoReaderWouldAccept) {
     const auto appended = journal_->append({{"type", "note"}, {"message", std::string(65UL << 20U, 'x')}});
     ASSERT_FALSE(appended.ok());
     EXPECT_EQ(appended.error().code, "AF-JRNL-005");
     append(1);
 }
 
-TEST_F(GrowingJournal, TailGoesOnAfterAMark) {
+TEST_F(GrowingJournal, TailContinuesFromAMark) {
     append(3);
     const JournalMark mark = journal_->mark();
     append(2);
@@ -134,7 +134,7 @@ TEST_F(GrowingJournal, TailGoesOnAfterAMark) {
     EXPECT_EQ(tail.mark().parts, journal_->mark().parts);
 }
 
-TEST_F(GrowingJournal, TailSaysThatTheFileWasReplaced) {
+TEST_F(GrowingJournal, TailReportsAReplacedFile) {
     append(2);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 2U);
@@ -145,7 +145,7 @@ TEST_F(GrowingJournal, TailSaysThatTheFileWasReplaced) {
     EXPECT_EQ(count.error().code, "AF-JRNL-006");
 }
 
-TEST_F(GrowingJournal, TailRefusesALinkInPlaceOfTheFileThatItReads) {
+TEST_F(GrowingJournal, TailRefusesALinkInPlaceOfItsFile) {
     append(2);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 2U);
@@ -156,7 +156,7 @@ TEST_F(GrowingJournal, TailRefusesALinkInPlaceOfTheFileThatItReads) {
     EXPECT_EQ(JournalTail(path_).read(take).error().code, "AF-JRNL-009");
 }
 
-TEST_F(GrowingJournal, TailGivesARecordAgainThatWasNotTaken) {
+TEST_F(GrowingJournal, TailReturnsARejectedRecordAgain) {
     append(1);
     JournalTail tail(path_);
     EXPECT_FALSE(tail.read([](const Record&, JournalOffset) {
@@ -166,7 +166,7 @@ TEST_F(GrowingJournal, TailGivesARecordAgainThatWasNotTaken) {
     EXPECT_EQ(read(tail), (std::vector<Sequence>{1}));
 }
 
-TEST_F(GrowingJournal, TailFindsARecordByItsPlace) {
+TEST_F(GrowingJournal, TailFindsARecordByItsPosition) {
     append(5);
     JournalTail tail(path_);
     (void)read(tail);

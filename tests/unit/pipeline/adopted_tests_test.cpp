@@ -26,7 +26,7 @@ std::vector<std::string> traced(std::string_view file, const std::vector<std::st
 
 }  // namespace
 
-TEST(TracedTests, a_name_a_body_and_a_comment_above_name_the_requirement) {
+TEST(TracedTests, name_body_or_comment_above_names_the_requirement) {
     const char* file =
         "def test_req_001_a():\n    pass\n\ndef test_b():\n    \"\"\"REQ-002\"\"\"\n# REQ-001\ndef test_c():\n    pass\n";
     EXPECT_THAT(traced(file, {"test_req_001_a", "test_b", "test_c"}), ::testing::ElementsAre("REQ-001", "REQ-002", "REQ-001"));

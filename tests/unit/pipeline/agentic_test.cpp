@@ -146,7 +146,7 @@ private:
     BackendInfo info_;
 };
 
-TEST_F(AgenticCall, attempts_of_earlier_processes_count_and_new_ones_are_kept) {
+TEST_F(AgenticCall, attempts_of_earlier_processes_count_and_new_ones_are_recorded) {
     Keeping context(context_);
     TryingAgain model;
     ASSERT_TRUE(make_agentic_client(model, place_, redactor_)->complete({}, context).ok());
@@ -155,7 +155,7 @@ TEST_F(AgenticCall, attempts_of_earlier_processes_count_and_new_ones_are_kept) {
     EXPECT_EQ(context.heard, "part");
 }
 
-TEST_F(AgenticCall, a_recorder_hears_of_failed_attempts_without_secrets) {
+TEST_F(AgenticCall, a_recorder_receives_failed_attempts_without_secrets) {
     TryingAgain model;
     ASSERT_TRUE(make_agentic_client(model, place_, redactor_)->complete({}, context_).ok());
     ASSERT_EQ(model.failed.size(), 1U);
@@ -171,7 +171,7 @@ TEST_F(AgenticCall, begins_runs_and_settles) {
     EXPECT_TRUE(answer->tool_calls.empty());
 }
 
-TEST_F(AgenticCall, artifact_that_was_left_is_its_action) {
+TEST_F(AgenticCall, an_artifact_file_is_its_action) {
     place_.leaves = "summary: ready\nfiles: [a.py]\n";
     Model model(1);
     const auto answer = call(model);
@@ -182,7 +182,7 @@ TEST_F(AgenticCall, artifact_that_was_left_is_its_action) {
     EXPECT_EQ(answer->tool_calls.front().arguments.at("summary"), json::value("ready"));
 }
 
-TEST_F(AgenticCall, second_attempt_begins_where_the_first_did) {
+TEST_F(AgenticCall, second_attempt_starts_from_the_same_state_as_the_first) {
     Model model(2);
     ASSERT_TRUE(call(model).ok());
     EXPECT_THAT(place_.did, ElementsAre("begin", "run /bin/agent", "take back", "run /bin/agent", "settle"));
@@ -195,7 +195,7 @@ TEST_F(AgenticCall, artifact_of_an_earlier_attempt_does_not_count) {
     EXPECT_TRUE(answer->tool_calls.empty());
 }
 
-TEST_F(AgenticCall, failing_call_takes_its_writes_back) {
+TEST_F(AgenticCall, failing_call_reverts_its_writes) {
     Model model(1, true);
     EXPECT_EQ(call(model).error().code, "AF-LLM-302");
     EXPECT_THAT(place_.did, ElementsAre("begin", "run /bin/agent", "take back"));
@@ -206,14 +206,14 @@ TEST_F(AgenticCall, backend_that_runs_nothing_is_an_error) {
     EXPECT_EQ(call(model).error().code, "AF-LLM-312");
 }
 
-TEST_F(AgenticCall, what_the_role_may_not_write_is_the_answer_of_the_call) {
+TEST_F(AgenticCall, a_forbidden_write_fails_the_call) {
     place_.forbidden = true;
     place_.leaves = "summary: ready\n";
     Model model(1);
     EXPECT_EQ(call(model).error().code, "AF-ORCH-026");
 }
 
-class Collecting : public ::testing::Test {
+class CollectArtifact : public ::testing::Test {
 protected:
     std::string left(const std::string& text) {
         std::ofstream(artifact_file(place_.scratch()), std::ios::binary) << text;
@@ -223,18 +223,18 @@ protected:
     Place place_;
 };
 
-TEST_F(Collecting, yaml_and_json_are_read) {
+TEST_F(CollectArtifact, yaml_and_json_are_read) {
     EXPECT_EQ(left("a: 1\nb: [x]\n"), R"({"a":1,"b":["x"]})");
     EXPECT_EQ(left(R"({"a": {"b": "c"}})"), R"({"a":{"b":"c"}})");
 }
 
-TEST_F(Collecting, no_file_is_no_artifact) {
+TEST_F(CollectArtifact, returns_no_artifact_without_a_file) {
     const auto artifact = collect_artifact(place_.scratch());
     ASSERT_TRUE(artifact.ok());
     EXPECT_FALSE(artifact->has_value());
 }
 
-TEST_F(Collecting, anything_but_one_mapping_is_refused) {
+TEST_F(CollectArtifact, refuses_anything_but_one_mapping) {
     for (const std::string text :
          {"", "- a\n", "just words", "a: 1\n---\nb: 2\n", "a: [\n", "a: 1\na: 2\n", "\xFF\xFE", "!!python/object:os.system {}"}) {
         EXPECT_EQ(left(text), "AF-LLM-311") << text;
@@ -242,7 +242,7 @@ TEST_F(Collecting, anything_but_one_mapping_is_refused) {
     EXPECT_EQ(left(std::string(2UL << 20U, 'a')), "AF-LLM-311");
 }
 
-class RecordingWork : public Collecting {
+class RecordingWork : public CollectArtifact {
 protected:
     json::object recorded(const std::string& path) {
         const auto work = recorded_work(place_.scratch(), {path}, artifact_file(place_.scratch()), redactor_);
@@ -255,7 +255,7 @@ protected:
     Redactor redactor_{{{"SHOP_KEY", "sk-live-0123456789abcdef"}}, {}, "k"};
 };
 
-TEST_F(RecordingWork, text_is_shown_and_other_bytes_are_encoded) {
+TEST_F(RecordingWork, records_text_as_is_and_encodes_other_bytes) {
     put("a.py", "x = 1\n\ty\n");
     EXPECT_EQ(recorded("a.py"), (json::object{{"path", "a.py"}, {"text", "x = 1\n\ty\n"}}));
     put("a.bin", "\xe9\r\n");
@@ -264,28 +264,28 @@ TEST_F(RecordingWork, text_is_shown_and_other_bytes_are_encoded) {
     EXPECT_EQ(recorded("crlf"), (json::object{{"path", "crlf"}, {"base64", "YQ0K"}}));
 }
 
-TEST_F(RecordingWork, file_that_is_gone_is_deleted) {
+TEST_F(RecordingWork, records_a_missing_file_as_deleted) {
     EXPECT_EQ(recorded("gone"), (json::object{{"path", "gone"}, {"deleted", true}}));
 }
 
-TEST_F(RecordingWork, link_is_recorded_and_not_followed) {
+TEST_F(RecordingWork, records_a_link_without_following_it) {
     fs::create_symlink("/etc/hostname", place_.scratch() + "/link");
     EXPECT_EQ(recorded("link"), (json::object{{"path", "link"}, {"link", "/etc/hostname"}}));
 }
 
-TEST_F(RecordingWork, secrets_are_not_recorded) {
+TEST_F(RecordingWork, does_not_record_secrets) {
     put("key.txt", "key = sk-live-0123456789abcdef\n");
     const std::string text(recorded("key.txt").at("text").as_string());
     EXPECT_THAT(text, Not(HasSubstr("sk-live")));
 }
 
-TEST_F(RecordingWork, what_is_too_large_is_an_error) {
+TEST_F(RecordingWork, refuses_work_that_is_too_large) {
     put("large", "");
     fs::resize_file(place_.scratch() + "/large", (16UL << 20U) + 1);
     EXPECT_EQ(recorded("large"), (json::object{{"error", "AF-LLM-314"}}));
 }
 
-TEST_F(RecordingWork, artifact_is_recorded_where_one_was_left) {
+TEST_F(RecordingWork, records_the_artifact_if_there_is_one) {
     const auto nothing = recorded_work(place_.scratch(), {}, artifact_file(place_.scratch()), redactor_);
     EXPECT_FALSE(nothing->contains("artifact"));
     put("artifact.yaml", "a: 1\n");
@@ -293,7 +293,7 @@ TEST_F(RecordingWork, artifact_is_recorded_where_one_was_left) {
     EXPECT_EQ(left->at("artifact"), json::value(json::object{{"text", "a: 1\n"}}));
 }
 
-TEST_F(Collecting, link_and_folder_are_refused) {
+TEST_F(CollectArtifact, link_and_folder_are_refused) {
     fs::create_symlink("/etc/hostname", artifact_file(place_.scratch()));
     EXPECT_EQ(collect_artifact(place_.scratch()).error().code, "AF-LLM-311");
     fs::remove(artifact_file(place_.scratch()));
@@ -301,7 +301,7 @@ TEST_F(Collecting, link_and_folder_are_refused) {
     EXPECT_EQ(collect_artifact(place_.scratch()).error().code, "AF-LLM-311");
 }
 
-TEST_F(Collecting, prior_artifacts_become_paths_and_other_state_stays) {
+TEST_F(CollectArtifact, prior_artifacts_become_paths_and_other_state_is_kept) {
     json::object state{
         {"spec", {{"title", "Slugs"}}}, {"input_artifact", {{"x", 1}}}, {"request", "Add it"}, {"feedback", {{"by", "me"}}}};
     ASSERT_TRUE(artifacts_as_paths(state, {{"spec", {}}, {"analyze", {}}}, place_.scratch() + "/inputs").ok());
@@ -322,7 +322,7 @@ TEST(AgenticInstructions, name_the_rules_the_lock_and_the_file) {
     EXPECT_THAT(text, HasSubstr("/scratch/artifact.yaml"));
 }
 
-TEST(AgenticInstructions, who_may_write_nothing_is_told_so) {
+TEST(AgenticInstructions, tell_a_read_only_role_that_it_may_not_write) {
     AgentDefinition agent;
     agent.path_constraints = {{"create_file", "docs/**/*"}};
     const std::string text = agentic_instructions(agent, false, {}, "/scratch");

@@ -39,7 +39,7 @@ protected:
     Bench bench;
 };
 
-TEST_F(BaselineTest, the_suite_is_run_before_the_stage_that_is_judged_by_it) {
+TEST_F(BaselineTest, the_suite_runs_before_the_first_stage_that_needs_it) {
     std::vector<std::string> at_entry;
     bench.stage("a", [&](StageContext& context) {
         at_entry = bench.memory.gates_run;
@@ -51,7 +51,7 @@ TEST_F(BaselineTest, the_suite_is_run_before_the_stage_that_is_judged_by_it) {
     EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "red"));
 }
 
-TEST_F(BaselineTest, a_stage_that_no_suite_judges_has_none_run) {
+TEST_F(BaselineTest, no_suite_runs_for_a_stage_that_does_not_need_it) {
     bench.stage("a", [&](StageContext&) { return note(); });
     EXPECT_TRUE(bench.start(Bench::with({"a"})).success);
     EXPECT_TRUE(bench.memory.gates_run.empty());
@@ -78,7 +78,7 @@ TEST_F(BaselineTest, a_test_that_flips_between_two_runs_is_journaled_as_flaky) {
     EXPECT_THAT(fact_texts(baseline_of(result.task_id).facts, "flaky"), ElementsAre("moody"));
 }
 
-TEST_F(BaselineTest, it_is_measured_once_a_task_whatever_happens_to_the_process) {
+TEST_F(BaselineTest, is_measured_once_per_task_despite_crashes) {
     bool died = false;
     bench.stage("a", [&](StageContext& context) {
         if (!std::exchange(died, true)) { bench.cancel.request(); }
@@ -108,7 +108,7 @@ TEST_F(BaselineTest, a_runner_that_is_not_installed_pauses_the_task_before_a_mod
     EXPECT_FALSE(entered);
 }
 
-TEST_F(BaselineTest, a_suite_that_cannot_be_measured_pauses_the_task_before_its_first_stage_and_is_measured_anew) {
+TEST_F(BaselineTest, a_suite_that_cannot_be_measured_pauses_the_task_and_is_retried_on_resume) {
     bool mended = false;
     bench.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
         if (mended) { return suite(call, {{"old", TestStatus::passed}}); }
@@ -163,7 +163,7 @@ protected:
                                            "agentforge setup", ErrorKind::unavailable};
 };
 
-TEST_F(UnmeasurableTest, what_only_the_user_can_mend_pauses_the_task_and_the_action_is_done_anew_without_the_model) {
+TEST_F(UnmeasurableTest, a_fault_only_the_user_can_fix_pauses_and_resume_repeats_the_action) {
     const auto paused = bench.start(judged_by("tests"));
     EXPECT_EQ(paused.status, TaskStatus::paused);
     ASSERT_TRUE(paused.error.has_value());
@@ -174,7 +174,7 @@ TEST_F(UnmeasurableTest, what_only_the_user_can_mend_pauses_the_task_and_the_act
     EXPECT_EQ(asked, 1U);
 }
 
-TEST_F(UnmeasurableTest, a_tree_without_a_language_is_the_models_to_mend) {
+TEST_F(UnmeasurableTest, the_model_must_fix_a_tree_without_a_language) {
     hindrance = Error{"AF-GATE-002", "No language.", "", "", ErrorKind::unavailable};
     bench.answers([this](const CompletionRequest&) -> Result<Completion> {
         if (++asked == 2) { hindrance.reset(); }
@@ -199,7 +199,7 @@ private:
     BackendInfo info_;
 };
 
-TEST_F(UnmeasurableTest, what_a_command_wrote_before_is_recorded_for_the_user_to_look_at) {
+TEST_F(UnmeasurableTest, files_written_by_a_command_before_the_pause_are_recorded) {
     CommandingModel commanding;
     bench.services.model = [&commanding](const AgentDefinition&) -> Result<ModelClient*> { return &commanding; };
     bench.services.agentic = [](const AgentDefinition&) { return true; };
@@ -212,7 +212,7 @@ TEST_F(UnmeasurableTest, what_a_command_wrote_before_is_recorded_for_the_user_to
     EXPECT_TRUE(bench.resume(paused.task_id).success);
 }
 
-TEST_F(BaselineTest, a_repository_without_a_language_has_no_suite_and_the_task_goes_on) {
+TEST_F(BaselineTest, a_repository_without_a_language_has_no_suite_and_the_task_continues) {
     bench.memory.gate = [](const GateCall& call, const Files&) -> Result<GateReport> {
         if (call.request.gate == "tests") { return Error{"AF-GATE-002", "No language.", "", "", ErrorKind::unavailable}; }
         return gate_report(call, true);
@@ -226,7 +226,7 @@ TEST_F(BaselineTest, a_repository_without_a_language_has_no_suite_and_the_task_g
     EXPECT_THAT(baseline_of(result.task_id).summary, HasSubstr("no tests before the task"));
 }
 
-TEST_F(BaselineTest, is_measured_again_where_settings_or_rules_have_changed_meanwhile) {
+TEST_F(BaselineTest, is_measured_again_if_settings_or_rules_changed) {
     bool died = false;
     bench.memory.inputs = "one";
     bench.stage("a", [&](StageContext& context) {
@@ -241,7 +241,7 @@ TEST_F(BaselineTest, is_measured_again_where_settings_or_rules_have_changed_mean
     EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "tests", "red"));
 }
 
-TEST_F(BaselineTest, what_was_accepted_is_measured_again_where_settings_or_rules_have_changed_before_it_counts) {
+TEST_F(BaselineTest, accepted_work_is_measured_again_if_settings_or_rules_changed) {
     bench.memory.inputs = "one";
     bench.stage("a", [&](StageContext& context) {
         EXPECT_TRUE(context.run_gate(GateRequest{"tests", {}, {}})->passed);
@@ -259,7 +259,7 @@ TEST_F(BaselineTest, what_was_accepted_is_measured_again_where_settings_or_rules
     EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "tests"));
 }
 
-TEST_F(BaselineTest, where_there_is_no_suite_one_is_begun_before_red_and_recorded) {
+TEST_F(BaselineTest, a_missing_suite_is_scaffolded_before_red_and_recorded) {
     bench.memory.scaffold = {{"tests/begun.txt", "here\n"}};
     bench.memory.gate = [](const GateCall& call, const Files&) {
         return gate_report(call, true, {{"tests_found", call.request.gate != "tests"}});
@@ -279,7 +279,7 @@ TEST_F(BaselineTest, where_there_is_no_suite_one_is_begun_before_red_and_recorde
 
 // ------------------------------------------------------------------------------------- exit criteria --
 
-TEST_F(BaselineTest, a_stage_whose_criterion_is_not_met_does_not_end_though_its_gate_passes) {
+TEST_F(BaselineTest, an_unmet_exit_criterion_blocks_a_stage_whose_gate_passes) {
     bench.memory.gate = [&](const GateCall& call, const Files& files) -> Result<GateReport> {
         return gate_report(call, true, {{"coverage_percent", files.contains("more.py") ? 81 : 79}});
     };
@@ -297,7 +297,7 @@ TEST_F(BaselineTest, a_stage_whose_criterion_is_not_met_does_not_end_though_its_
     EXPECT_EQ(bench.count(result.task_id, "artifact_rejected"), 1U);
 }
 
-TEST_F(BaselineTest, criteria_are_judged_on_the_stages_own_gate_and_on_the_whole_tree_only) {
+TEST_F(BaselineTest, exit_criteria_use_only_the_stages_gate_on_the_whole_tree) {
     bench.stage("a", [&](StageContext& context) {
         EXPECT_TRUE(context.run_gate(GateRequest{"tests", {}, {}})->passed);
         EXPECT_TRUE(context.run_gate(GateRequest{"green", {"README.md"}, {}})->passed);
@@ -338,19 +338,19 @@ protected:
     std::string task;
 };
 
-TEST_F(EditChecksTest, all_are_run_in_order_where_the_ones_that_must_pass_do) {
+TEST_F(EditChecksTest, all_run_in_order_if_the_required_ones_pass) {
     bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate == "syntax"); };
     EXPECT_THAT(gates_after_an_edit({"syntax", "types", "conformance", "tests"}),
                 ElementsAre("syntax", "types", "conformance", "tests"));
 }
 
-TEST_F(EditChecksTest, stop_at_the_first_that_must_pass_and_does_not) {
+TEST_F(EditChecksTest, stop_at_the_first_required_check_that_fails) {
     bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate == "syntax"); };
     EXPECT_THAT(gates_after_an_edit({"syntax", json::object{{"gate", "types"}, {"must_pass", true}}, "conformance", "tests"}),
                 ElementsAre("syntax", "types"));
 }
 
-TEST_F(EditChecksTest, what_was_there_before_the_task_is_given_to_them) {
+TEST_F(EditChecksTest, compare_with_the_base_tree) {
     std::vector<std::string> bases;
     bench.memory.gate = [&](const GateCall& call, const Files&) {
         bases.push_back(call.baseline == nullptr ? "" : call.baseline->base_tree);

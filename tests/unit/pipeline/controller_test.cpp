@@ -81,7 +81,7 @@ TEST_F(TestPipelineController, execute_stops_on_stage_failure) {
     EXPECT_THAT(result.error->message, HasSubstr("it cannot be done"));
 }
 
-TEST_F(TestPipelineController, a_handler_that_has_the_answer_is_heard_by_a_plain_resume) {
+TEST_F(TestPipelineController, a_plain_resume_takes_the_answer_of_a_handler) {
     bench.stage("a", [&](StageContext& context) {
         if (!context.input().resolution) { return StageResult::escalate({"unclear", "Which colour?", {}, {}}, std::nullopt); }
         return note(std::string(context.input().resolution->at("answer").as_string()));
@@ -173,7 +173,7 @@ TEST_F(TestPipelineController, abort_terminates_running_pipeline) {
     EXPECT_EQ(bench.controller().abort(result.task_id, "again").value(), AbortOutcome::finished);
 }
 
-TEST_F(TestPipelineController, the_second_abort_of_a_running_pipeline_says_that_another_asked_before) {
+TEST_F(TestPipelineController, the_second_abort_of_a_running_pipeline_says_one_was_requested) {
     bench.stage("a", [&](StageContext& context) {
         const std::string task = context.input().task_id;
         EXPECT_EQ(bench.controller().abort(task, "the first").value(), AbortOutcome::asked_to_stop);
@@ -183,7 +183,7 @@ TEST_F(TestPipelineController, the_second_abort_of_a_running_pipeline_says_that_
     EXPECT_EQ(bench.start(Bench::with({"a"})).status, TaskStatus::aborted);
 }
 
-TEST_F(TestPipelineController, an_abort_while_another_one_ends_the_task_asks_nobody) {
+TEST_F(TestPipelineController, an_abort_during_another_abort_writes_no_request) {
     passing({"a"});
     StartOptions options = Bench::with({"a", "b"});
     options.approve_stages = {"a"};
@@ -194,7 +194,7 @@ TEST_F(TestPipelineController, an_abort_while_another_one_ends_the_task_asks_nob
     EXPECT_FALSE(std::filesystem::exists(bench.store.paths(waiting.task_id).root / "abort.request"));
 }
 
-TEST_F(TestPipelineController, an_abort_that_was_killed_is_finished_by_the_next) {
+TEST_F(TestPipelineController, a_killed_abort_is_finished_by_the_next) {
     bench.stage("a", [](StageContext&) {
         return StageResult::failed(Error{"MY-001", "it cannot be done", "", "", ErrorKind::invalid});
     });
@@ -222,7 +222,7 @@ TEST_F(TestStageExecutor, save_artifact_creates_yaml_file) {
 
 // ------------------------------------------------------------------------------------ starting, limits --
 
-TEST_F(ControllerTest, a_request_that_says_nothing_creates_nothing) {
+TEST_F(ControllerTest, an_empty_request_creates_no_task) {
     for (const std::string& request : {std::string(), std::string(" \n\t"), std::string(300 * 1024, 'x'), std::string("\xff")}) {
         EXPECT_EQ(bench.controller().execute(request, Bench::with({"a"})).error().code, "AF-ORCH-040");
     }
@@ -235,7 +235,7 @@ TEST_F(ControllerTest, a_request_that_says_nothing_creates_nothing) {
     EXPECT_TRUE(bench.controller().list_tasks({}, 0)->tasks.empty());
 }
 
-TEST_F(ControllerTest, a_stage_whose_plugin_cannot_be_made_pauses_the_task_at_the_first_try) {
+TEST_F(ControllerTest, a_stage_whose_plugin_cannot_be_created_pauses_at_the_first_attempt) {
     passing({"alpha"});
     StartOptions options = Bench::with({"alpha"});
     options.pipeline.stages[0].executor = "alpah";
@@ -265,7 +265,7 @@ TEST_F(ControllerTest, a_plugin_that_throws_fails_its_stage) {
     EXPECT_THAT(result.error->message, HasSubstr("oops"));
 }
 
-TEST_F(ControllerTest, a_failed_stage_is_told_why_when_it_is_tried_again) {
+TEST_F(ControllerTest, a_retried_stage_receives_the_previous_error) {
     std::vector<std::string> errors;
     bench.stage("a", [&](StageContext& context) {
         if (context.input().attempt == 1) { return StageResult::failed(Error{"X-1", "first time", "", "", ErrorKind::invalid}); }
@@ -276,7 +276,7 @@ TEST_F(ControllerTest, a_failed_stage_is_told_why_when_it_is_tried_again) {
     EXPECT_THAT(errors, ElementsAre("first time"));
 }
 
-TEST_F(ControllerTest, used_up_attempts_after_green_ask_a_person_and_keep_the_verified_work) {
+TEST_F(ControllerTest, running_out_of_attempts_after_green_asks_a_person_and_keeps_the_work) {
     for (const auto* code : {"X-1", "AF-AGENT-011"}) {
         bool advised = false;
         bench.stage("work", [](StageContext& context) {
@@ -317,7 +317,7 @@ TEST_F(ControllerTest, a_failed_task_gets_a_new_round_when_it_is_resumed) {
     EXPECT_EQ(attempts, 4U);
 }
 
-TEST_F(ControllerTest, resuming_what_has_ended_changes_nothing) {
+TEST_F(ControllerTest, resuming_an_ended_task_changes_nothing) {
     passing({"a"});
     const auto result = bench.start(Bench::with({"a"}));
     const std::size_t records = bench.records(result.task_id).size();
@@ -326,7 +326,7 @@ TEST_F(ControllerTest, resuming_what_has_ended_changes_nothing) {
     EXPECT_THAT(ran, ElementsAre("a"));
 }
 
-TEST_F(ControllerTest, a_lock_that_another_holds_is_named) {
+TEST_F(ControllerTest, a_lock_held_by_another_process_is_named) {
     bench.stage("a", [&](StageContext& context) {
         const auto second = bench.controller().resume(context.input().task_id);
         EXPECT_FALSE(second.ok());
@@ -337,7 +337,7 @@ TEST_F(ControllerTest, a_lock_that_another_holds_is_named) {
     EXPECT_TRUE(bench.start(Bench::with({"a"})).success);
 }
 
-TEST_F(ControllerTest, skip_if_skips_where_one_of_its_words_holds) {
+TEST_F(ControllerTest, skip_if_skips_if_one_of_its_words_is_true) {
     bench.stage("intake", [&](StageContext&) {
         return StageResult::completed({{"extracted_intent", {{"action", "fix"}, {"target", "x"}, {"scope", "file"}}},
                                        {"detected_scope", "bug_fix"},
@@ -354,7 +354,7 @@ TEST_F(ControllerTest, skip_if_skips_where_one_of_its_words_holds) {
     EXPECT_EQ(stage(result, "b").skip_reason, "no_ambiguities");
 }
 
-TEST_F(ControllerTest, skip_if_does_not_take_the_intakes_word_that_a_change_is_trivial) {
+TEST_F(ControllerTest, skip_if_does_not_trust_intake_that_a_change_is_trivial) {
     bench.stage("intake", [&](StageContext&) {
         return StageResult::completed(
             {{"extracted_intent", {{"action", "fix"}, {"target", "x"}, {"scope", "file"}}},
@@ -393,7 +393,7 @@ TEST_F(ControllerTest, a_refused_artifact_goes_back_with_its_errors_until_a_pers
     EXPECT_EQ(bench.count(waiting.task_id, "artifact_rejected"), 3U);
 }
 
-TEST_F(ControllerTest, a_healed_artifact_goes_on) {
+TEST_F(ControllerTest, a_corrected_artifact_continues_the_task) {
     bench.stage("a", [&](StageContext& context) {
         if (context.input().previous_errors.empty()) { return StageResult::completed({{"txt", "x"}}); }
         EXPECT_TRUE(context.input().previous_attempt.has_value());
@@ -404,7 +404,7 @@ TEST_F(ControllerTest, a_healed_artifact_goes_on) {
     EXPECT_EQ(stage(result, "a").visits, 2U);
 }
 
-TEST_F(ControllerTest, what_was_measured_overrides_what_the_stage_claims) {
+TEST_F(ControllerTest, measured_facts_override_the_stages_claims) {
     bench.stage("a", [&](StageContext& context) {
         EXPECT_TRUE(context.workspace().create("src/new.py", "x = 1\n").ok());
         return StageResult::completed({{"text", "t"}, {"request_id", "REQ-forged"}, {"final_files", json::array{"everything"}}});
@@ -431,7 +431,7 @@ TEST_F(ControllerTest, completion_without_its_exit_gate_is_sent_back) {
     EXPECT_EQ(bench.count(result.task_id, "artifact_rejected"), 1U);
 }
 
-TEST_F(ControllerTest, a_gate_over_some_paths_or_another_tree_is_no_verdict) {
+TEST_F(ControllerTest, a_gate_on_some_paths_or_another_tree_does_not_count_as_exit_gate) {
     bench.stage("a", [&](StageContext& context) {
         const std::size_t turn = context.input().previous_errors.empty() ? 0 : context.workspace().exists("after.py") ? 2 : 1;
         if (turn == 0) { EXPECT_TRUE(context.run_gate(GateRequest{"tests", {"README.md"}, {}}).ok()); }
@@ -486,7 +486,7 @@ TEST_F(ReviewTest, a_blocking_issue_goes_back_and_the_revision_passes) {
     EXPECT_TRUE(fs::exists(bench.task_folder(result.task_id) / "artifacts/phases/a/security_review.yaml"));
 }
 
-TEST_F(ReviewTest, a_removed_review_is_written_again_from_the_journal) {
+TEST_F(ReviewTest, a_removed_review_is_restored_from_the_journal) {
     passing({"a"});
     reviewer([](unsigned) { return json::array(); });
     std::string before;
@@ -521,7 +521,7 @@ TEST_F(ReviewTest, a_review_that_was_changed_on_disk_is_reported) {
                 ElementsAre("artifacts/phases/a/security_review.yaml"));
 }
 
-TEST_F(ReviewTest, issues_that_stay_are_put_before_a_person) {
+TEST_F(ReviewTest, unresolved_issues_become_a_question_to_a_person) {
     passing({"a", "b"});
     reviewer([](unsigned) { return issue(); });
     StartOptions options = reviewed();
@@ -541,7 +541,7 @@ TEST_F(ReviewTest, advice_does_not_block) {
     EXPECT_THAT(ran, ElementsAre("a", "b"));
 }
 
-TEST_F(ReviewTest, a_refused_artifact_is_healed_where_no_review_round_is_allowed) {
+TEST_F(ReviewTest, a_refused_artifact_is_corrected_although_no_review_round_is_allowed) {
     bench.stage("a", [&](StageContext& context) {
         return context.input().previous_errors.empty() ? StageResult::completed({}) : note();
     });
@@ -550,7 +550,7 @@ TEST_F(ReviewTest, a_refused_artifact_is_healed_where_no_review_round_is_allowed
     EXPECT_TRUE(bench.start(options).success);
 }
 
-TEST_F(ReviewTest, a_reviewer_writes_nothing_whatever_the_role_may) {
+TEST_F(ReviewTest, a_reviewer_cannot_write_whatever_the_role_allows) {
     passing({"a", "b"});
     bench.answers([round = 0](const CompletionRequest&) mutable -> Result<Completion> {
         if (++round == 1) { return call_tool("create_file", {{"path", "sneaky.py"}, {"content", "x\n"}}); }
@@ -629,7 +629,7 @@ TEST_F(ApprovalTest, rejection_aborts_the_task) {
     EXPECT_TRUE(ran.empty());
 }
 
-TEST_F(ApprovalTest, a_decision_on_another_artifact_is_refused) {
+TEST_F(ApprovalTest, a_decision_on_a_different_artifact_is_refused) {
     const auto waiting = shown();
     Approval approval;
     approval.approved = true;
@@ -641,7 +641,7 @@ TEST_F(ApprovalTest, a_decision_on_another_artifact_is_refused) {
     EXPECT_EQ(bench.state(waiting.task_id).status, TaskStatus::awaiting_approval);
 }
 
-TEST_F(ApprovalTest, an_artifact_that_was_changed_since_it_was_shown_is_not_approved) {
+TEST_F(ApprovalTest, an_artifact_changed_since_it_was_shown_is_not_approved) {
     const auto waiting = shown([](StageContext&) { return note("as shown"); });
     const fs::path file = bench.task_folder(waiting.task_id) / "artifacts/phases/a/note.yaml";
     const std::string before = read_file(file).value();
@@ -659,7 +659,7 @@ TEST_F(ApprovalTest, an_artifact_that_was_changed_since_it_was_shown_is_not_appr
     EXPECT_TRUE(bench.resume(waiting.task_id).success) << "the answer that was there counts once the file is what was shown";
 }
 
-TEST_F(ApprovalTest, a_question_that_was_changed_since_it_was_asked_is_not_approved) {
+TEST_F(ApprovalTest, a_question_changed_since_it_was_asked_is_not_approved) {
     const auto waiting = shown([](StageContext&) { return note("as shown"); });
     const fs::path file = bench.escalations.directory() / (waiting.waiting_id + ".yaml");
     std::string changed = read_file(file).value();
@@ -670,7 +670,7 @@ TEST_F(ApprovalTest, a_question_that_was_changed_since_it_was_asked_is_not_appro
         << "to have it otherwise is what feedback is for";
 }
 
-TEST_F(ApprovalTest, a_lost_question_and_its_artifact_are_written_anew) {
+TEST_F(ApprovalTest, a_lost_question_and_its_artifact_are_rewritten) {
     const auto waiting = shown([](StageContext&) { return note("as shown"); });
     const fs::path question = bench.escalations.directory() / (waiting.waiting_id + ".yaml");
     const fs::path artifact = bench.task_folder(waiting.task_id) / "artifacts/phases/a/note.yaml";
@@ -687,7 +687,7 @@ TEST_F(ApprovalTest, a_lost_question_and_its_artifact_are_written_anew) {
     EXPECT_TRUE(bench.resume(waiting.task_id).success);
 }
 
-TEST_F(ControllerTest, a_lost_question_keeps_the_deadline_that_it_was_asked_with) {
+TEST_F(ControllerTest, a_lost_question_keeps_its_original_deadline) {
     bench.stage("a", [](StageContext&) { return StageResult::escalate({"unclear", "Which colour?", {"red", "blue"}, {}}); });
     ControllerSetup setup{bench.store, bench.task_workspaces, bench.escalations, bench.services, bench.ids, bench.handler};
     setup.answer_rule = {std::chrono::hours(1), "default", ""};
@@ -701,7 +701,7 @@ TEST_F(ControllerTest, a_lost_question_keeps_the_deadline_that_it_was_asked_with
     EXPECT_EQ(read_file(question).value(), before);
 }
 
-TEST_F(ApprovalTest, nothing_is_decided_where_nothing_is_shown) {
+TEST_F(ApprovalTest, a_decision_without_a_pending_approval_is_refused) {
     passing({"a"});
     const auto result = bench.start(Bench::with({"a"}));
     EXPECT_EQ(bench.controller().approve(result.task_id).error().code, "AF-ORCH-043");
@@ -710,7 +710,7 @@ TEST_F(ApprovalTest, nothing_is_decided_where_nothing_is_shown) {
     EXPECT_EQ(bench.controller().approve("task-20260102-none-00000009").error().code, "AF-TASK-002");
 }
 
-TEST_F(ApprovalTest, a_person_who_is_there_decides_at_once) {
+TEST_F(ApprovalTest, a_person_at_the_terminal_decides_at_once) {
     bench.handler->approve = true;
     bench.wait = std::chrono::minutes(1);
     EXPECT_TRUE(shown().success);
@@ -753,7 +753,7 @@ TEST_F(ControllerTest, a_contract_whose_agent_asks_a_person_waits_for_the_answer
     ASSERT_TRUE(answered.has_value());
 }
 
-TEST_F(ControllerTest, a_question_without_partial_work_invents_none) {
+TEST_F(ControllerTest, a_question_without_partial_work_has_no_previous_attempt) {
     std::optional<json::object> previous;
     bench.stage("a", [&](StageContext& context) {
         previous = context.input().previous_attempt;
@@ -765,7 +765,7 @@ TEST_F(ControllerTest, a_question_without_partial_work_invents_none) {
     EXPECT_FALSE(previous.has_value());
 }
 
-TEST_F(ControllerTest, a_stage_that_only_asks_fails_in_the_end) {
+TEST_F(ControllerTest, a_stage_that_keeps_asking_fails_at_the_limit) {
     bench.stage("a", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
     auto result = bench.start(Bench::with({"a"}));
     unsigned asked = 0;
@@ -781,7 +781,7 @@ TEST_F(ControllerTest, a_stage_that_only_asks_fails_in_the_end) {
 
 // ------------------------------------------------------------------------------------------- cycles --
 
-TEST_F(ControllerTest, a_cycle_undoes_what_came_after_its_target) {
+TEST_F(ControllerTest, a_cycle_undoes_the_stages_after_its_target) {
     bool sent_back = false;
     std::vector<std::string> seen;
     bench.stage("a", [&](StageContext& context) {
@@ -818,7 +818,7 @@ TEST_F(ControllerTest, a_cycle_asks_for_every_approval_again) {
     EXPECT_NE(again.waiting_id, waiting.waiting_id);
 }
 
-TEST_F(ControllerTest, a_cycle_before_the_tests_takes_the_code_back_too) {
+TEST_F(ControllerTest, a_cycle_to_before_the_tests_reverts_the_code_too) {
     bool sent_back = false;
     passing({"red"});
     bench.stage("green", [&](StageContext& context) {
@@ -834,7 +834,7 @@ TEST_F(ControllerTest, a_cycle_before_the_tests_takes_the_code_back_too) {
     EXPECT_EQ(bench.state(result.task_id).tree, bench.task_workspaces.base()->second);
 }
 
-TEST_F(ControllerTest, cycles_without_end_ask_a_person) {
+TEST_F(ControllerTest, endless_cycles_ask_a_person) {
     passing({"a"});
     bench.stage("b", [&](StageContext&) { return StageResult::cycle("a", "still wrong"); });
     StartOptions options = Bench::with({"a", "b"});
@@ -845,7 +845,7 @@ TEST_F(ControllerTest, cycles_without_end_ask_a_person) {
     EXPECT_THAT(ran, ElementsAre("a", "a", "a"));
 }
 
-TEST_F(ControllerTest, a_cycle_to_no_earlier_stage_fails_the_attempt) {
+TEST_F(ControllerTest, a_cycle_to_a_stage_that_is_not_earlier_fails_the_attempt) {
     bench.stage("a", [&](StageContext&) { return StageResult::cycle("b", "forwards"); });
     passing({"b"});
     const auto result = bench.start(Bench::with({"a", "b"}));
@@ -884,7 +884,7 @@ StageResult says_what_its_agent_says(StageContext& context) {
     return outcome.ok() ? note(outcome->text) : StageResult::failed(outcome.error());
 }
 
-TEST_F(ControllerTest, a_disk_that_is_full_pauses_the_task_and_asks_no_model_again) {
+TEST_F(ControllerTest, a_full_disk_pauses_the_task_without_repeating_a_model_call) {
     unsigned asked = 0;
     bench.stage("a", says_what_its_agent_says);
     bench.answers([&](const CompletionRequest&) -> Result<Completion> {
@@ -932,7 +932,7 @@ TEST_F(ControllerTest, unavailable_pauses_and_resumes_inside_the_same_visit) {
     EXPECT_THAT(bench.memory.gates_run, ElementsAre("types")) << "a finished call is not made again";
 }
 
-TEST_F(ControllerTest, a_stage_that_leaves_out_a_call_it_made_before_the_interruption_is_named_with_the_call) {
+TEST_F(ControllerTest, a_resumed_stage_that_omits_an_earlier_call_is_named_with_the_call) {
     unsigned entered = 0;
     bench.stage("a", [&](StageContext& context) {
         if (++entered == 2) { return note(); }
@@ -950,7 +950,7 @@ TEST_F(ControllerTest, a_stage_that_leaves_out_a_call_it_made_before_the_interru
     EXPECT_THAT(result.error->message, HasSubstr("`run_gate`"));
 }
 
-TEST_F(ControllerTest, a_stage_that_does_not_repeat_itself_is_named_with_both_calls) {
+TEST_F(ControllerTest, a_resumed_stage_that_makes_a_different_call_is_named_with_both) {
     unsigned entered = 0;
     bench.stage("a", [&](StageContext& context) {
         static_cast<void>(context.run_gate(GateRequest{++entered == 1 ? "types" : "syntax", {}, {}}));
@@ -967,7 +967,7 @@ TEST_F(ControllerTest, a_stage_that_does_not_repeat_itself_is_named_with_both_ca
     EXPECT_THAT(result.error->message, HasSubstr("run_gate"));
 }
 
-TEST_F(ControllerTest, a_stage_that_stops_because_it_is_asked_to_has_not_failed) {
+TEST_F(ControllerTest, a_stage_that_stops_on_request_has_not_failed) {
     bench.stage("a", [&](StageContext&) {
         if (ran.empty()) {
             ran.emplace_back("a");
@@ -984,7 +984,7 @@ TEST_F(ControllerTest, a_stage_that_stops_because_it_is_asked_to_has_not_failed)
     EXPECT_EQ(stage(result, "a").visits, 1U);
 }
 
-TEST_F(ControllerTest, a_stage_that_runs_out_of_time_is_tried_again_and_ends_with_20) {
+TEST_F(ControllerTest, a_stage_timeout_is_retried_and_then_exits_with_20) {
     unsigned attempts = 0;
     bench.services.hang_grace = std::chrono::hours(1);
     bench.stage("a", [&](StageContext& context) {
@@ -1006,7 +1006,7 @@ TEST_F(ControllerTest, a_stage_that_runs_out_of_time_is_tried_again_and_ends_wit
     EXPECT_TRUE(bench.memory.gates_run.empty());
 }
 
-TEST_F(ControllerTest, what_gates_take_is_not_the_stages_time) {
+TEST_F(ControllerTest, gate_time_does_not_count_as_stage_time) {
     // hang_grace is 0: while the gate measures, the stage's deadline must not pass for its observer.
     bench.memory.gate = [&](const GateCall& call, const Files&) {
         bench.clock.advance(std::chrono::minutes(10));
@@ -1024,7 +1024,7 @@ TEST_F(ControllerTest, what_gates_take_is_not_the_stages_time) {
     EXPECT_FALSE(result.abandoned_thread);
 }
 
-TEST(StageClockTest, stands_still_while_it_is_paused) {
+TEST(StageClockTest, does_not_advance_while_paused) {
     SharedClock time;
     StageClock clock(time, std::chrono::seconds(10));
     const auto deadline = clock.deadline();
@@ -1041,7 +1041,7 @@ TEST(StageClockTest, stands_still_while_it_is_paused) {
     EXPECT_TRUE(clock.expired());
 }
 
-TEST_F(ControllerTest, a_stage_that_never_returns_is_given_up_and_does_no_more_harm) {
+TEST_F(ControllerTest, a_stage_that_never_returns_is_abandoned_and_cannot_act_afterwards) {
     struct Gate {
         std::mutex mutex;
         std::condition_variable changed;
@@ -1148,7 +1148,7 @@ private:
     Hanging& hanging_;
 };
 
-TEST_F(ControllerTest, a_tool_that_hangs_is_given_up_by_its_plugins_name) {
+TEST_F(ControllerTest, a_hanging_tool_is_abandoned_and_its_plugin_named) {
     Hanging hanging(bench.clock);
     const auto tool =
         guard_tool(std::make_shared<HangingTool>(hanging), Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
@@ -1172,7 +1172,7 @@ TEST_F(ControllerTest, a_tool_that_hangs_is_given_up_by_its_plugins_name) {
     while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
 }
 
-TEST_F(ControllerTest, a_model_call_that_hangs_is_given_up_before_its_stage) {
+TEST_F(ControllerTest, a_hanging_model_call_is_abandoned_before_its_stage) {
     Hanging hanging(bench.clock);
     const auto backend = guard_backend(std::make_shared<UnmarkedBackend>(std::make_shared<HangingBackend>(hanging)),
                                        Origin{"org.example.hang", "stuck", "/x/stuck.so"})
@@ -1194,7 +1194,7 @@ TEST_F(ControllerTest, a_model_call_that_hangs_is_given_up_before_its_stage) {
     while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
 }
 
-TEST_F(ControllerTest, a_review_that_hangs_is_given_up_and_the_task_pauses) {
+TEST_F(ControllerTest, a_hanging_review_is_abandoned_and_the_task_pauses) {
     Hanging hanging(bench.clock);
     bench.stage("a", [](StageContext&) { return note(); });
     bench.answers([&](const CompletionRequest&) -> Result<Completion> {
@@ -1244,7 +1244,7 @@ private:
     Hanging& hanging_;
 };
 
-TEST_F(ControllerTest, a_handler_that_hangs_is_given_up_and_the_question_stays_open) {
+TEST_F(ControllerTest, a_hanging_handler_is_abandoned_and_the_question_stays_open) {
     Hanging hanging(bench.clock);
     const auto handler = std::make_shared<HangingHandler>(hanging);
     bench.other_handler = guard_escalation(handler, Origin{"org.example.hang", "stuck", "/x/stuck.so"}).value();
@@ -1284,7 +1284,7 @@ private:
     Hanging& hanging_;
 };
 
-TEST_F(ControllerTest, others_are_told_of_an_action_where_the_terminal_hangs) {
+TEST_F(ControllerTest, other_handlers_are_notified_if_the_terminal_hangs) {
     Hanging hanging(bench.clock);
     bench.present = std::make_shared<HangingConsole>(hanging);
     bench.stage("a", [](StageContext& context) {
@@ -1307,7 +1307,7 @@ TEST_F(ControllerTest, others_are_told_of_an_action_where_the_terminal_hangs) {
     EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
 }
 
-TEST_F(ControllerTest, a_program_that_writes_where_its_role_may_not_is_taken_back) {
+TEST_F(ControllerTest, a_forbidden_write_by_a_program_is_reverted) {
     bench.memory.program = [](const std::string& root) {
         fs::create_directories(root + "/tests");
         std::ofstream(root + "/tests/test_a.py") << "pass\n";
@@ -1325,7 +1325,7 @@ TEST_F(ControllerTest, a_program_that_writes_where_its_role_may_not_is_taken_bac
     EXPECT_EQ(bench.count(result.task_id, "violation"), 1U);
 }
 
-TEST_F(ControllerTest, a_program_of_a_role_without_a_tool_that_writes_writes_nowhere) {
+TEST_F(ControllerTest, a_program_of_a_read_only_role_cannot_write) {
     bench.memory.program = [](const std::string& root) { std::ofstream(root + "/notes.md") << "planted\n"; };
     bench.stage("a", [&](StageContext& context) {
         const auto outcome = context.run_process(ProcessSpec{{"true"}, "", {}, "", std::chrono::seconds(1), 1000});
@@ -1340,7 +1340,7 @@ TEST_F(ControllerTest, a_program_of_a_role_without_a_tool_that_writes_writes_now
     EXPECT_EQ(bench.count(result.task_id, "violation"), 1U);
 }
 
-TEST_F(ControllerTest, a_program_that_writes_the_placeholder_of_a_secret_is_taken_back) {
+TEST_F(ControllerTest, a_secret_placeholder_written_by_a_program_is_reverted) {
     bench.memory.program = [](const std::string& root) {
         std::ofstream(root + "/a.env") << "KEY=[REDACTED:SHOP_KEY:01234567]\n";
     };
@@ -1355,7 +1355,7 @@ TEST_F(ControllerTest, a_program_that_writes_the_placeholder_of_a_secret_is_take
     EXPECT_TRUE(bench.start(options).success);
 }
 
-TEST_F(ControllerTest, a_stage_that_is_not_there_to_deliver_cannot) {
+TEST_F(ControllerTest, a_stage_that_is_not_the_delivery_stage_cannot_deliver) {
     std::string code;
     bench.stage("deliver", [&](StageContext& context) {
         const auto delivery = context.deliver(DeliveryRequest{"Add it", "body", {}});
@@ -1368,7 +1368,7 @@ TEST_F(ControllerTest, a_stage_that_is_not_there_to_deliver_cannot) {
     EXPECT_TRUE(bench.state(result.task_id).commit.empty());
 }
 
-TEST_F(ControllerTest, a_stage_that_is_there_to_deliver_and_does_not_is_not_done) {
+TEST_F(ControllerTest, a_delivery_stage_that_does_not_deliver_is_not_complete) {
     bench.stage("deliver", [&](StageContext&) { return note("done"); });
     const auto result = bench.start(Bench::delivering());
     EXPECT_FALSE(result.success);
@@ -1459,7 +1459,7 @@ TEST_F(BudgetTest, every_call_is_counted_by_stage_agent_and_model) {
     EXPECT_EQ(result.spend, entry.spend);
 }
 
-TEST_F(BudgetTest, cached_written_and_reasoning_tokens_have_prices_of_their_own) {
+TEST_F(BudgetTest, cached_written_and_reasoning_tokens_have_their_own_prices) {
     words = 1;
     bench.answers([](const CompletionRequest&) -> Result<Completion> {
         Completion completion = say("hello");
@@ -1470,7 +1470,7 @@ TEST_F(BudgetTest, cached_written_and_reasoning_tokens_have_prices_of_their_own)
     EXPECT_EQ(spent(bench.start(one_stage())).cost_microusd, 300U * 10 + 600 * 1 + 100 * 20 + 60 * 100 + 40 * 200);
 }
 
-TEST_F(BudgetTest, what_a_backend_says_of_its_cost_is_taken_as_it_is) {
+TEST_F(BudgetTest, the_cost_that_a_backend_reports_is_used_unchanged) {
     words = 1;
     bench.answers([](const CompletionRequest&) -> Result<Completion> {
         Completion completion = say("hello");
@@ -1480,7 +1480,7 @@ TEST_F(BudgetTest, what_a_backend_says_of_its_cost_is_taken_as_it_is) {
     EXPECT_EQ(spent(bench.start(one_stage())).cost_microusd, 77U);
 }
 
-TEST_F(BudgetTest, the_model_that_is_configured_is_priced_where_the_answer_names_none) {
+TEST_F(BudgetTest, the_configured_model_is_priced_if_the_answer_names_none) {
     words = 1;
     bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1-20260101"); };
     bench.answers([](const CompletionRequest&) -> Result<Completion> {
@@ -1493,7 +1493,7 @@ TEST_F(BudgetTest, the_model_that_is_configured_is_priced_where_the_answer_names
     EXPECT_EQ(bench.state(result.task_id).ledger.entries()[0].model, "fake-1-20260101");
 }
 
-TEST_F(BudgetTest, a_model_without_a_price_costs_something_unknown) {
+TEST_F(BudgetTest, a_model_without_a_price_has_an_unknown_cost) {
     bench.services.prices = nullptr;
     answers();
     const auto result = bench.start(one_stage());
@@ -1501,7 +1501,7 @@ TEST_F(BudgetTest, a_model_without_a_price_costs_something_unknown) {
     EXPECT_THAT(result.unpriced_models, ElementsAre("fake-1"));
 }
 
-TEST_F(BudgetTest, a_task_pauses_before_the_call_that_could_pass_its_limit) {
+TEST_F(BudgetTest, a_task_pauses_before_a_call_that_could_exceed_its_limit) {
     answers();
     bench.services.limits.task.steps = 2;
     const auto paused = bench.start(one_stage());
@@ -1512,7 +1512,7 @@ TEST_F(BudgetTest, a_task_pauses_before_the_call_that_could_pass_its_limit) {
     EXPECT_EQ(asked, 2U);
 }
 
-TEST_F(BudgetTest, a_task_that_paused_goes_on_where_it_was_once_the_limit_is_raised) {
+TEST_F(BudgetTest, a_paused_task_continues_once_the_limit_is_raised) {
     answers();
     bench.services.limits.task.steps = 2;
     const auto paused = bench.start(one_stage());
@@ -1524,7 +1524,7 @@ TEST_F(BudgetTest, a_task_that_paused_goes_on_where_it_was_once_the_limit_is_rai
     EXPECT_EQ(spent(result).lost, 0U) << "it was paused, and did not die";
 }
 
-TEST_F(BudgetTest, a_limit_stays_with_its_task_where_nothing_is_said_later) {
+TEST_F(BudgetTest, a_task_keeps_its_limit_if_no_new_one_is_given) {
     answers();
     bench.services.limits.task.steps = 2;
     const auto paused = bench.start(one_stage());
@@ -1548,7 +1548,7 @@ TEST_F(BudgetTest, money_is_never_spent_beyond_its_limit) {
     EXPECT_EQ(asked, 3U);
 }
 
-TEST_F(BudgetTest, a_backend_that_says_its_cost_is_stopped_by_the_dearest_call_so_far) {
+TEST_F(BudgetTest, a_backend_that_reports_cost_is_limited_by_its_most_expensive_call) {
     bench.services.prices = nullptr;
     bench.answers([](const CompletionRequest&) -> Result<Completion> {
         Completion completion = say("hello");
@@ -1561,7 +1561,7 @@ TEST_F(BudgetTest, a_backend_that_says_its_cost_is_stopped_by_the_dearest_call_s
     EXPECT_EQ(spent(paused).cost_microusd, 80'000U);
 }
 
-TEST_F(BudgetTest, a_limit_on_cost_stops_a_model_whose_price_turns_out_to_be_unknown) {
+TEST_F(BudgetTest, a_cost_limit_stops_a_model_whose_price_turns_out_to_be_unknown) {
     bench.services.prices = nullptr;
     answers();
     bench.services.limits.task.cost_microusd = 1'000'000;
@@ -1570,7 +1570,7 @@ TEST_F(BudgetTest, a_limit_on_cost_stops_a_model_whose_price_turns_out_to_be_unk
     EXPECT_EQ(asked, 1U);
 }
 
-TEST_F(BudgetTest, a_stage_stops_at_its_share_and_leaves_the_rest_to_the_later_ones) {
+TEST_F(BudgetTest, a_stage_stops_at_its_share_and_leaves_the_rest_to_later_stages) {
     answers();
     bench.stage("b", [this](StageContext& context) { return talk(context); });
     StartOptions options = Bench::with({"a", "b"});
@@ -1586,7 +1586,7 @@ TEST_F(BudgetTest, a_stage_stops_at_its_share_and_leaves_the_rest_to_the_later_o
     EXPECT_LT(spent(paused).tokens(), 4'000U + 55);
 }
 
-TEST_F(BudgetTest, time_that_the_task_runs_is_limited_and_waiting_is_not_counted) {
+TEST_F(BudgetTest, the_time_limit_counts_running_time_and_not_waiting) {
     answers();
     each_takes = std::chrono::seconds(40);
     bench.services.limits.task.wall_ms = 60'000;
@@ -1599,7 +1599,7 @@ TEST_F(BudgetTest, time_that_the_task_runs_is_limited_and_waiting_is_not_counted
     EXPECT_EQ(bench.state(paused.task_id).wall_ms(), 120'000U);
 }
 
-TEST_F(BudgetTest, a_call_that_the_limit_on_time_ends_pauses_the_task) {
+TEST_F(BudgetTest, a_call_ended_by_the_time_limit_pauses_the_task) {
     bench.services.limits.task.wall_ms = 60'000;
     bench.answers([this](const CompletionRequest&) -> Result<Completion> {
         bench.clock.advance(std::chrono::seconds(61));
@@ -1613,7 +1613,7 @@ TEST_F(BudgetTest, a_call_that_the_limit_on_time_ends_pauses_the_task) {
 /// What a failed call adds to the ledger.
 class FailedCall : public BudgetTest, public ::testing::WithParamInterface<std::tuple<const char*, ErrorKind, bool>> {};
 
-TEST_P(FailedCall, counts_where_the_model_may_have_begun) {
+TEST_P(FailedCall, counts_if_the_model_may_have_started) {
     const auto& [code, kind, counts] = GetParam();
     bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1"); };
     bench.answers([code = code, kind = kind](const CompletionRequest&) -> Result<Completion> {
@@ -1635,7 +1635,7 @@ INSTANTIATE_TEST_SUITE_P(Errors, FailedCall,
                                            std::tuple{"AF-LLM-402", ErrorKind::transient, false},
                                            std::tuple{"AF-LLM-405", ErrorKind::invalid, false}));
 
-TEST_F(BudgetTest, a_call_that_was_under_way_when_the_process_died_is_counted_once_and_at_its_most) {
+TEST_F(BudgetTest, a_call_lost_in_a_crash_is_counted_once_at_its_maximum) {
     bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1"); };
     const fs::path tasks = bench.folder.path() / ".agentforge";
     const fs::path saved = bench.folder.path() / "saved";
@@ -1655,7 +1655,7 @@ TEST_F(BudgetTest, a_call_that_was_under_way_when_the_process_died_is_counted_on
     EXPECT_GE(spent(result).cost_microusd, 103'000U);
 }
 
-TEST_F(BudgetTest, a_lost_call_is_counted_for_the_model_that_answered_before) {
+TEST_F(BudgetTest, a_lost_call_is_attributed_to_the_model_of_the_last_answer) {
     bench.answers([this](const CompletionRequest&) -> Result<Completion> {
         if (++asked == 2) { return Error{"AF-LLM-102", "the answer was empty", "", "", ErrorKind::invalid}; }
         return say("hello");
@@ -1667,7 +1667,7 @@ TEST_F(BudgetTest, a_lost_call_is_counted_for_the_model_that_answered_before) {
     EXPECT_GE(state.ledger.entries()[0].spend.cost_microusd, 103'000U);
 }
 
-TEST_F(BudgetTest, an_answer_that_was_recorded_before_the_process_died_is_not_counted_twice) {
+TEST_F(BudgetTest, an_answer_recorded_before_a_crash_is_not_counted_twice) {
     const fs::path tasks = bench.folder.path() / ".agentforge";
     const fs::path saved = bench.folder.path() / "saved";
     answers();
@@ -1702,7 +1702,7 @@ TEST_F(BudgetTest, the_same_failing_action_three_times_stops_the_stage_without_a
     EXPECT_EQ(attempts, 1U);
 }
 
-TEST_F(BudgetTest, an_agent_that_used_up_its_attempts_ends_in_a_question_and_goes_on_with_the_answer) {
+TEST_F(BudgetTest, an_agent_out_of_attempts_asks_a_person_and_continues_with_the_answer) {
     std::vector<std::string> told;
     bench.stage("a", [&](StageContext& context) {
         const json::value* answer = context.input().resolution ? context.input().resolution->if_contains("answer") : nullptr;
@@ -1718,7 +1718,7 @@ TEST_F(BudgetTest, an_agent_that_used_up_its_attempts_ends_in_a_question_and_goe
     EXPECT_EQ(told, (std::vector<std::string>{"", "", "", "use the cache"}));
 }
 
-TEST_F(BudgetTest, a_failure_that_is_not_the_agents_fails_the_task) {
+TEST_F(BudgetTest, a_failure_not_caused_by_the_agent_fails_the_task) {
     bench.stage("a", [&](StageContext&) {
         return StageResult::failed(Error{"AF-X-001", "the plugin is broken", "", "", ErrorKind::invalid});
     });

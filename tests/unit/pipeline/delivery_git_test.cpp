@@ -87,14 +87,14 @@ protected:
 
 // ----------------------------------------------------------------------------------------------- commits --
 
-TEST_F(CommitTest, a_plain_one_is_the_users) {
+TEST_F(CommitTest, has_the_user_as_author_and_committer) {
     const auto made = make();
     ASSERT_TRUE(made.ok()) << made.error().to_string();
     EXPECT_FALSE(made->is_signed);
     EXPECT_EQ(git("log -1 --format='%an <%ae> %cn %ct' " + made->id), "Ada Example <ada@example.org> Ada Example 1767312000\n");
 }
 
-TEST_F(CommitTest, an_author_of_the_settings_leaves_the_committer_to_the_user) {
+TEST_F(CommitTest, a_configured_author_keeps_the_user_as_committer) {
     CommitOrder order;
     order.author = "Grace Hopper <grace@example.org>";
     const auto made = make(order);
@@ -103,7 +103,7 @@ TEST_F(CommitTest, an_author_of_the_settings_leaves_the_committer_to_the_user) {
     EXPECT_EQ(git("log -1 --format=%B " + made->id), "Return one\n\nAgentForge-Task: t\n\n");
 }
 
-TEST_F(CommitTest, the_environments_author_counts_as_for_git) {
+TEST_F(CommitTest, the_author_from_the_environment_is_used_as_by_git) {
     environment["GIT_AUTHOR_NAME"] = "Env Author";
     const auto made = make();
     ASSERT_TRUE(made.ok()) << made.error().to_string();
@@ -114,7 +114,7 @@ TEST_F(CommitTest, the_environments_author_counts_as_for_git) {
 constexpr const char* signer =
     "cat > /dev/null\nprintf '[GNUPG:] SIG_CREATED x\\n' >&2\nprintf -- '-----BEGIN PGP SIGNATURE-----\\n\\nabc\\n-----END PGP SIGNATURE-----\\n'\n";
 
-TEST_F(CommitTest, is_signed_where_git_is_set_to_sign) {
+TEST_F(CommitTest, is_signed_if_git_is_configured_to_sign) {
     script(base() / "bin/signer", signer);
     git("config commit.gpgsign true");
     of_the_user("gpg.program", (base() / "bin/signer").string());
@@ -124,7 +124,7 @@ TEST_F(CommitTest, is_signed_where_git_is_set_to_sign) {
     EXPECT_THAT(git("cat-file commit " + made->id), HasSubstr("gpgsig -----BEGIN PGP SIGNATURE-----"));
 }
 
-TEST_F(CommitTest, is_not_signed_where_the_settings_say_never) {
+TEST_F(CommitTest, is_not_signed_if_the_settings_say_never) {
     git("config commit.gpgsign true");
     git("config gpg.program /nonexistent");
     CommitOrder order;
@@ -134,7 +134,7 @@ TEST_F(CommitTest, is_not_signed_where_the_settings_say_never) {
     EXPECT_FALSE(made->is_signed);
 }
 
-TEST_F(CommitTest, a_signature_that_cannot_be_made_is_an_error_that_pauses_and_no_commit) {
+TEST_F(CommitTest, a_failed_signature_pauses_and_makes_no_commit) {
     script(base() / "bin/signer", "echo 'no secret key' >&2; exit 2\n");
     of_the_user("gpg.program", (base() / "bin/signer").string());
     CommitOrder order;
@@ -145,7 +145,7 @@ TEST_F(CommitTest, a_signature_that_cannot_be_made_is_an_error_that_pauses_and_n
     EXPECT_EQ(made.error().kind, ErrorKind::unavailable);
 }
 
-TEST_F(CommitTest, is_not_signed_by_a_program_that_the_repository_names) {
+TEST_F(CommitTest, is_not_signed_by_a_program_from_the_repository) {
     git("config commit.gpgsign true");
     git("config user.signingkey key");
     git("config gpg.program '" + planted() + "'");
@@ -169,7 +169,7 @@ TEST_F(CommitTest, is_not_signed_by_a_program_that_the_repository_names) {
     EXPECT_FALSE(ran_what_was_planted());
 }
 
-TEST_F(CommitTest, leaves_no_stand_in_in_the_git_directory) {
+TEST_F(CommitTest, leaves_no_temporary_git_directory) {
     const auto left = user() / ".git/agentforge-git-killed";
     std::filesystem::create_directories(left / "refs");
     std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
@@ -183,13 +183,13 @@ TEST_F(CommitTest, leaves_no_stand_in_in_the_git_directory) {
 
 // ------------------------------------------------------------------------------------------------- hooks --
 
-TEST_F(CommitTest, without_hooks_nothing_runs) {
+TEST_F(CommitTest, runs_nothing_without_hooks) {
     const HookReport report = ran();
     EXPECT_THAT(report.runs, IsEmpty());
     EXPECT_TRUE(report.passed());
 }
 
-TEST_F(CommitTest, a_hook_sees_the_commit_that_is_about_to_be_made) {
+TEST_F(CommitTest, a_hook_sees_the_pending_commit) {
     hook(
         "pre-commit",
         "git diff --cached --name-only; git rev-parse --abbrev-ref HEAD; git rev-parse HEAD; cat src/app.py; git status --porcelain\n");
@@ -214,7 +214,7 @@ TEST_F(CommitTest, a_commit_msg_hook_may_change_the_message) {
     EXPECT_EQ(ran().message, "feat: return one\n\nAgentForge-Task: t\n");
 }
 
-TEST_F(CommitTest, what_a_hook_stages_is_what_would_be_committed) {
+TEST_F(CommitTest, changes_that_a_hook_stages_are_part_of_the_commit) {
     hook("pre-commit", "echo x >> src/app.py; echo lost > unstaged.txt; git rm -q --cached README.md; git add src/app.py\n");
     const HookReport report = ran();
     ASSERT_EQ(report.changed.size(), 2U);
@@ -233,14 +233,14 @@ TEST_F(CommitTest, a_hook_can_write_neither_the_checkout_nor_the_repository) {
     EXPECT_FALSE(std::filesystem::exists(base() / "evil"));
 }
 
-TEST_F(CommitTest, a_hook_sees_no_secret_of_the_environment_and_no_file_of_the_checkout) {
+TEST_F(CommitTest, a_hook_sees_no_secrets_and_no_files_of_the_checkout) {
     environment["MY_API_TOKEN"] = "hush";
     write(user() / "secret.env", "hush\n");
     hook("pre-commit", "echo \"[$MY_API_TOKEN]\"; cat '" + (user() / "secret.env").string() + "' 2>/dev/null; exit 0\n");
     EXPECT_EQ(ran().runs.at(0).output, "[]\n");
 }
 
-TEST_F(CommitTest, the_hook_is_the_users_file_and_not_the_tasks) {
+TEST_F(CommitTest, a_hook_is_run_from_the_users_file_and_not_the_tasks) {
     git("config core.hooksPath .githooks");
     script(user() / ".githooks/pre-commit", "exit 7\n");
     git("add -A");
@@ -269,7 +269,7 @@ TEST_F(CommitTest, a_hook_without_its_interpreter_is_named) {
     EXPECT_TRUE(!report.ok() || !report->passed());
 }
 
-TEST_F(CommitTest, nothing_of_the_rehearsal_is_left) {
+TEST_F(CommitTest, the_dry_run_leaves_nothing_behind) {
     hook("pre-commit", "exit 1\n");
     (void)ran();
     EXPECT_TRUE(std::filesystem::is_empty(base() / "scratch"));
@@ -277,13 +277,13 @@ TEST_F(CommitTest, nothing_of_the_rehearsal_is_left) {
 
 // ------------------------------------------------------------------------------------------------- drift --
 
-TEST_F(CommitTest, a_branch_that_stands_still_has_not_moved) {
+TEST_F(CommitTest, an_unchanged_branch_has_not_moved) {
     const auto drift = measure_drift(open(), "main", commit, tree, changed);
     ASSERT_TRUE(drift.ok());
     EXPECT_FALSE(drift->moved());
 }
 
-TEST_F(CommitTest, commits_since_and_files_of_both_are_counted) {
+TEST_F(CommitTest, counts_new_commits_and_files_changed_on_both_sides) {
     change("src/app.py", "def main():\n    return 5\n");
     change("other.txt", "x\n");
     tree_of_checkout();
@@ -296,7 +296,7 @@ TEST_F(CommitTest, commits_since_and_files_of_both_are_counted) {
     EXPECT_THAT(drift->conflicts, ElementsAre("src/app.py"));
 }
 
-TEST_F(CommitTest, a_base_with_the_users_uncommitted_changes_is_no_rewritten_history) {
+TEST_F(CommitTest, a_base_with_uncommitted_changes_is_not_rewritten_history) {
     CommitRequest request;
     request.tree = changed;
     request.parent = commit;
@@ -316,7 +316,7 @@ TEST_F(CommitTest, a_base_with_the_users_uncommitted_changes_is_no_rewritten_his
     EXPECT_TRUE(measure_drift(open(), "main", *base_of_task, changed, changed)->rewritten);
 }
 
-TEST_F(CommitTest, a_rewritten_history_is_said_to_be_one) {
+TEST_F(CommitTest, reports_a_rewritten_history) {
     git("commit -q --amend -m other --allow-empty");
     EXPECT_TRUE(measure_drift(open(), "main", commit, tree, changed)->rewritten);
 }
@@ -334,7 +334,7 @@ TEST_F(CommitTest, changelog_entries_of_both_sides_are_kept_by_a_merge) {
     EXPECT_EQ(git("show " + merged->tree + ":CHANGELOG.md"), "# Changelog\n\n## Unreleased\n\n- Theirs.\n- Mine.\n- Old.\n");
 }
 
-TEST_F(CommitTest, a_file_that_one_side_removed_and_the_other_changed_is_a_conflict) {
+TEST_F(CommitTest, a_file_removed_on_one_side_and_changed_on_the_other_is_a_conflict) {
     change("src/app.py", "def main():\n    return 2\n");
     const std::string theirs = tree_of_checkout();
     git("rm -qf src/app.py");
@@ -342,7 +342,7 @@ TEST_F(CommitTest, a_file_that_one_side_removed_and_the_other_changed_is_a_confl
     EXPECT_THAT(merge_trees(user(), tree, theirs, mine)->conflicts, ElementsAre("src/app.py"));
 }
 
-TEST_F(CommitTest, a_whole_patch_brings_binary_files_modes_and_links_back_byte_for_byte) {
+TEST_F(CommitTest, a_full_patch_restores_binary_files_modes_and_links_exactly) {
     write(user() / "data.bin", std::string("\0\1\2\xff\r\n", 6));
     write(user() / "latin1.txt", "caf\xe9\r\nno newline");
     ::chmod((user() / "README.md").c_str(), 0755);
@@ -357,7 +357,7 @@ TEST_F(CommitTest, a_whole_patch_brings_binary_files_modes_and_links_back_byte_f
 
 // ------------------------------------------------------------------------------------------- moved branch --
 
-TEST_F(CommitTest, a_branch_is_moved_from_where_it_stood_only) {
+TEST_F(CommitTest, a_branch_is_moved_only_from_its_expected_commit) {
     const std::string newer = make()->id;
     git("branch task " + commit);
     ASSERT_TRUE(move_branch(user(), "task", commit, newer).ok());
@@ -394,7 +394,7 @@ protected:
     PublishOrder order;
 };
 
-TEST_F(PublishTest, without_a_program_for_it_the_branch_is_pushed_and_the_page_named) {
+TEST_F(PublishTest, without_gh_or_glab_pushes_the_branch_and_names_the_page) {
     const auto done = publish();
     ASSERT_TRUE(done.ok()) << done.error().to_string();
     EXPECT_EQ(git_in(base() / "remote.git", "rev-parse agentforge/t"), order.commit + "\n");
@@ -413,14 +413,14 @@ TEST_F(PublishTest, gh_opens_the_request_with_title_body_and_base) {
               "pr\ncreate\n--head\nagentforge/t\n--title\nReturn one\n--body-file\n-\n--base\nmain\nBecause.\n");
 }
 
-TEST_F(PublishTest, a_request_that_is_there_already_is_found) {
+TEST_F(PublishTest, finds_an_existing_request) {
     script(
         base() / "bin/gh",
         "echo 'a pull request for branch \"agentforge/t\" already exists:' >&2; echo https://github.example.org/acme/textkit/pull/7 >&2; exit 1\n");
     EXPECT_EQ(publish()->url, "https://github.example.org/acme/textkit/pull/7");
 }
 
-TEST_F(PublishTest, a_gh_that_fails_leaves_the_pushed_branch_and_the_page_and_is_quoted) {
+TEST_F(PublishTest, a_failing_gh_is_quoted_and_leaves_the_pushed_branch) {
     script(base() / "bin/gh", "echo 'not logged in' >&2; exit 4\n");
     const auto done = publish();
     ASSERT_TRUE(done.ok());
@@ -428,12 +428,12 @@ TEST_F(PublishTest, a_gh_that_fails_leaves_the_pushed_branch_and_the_page_and_is
     EXPECT_THAT(done->note, HasSubstr("not logged in"));
 }
 
-TEST_F(PublishTest, a_remote_that_is_not_there_is_named) {
+TEST_F(PublishTest, names_a_missing_remote) {
     order.remote = "upstream";
     EXPECT_EQ(publish().error().code, "AF-GIT-044");
 }
 
-TEST_F(PublishTest, a_branch_that_others_have_moved_is_not_overwritten) {
+TEST_F(PublishTest, does_not_overwrite_a_branch_moved_by_others) {
     const std::string theirs = id_of("HEAD");
     git("push -q origin " + order.commit + ":refs/heads/agentforge/t");
     git("commit -q --allow-empty -m theirs");
@@ -445,7 +445,7 @@ TEST_F(PublishTest, a_branch_that_others_have_moved_is_not_overwritten) {
     EXPECT_EQ(git_in(base() / "remote.git", "rev-parse agentforge/t"), other + "\n");
 }
 
-TEST_F(PublishTest, no_program_that_the_repository_names_is_run_by_a_push) {
+TEST_F(PublishTest, a_push_runs_no_program_from_the_repository) {
     const std::string program = planted();
     for (const char* link : {"hooks/pre-push", "bin/git-remote-planted"}) {
         std::filesystem::create_directories((base() / link).parent_path());
@@ -478,7 +478,7 @@ TEST_F(PublishTest, no_program_that_the_repository_names_is_run_by_a_push) {
     }
 }
 
-TEST_F(PublishTest, the_program_that_opens_a_request_sees_no_program_of_the_repository) {
+TEST_F(PublishTest, gh_runs_without_programs_from_the_repository) {
     git("config core.fsmonitor '" + planted() + "'");
     run("git -C '" + user().string() + "' status > /dev/null 2>&1");
     ASSERT_TRUE(ran_what_was_planted()) << "git itself runs it";
@@ -489,7 +489,7 @@ TEST_F(PublishTest, the_program_that_opens_a_request_sees_no_program_of_the_repo
     EXPECT_THAT(read(base() / "remotes"), HasSubstr("origin\t"));
 }
 
-TEST_F(PublishTest, a_remote_inside_the_repository_is_refused_as_its_hooks_would_run) {
+TEST_F(PublishTest, refuses_a_remote_inside_the_repository_whose_hooks_would_run) {
     run("git init -q --bare '" + (user() / "vendor/remote.git").string() + "'");
     script(user() / "vendor/remote.git/hooks/post-receive", "touch '" + (base() / "ran").string() + "'\n");
     for (const std::string& address : {std::string("vendor/remote.git"), (user() / "vendor/remote.git").string(),
@@ -502,7 +502,7 @@ TEST_F(PublishTest, a_remote_inside_the_repository_is_refused_as_its_hooks_would
     }
 }
 
-TEST_F(PublishTest, an_address_of_ssh_is_no_folder_of_the_repository) {
+TEST_F(PublishTest, an_ssh_address_is_not_a_folder_of_the_repository) {
     of_the_user("core.sshCommand", "false");
     git("config remote.origin.pushurl git@host.invalid:acme/textkit.git");
     const auto done = publish();
@@ -510,7 +510,7 @@ TEST_F(PublishTest, an_address_of_ssh_is_no_folder_of_the_repository) {
     EXPECT_EQ(done.error().code, "AF-GIT-044");
 }
 
-TEST_F(PublishTest, what_git_lfs_keeps_is_sent_before_the_branch) {
+TEST_F(PublishTest, sends_git_lfs_objects_before_the_branch) {
     std::filesystem::create_directories(user() / ".git/lfs/objects");
     script(base() / "bin/git-lfs", "printf '%s ' \"$@\" > '" + (base() / "asked").string() + "'; cat >> '" +
                                        (base() / "asked").string() + "'; git config lfs.storage >> '" +
@@ -552,7 +552,7 @@ protected:
     Result<void> restore() const { return restore_task(user(), "task-1", tasks(), escalations()); }
 };
 
-TEST_F(ArchiveTest, a_task_comes_back_byte_for_byte_after_git_clean) {
+TEST_F(ArchiveTest, restores_a_task_byte_for_byte_after_git_clean) {
     auto before = picture(tasks() / "task-1");
     before.erase("lock");
     archive();
@@ -567,7 +567,7 @@ TEST_F(ArchiveTest, a_task_comes_back_byte_for_byte_after_git_clean) {
     EXPECT_FALSE(std::filesystem::exists(escalations() / "ESC-task-2-clarify-1.yaml"));
 }
 
-TEST_F(ArchiveTest, a_large_journal_comes_back_whole) {
+TEST_F(ArchiveTest, restores_a_large_journal_completely) {
     std::string journal;
     for (unsigned line = 0; journal.size() < 300'000; ++line) { journal += "record " + std::to_string(line) + "\n"; }
     write(tasks() / "task-1/actions.yaml", journal);
@@ -595,7 +595,7 @@ TEST_F(ArchiveTest, is_listed_with_its_request_and_status) {
     EXPECT_EQ(listed->front().task_id + " " + listed->front().status + " " + listed->front().request, "task-1 completed Do it");
 }
 
-TEST_F(ArchiveTest, the_newest_state_replaces_the_one_before) {
+TEST_F(ArchiveTest, the_newest_state_replaces_the_previous_one) {
     archive();
     write(tasks() / "task-1/actions.yaml", "more\n");
     archive();
@@ -605,14 +605,14 @@ TEST_F(ArchiveTest, the_newest_state_replaces_the_one_before) {
     EXPECT_THAT(git("fsck --strict --full"), Not(HasSubstr("error")));
 }
 
-TEST_F(ArchiveTest, is_not_restored_over_a_folder_that_is_there) {
+TEST_F(ArchiveTest, is_not_restored_over_an_existing_folder) {
     archive();
     write(tasks() / "task-1/actions.yaml", "newer\n");
     EXPECT_EQ(restore().error().code, "AF-GIT-056");
     EXPECT_EQ(read(tasks() / "task-1/actions.yaml"), "newer\n");
 }
 
-TEST_F(ArchiveTest, what_is_no_archive_of_a_task_is_refused_whole) {
+TEST_F(ArchiveTest, refuses_anything_but_a_task_archive) {
     git("update-ref refs/agentforge/archive/task-1 " + id_of("HEAD^{tree}"));
     std::filesystem::remove_all(tasks() / "task-1");
     EXPECT_EQ(restore().error().code, "AF-GIT-057");

@@ -55,7 +55,7 @@ protected:
     Delivery delivered;
 };
 
-TEST_F(DeliveryTest, a_commit_is_what_a_task_ends_with_by_default) {
+TEST_F(DeliveryTest, a_task_ends_with_a_commit_by_default) {
     const std::string task = finished();
     EXPECT_EQ(told(bench.state(task), "deliverable_type"), "\"commit\"");
     EXPECT_TRUE(bench.memory.branches.contains("agentforge/" + task));
@@ -69,20 +69,20 @@ TEST_F(DeliveryTest, the_co_author_is_the_last_trailer) {
         << bench.memory.messages.at(0);
 }
 
-TEST_F(DeliveryTest, without_a_co_author_there_is_no_such_trailer) {
+TEST_F(DeliveryTest, without_a_co_author_there_is_no_trailer_for_one) {
     bench.services.delivery.co_author.clear();
     (void)finished();
     EXPECT_THAT(bench.memory.messages.at(0), Not(HasSubstr("Co-authored-by")));
 }
 
-TEST_F(DeliveryTest, a_branch_has_the_name_that_the_settings_give_it) {
+TEST_F(DeliveryTest, the_settings_determine_the_branch_name) {
     bench.services.delivery.type = DeliveryType::branch;
     bench.services.delivery.branch = "feature/{slug}-{short}";
     const std::string task = finished();
     EXPECT_EQ(bench.state(task).branch, "feature/add-a-thing-" + task.substr(task.size() - 8));
 }
 
-TEST_F(DeliveryTest, files_are_a_patch_in_the_tasks_folder_and_git_gets_nothing) {
+TEST_F(DeliveryTest, the_type_files_writes_a_patch_and_leaves_git_unchanged) {
     bench.services.delivery.type = DeliveryType::files;
     const std::string task = finished();
     EXPECT_THAT(bench.memory.branches, IsEmpty());
@@ -90,7 +90,7 @@ TEST_F(DeliveryTest, files_are_a_patch_in_the_tasks_folder_and_git_gets_nothing)
     EXPECT_EQ(told(bench.state(task), "commit_hooks"), "\"not run: no commit is made\"");
 }
 
-TEST_F(DeliveryTest, what_hooks_say_is_a_gate_of_the_journal) {
+TEST_F(DeliveryTest, hook_output_is_journaled_as_a_gate) {
     bench.memory.hooks = [](const HookOrder&) {
         HookReport report;
         report.runs.push_back({"pre-commit", 0, false, "", std::chrono::milliseconds(3)});
@@ -101,7 +101,7 @@ TEST_F(DeliveryTest, what_hooks_say_is_a_gate_of_the_journal) {
     EXPECT_EQ(told(state, "commit_hooks"), "\"pre-commit passed\"");
 }
 
-TEST_F(DeliveryTest, a_hook_that_refuses_stops_the_commit_and_is_quoted) {
+TEST_F(DeliveryTest, a_failing_hook_stops_the_commit_and_is_quoted) {
     refuse_the_change();
     const PipelineResult result = start();
     EXPECT_EQ(result.status, TaskStatus::failed);
@@ -109,7 +109,7 @@ TEST_F(DeliveryTest, a_hook_that_refuses_stops_the_commit_and_is_quoted) {
     EXPECT_EQ(bench.memory.commits, 0U);
 }
 
-TEST_F(DeliveryTest, a_hook_that_refused_is_asked_again_when_the_task_is_resumed) {
+TEST_F(DeliveryTest, a_failed_hook_runs_again_on_resume) {
     refuse_the_change();
     const PipelineResult refused = start();
     bench.memory.hooks = [](const HookOrder&) { return HookReport(); };
@@ -117,13 +117,13 @@ TEST_F(DeliveryTest, a_hook_that_refused_is_asked_again_when_the_task_is_resumed
     EXPECT_EQ(bench.memory.commits, 1U);
 }
 
-TEST_F(DeliveryTest, hooks_that_are_left_out_are_named_in_the_report) {
+TEST_F(DeliveryTest, skipped_hooks_are_named_in_the_report) {
     bench.services.delivery.hooks = "skip";
     bench.memory.hooks = [](const HookOrder&) { return refusing(); };
     EXPECT_EQ(told(bench.state(finished()), "commit_hooks"), "\"not run: delivery.hooks is skip\"");
 }
 
-TEST_F(DeliveryTest, what_a_formatter_stages_is_measured_and_committed) {
+TEST_F(DeliveryTest, changes_by_a_formatter_hook_are_measured_and_committed) {
     unsigned rounds = 0;
     bench.memory.hooks = [&](const HookOrder&) {
         HookReport report;
@@ -137,7 +137,7 @@ TEST_F(DeliveryTest, what_a_formatter_stages_is_measured_and_committed) {
     EXPECT_EQ(std::count(bench.memory.gates_run.begin(), bench.memory.gates_run.end(), "deliver"), 2);
 }
 
-TEST_F(DeliveryTest, a_file_that_acts_later_or_is_protected_cannot_come_from_a_hook) {
+TEST_F(DeliveryTest, a_hook_cannot_add_acting_or_protected_files) {
     for (const char* path : {".envrc", "sub/.vscode/tasks.json", ".agentforge/agents/x.yaml"}) {
         bench.memory.hooks = [path](const HookOrder&) {
             HookReport report;
@@ -152,7 +152,7 @@ TEST_F(DeliveryTest, a_file_that_acts_later_or_is_protected_cannot_come_from_a_h
     EXPECT_EQ(bench.memory.commits, 0U);
 }
 
-TEST_F(DeliveryTest, what_a_link_that_acts_leads_to_cannot_come_from_a_hook) {
+TEST_F(DeliveryTest, a_hook_cannot_change_the_target_of_an_acting_link) {
     bench.memory.links = {{"AGENTS.md", "README.md"}};
     bench.memory.hooks = [](const HookOrder&) {
         HookReport report;
@@ -175,7 +175,7 @@ TEST_F(DeliveryTest, hooks_that_change_the_files_each_time_are_refused) {
     EXPECT_EQ(start().error->code, "AF-GIT-048");
 }
 
-TEST_F(DeliveryTest, a_hook_that_writes_the_message_anew_does_not_lose_the_journals_head) {
+TEST_F(DeliveryTest, a_hook_that_rewrites_the_message_keeps_the_journal_trailer) {
     bench.memory.hooks = [](const HookOrder&) {
         HookReport report;
         report.runs.push_back({"commit-msg", 0, false, "", std::chrono::milliseconds(1)});
@@ -194,7 +194,7 @@ TEST_F(DeliveryTest, a_base_that_moved_is_reported) {
     EXPECT_THAT(told(bench.state(finished()), "drift"), HasSubstr("\"commits\":3"));
 }
 
-TEST_F(DeliveryTest, a_pull_request_is_opened_for_the_branch_that_was_pushed) {
+TEST_F(DeliveryTest, a_pull_request_is_opened_for_the_pushed_branch) {
     bench.services.delivery.type = DeliveryType::pr;
     const TaskState state = bench.state(finished());
     EXPECT_THAT(bench.memory.pushed, ElementsAre(state.branch));
@@ -216,7 +216,7 @@ TEST_F(DeliveryTest, a_push_that_fails_pauses_the_task_and_resume_pushes_the_sam
     EXPECT_EQ(bench.memory.commits, 1U);
 }
 
-TEST_F(DeliveryTest, anothers_branch_of_that_name_pauses_the_task_though_its_files_are_the_same) {
+TEST_F(DeliveryTest, an_existing_branch_pauses_the_task_even_with_the_same_files) {
     bench.services.delivery.type = DeliveryType::branch;
     bench.services.delivery.branch = "x/{slug}";
     (void)finished();
@@ -225,7 +225,7 @@ TEST_F(DeliveryTest, anothers_branch_of_that_name_pauses_the_task_though_its_fil
     EXPECT_EQ(paused.error->code, "AF-GIT-010");
 }
 
-TEST_F(DeliveryTest, a_commit_whose_record_was_lost_is_taken_and_not_made_twice) {
+TEST_F(DeliveryTest, a_commit_whose_record_was_lost_is_reused) {
     bench.services.delivery.type = DeliveryType::branch;
     bench.services.delivery.branch = "x/{slug}";
     (void)finished();
@@ -248,14 +248,14 @@ TEST_F(DeliveryTest, a_hook_that_cannot_run_pauses_the_task) {
     EXPECT_EQ(paused.error->code, "AF-GIT-058");
 }
 
-TEST_F(DeliveryTest, a_hook_that_refuses_the_commit_before_the_task_too_says_nothing_about_the_change) {
+TEST_F(DeliveryTest, a_hook_that_also_fails_without_the_change_is_not_the_changes_fault) {
     bench.memory.hooks = [](const HookOrder&) { return refusing(); };
     const PipelineResult paused = start();
     EXPECT_EQ(paused.status, TaskStatus::paused);
     EXPECT_EQ(paused.error->code, "AF-GIT-058");
 }
 
-TEST_F(DeliveryTest, a_hook_that_refuses_the_message_pauses_the_task_and_the_title_can_be_given_its_form) {
+TEST_F(DeliveryTest, a_hook_that_refuses_the_message_pauses_until_the_title_is_set) {
     bench.memory.hooks = [](const HookOrder& order) {
         HookReport report;
         report.runs.push_back({"commit-msg", order.message.starts_with("feat: ") ? 0 : 1, false, "subject may not be empty",
@@ -312,7 +312,7 @@ TEST_F(RebaseTest, is_part_of_the_tasks_journal) {
     EXPECT_EQ(state.status, TaskStatus::completed);
 }
 
-TEST_F(RebaseTest, is_what_the_task_shows_from_then_on) {
+TEST_F(RebaseTest, is_shown_by_the_task_from_then_on) {
     ASSERT_TRUE(bench.controller().rebase(task, false).ok());
     EXPECT_EQ(bench.resume(task).deliverable->at("commit_sha").as_string(), "commit-2");
 }
@@ -323,14 +323,14 @@ TEST_F(RebaseTest, keeps_the_message_with_the_newest_head_of_the_journal) {
     EXPECT_THAT(bench.memory.messages.at(1), HasSubstr("AgentForge-Journal: " + std::to_string(before.seq) + ":"));
 }
 
-TEST_F(RebaseTest, a_gate_that_does_not_pass_there_changes_nothing) {
+TEST_F(RebaseTest, a_failing_gate_changes_nothing) {
     bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate != "deliver"); };
     EXPECT_EQ(bench.controller().rebase(task, false).error().code, "AF-GIT-052");
     EXPECT_EQ(bench.memory.branches.at(before.branch).first, before.commit);
     EXPECT_EQ(bench.state(task).commit, before.commit);
 }
 
-TEST_F(RebaseTest, a_hook_that_refuses_there_changes_nothing) {
+TEST_F(RebaseTest, a_failing_hook_changes_nothing) {
     refuse_the_change();
     EXPECT_EQ(bench.controller().rebase(task, false).error().code, "AF-GIT-047");
     EXPECT_EQ(bench.memory.branches.at(before.branch).first, before.commit);
@@ -345,7 +345,7 @@ TEST_F(RebaseTest, a_conflict_names_the_file_and_changes_nothing) {
     EXPECT_EQ(bench.memory.branches.at(before.branch).first, before.commit);
 }
 
-TEST_F(RebaseTest, only_looking_measures_and_commits_nothing) {
+TEST_F(RebaseTest, a_dry_run_runs_no_gate_and_commits_nothing) {
     const auto result = bench.controller().rebase(task, true);
     ASSERT_TRUE(result.ok());
     EXPECT_FALSE(result->done);
@@ -353,7 +353,7 @@ TEST_F(RebaseTest, only_looking_measures_and_commits_nothing) {
     EXPECT_THAT(bench.memory.gates_run, IsEmpty());
 }
 
-TEST_F(RebaseTest, on_a_base_that_did_not_move_there_is_nothing_to_do) {
+TEST_F(RebaseTest, does_nothing_if_the_base_did_not_move) {
     bench.memory.drift = BaseDrift();
     const auto result = bench.controller().rebase(task, false);
     ASSERT_TRUE(result.ok());
@@ -361,7 +361,7 @@ TEST_F(RebaseTest, on_a_base_that_did_not_move_there_is_nothing_to_do) {
     EXPECT_EQ(bench.memory.commits, 1U);
 }
 
-TEST_F(RebaseTest, a_commit_of_a_rebase_that_was_killed_is_taken) {
+TEST_F(RebaseTest, reuses_the_commit_of_a_killed_rebase) {
     ASSERT_TRUE(bench.controller().rebase(task, false).ok());
     const auto made = bench.memory.branches.at(before.branch);
     // As if the record were missing: another task's journal is at the old commit.
@@ -377,7 +377,7 @@ TEST_F(RebaseTest, a_commit_of_a_rebase_that_was_killed_is_taken) {
     EXPECT_EQ(bench.memory.commits, 3U) << "one for each task and the first rebase";
 }
 
-TEST_F(RebaseTest, a_task_without_a_commit_is_named_as_such) {
+TEST_F(RebaseTest, names_a_task_without_a_commit) {
     bench.services.delivery.type = DeliveryType::files;
     const std::string patch = finished();
     EXPECT_EQ(bench.controller().rebase(patch, false).error().code, "AF-GIT-050");
@@ -395,7 +395,7 @@ TEST(DeliverySettingsTest, a_person_is_a_name_and_an_address) {
     EXPECT_EQ(person->name + "|" + person->email, "Ada King Lovelace|ada@example.org");
 }
 
-TEST(DeliverySettingsTest, what_is_no_person_is_refused_with_its_place) {
+TEST(DeliverySettingsTest, a_malformed_person_is_refused_with_its_position) {
     for (const char* text :
          {"Ada", "<ada@example.org>", "Ada <>", "Ada <a b>", "Ada <a@b> x", "Ada\nX: y <a@b>", "Ada <<a@b>>"}) {
         const auto read = delivery_of({{"co_author", text}});
@@ -405,13 +405,13 @@ TEST(DeliverySettingsTest, what_is_no_person_is_refused_with_its_place) {
     }
 }
 
-TEST(DeliverySettingsTest, a_branch_that_all_tasks_would_share_is_refused) {
+TEST(DeliverySettingsTest, a_branch_name_shared_by_all_tasks_is_refused) {
     for (const char* pattern : {"feature", "", "x/{slogan}", "{task", "-{task}"}) {
         EXPECT_EQ(delivery_of({{"branch", pattern}}).error().code, "AF-GIT-046") << pattern;
     }
 }
 
-TEST(DeliverySettingsTest, a_title_that_all_commits_would_share_is_refused) {
+TEST(DeliverySettingsTest, a_title_shared_by_all_commits_is_refused) {
     for (const char* title : {"", "feat: x", "{title}\nEvil: 1"}) {
         EXPECT_EQ(delivery_of({{"title", title}}).error().code, "AF-GIT-046") << title;
     }
@@ -432,7 +432,7 @@ TEST(DeliverySettingsTest, the_type_commit_has_one_branch_whatever_the_pattern) 
 
 // ---------------------------------------------------------------------------------------------- addresses --
 
-TEST(RemoteTest, every_form_of_an_address_says_where_it_is) {
+TEST(RemoteTest, parses_every_form_of_an_address) {
     const RemotePlace place{"github.com", "acme/textkit"};
     for (const char* address :
          {"https://github.com/acme/textkit.git", "https://user:secret@github.com/acme/textkit",
@@ -441,7 +441,7 @@ TEST(RemoteTest, every_form_of_an_address_says_where_it_is) {
     }
 }
 
-TEST(RemoteTest, a_folder_is_no_host) {
+TEST(RemoteTest, a_folder_is_not_a_host) {
     for (const char* address : {"/srv/git/textkit.git", "../textkit", "file:///srv/textkit.git", "./a:b"}) {
         EXPECT_EQ(read_remote(address), RemotePlace()) << address;
     }
@@ -469,7 +469,7 @@ TEST(DriftTest, is_described_in_one_line) {
     EXPECT_EQ(describe(drift), "main has 1 new commit since the task began; both sides changed b, and those changes conflict");
 }
 
-TEST(DriftTest, comes_back_from_the_journal_as_it_was) {
+TEST(DriftTest, reads_back_from_the_journal) {
     BaseDrift drift{"main", "abc", 4, true, {"a"}, {"b"}};
     EXPECT_EQ(drift_from_json(to_json(drift)), drift);
 }

@@ -59,7 +59,7 @@ json::object with(json::object what, std::string_view key, json::value value) {
     return what;
 }
 
-TEST(HandBack, evidence_is_what_was_measured_and_specified) {
+TEST(HandBack, evidence_quotes_the_measurement_and_the_specification) {
     const auto evidence = judged(claim(), one_fails());
     ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
     EXPECT_EQ(evidence->to, "tests") << "the claim has the older word";
@@ -70,7 +70,7 @@ TEST(HandBack, evidence_is_what_was_measured_and_specified) {
     EXPECT_THAT(hand_back_words(*evidence), HasSubstr("'a-b' != 'a_b'"));
 }
 
-TEST(HandBack, a_criterion_is_found_as_agents_are_shown_it) {
+TEST(HandBack, a_criterion_is_found_in_the_form_shown_to_agents) {
     EXPECT_TRUE(judged(with(claim(), "criterion", "REQ-002:  'a b' becomes\n 'a-b'."), one_fails()).ok());
 }
 
@@ -99,7 +99,7 @@ TEST(HandBack, a_build_that_the_code_breaks_is_not_handed_back) {
                 HasSubstr("is neither a test written"));
 }
 
-TEST(HandBack, what_nobody_specified_is_no_criterion) {
+TEST(HandBack, an_unspecified_criterion_is_refused) {
     EXPECT_THAT(refusal(with(claim(), "criterion", "Spaces stay as they are"), one_fails()),
                 HasSubstr("REQ-002: 'a b' becomes 'a-b'"));
     EXPECT_THAT(refusal(with(claim(), "criterion", "'a b'"), one_fails()), HasSubstr("not a criterion of the specification"));
@@ -121,12 +121,12 @@ TEST(HandBack, an_existing_test_that_fails_now_can_be_handed_back_as_outdated) {
     EXPECT_FALSE(judge({}).ok());
 }
 
-TEST(HandBack, a_test_that_passes_is_not_wrong) {
+TEST(HandBack, a_passing_test_cannot_be_handed_back_as_wrong) {
     EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_lower", "test_spaces"}), one_fails()),
                 HasSubstr("test_lower passes"));
 }
 
-TEST(HandBack, a_test_that_passes_and_proves_nothing_can_be_handed_back_alone) {
+TEST(HandBack, a_passing_test_that_asserts_nothing_can_be_handed_back) {
     GateReport report = one_fails();
     report.tests[1] = outcome(spaces, TestStatus::passed);
     report.facts["tests_at_fault"] = json::array{spaces};
@@ -137,11 +137,11 @@ TEST(HandBack, a_test_that_passes_and_proves_nothing_can_be_handed_back_alone) {
     EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_lower"}), report), HasSubstr("passes"));
 }
 
-TEST(HandBack, a_test_of_others_is_not_reds_to_change) {
+TEST(HandBack, a_test_not_written_by_red_cannot_be_handed_back) {
     EXPECT_THAT(refusal(with(claim(), "tests", json::array{"test_shout"}), one_fails()), HasSubstr("is neither a test written"));
 }
 
-TEST(HandBack, nothing_is_tried_where_nothing_is_implemented) {
+TEST(HandBack, refused_if_nothing_is_implemented_yet) {
     EXPECT_THAT(refusal(claim(), one_fails(), {}), HasSubstr("nothing was implemented"));
     GateReport report = one_fails();
     report.tests[1].status = TestStatus::failed_skeleton;
@@ -156,7 +156,7 @@ TEST(HandBack, all_other_tests_must_pass) {
     EXPECT_TRUE(judged(claim(), report).ok()) << "what failed before the task is nobody's doing";
 }
 
-TEST(HandBack, a_run_that_is_not_believed_proves_nothing) {
+TEST(HandBack, an_untrusted_run_is_no_evidence) {
     GateReport report = one_fails();
     report.facts["believed"] = false;
     EXPECT_THAT(refusal(claim(), report), HasSubstr("not trusted"));
@@ -171,7 +171,7 @@ GateReport has_an_error_of_the_compiler() {
     return report;
 }
 
-TEST(HandBack, a_test_file_that_does_not_build_beside_code_that_does_goes_back_by_its_name) {
+TEST(HandBack, a_test_file_that_does_not_build_beside_code_that_does_is_handed_back) {
     const auto evidence = judged(with(claim(), "tests", json::array{"tests/test_slug.py"}), has_an_error_of_the_compiler());
     ASSERT_TRUE(evidence.ok()) << evidence.error().to_string();
     EXPECT_EQ(evidence->tests, (std::vector<std::string>{"tests/test_slug.py::test_lower", "tests/test_slug.py::test_spaces"}));
@@ -183,7 +183,7 @@ TEST(HandBack, a_test_file_that_does_not_build_beside_code_that_does_goes_back_b
                 HasSubstr("slug.py:3 does not build either"));
 }
 
-TEST(HandBack, a_test_that_passes_and_has_the_wrong_types_is_wrong) {
+TEST(HandBack, a_passing_test_with_type_errors_can_be_handed_back) {
     GateReport report = one_fails();
     report.tests[1].status = TestStatus::passed;
     report.violations.push_back(
@@ -191,7 +191,7 @@ TEST(HandBack, a_test_that_passes_and_has_the_wrong_types_is_wrong) {
     EXPECT_TRUE(judged(claim(), report).ok());
 }
 
-TEST(HandBack, a_criterion_goes_back_with_the_tests_that_follow_from_it) {
+TEST(HandBack, a_criterion_is_handed_back_with_its_tests) {
     EXPECT_TRUE(judged(with(claim(), "to", "spec"), one_fails()).ok());
     EXPECT_TRUE(judged(with(claim(), "to", "specification"), one_fails()).ok());
     const json::object other = with(with(claim(), "to", "spec"), "criterion", "'Hello' becomes 'hello'");
@@ -208,7 +208,7 @@ std::vector<std::string> faults(std::string_view tests) {
         parsed(R"({"test_files": [{"path": "tests/test_slug.py", "tests": )" + std::string(tests) + "}]}"));
 }
 
-TEST(HandBack, the_same_suite_may_come_back_and_so_may_a_test_of_another_name) {
+TEST(HandBack, a_correction_may_keep_the_suite_or_rename_a_test) {
     EXPECT_THAT(faults_of_correction(Correction::tests, sent("red"), suite, suite), IsEmpty());
     EXPECT_THAT(
         faults(
@@ -216,7 +216,7 @@ TEST(HandBack, the_same_suite_may_come_back_and_so_may_a_test_of_another_name) {
         IsEmpty());
 }
 
-TEST(HandBack, a_correction_takes_no_test_away) {
+TEST(HandBack, a_correction_must_not_remove_a_test) {
     EXPECT_THAT(faults(R"([{"name": "test_lower", "requirement_ref": "REQ-001"}])"),
                 ElementsAre(HasSubstr("REQ-002 has fewer new tests")));
     EXPECT_THAT(
@@ -225,7 +225,7 @@ TEST(HandBack, a_correction_takes_no_test_away) {
         ElementsAre(HasSubstr("REQ-002 has fewer new tests")));
 }
 
-TEST(HandBack, a_correction_changes_no_other_test) {
+TEST(HandBack, a_correction_must_not_change_another_test) {
     EXPECT_THAT(
         faults(
             R"([{"name": "test_small", "requirement_ref": "REQ-001"}, {"name": "test_spaces", "requirement_ref": "REQ-002"}])"),
@@ -238,7 +238,7 @@ json::object corrected(std::size_t requirement, std::string_view key, json::valu
     return after;
 }
 
-TEST(HandBack, a_specification_is_corrected_where_it_was_handed_back_and_nowhere_else) {
+TEST(HandBack, a_correction_may_change_only_the_handed_back_requirement) {
     EXPECT_THAT(faults_of_correction(Correction::specification, sent("spec"), specification,
                                      corrected(1, "acceptance_criteria", json::array{"'a b' becomes 'a_b'"})),
                 IsEmpty());
@@ -353,7 +353,7 @@ protected:
     std::vector<bool> works;
 };
 
-TEST_F(HandBackTask, red_corrects_the_test_on_its_own_tree_and_green_goes_on_with_its_work) {
+TEST_F(HandBackTask, red_corrects_the_test_on_its_tree_and_green_keeps_its_work) {
     const auto result = start();
     ASSERT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
     EXPECT_THAT(works, ElementsAre(false, true));
@@ -362,14 +362,14 @@ TEST_F(HandBackTask, red_corrects_the_test_on_its_own_tree_and_green_goes_on_wit
     EXPECT_FALSE(bench.state(result.task_id).hand_back) << "GREEN is done";
 }
 
-TEST_F(HandBackTask, the_skeleton_is_made_from_the_users_commit_each_time_red_works) {
+TEST_F(HandBackTask, red_always_creates_the_skeleton_from_the_users_commit) {
     const auto result = start();
     ASSERT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
     const std::string base = bench.state(result.task_id).base_tree;
     EXPECT_THAT(bench.memory.skeleton_trees, ElementsAre(base, base));
 }
 
-TEST_F(HandBackTask, spec_corrects_its_requirement_and_red_begins_anew_while_the_work_is_kept) {
+TEST_F(HandBackTask, spec_corrects_its_requirement_and_red_restarts_with_the_work_kept) {
     to = "spec";
     const auto result = start();
     ASSERT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
@@ -419,7 +419,7 @@ TEST_F(HandBackTask, the_commit_says_what_was_handed_back) {
         HasSubstr("- GREEN handed " + spaces + " back to RED: An underscore is expected. Changed since: tests/test_slug.py."));
 }
 
-TEST_F(HandBackTask, without_end_it_becomes_a_question_to_a_person) {
+TEST_F(HandBackTask, endless_hand_backs_become_a_question) {
     mends = false;
     const auto waiting = start();
     EXPECT_EQ(waiting.exit_code, ExitCode::cycle_limit);
@@ -427,7 +427,7 @@ TEST_F(HandBackTask, without_end_it_becomes_a_question_to_a_person) {
     EXPECT_THAT(works, ElementsAre(false, true, true, true)) << "its work is there each time";
 }
 
-TEST_F(HandBackTask, a_stage_that_hands_back_without_evidence_has_failed) {
+TEST_F(HandBackTask, a_stage_that_hands_back_without_evidence_fails) {
     tries = false;
     const auto result = start();
     EXPECT_EQ(result.status, TaskStatus::failed);

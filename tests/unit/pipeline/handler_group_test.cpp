@@ -119,21 +119,21 @@ protected:
     std::unique_ptr<HandlerGroup> group_;
 };
 
-TEST_F(HandlerGroupTest, EveryHandlerTellsOnce) {
+TEST_F(HandlerGroupTest, EachHandlerNotifiesOnce) {
     ASSERT_TRUE(group().notify(escalation_, context_).ok());
     ASSERT_TRUE(again().notify(escalation_, context_).ok());
     EXPECT_EQ(first_->notified, 1U);
     EXPECT_EQ(second_->notified, 1U);
 }
 
-TEST_F(HandlerGroupTest, HandlersTellOneAfterAnotherWhereTheMachineHasNoThreadLeft) {
+TEST_F(HandlerGroupTest, NotifiesSequentiallyIfNoThreadIsAvailable) {
     const NoThreads none;
     ASSERT_TRUE(group().notify(escalation_, context_).ok());
     EXPECT_EQ(first_->notified, 1U);
     EXPECT_EQ(second_->notified, 1U);
 }
 
-TEST_F(HandlerGroupTest, OneThatFailsHindersNoOther) {
+TEST_F(HandlerGroupTest, AFailedHandlerDoesNotBlockOthers) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
     const auto notified = group().notify(escalation_, context_);
     ASSERT_FALSE(notified.ok());
@@ -141,7 +141,7 @@ TEST_F(HandlerGroupTest, OneThatFailsHindersNoOther) {
     EXPECT_EQ(second_->notified, 1U);
 }
 
-TEST_F(HandlerGroupTest, OneThatFailedTellsWhenTheTaskIsLookedAfter) {
+TEST_F(HandlerGroupTest, AFailedHandlerRetriesAfterItsDelay) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
     ASSERT_FALSE(group().notify(escalation_, context_).ok());
     first_->on_notify = [](const Escalation&) { return Result<void>(); };
@@ -152,19 +152,19 @@ TEST_F(HandlerGroupTest, OneThatFailedTellsWhenTheTaskIsLookedAfter) {
     EXPECT_EQ(second_->notified, 1U);
 }
 
-TEST_F(HandlerGroupTest, WhoResumesTellsWithoutAPause) {
+TEST_F(HandlerGroupTest, AResumeRetriesWithoutDelay) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
     ASSERT_FALSE(group().notify(escalation_, context_).ok());
     first_->on_notify = [](const Escalation&) { return Result<void>(); };
     EXPECT_THAT(again().process_due(id, context_, true).notified, ElementsAre("first"));
 }
 
-TEST_F(HandlerGroupTest, AProcessThatDiedBeforeItToldOwesIt) {
+TEST_F(HandlerGroupTest, ANotificationLostInACrashIsStillDue) {
     HandlerGroup& after_the_crash = group();
     EXPECT_THAT(after_the_crash.process_due(id, context_, true).notified, ElementsAre("first", "second"));
 }
 
-TEST_F(HandlerGroupTest, ATellingThatIsRepeatedHasTheSameNumber) {
+TEST_F(HandlerGroupTest, ARepeatedNotificationHasTheSameNumber) {
     unsigned seen = 99;
     first_->on_notify = [&](const Escalation&) {
         seen = static_cast<unsigned>(notification_file().at("reminder").as_int64());
@@ -177,7 +177,7 @@ TEST_F(HandlerGroupTest, ATellingThatIsRepeatedHasTheSameNumber) {
     EXPECT_EQ(seen, 0U);
 }
 
-TEST_F(HandlerGroupTest, RemindersAreToldWithTheirNumberAndEnd) {
+TEST_F(HandlerGroupTest, RemindersAreNumberedAndStopAtTheLimit) {
     const ReminderPolicy policy{std::chrono::hours(1), 2};
     ASSERT_TRUE(group({}, policy).notify(escalation_, context_).ok());
     for (const unsigned expected : {1U, 2U}) {
@@ -190,14 +190,14 @@ TEST_F(HandlerGroupTest, RemindersAreToldWithTheirNumberAndEnd) {
     EXPECT_THAT(again(policy).process_due(id, context_, true).notified, IsEmpty());
 }
 
-TEST_F(HandlerGroupTest, WhatIsAnsweredIsLeftAlone) {
+TEST_F(HandlerGroupTest, AnAnsweredQuestionIsLeftAlone) {
     HandlerGroup& handlers = group();
     ASSERT_TRUE(store_.resolve(id, Resolution{false, {{"answer", "left"}}, "ada"}).ok());
     EXPECT_THAT(handlers.process_due(id, context_, true).notified, IsEmpty());
     EXPECT_EQ(first_->notified, 0U);
 }
 
-TEST_F(HandlerGroupTest, ADeadlineThatPassedAbortsWhereThatIsAgreed) {
+TEST_F(HandlerGroupTest, APassedDeadlineAbortsIfConfigured) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "abort", ""});
     clock_.advance(std::chrono::hours(2));
     EXPECT_EQ(handlers.process_due(id, context_, false).deadline_answer, "abort");
@@ -207,7 +207,7 @@ TEST_F(HandlerGroupTest, ADeadlineThatPassedAbortsWhereThatIsAgreed) {
     EXPECT_EQ((*answer)->resolved_by, "deadline");
 }
 
-TEST_F(HandlerGroupTest, ADeadlineThatPassedAnswersByTheFirstOption) {
+TEST_F(HandlerGroupTest, APassedDeadlineAnswersWithTheFirstOption) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "default", ""});
     clock_.advance(std::chrono::hours(2));
     EXPECT_EQ(handlers.process_due(id, context_, false).deadline_answer, "default");
@@ -216,7 +216,7 @@ TEST_F(HandlerGroupTest, ADeadlineThatPassedAnswersByTheFirstOption) {
     EXPECT_EQ((*answer)->context.at("answer"), "left");
 }
 
-TEST_F(HandlerGroupTest, BeforeTheDeadlineNothingIsAnswered) {
+TEST_F(HandlerGroupTest, NothingIsAnsweredBeforeTheDeadline) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "abort", ""});
     clock_.advance(std::chrono::hours(2) - milliseconds(1));
     EXPECT_EQ(handlers.process_due(id, context_, false).deadline_answer, "");
@@ -232,13 +232,13 @@ TEST_F(HandlerGroupTest, ADeadlineThatPausesLeavesTheQuestionOpenAndSaysSo) {
     EXPECT_FALSE(store_.answer_version(id));
 }
 
-TEST_F(HandlerGroupTest, AnApprovalIsNeverGivenByADeadline) {
+TEST_F(HandlerGroupTest, ADeadlineNeverApproves) {
     const ApprovalRequest request = overdue_approval("default", "yes");
     EXPECT_TRUE(group_->process_due(request.id, context_, false).overdue);
     EXPECT_FALSE(store_.answer_version(request.id));
 }
 
-TEST_F(HandlerGroupTest, AnApprovalIsRefusedByADeadlineThatAborts) {
+TEST_F(HandlerGroupTest, ADeadlineThatAbortsRejectsAnApproval) {
     const ApprovalRequest request = overdue_approval("abort", "");
     EXPECT_EQ(group_->process_due(request.id, context_, false).deadline_answer, "abort");
     const auto decision = store_.decision(request.id);
@@ -247,7 +247,7 @@ TEST_F(HandlerGroupTest, AnApprovalIsRefusedByADeadlineThatAborts) {
     EXPECT_FALSE((*decision)->feedback);
 }
 
-TEST_F(HandlerGroupTest, TheFirstAnswerCountsAndTheOthersAreCancelled) {
+TEST_F(HandlerGroupTest, TheFirstAnswerWinsAndTheOthersAreCancelled) {
     first_->on_wait = until_cancelled;
     second_->on_wait = [](CallContext&) {
         return Result<std::optional<Resolution>>(Resolution{false, {{"answer", "right"}}, "ada"});
@@ -259,7 +259,7 @@ TEST_F(HandlerGroupTest, TheFirstAnswerCountsAndTheOthersAreCancelled) {
     EXPECT_FALSE(left_behind_);
 }
 
-TEST_F(HandlerGroupTest, OneThatCannotAskHindersNoOtherFromAsking) {
+TEST_F(HandlerGroupTest, AHandlerThatCannotAskDoesNotBlockOthers) {
     first_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(no_network()); };
     second_->on_wait = [this](CallContext&) {
         while (context_.logged.empty() && first_->asked == 0) { ::poll(nullptr, 0, 1); }
@@ -269,7 +269,7 @@ TEST_F(HandlerGroupTest, OneThatCannotAskHindersNoOtherFromAsking) {
     ASSERT_TRUE(answer.ok() && answer->has_value());
 }
 
-TEST_F(HandlerGroupTest, WhereNoHandlerIsUsableTheDeadlineIsWaitedForAllTheSame) {
+TEST_F(HandlerGroupTest, WaitsForTheDeadlineEvenWithoutAUsableHandler) {
     static_cast<void>(group({std::chrono::hours(1), "abort", ""}));
     clock_.advance(std::chrono::hours(1));
     HandlerGroup refused({{"first", first_, no_network()}},
@@ -280,7 +280,7 @@ TEST_F(HandlerGroupTest, WhereNoHandlerIsUsableTheDeadlineIsWaitedForAllTheSame)
     EXPECT_EQ(first_->asked, 0U);
 }
 
-TEST_F(HandlerGroupTest, WhereEveryHandlerFailsTheWaitGoesOnUntilItsEnd) {
+TEST_F(HandlerGroupTest, KeepsWaitingIfEveryHandlerFails) {
     first_->on_wait = second_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(no_network()); };
     context_.until = std::chrono::steady_clock::now() + milliseconds(200);
     const auto answer = group().wait_for_resolution(escalation_, context_);
@@ -290,7 +290,7 @@ TEST_F(HandlerGroupTest, WhereEveryHandlerFailsTheWaitGoesOnUntilItsEnd) {
     EXPECT_EQ(context_.logged, no_network().to_string() + "\n" + no_network().to_string() + "\n") << "each is named once";
 }
 
-TEST_F(HandlerGroupTest, WhoSaysNotNowEndsTheWaitWhereNobodyElseIsWaitedFor) {
+TEST_F(HandlerGroupTest, AnUnavailableHandlerEndsTheWaitIfItIsTheOnlyOne) {
     first_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(no_network()); };
     const auto answer = group().wait_for_resolution(escalation_, context_);
     ASSERT_TRUE(answer.ok());
@@ -298,7 +298,7 @@ TEST_F(HandlerGroupTest, WhoSaysNotNowEndsTheWaitWhereNobodyElseIsWaitedFor) {
     EXPECT_LT(std::chrono::steady_clock::now(), context_.until);
 }
 
-TEST_F(HandlerGroupTest, WhoWaitsIsRemindedMeanwhile) {
+TEST_F(HandlerGroupTest, RemindersAreSentDuringTheWait) {
     const ReminderPolicy policy{std::chrono::hours(1), 1};
     first_->on_wait = [this](CallContext& context) {
         clock_.advance(std::chrono::hours(1));
@@ -312,7 +312,7 @@ TEST_F(HandlerGroupTest, WhoWaitsIsRemindedMeanwhile) {
     EXPECT_EQ(second_->notified, 2U);
 }
 
-TEST_F(HandlerGroupTest, ADeadlineThatPassesWhileSomebodyWaitsIsTheAnswer) {
+TEST_F(HandlerGroupTest, ADeadlineThatPassesDuringTheWaitIsTheAnswer) {
     first_->on_wait = [this](CallContext& context) {
         clock_.advance(std::chrono::hours(1));
         return until_cancelled(context);
@@ -324,7 +324,7 @@ TEST_F(HandlerGroupTest, ADeadlineThatPassesWhileSomebodyWaitsIsTheAnswer) {
     EXPECT_EQ((*answer)->resolved_by, "deadline");
 }
 
-TEST_F(HandlerGroupTest, OneThatHangsIsLeftBehindAndNamed) {
+TEST_F(HandlerGroupTest, AHangingHandlerIsAbandonedAndNamed) {
     const auto open = std::make_shared<std::atomic<bool>>(false);
     const auto gone = std::make_shared<std::atomic<bool>>(false);
     first_->on_notify = [open, gone](const Escalation&) {
@@ -343,7 +343,7 @@ TEST_F(HandlerGroupTest, OneThatHangsIsLeftBehindAndNamed) {
     while (!*gone) { ::poll(nullptr, 0, 1); }
 }
 
-TEST_F(HandlerGroupTest, OneThatIsRefusedIsSaidEachTimeAndNeverCalled) {
+TEST_F(HandlerGroupTest, ARefusedHandlerIsReportedEachTimeAndNeverCalled) {
     static_cast<void>(group());
     HandlerGroupOptions options{.clock = clock_, .store = store_};
     HandlerGroup handlers({{"first", first_, no_network()}, {"second", second_}}, options);
@@ -352,7 +352,7 @@ TEST_F(HandlerGroupTest, OneThatIsRefusedIsSaidEachTimeAndNeverCalled) {
     EXPECT_EQ(second_->notified, 1U);
 }
 
-TEST_F(HandlerGroupTest, SecretsStayHere) {
+TEST_F(HandlerGroupTest, SecretsAreNotSentToHandlers) {
     const Redactor redactor({{"KEY", "hunter2-hunter2-hunter2"}}, {}, std::string(64, '1'));
     static_cast<void>(group());
     std::string seen;

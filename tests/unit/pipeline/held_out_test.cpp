@@ -98,7 +98,7 @@ TEST_F(HeldOutTest, green_works_without_the_file_and_its_gate_gets_it) {
     EXPECT_EQ(bench.memory.scratch_cleared, 1U);
 }
 
-TEST_F(HeldOutTest, a_gate_that_compares_with_the_users_commit_gets_no_tree_of_the_tests) {
+TEST_F(HeldOutTest, a_gate_that_compares_with_the_users_commit_gets_no_held_out_tests) {
     StartOptions options = all();
     options.pipeline.stages[1].config = {{"exit_gate", "green"}};
     options.pipeline.stages[1].compares_with = ComparedTree::base;
@@ -116,7 +116,7 @@ TEST_F(HeldOutTest, a_task_that_ends_before_the_delivery_has_them) {
     EXPECT_TRUE(ends_with_it(result.task_id));
 }
 
-TEST_F(HeldOutTest, a_process_that_ends_within_green_goes_on_without_them) {
+TEST_F(HeldOutTest, green_continues_without_them_after_a_crash) {
     bool first = true;
     bench.stage("green", [&](StageContext& context) {
         there.push_back(context.workspace().exists(other));
@@ -133,7 +133,7 @@ TEST_F(HeldOutTest, a_process_that_ends_within_green_goes_on_without_them) {
     EXPECT_EQ(bench.count(result.task_id, "held_out"), 2U) << "taken out once, put back once";
 }
 
-TEST_F(HeldOutTest, a_visit_that_began_with_all_tests_goes_on_with_them) {
+TEST_F(HeldOutTest, a_visit_started_with_all_tests_keeps_them) {
     bool first = true;
     bench.memory.holds_out_tests = false;  // An older version started the task.
     bench.stage("green", [&](StageContext& context) {
@@ -149,7 +149,7 @@ TEST_F(HeldOutTest, a_visit_that_began_with_all_tests_goes_on_with_them) {
     EXPECT_THAT(there, ElementsAre(true, true));
 }
 
-TEST_F(HeldOutTest, what_red_writes_anew_is_chosen_from_anew) {
+TEST_F(HeldOutTest, a_new_suite_from_red_is_chosen_from_again) {
     bool again = false;
     bench.stage("red", [&](StageContext& context) { return red(context, !again); });
     bench.stage("green", [&](StageContext& context) {
@@ -163,7 +163,7 @@ TEST_F(HeldOutTest, what_red_writes_anew_is_chosen_from_anew) {
     EXPECT_FALSE(ends_with_it(result.task_id));
 }
 
-TEST_F(HeldOutTest, nothing_is_held_out_where_the_other_tests_need_it) {
+TEST_F(HeldOutTest, a_file_that_other_tests_need_is_not_held_out) {
     passes_without_the_other = true;
     bench.memory.gate = [&, real = bench.memory.gate](const GateCall& call, const Files& files) -> Result<GateReport> {
         AF_TRY(auto report, real(call, files));

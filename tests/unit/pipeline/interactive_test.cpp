@@ -111,7 +111,7 @@ protected:
     std::vector<std::string> contexts;
 };
 
-TEST_F(InteractiveTest, nothing_is_done_before_a_person_has_decided) {
+TEST_F(InteractiveTest, no_action_runs_before_a_person_decides) {
     const auto waiting = bench.start(options());
     EXPECT_EQ(waiting.waiting_for, "action");
     EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
@@ -125,7 +125,7 @@ TEST_F(InteractiveTest, nothing_is_done_before_a_person_has_decided) {
     EXPECT_EQ(hash_of(asked->artifact), asked->artifact_hash);
 }
 
-TEST_F(InteractiveTest, every_action_is_asked_for_and_each_answer_of_the_model_is_paid_once) {
+TEST_F(InteractiveTest, asks_about_every_action_and_pays_for_each_answer_once) {
     auto result = bench.start(options());
     unsigned asked = 0;
     for (; asked < 10 && result.waiting_for == "action"; ++asked) { result = go_on(result, {.approved = true}); }
@@ -137,7 +137,7 @@ TEST_F(InteractiveTest, every_action_is_asked_for_and_each_answer_of_the_model_i
     EXPECT_THAT(decisions(result.task_id), ElementsAre("approved", "approved"));
 }
 
-TEST_F(InteractiveTest, what_a_person_changed_is_done_in_its_place) {
+TEST_F(InteractiveTest, runs_the_action_as_changed_by_a_person) {
     auto result = bench.start(options());
     result =
         go_on(result, {.approved = true, .edited = json::object{{"arguments", {{"path", "src/x.py"}, {"content", "two\n"}}}}});
@@ -147,7 +147,7 @@ TEST_F(InteractiveTest, what_a_person_changed_is_done_in_its_place) {
     EXPECT_THAT(contexts[1], HasSubstr("a person changed this action"));
 }
 
-TEST_F(InteractiveTest, a_rejected_action_is_not_done_and_the_model_is_told_why) {
+TEST_F(InteractiveTest, a_rejected_action_does_not_run_and_the_model_is_told_why) {
     auto result = bench.start(options());
     result = go_on(result, {.feedback = "put it into lib/"});
     EXPECT_EQ(result.waiting_for, "action");
@@ -157,7 +157,7 @@ TEST_F(InteractiveTest, a_rejected_action_is_not_done_and_the_model_is_told_why)
     EXPECT_EQ(bench.state(result.task_id).steps, 1U);
 }
 
-TEST_F(InteractiveTest, a_decision_is_bound_to_what_was_shown) {
+TEST_F(InteractiveTest, a_decision_applies_only_to_the_action_shown) {
     const auto waiting = bench.start(options());
     const std::string task = waiting.task_id;
     EXPECT_EQ(bench.controller().approve(task).error().code, "AF-ESC-036");
@@ -173,7 +173,7 @@ TEST_F(InteractiveTest, a_decision_is_bound_to_what_was_shown) {
     EXPECT_TRUE(bench.controller().decide(task, {.approved = true, .hash = bench.state(task).action->hash.substr(0, 12)}).ok());
 }
 
-TEST_F(InteractiveTest, an_approval_of_one_action_says_nothing_of_the_next) {
+TEST_F(InteractiveTest, an_approval_does_not_cover_the_next_action) {
     const auto first = bench.start(options());
     const auto second = go_on(first, {.approved = true});
     EXPECT_NE(second.waiting_id, first.waiting_id);
@@ -182,7 +182,7 @@ TEST_F(InteractiveTest, an_approval_of_one_action_says_nothing_of_the_next) {
     EXPECT_EQ(bench.resume(first.task_id).waiting_id, second.waiting_id);
 }
 
-TEST_F(InteractiveTest, a_change_that_the_role_could_not_ask_for_is_refused_before_it_is_taken) {
+TEST_F(InteractiveTest, a_change_that_the_role_may_not_request_is_refused) {
     const auto waiting = bench.start(options());
     const auto error = [&](json::object edited) {
         return decide(waiting, {.approved = true, .edited = std::move(edited)}).error();
@@ -194,7 +194,7 @@ TEST_F(InteractiveTest, a_change_that_the_role_could_not_ask_for_is_refused_befo
     EXPECT_FALSE(bench.escalations.answer_version(waiting.waiting_id).has_value());
 }
 
-TEST_F(InteractiveTest, the_roles_rules_bind_what_a_person_changed) {
+TEST_F(InteractiveTest, the_roles_rules_apply_to_a_changed_action) {
     auto result = bench.start(options());
     result = go_on(
         result, {.approved = true, .edited = json::object{{"arguments", {{"path", "tests/test_x.py"}, {"content", "two\n"}}}}});
@@ -213,7 +213,7 @@ TEST_F(InteractiveTest, a_file_answers_with_approval_change_or_rejection) {
     EXPECT_THAT(decisions(first.task_id), ElementsAre("edited", "rejected"));
 }
 
-TEST_F(InteractiveTest, a_file_that_says_nothing_readable_leaves_the_question_open) {
+TEST_F(InteractiveTest, an_unreadable_answer_file_leaves_the_question_open) {
     const auto waiting = bench.start(options());
     for (const char* text : {"approved: yes\n", "approved: true\nfeedback: no\n", "approved: true\nedited: {content: x}\n",
                              "approved: false\nedited: {arguments: {}}\n", "aproved: true\n"}) {
@@ -241,7 +241,7 @@ TEST_F(InteractiveTest, a_command_from_another_terminal_ends_the_wait_at_the_con
     EXPECT_THAT(bench.events.texts("action_decided", "decided_by"), ElementsAre("other terminal", "other terminal"));
 }
 
-TEST_F(InteractiveTest, who_answers_at_the_console_second_is_told_that_the_first_counts) {
+TEST_F(InteractiveTest, a_second_answer_at_the_console_is_told_that_the_first_won) {
     const auto console = std::make_shared<SlowConsole>();
     bench.other_handler = console;
     console->typed_late = true;
@@ -256,7 +256,7 @@ TEST_F(InteractiveTest, who_answers_at_the_console_second_is_told_that_the_first
     EXPECT_EQ(decisions(result.task_id).front(), "rejected");
 }
 
-TEST_F(InteractiveTest, who_answers_by_command_second_is_told_what_the_first_said) {
+TEST_F(InteractiveTest, a_second_answer_by_command_is_told_the_first_answer) {
     const auto waiting = bench.start(options());
     write_answer(waiting.waiting_id, "approved: false\nfeedback: too early\ndecided_by: ann\n");
     const auto second = decide(waiting, {.approved = true});
@@ -264,7 +264,7 @@ TEST_F(InteractiveTest, who_answers_by_command_second_is_told_what_the_first_sai
     EXPECT_THAT(second.error().message, HasSubstr("rejected: \"too early\" by ann"));
 }
 
-TEST_F(InteractiveTest, a_console_answer_with_a_change_is_taken) {
+TEST_F(InteractiveTest, accepts_a_change_at_the_console) {
     const auto console = std::make_shared<SlowConsole>();
     bench.other_handler = console;
     bench.wait = std::chrono::minutes(1);
@@ -279,7 +279,7 @@ TEST_F(InteractiveTest, a_console_answer_with_a_change_is_taken) {
     EXPECT_EQ(file(result.task_id, "src/x.py"), "typed\n");
 }
 
-TEST_F(InteractiveTest, who_sits_at_the_terminal_is_asked_whatever_the_settings_say) {
+TEST_F(InteractiveTest, asks_at_the_terminal_whatever_the_settings_say) {
     const auto console = std::make_shared<SlowConsole>();
     bench.present = console;
     console->typed_late = true;
@@ -291,14 +291,14 @@ TEST_F(InteractiveTest, who_sits_at_the_terminal_is_asked_whatever_the_settings_
         << "a task that is not interactive waits for nobody unless it was told to";
 }
 
-TEST_F(InteractiveTest, others_are_told_once_nobody_at_the_terminal_decides) {
+TEST_F(InteractiveTest, notifies_other_handlers_if_nobody_decides_at_the_terminal) {
     bench.present = std::make_shared<SilentHandler>();  // The person there says: later.
     const auto waiting = bench.start(options());
     EXPECT_EQ(waiting.waiting_for, "action");
     EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
 }
 
-TEST_F(InteractiveTest, a_file_that_is_wrong_is_named_while_the_console_waits_and_its_correction_is_taken) {
+TEST_F(InteractiveTest, names_an_invalid_answer_file_while_waiting_and_accepts_its_correction) {
     const auto console = std::make_shared<SlowConsole>();
     bench.other_handler = console;
     bench.wait = std::chrono::minutes(1);
@@ -388,7 +388,7 @@ TEST_P(OneAnswer, a_file_ends_the_wait_at_the_console) {
     EXPECT_THAT(answered_by(), ElementsAre("filer"));
 }
 
-TEST_P(OneAnswer, an_answer_that_cannot_be_read_is_named_and_the_task_goes_on_waiting) {
+TEST_P(OneAnswer, an_unreadable_answer_is_named_and_the_task_keeps_waiting) {
     const auto asked = bench.start(supervised());
     write_answer(asked.waiting_id, "approved: maybe\n");
     bench.wait = std::chrono::minutes(1);
@@ -444,7 +444,7 @@ TEST_P(OneAnswer, a_command_is_told_that_the_console_was_first) {
     EXPECT_THAT(late.message, HasSubstr("by console"));
 }
 
-TEST_P(OneAnswer, a_crash_after_any_record_around_the_answer_loses_none_and_asks_nothing_twice) {
+TEST_P(OneAnswer, a_crash_around_the_answer_neither_loses_nor_repeats_a_question) {
     const auto waiting = bench.start(supervised());
     answer_by_file(waiting.waiting_id);
     static_cast<void>(bench.resume(waiting.task_id));
@@ -461,7 +461,7 @@ TEST_P(OneAnswer, a_crash_after_any_record_around_the_answer_loses_none_and_asks
 INSTANTIATE_TEST_SUITE_P(Kinds, OneAnswer, ::testing::Values("approval", "question"),
                          [](const auto& kind) { return std::string(kind.param); });
 
-TEST_F(InteractiveTest, a_question_comes_with_what_the_kernel_knows) {
+TEST_F(InteractiveTest, a_question_includes_the_facts_the_kernel_knows) {
     bench.stage("a", [](StageContext& context) {
         AgentRun run;
         run.role = "software_developer";
@@ -485,7 +485,7 @@ TEST_F(InteractiveTest, a_question_comes_with_what_the_kernel_knows) {
 
 // ------------------------------------------------------------------------------------ crash and pause --
 
-TEST_F(InteractiveTest, an_answer_that_was_given_and_not_taken_up_before_a_crash_is_taken_up_by_resume) {
+TEST_F(InteractiveTest, resume_uses_an_answer_given_before_a_crash) {
     const auto waiting = bench.start(options());
     ASSERT_TRUE(decide(waiting, {.approved = true}).ok());
     // The process that answered died without doing more. After any number of resumes the action has run once.
@@ -497,7 +497,7 @@ TEST_F(InteractiveTest, an_answer_that_was_given_and_not_taken_up_before_a_crash
 
 class CrashAfter : public InteractiveTest, public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(CrashAfter, this_record_loses_no_answer_and_asks_nothing_twice) {
+TEST_P(CrashAfter, this_record_neither_loses_an_answer_nor_repeats_a_question) {
     auto result = bench.start(options());
     const std::string task = result.task_id;
     const std::string first = result.waiting_id;
@@ -513,14 +513,14 @@ TEST_P(CrashAfter, this_record_loses_no_answer_and_asks_nothing_twice) {
 INSTANTIATE_TEST_SUITE_P(Records, CrashAfter, ::testing::Values("answer", "action_proposed", "action_asked", "action_decided"),
                          [](const auto& one) { return std::string(one.param); });
 
-TEST_F(InteractiveTest, a_task_that_waits_can_be_aborted) {
+TEST_F(InteractiveTest, a_waiting_task_can_be_aborted) {
     const auto waiting = bench.start(options());
     ASSERT_TRUE(bench.controller().abort(waiting.task_id, "enough").ok());
     EXPECT_EQ(bench.state(waiting.task_id).status, TaskStatus::aborted);
     EXPECT_FALSE(bench.state(waiting.task_id).action.has_value());
 }
 
-TEST_F(InteractiveTest, resuming_without_an_answer_does_nothing_and_costs_nothing) {
+TEST_F(InteractiveTest, a_resume_without_an_answer_does_and_costs_nothing) {
     const auto waiting = bench.start(options());
     const std::size_t before = bench.records(waiting.task_id).size();
     EXPECT_EQ(bench.resume(waiting.task_id).waiting_id, waiting.waiting_id);
@@ -528,7 +528,7 @@ TEST_F(InteractiveTest, resuming_without_an_answer_does_nothing_and_costs_nothin
     EXPECT_EQ(entered, 1U);
 }
 
-TEST_F(InteractiveTest, a_model_whose_command_acts_by_itself_is_refused) {
+TEST_F(InteractiveTest, a_model_command_that_acts_by_itself_is_refused) {
     bench.services.agentic = [](const AgentDefinition&) { return true; };
     const auto result = bench.start(options());
     ASSERT_TRUE(result.error.has_value());
@@ -536,7 +536,7 @@ TEST_F(InteractiveTest, a_model_whose_command_acts_by_itself_is_refused) {
     EXPECT_EQ(result.status, TaskStatus::paused);
 }
 
-TEST_F(InteractiveTest, a_reviewers_actions_are_asked_for_too) {
+TEST_F(InteractiveTest, asks_about_a_reviewers_actions_too) {
     StartOptions with_review = options();
     with_review.pipeline.stages[0].reviewers = {"security_architect"};
     bench.answers([this](const CompletionRequest& request) -> Result<Completion> {
@@ -567,7 +567,7 @@ TEST_F(InteractiveTest, a_stage_that_swallows_the_interruption_is_entered_again)
     EXPECT_EQ(result.deliverable->at("text"), "done");
 }
 
-TEST_F(InteractiveTest, a_decision_is_no_crash_and_no_call_is_counted_as_lost) {
+TEST_F(InteractiveTest, waiting_for_a_decision_counts_no_call_as_lost) {
     auto result = bench.start(options());
     while (result.waiting_for == "action") { result = go_on(result, {.approved = true}); }
     EXPECT_EQ(bench.count(result.task_id, "call_lost"), 0U);

@@ -43,13 +43,13 @@ protected:
     TaskState after_;
 };
 
-TEST_F(Invariants, hold_of_a_sound_record) {
+TEST_F(Invariants, hold_for_a_valid_record) {
     EXPECT_EQ(broken("stage_completed"), "");
     EXPECT_EQ(broken("delivered"), "");
     EXPECT_EQ(broken("stage_started", false), "");
 }
 
-TEST_F(Invariants, number_1_finds_a_stage_that_runs_beside_the_current_one) {
+TEST_F(Invariants, number_1_finds_a_second_running_stage) {
     after_.stages[1].status = StageStatus::running;
     EXPECT_EQ(broken("stage_started"), "1: ship runs and is not the current stage\n");
 }
@@ -86,7 +86,7 @@ TEST_F(Invariants, number_6_finds_a_delivery_without_its_gate) {
     EXPECT_EQ(broken("delivered"), "6: a commit was delivered without its gate\n");
 }
 
-TEST_F(Invariants, number_7_finds_a_cycle_too_many) {
+TEST_F(Invariants, number_7_finds_one_cycle_too_many) {
     after_.stages[0].cycles = 2;
     EXPECT_EQ(broken("cycle_started"), "7: build was gone back to too often\n");
 }
@@ -114,7 +114,7 @@ TEST_F(Invariants, number_9_finds_a_patch_outside_of_the_tasks_folder) {
     EXPECT_EQ(broken("cycle_requested"), "9: the patch that ship handed back is not below the task's folder: /p\n");
 }
 
-TEST_F(Invariants, number_10_finds_another_template_of_a_stage_that_is_done) {
+TEST_F(Invariants, number_10_finds_a_changed_template_of_a_completed_stage) {
     before_.stages[0].status = StageStatus::completed;
     before_.status = TaskStatus::completed;
     after_ = before_;
@@ -123,7 +123,7 @@ TEST_F(Invariants, number_10_finds_another_template_of_a_stage_that_is_done) {
     EXPECT_EQ(broken("task_continued"), "10: build has another template than it was done by\n");
 }
 
-TEST_F(Invariants, number_11_finds_a_state_that_no_arrow_leads_to) {
+TEST_F(Invariants, number_11_finds_an_unreachable_state) {
     before_.status = TaskStatus::pending;
     after_ = before_;
     after_.status = TaskStatus::running;
@@ -132,7 +132,7 @@ TEST_F(Invariants, number_11_finds_a_state_that_no_arrow_leads_to) {
     EXPECT_EQ(broken("note"), "11: note led from pending to completed\n");
 }
 
-TEST_F(Invariants, number_12_finds_a_completed_stage_that_has_not_delivered) {
+TEST_F(Invariants, number_12_finds_a_completed_delivery_stage_without_a_delivery) {
     before_.pipeline.stages[0].delivers = true;
     after_ = before_;
     const std::string found = broken("stage_completed");
@@ -140,7 +140,7 @@ TEST_F(Invariants, number_12_finds_a_completed_stage_that_has_not_delivered) {
 }
 
 /// The head of the fold and the checks give each number the same meaning.
-TEST_F(Invariants, are_those_that_the_fold_numbers) {
+TEST_F(Invariants, match_the_numbers_in_the_fold) {
     std::ifstream fold(std::string(AGENTFORGE_SOURCE_DIR) + "/kernel/task/fold.hpp");
     unsigned numbered = 0;
     for (std::string line; std::getline(fold, line);) {

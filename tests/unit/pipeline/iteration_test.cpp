@@ -28,7 +28,7 @@ std::vector<records::FeedbackIssue> must(std::initializer_list<const char*> loca
     return recorded(issues);
 }
 
-TEST(PlaceInAnArtifact, is_found_by_field_number_and_name) {
+TEST(PositionInAnArtifact, is_found_by_field_number_and_name) {
     const json::object artifact = specification("x");
     EXPECT_EQ(*place_in(artifact, "title"), "Add a cache");
     EXPECT_EQ(place_in(artifact, "requirements.REQ-003"), place_in(artifact, "requirements[1]"));
@@ -39,14 +39,14 @@ TEST(PlaceInAnArtifact, is_found_by_field_number_and_name) {
     EXPECT_EQ(place_in(artifact, "nothing"), nullptr);
 }
 
-TEST(FeedbackAnswers, compare_the_place_in_both_versions) {
+TEST(FeedbackAnswers, compare_the_position_in_both_versions) {
     const auto answers =
         answers_to(must({"requirements.REQ-001", "requirements.REQ-003", "rate limits"}), specification("x"), specification("y"));
     EXPECT_THAT(unanswered(answers), ElementsAre("requirements.REQ-001: issue"));
     EXPECT_THAT(unmeasured(answers), ElementsAre("rate limits: issue"));
 }
 
-TEST(FeedbackAnswers, say_which_place_neither_version_has) {
+TEST(FeedbackAnswers, name_a_position_that_neither_version_has) {
     const auto answers =
         answers_to(must({"requirements.REQ-003", "requirements.REQ-009", ""}), specification("x"), specification("y"));
     EXPECT_THAT(remarks_on_answers(answers),
@@ -54,19 +54,19 @@ TEST(FeedbackAnswers, say_which_place_neither_version_has) {
                             "check it yourself, because it names no place in the artifact: issue"));
 }
 
-TEST(FeedbackAnswers, count_a_place_that_came_or_went_as_changed) {
+TEST(FeedbackAnswers, count_an_added_or_removed_position_as_changed) {
     json::object without = specification("x");
     without.erase("constraints");
     EXPECT_THAT(unanswered(answers_to(must({"constraints"}), without, specification("x"))), IsEmpty());
     EXPECT_THAT(unanswered(answers_to(must({"constraints"}), specification("x"), without)), IsEmpty());
 }
 
-TEST(FeedbackAnswers, know_that_nothing_at_all_was_changed) {
+TEST(FeedbackAnswers, report_every_issue_if_nothing_changed) {
     EXPECT_THAT(unanswered(answers_to(must({"rate limits"}), specification("x"), specification("x"))),
                 ElementsAre("rate limits: issue"));
 }
 
-TEST(FeedbackAnswers, leave_out_what_should_only_be_considered) {
+TEST(FeedbackAnswers, omit_optional_issues) {
     EXPECT_THAT(answers_to(recorded({{"title", "issue", "", false}}), specification("x"), specification("x")), IsEmpty());
 }
 
@@ -109,7 +109,7 @@ json::object context_for(const Feedback& feedback) {
     return iteration_context(state).at("feedback").as_object();
 }
 
-TEST(FeedbackInContext, is_whole_whatever_words_it_has) {
+TEST(FeedbackInContext, is_complete_even_if_it_contains_section_headings) {
     const char* text = "Good start. Must be addressed:\n- speed. Should be considered: size.";
     for (const std::vector<FeedbackIssue>& issues :
          {std::vector<FeedbackIssue>{{"title", "Say more", "", true}}, {{"", "Shorter", "", false}}, {}}) {
@@ -146,14 +146,14 @@ protected:
     }();
 };
 
-TEST_F(ExtensionTest, takes_what_follows_the_stage_of_the_same_name) {
+TEST_F(ExtensionTest, takes_the_stages_after_the_one_of_the_same_name) {
     const auto extension = extend(done_up_to(part, 1));
     ASSERT_TRUE(extension.ok()) << extension.error().to_string();
     EXPECT_THAT(names(*extension), ElementsAre("ask", "plan", "build", "hand_over"));
     EXPECT_EQ(extension->exit_stage, "hand_over");
 }
 
-TEST_F(ExtensionTest, takes_what_follows_the_last_contract_that_was_produced) {
+TEST_F(ExtensionTest, takes_the_stages_after_the_last_produced_contract) {
     part.stages[1].name = "design";
     part.exit_stage = "design";
     const auto extension = extend(done_up_to(part, 1), "build");
@@ -162,7 +162,7 @@ TEST_F(ExtensionTest, takes_what_follows_the_last_contract_that_was_produced) {
     EXPECT_EQ(extension->exit_stage, "build");
 }
 
-TEST_F(ExtensionTest, keeps_the_inputs_of_the_task_and_those_that_follow_may_use_them) {
+TEST_F(ExtensionTest, keeps_the_inputs_of_the_task_for_later_stages) {
     part.requires_external["plans"].contract = "plan";
     whole.accepts_external["report"].contract = "report";
     TaskState state = done_up_to(part, 1);
@@ -178,13 +178,13 @@ TEST_F(ExtensionTest, keeps_the_inputs_of_the_task_and_those_that_follow_may_use
     EXPECT_EQ(find_unprovided(longer, needs, rest_of(state, longer, 2, "hand_over"))->contract, "plan");
 }
 
-TEST_F(ExtensionTest, takes_what_follows_a_contract_that_is_extended) {
+TEST_F(ExtensionTest, takes_the_stages_after_an_extended_contract) {
     part.stages[1].name = part.stages[1].contract = "outline";
     part.stages[1].also_makes = "plan";
     EXPECT_THAT(names(*extend(done_up_to(part, 1))), ElementsAre("ask", "outline", "build", "hand_over"));
 }
 
-TEST_F(ExtensionTest, of_a_task_that_ended_early_is_its_own_template) {
+TEST_F(ExtensionTest, of_a_task_that_ended_early_continues_its_own_template) {
     TaskState state = done_up_to(whole, 0);
     state.exit_after = "ask";
     EXPECT_EQ(extend(state)->exit_stage, "hand_over");
@@ -196,7 +196,7 @@ TEST_F(ExtensionTest, refuses_a_stage_that_does_not_follow) {
     EXPECT_NE(extend(done_up_to(part, 1), "buld").error().remedy.find("`build`"), std::string::npos);
 }
 
-TEST_F(ExtensionTest, refuses_where_nothing_follows) { EXPECT_EQ(extend(done_up_to(whole, 3)).error().code, "AF-ORCH-052"); }
+TEST_F(ExtensionTest, refuses_if_nothing_follows) { EXPECT_EQ(extend(done_up_to(whole, 3)).error().code, "AF-ORCH-052"); }
 
 }  // namespace
 }  // namespace agentforge::kernel

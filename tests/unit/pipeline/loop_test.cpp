@@ -215,7 +215,7 @@ TEST_F(CycleTests, Should_Escalate_At_Limit) {
     EXPECT_EQ(waiting.waiting_for, "escalation");
 }
 
-TEST_F(CycleTests, an_answer_at_the_limit_allows_as_many_cycles_again) {
+TEST_F(CycleTests, an_answer_at_the_limit_allows_the_same_number_of_cycles_again) {
     sends_back("verify", "execute", 5);
     const auto waiting = run();
     ASSERT_EQ(bench.count(waiting.task_id, "cycle_started"), 3U);
@@ -231,7 +231,7 @@ TEST_F(CycleTests, ten_cycles_are_handled) {
     EXPECT_TRUE(run().success) << "NFR-009";
 }
 
-TEST_F(LoopTest, a_failed_attempt_hands_what_it_had_to_the_next) {
+TEST_F(LoopTest, a_failed_attempt_passes_its_work_to_the_next) {
     std::optional<json::object> given;
     bench.stage("execute", [&, attempts = 0](StageContext& context) mutable {
         given = context.input().previous_attempt;
@@ -326,7 +326,7 @@ TEST_F(StepTest, Step_retry_limit_is_3) {
     EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
 }
 
-TEST_F(StepTest, the_next_attempt_begins_at_the_step_that_failed) {
+TEST_F(StepTest, the_next_attempt_starts_at_the_failed_step) {
     plan(2);
     options.pipeline.stages[2].config["step_retry_limit"] = 0;
     model([failed = 0](std::int64_t step) mutable { return step == 2 && ++failed <= 3; });
@@ -343,7 +343,7 @@ TEST_F(StepTest, handles_a_hundred_steps) {
     EXPECT_EQ(begun(result.task_id).size(), 100U);
 }
 
-TEST_F(StepTest, says_where_it_is) {
+TEST_F(StepTest, reports_its_position_in_the_plan) {
     plan(7);
     model([this](std::int64_t step) {
         if (step == 3) { bench.cancel.request(); }

@@ -172,7 +172,7 @@ json::object unattended() {
             {"exit_after", "two"}};
 }
 
-TEST(Machine, a_hand_back_whose_patch_is_outside_of_the_tasks_folder_is_refused) {
+TEST(Machine, a_hand_back_with_a_patch_outside_the_tasks_folder_is_refused) {
     Dice dice(1);
     Task task(dice, two_stages(), unattended());
     ASSERT_TRUE(task.record("task_started", {})) << task.refusal;
@@ -190,7 +190,7 @@ TEST(Machine, a_hand_back_whose_patch_is_outside_of_the_tasks_folder_is_refused)
     EXPECT_TRUE(hands_back("artifacts/snapshots/x.patch")) << task.refusal;
 }
 
-TEST(Machine, a_task_that_is_resumed_after_its_pipelines_time_was_over_has_it_once_more) {
+TEST(Machine, a_task_resumed_after_the_pipeline_timeout_gets_the_time_again) {
     Dice dice(1);
     Task task(dice, two_stages(), unattended());
     ASSERT_TRUE(task.record("task_started", {})) << task.refusal;
@@ -209,7 +209,7 @@ TEST(Machine, a_task_that_is_resumed_after_its_pipelines_time_was_over_has_it_on
 
 class MachineProperties : public ::testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(MachineProperties, every_life_of_a_task_keeps_order_gates_and_limits) {
+TEST_P(MachineProperties, every_sequence_of_events_keeps_order_gates_and_limits) {
     std::uint64_t ended = 0;
     Tried tried{};
     for (unsigned number = 0; number < sequences_per_seed && !HasFailure(); ++number) {
@@ -254,7 +254,7 @@ TEST_P(MachineProperties, every_life_of_a_task_keeps_order_gates_and_limits) {
     }
 }
 
-TEST_P(MachineProperties, an_arbitrary_record_is_refused_whole_or_leaves_a_sound_state) {
+TEST_P(MachineProperties, an_arbitrary_record_is_refused_or_leaves_a_valid_state) {
     std::uint64_t taken = 0;
     Tried tried{};
     for (unsigned number = 0; number < sequences_per_seed && !HasFailure(); ++number) {
@@ -291,7 +291,7 @@ TEST_P(MachineProperties, an_arbitrary_record_is_refused_whole_or_leaves_a_sound
     EXPECT_GT(taken, sequences_per_seed / 2) << "nearly everything was refused: the records are too wild to show anything";
 }
 
-TEST_P(MachineProperties, success_all_the_way_ends_within_a_bound) {
+TEST_P(MachineProperties, a_task_without_failures_ends_within_a_bound) {
     for (unsigned number = 0; number < sequences_per_seed / 5 && !HasFailure(); ++number) {
         const std::uint64_t seed = GetParam() * 1'000'000 + 900'000 + number;
         SCOPED_TRACE("seed " + std::to_string(seed));

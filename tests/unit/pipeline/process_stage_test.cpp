@@ -53,29 +53,29 @@ protected:
     test::FakeContext context_;
 };
 
-TEST_F(ProcessStages, TheirInfoIsAsked) {
+TEST_F(ProcessStages, AreAskedForTheirInfo) {
     const auto stage = start("done");
     ASSERT_TRUE(stage.ok()) << stage.error().to_string();
     EXPECT_EQ((*stage)->info().name, "fake");
     EXPECT_THAT((*stage)->info().output_fields, ::testing::ElementsAre("answer"));
 }
 
-TEST_F(ProcessStages, TheirArtifactIsTheResult) { EXPECT_EQ(run("done").artifact->at("answer"), 42); }
-TEST_F(ProcessStages, TheirMetricsAreKept) { EXPECT_EQ(run("measures").metrics.at("lines"), 3); }
-TEST_F(ProcessStages, TheirFailureIsAFailure) {
+TEST_F(ProcessStages, ReturnTheirArtifactAsTheResult) { EXPECT_EQ(run("done").artifact->at("answer"), 42); }
+TEST_F(ProcessStages, KeepTheirMetrics) { EXPECT_EQ(run("measures").metrics.at("lines"), 3); }
+TEST_F(ProcessStages, ReportTheirFailureAsAFailure) {
     EXPECT_THAT(problem(run("fails")), AllOf(HasSubstr("AF-MCP-025"), HasSubstr("no luck today")));
 }
 TEST_F(ProcessStages, AnErrorInsteadOfAnAnswerIsAFailure) {
     EXPECT_THAT(problem(run("raises")), AllOf(HasSubstr("AF-MCP-025"), HasSubstr("it broke")));
 }
 
-TEST_F(ProcessStages, TheyMayAskForAPerson) {
+TEST_F(ProcessStages, MayAskAPerson) {
     const auto result = run("escalates");
     ASSERT_TRUE(result.escalated());
     EXPECT_EQ(result.escalation->question, "q?");
 }
 
-TEST_F(ProcessStages, TheyMaySendTheTaskBack) { EXPECT_EQ(run("cycles").cycle_to, "spec"); }
+TEST_F(ProcessStages, MaySendTheTaskBack) { EXPECT_EQ(run("cycles").cycle_to, "spec"); }
 TEST_F(ProcessStages, AnEscalationWithoutAQuestionIsNamed) {
     EXPECT_THAT(problem(run("escalates-badly")), AllOf(HasSubstr("AF-MCP-023"), HasSubstr("`question` is missing")));
 }
@@ -84,7 +84,7 @@ TEST_F(ProcessStages, AnAnswerWithoutAVerdictIsNamed) {
 }
 TEST_F(ProcessStages, AnAnswerThatIsNoObjectIsNamed) { EXPECT_THAT(problem(run("a-list")), HasSubstr("not an object")); }
 TEST_F(ProcessStages, AnUnknownFieldOfTheAnswerIsNamed) { EXPECT_THAT(problem(run("unknown-field")), HasSubstr("`extra`")); }
-TEST_F(ProcessStages, AnInfoThatIsRefusedIsNamed) { EXPECT_EQ(start("no-info").error().code, "AF-MCP-013"); }
+TEST_F(ProcessStages, ARefusedInfoIsNamed) { EXPECT_EQ(start("no-info").error().code, "AF-MCP-013"); }
 TEST_F(ProcessStages, AnInfoOfAWrongTypeIsNamed) {
     EXPECT_THAT(start("odd-info").error().message, HasSubstr("`output_fields` must be a list"));
 }
@@ -92,14 +92,14 @@ TEST_F(ProcessStages, AProcessThatDiesIsNamed) {
     EXPECT_THAT(problem(run("dies")), AllOf(HasSubstr("AF-MCP-011"), HasSubstr("out of luck")));
 }
 
-TEST_F(ProcessStages, TheModelIsAskedThroughTheHost) {
+TEST_F(ProcessStages, CallTheModelThroughTheHost) {
     context_.outcome.text = "forty-two";
     EXPECT_EQ(run("asks").artifact->at("text"), "forty-two");
     ASSERT_EQ(context_.runs.size(), 1U);
     EXPECT_TRUE(context_.runs[0].text_answer);
 }
 
-TEST_F(ProcessStages, AServiceThatIsNotThereIsRefused) { EXPECT_EQ(run("asks-the-unknown").artifact->at("code"), -32601); }
+TEST_F(ProcessStages, AnUnknownServiceIsRefused) { EXPECT_EQ(run("asks-the-unknown").artifact->at("code"), -32601); }
 
 TEST_F(ProcessStages, AnUnknownParameterIsRefusedWithTheNearest) {
     const auto result = run("asks-wrongly");
@@ -107,7 +107,7 @@ TEST_F(ProcessStages, AnUnknownParameterIsRefusedWithTheNearest) {
                 AllOf(HasSubstr("AF-MCP-024"), HasSubstr("`objektive`"), HasSubstr("Did you mean `objective`")));
 }
 
-TEST_F(ProcessStages, TheyLogThroughTheHost) {
+TEST_F(ProcessStages, LogThroughTheHost) {
     EXPECT_TRUE(run("logs").success());
     ASSERT_EQ(context_.logs.size(), 1U);
     EXPECT_EQ(context_.logs[0].second, "look out");

@@ -65,7 +65,7 @@ protected:
     };
 };
 
-TEST_F(Progress, two_wrong_diffs_in_turn_are_none) {
+TEST_F(Progress, alternating_between_two_wrong_diffs_is_not_progress) {
     act = [](unsigned call) { return edit(call % 2 == 0 ? "one" : "other"); };
     judged = [](const GateCall& call, const std::string& slug) {
         if (call.request.gate == "syntax") { return failing(call, {}); }
@@ -77,7 +77,7 @@ TEST_F(Progress, two_wrong_diffs_in_turn_are_none) {
     EXPECT_LE(calls, 26U);
 }
 
-TEST_F(Progress, edits_of_other_files_are_none) {
+TEST_F(Progress, edits_of_other_files_are_not_progress) {
     act = [](unsigned call) { return edit("x", "other" + std::to_string(call) + ".py"); };
     judged = [](const GateCall& call, const std::string&) {
         return failing(call, call.request.gate == "syntax" ? std::vector<std::string>() : std::vector<std::string>{"test_a"});
@@ -86,7 +86,7 @@ TEST_F(Progress, edits_of_other_files_are_none) {
     EXPECT_LE(calls, 26U);
 }
 
-TEST_F(Progress, code_that_fails_with_other_words_each_time_is_none) {
+TEST_F(Progress, code_that_fails_with_a_different_message_each_time_is_not_progress) {
     judged = [](const GateCall& call, const std::string& slug) {
         std::string word = "name";
         for (const char digit : slug) { word += static_cast<char>('a' + (digit - '0')); }
@@ -96,7 +96,7 @@ TEST_F(Progress, code_that_fails_with_other_words_each_time_is_none) {
     EXPECT_LE(calls, 26U);
 }
 
-TEST_F(Progress, artifacts_that_are_refused_for_another_reason_each_time_are_none) {
+TEST_F(Progress, artifacts_refused_for_a_different_reason_each_time_are_not_progress) {
     act = [](unsigned call) { return call % 2 == 1 ? edit(std::to_string(call)) : hand_in(); };
     judged = [](const GateCall& call, const std::string& slug) {
         if (call.request.gate != "green") { return failing(call, {}); }
@@ -108,13 +108,13 @@ TEST_F(Progress, artifacts_that_are_refused_for_another_reason_each_time_are_non
     EXPECT_LE(calls, 20U);
 }
 
-TEST_F(Progress, reading_on_and_on_is_none) {
+TEST_F(Progress, endless_reading_is_not_progress) {
     act = [](unsigned call) { return call_tool("list_files", {{"directory", "."}, {"glob", "*" + std::to_string(call)}}); };
     EXPECT_THAT(why(start()), HasSubstr("makes no progress"));
     EXPECT_LE(calls, 61U);
 }
 
-TEST_F(Progress, a_conformance_finding_that_stays_while_tests_come_to_pass_is_left_alone) {
+TEST_F(Progress, more_passing_tests_are_progress_although_a_violation_stays) {
     act = [](unsigned call) { return call < 38 ? edit(std::string(call, 'x')) : call == 38 ? edit("done") : hand_in(); };
     judged = [](const GateCall& call, const std::string& slug) {
         if (slug == "done") { return failing(call, {}); }
@@ -127,7 +127,7 @@ TEST_F(Progress, a_conformance_finding_that_stays_while_tests_come_to_pass_is_le
     EXPECT_THAT(why(result), Not(HasSubstr("makes no progress")));
 }
 
-TEST_F(Progress, red_that_mends_one_fault_of_its_suite_after_the_other_is_left_alone) {
+TEST_F(Progress, red_fixing_one_fault_after_another_is_progress) {
     act = [](unsigned call) { return call % 2 == 1 ? edit(std::string(call / 2, 'x')) : hand_in(); };
     judged = [](const GateCall& call, const std::string& slug) {
         if (call.request.gate != "red") { return failing(call, {}); }

@@ -51,14 +51,14 @@ protected:
     std::unique_ptr<TaskSession> session_;
 };
 
-TEST_F(SessionTest, a_small_value_stands_in_the_record) {
+TEST_F(SessionTest, a_small_value_is_stored_in_the_record) {
     const auto kept = session_->keep({{"text", "yes"}});
     ASSERT_TRUE(kept.ok());
     EXPECT_EQ(kept->value, (json::value{{"text", "yes"}}));
     EXPECT_EQ(session_->kept(*kept).value(), (json::value{{"text", "yes"}}));
 }
 
-TEST_F(SessionTest, no_secret_comes_into_the_tasks_files) {
+TEST_F(SessionTest, no_secret_reaches_the_tasks_files) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto small = session_->keep({{"a", secret}});
     const auto large = session_->keep({{"a", std::string(10'000, 'x') + secret}});
@@ -94,9 +94,9 @@ TEST_F(SessionTest, a_value_that_a_record_cannot_hold_becomes_a_blob) {
     EXPECT_EQ(session_->kept(*kept).value(), fraction);
 }
 
-TEST_F(SessionTest, what_was_never_kept_is_an_error) { EXPECT_EQ(session_->kept({}).error().code, "AF-ORCH-020"); }
+TEST_F(SessionTest, a_value_that_was_never_stored_is_an_error) { EXPECT_EQ(session_->kept({}).error().code, "AF-ORCH-020"); }
 
-TEST_F(SessionTest, a_journal_that_was_cut_before_its_first_record_is_no_task) {
+TEST_F(SessionTest, a_journal_cut_before_its_first_record_is_not_a_task) {
     const std::filesystem::path journal = session_->paths().journal();
     session_.reset();
     std::filesystem::resize_file(journal, read_file(journal).value().find("- {") + 20);
@@ -124,7 +124,7 @@ TEST_F(SessionTest, a_journal_of_another_task_is_refused) {
     EXPECT_EQ(TaskSession::open(store_, other, clock_, "resume", redactor_).error().code, "AF-TASK-015");
 }
 
-TEST_F(SessionTest, a_journal_of_another_task_is_not_cut_before_it_is_refused) {
+TEST_F(SessionTest, a_journal_of_another_task_is_refused_without_being_truncated) {
     const std::string other = "task-20260102-other-2f2e3d4c";
     ASSERT_TRUE(store_.create(other, {{"task_id", other}, {"request", "r"}}).ok());
     const auto journal = store_.paths(other).journal();
@@ -146,12 +146,12 @@ TEST_F(SessionTest, a_listing_names_a_journal_of_another_task_instead_of_showing
     EXPECT_EQ(listing->problems.front().code, "AF-TASK-015");
 }
 
-TEST_F(SessionTest, a_task_file_that_names_no_task_is_refused) {
+TEST_F(SessionTest, a_task_file_without_a_task_id_is_refused) {
     std::ofstream(store_.paths(id).task()) << "format: 1\nrequest: r\n";
     EXPECT_EQ(store_.load(id).error().code, "AF-TASK-015");
 }
 
-TEST_F(SessionTest, a_state_that_was_not_written_is_written_by_the_next_listing) {
+TEST_F(SessionTest, the_next_listing_writes_a_missing_state) {
     ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
     ASSERT_TRUE(session_->record(records::TaskAborted{"enough"}).ok());
     const json::value last = shown();
@@ -164,7 +164,7 @@ TEST_F(SessionTest, a_state_that_was_not_written_is_written_by_the_next_listing)
     EXPECT_EQ(json::value(store_.load_state(id).value()), last);
 }
 
-TEST_F(SessionTest, the_projection_is_the_state_whole) {
+TEST_F(SessionTest, the_projection_contains_the_whole_state) {
     ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
     EXPECT_EQ(shown(), json::value(to_json(session_->state())));
 }
@@ -175,7 +175,7 @@ TEST_F(SessionTest, a_change_of_status_is_shown_when_record_returns) {
     EXPECT_EQ(shown(), json::value(to_json(session_->state())));
 }
 
-TEST_F(SessionTest, records_close_to_one_another_are_shown_without_a_further_one) {
+TEST_F(SessionTest, records_in_quick_succession_are_shown_without_a_further_one) {
     ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
     ASSERT_TRUE(session_->record(intake_started).ok());
     const json::value expected = to_json(session_->state());
@@ -184,14 +184,14 @@ TEST_F(SessionTest, records_close_to_one_another_are_shown_without_a_further_one
     EXPECT_EQ(shown(), expected);
 }
 
-TEST_F(SessionTest, records_close_to_one_another_are_shown_at_once_where_the_machine_has_no_thread_left) {
+TEST_F(SessionTest, records_in_quick_succession_are_shown_at_once_if_no_thread_is_available) {
     const NoThreads none;
     ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
     ASSERT_TRUE(session_->record(intake_started).ok());
     EXPECT_EQ(shown(), json::value(to_json(session_->state())));
 }
 
-TEST_F(SessionTest, a_session_that_ends_leaves_the_projection_whole) {
+TEST_F(SessionTest, a_session_that_ends_leaves_a_complete_projection) {
     ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
     ASSERT_TRUE(session_->record(intake_started).ok());
     const json::value expected = to_json(session_->state());
@@ -225,7 +225,7 @@ TEST_F(SessionTest, the_working_memory_holds_the_last_twenty_items) {
     EXPECT_EQ(items.back().at("type"), "stage_failed");
 }
 
-TEST_F(SessionTest, a_record_that_could_not_be_written_is_not_in_the_state) {
+TEST_F(SessionTest, an_unwritten_record_is_not_in_the_state) {
     ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
     const TaskState before = session_->state();
     std::ofstream(session_->paths().journal(), std::ios::app) << "- {";
@@ -233,14 +233,14 @@ TEST_F(SessionTest, a_record_that_could_not_be_written_is_not_in_the_state) {
     EXPECT_TRUE(session_->state() == before);
 }
 
-TEST_F(SessionTest, a_record_that_is_refused_is_not_written) {
+TEST_F(SessionTest, a_refused_record_is_not_written) {
     const auto journal = session_->paths().journal();
     const std::string before = read_file(journal).value();
     EXPECT_EQ(session_->record(intake_started).error().code, "AF-TASK-010");
     EXPECT_EQ(read_file(journal).value(), before);
 }
 
-TEST_F(SessionTest, a_text_that_is_not_utf8_is_in_the_state_as_the_journal_has_it) {
+TEST_F(SessionTest, invalid_utf8_is_in_the_state_as_in_the_journal) {
     ASSERT_TRUE(session_->record(records::TaskPaused{"a\xff"}).ok());
     EXPECT_EQ(session_->state().pause_reason, "a\xEF\xBF\xBD");
     EXPECT_TRUE(read_task_state(store_, id).value() == session_->state());

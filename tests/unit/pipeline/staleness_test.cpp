@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 json::object naming(const std::string& text) { return {{"risks", json::array{json::object{{"description", text}}}}}; }
 
-TEST(NamedPaths, stand_alone_in_a_text) {
+TEST(NamedPaths, match_only_as_whole_paths) {
     EXPECT_TRUE(names_path(naming("src/a.py"), "src/a.py"));
     EXPECT_TRUE(names_path(naming("See `src/a.py:12`, and ./src/a.py."), "src/a.py"));
     EXPECT_TRUE(names_path({{"file_notes", {{"src/a.py", "new"}}}}, "src/a.py"));
@@ -20,13 +20,13 @@ TEST(NamedPaths, stand_alone_in_a_text) {
     EXPECT_FALSE(names_path(naming("data.py"), "a.py"));
 }
 
-TEST(NamedPaths, include_those_below_a_folder_that_is_named_with_its_slash) {
+TEST(NamedPaths, include_files_below_a_folder_named_with_a_slash) {
     EXPECT_TRUE(names_path(naming("src/auth/"), "src/auth/token.py"));
     EXPECT_FALSE(names_path(naming("src/auth"), "src/auth/token.py"));
     EXPECT_FALSE(names_path(naming("/"), "src/auth/token.py"));
 }
 
-TEST(NamedPaths, include_those_below_a_folder_of_the_code_that_is_a_whole_text) {
+TEST(NamedPaths, include_files_below_a_source_folder_that_is_a_whole_text) {
     const Folders folders{"src", "src/auth"};
     for (const char* text : {"src/auth", "./src/auth", "src/auth/", "src"}) {
         EXPECT_TRUE(names_path(naming(text), "src/auth/token.py", folders)) << text;
@@ -66,26 +66,26 @@ TEST_F(StalenessTest, names_the_files_and_the_commits_that_changed_them) {
                 ElementsAre("src/app.py (in spec): " + second.substr(0, 8) + " Second change, and 1 more"));
 }
 
-TEST_F(StalenessTest, is_none_where_no_named_file_was_changed) {
+TEST_F(StalenessTest, is_none_if_no_named_file_changed) {
     change("src/other.py", "other\n", "Another file");
     EXPECT_THAT(measure("src/app.py")->files, IsEmpty());
 }
 
-TEST_F(StalenessTest, is_none_where_nothing_happened) { EXPECT_FALSE(measure("src/app.py")->stale()); }
+TEST_F(StalenessTest, is_none_if_nothing_changed) { EXPECT_FALSE(measure("src/app.py")->stale()); }
 
-TEST_F(StalenessTest, counts_a_file_that_came_since) {
+TEST_F(StalenessTest, counts_a_file_added_since) {
     change("src/new.py", "new\n", "Somebody was faster");
     EXPECT_EQ(measure("src/new.py")->files.at(0).change, 'A');
 }
 
-TEST_F(StalenessTest, counts_a_file_below_a_folder_that_the_base_has) {
+TEST_F(StalenessTest, counts_a_file_below_a_folder_of_the_base) {
     change("src/new.py", "new\n", "Somebody was faster");
     change("lib/new.py", "new\n", "A folder of its own");
     EXPECT_EQ(measure("src")->files.at(0).path, "src/new.py");
     EXPECT_FALSE(measure("lib")->stale());
 }
 
-TEST_F(StalenessTest, is_unknown_where_the_base_is_gone) {
+TEST_F(StalenessTest, is_unknown_if_the_base_is_gone) {
     base_commit = std::string(40, 'e');
     const auto staleness = measure("src/app.py");
     ASSERT_TRUE(staleness.ok()) << staleness.error().to_string();
@@ -93,7 +93,7 @@ TEST_F(StalenessTest, is_unknown_where_the_base_is_gone) {
     EXPECT_THAT(staleness->files, IsEmpty());
 }
 
-TEST_F(StalenessTest, ignores_a_change_that_was_taken_back) {
+TEST_F(StalenessTest, ignores_a_reverted_change) {
     change("src/app.py", "one\n", "First change");
     git("revert --no-edit HEAD");
     EXPECT_FALSE(measure("src/app.py")->stale());

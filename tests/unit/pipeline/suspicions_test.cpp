@@ -22,7 +22,7 @@ GateReport suspicious() {
     return report;
 }
 
-TEST(Suspicions, each_is_one_line_and_a_line_of_code_is_named_once) {
+TEST(Suspicions, each_is_one_line_and_names_a_line_of_code_once) {
     HeldOutTests held_out;
     held_out.shown = {"t_more.py"};
     EXPECT_THAT(suspicions(suspicious(), held_out),
@@ -41,7 +41,7 @@ TEST(Suspicions, the_mutants_of_one_line_are_one_suspicion) {
                             "no new test notices a.py:41: `x` made `y`"));
 }
 
-TEST(Suspicions, a_report_without_any_has_none) { EXPECT_THAT(suspicions(GateReport{}, HeldOutTests{}), IsEmpty()); }
+TEST(Suspicions, a_clean_report_has_none) { EXPECT_THAT(suspicions(GateReport{}, HeldOutTests{}), IsEmpty()); }
 
 class StrictTest : public ::testing::Test {
 protected:
@@ -64,16 +64,16 @@ protected:
     Bench bench;
 };
 
-TEST_F(StrictTest, a_suspicion_is_reported_and_stops_nothing_by_default) { EXPECT_TRUE(run(false, suspicious()).success); }
+TEST_F(StrictTest, a_suspicion_does_not_stop_the_task_by_default) { EXPECT_TRUE(run(false, suspicious()).success); }
 
-TEST_F(StrictTest, a_suspicion_waits_for_approval_where_strict_and_goes_on_with_it) {
+TEST_F(StrictTest, a_suspicion_waits_for_approval_if_strict) {
     const auto waiting = run(true, suspicious());
     EXPECT_EQ(waiting.waiting_for, "approval");
     ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
     EXPECT_TRUE(bench.resume(waiting.task_id).success);
 }
 
-TEST_F(StrictTest, work_without_suspicion_is_not_asked_about) { EXPECT_TRUE(run(true, GateReport{}).success); }
+TEST_F(StrictTest, work_without_suspicion_needs_no_approval) { EXPECT_TRUE(run(true, GateReport{}).success); }
 
 }  // namespace
 }  // namespace agentforge::kernel::testing

@@ -11,20 +11,20 @@
 namespace agentforge::kernel {
 namespace {
 
-TEST(BoundedCall, runs_on_a_thread_of_its_own) {
+TEST(BoundedCall, runs_on_a_separate_thread) {
     std::thread::id ran;
     EXPECT_TRUE(run_bounded([&ran] { ran = std::this_thread::get_id(); }, std::make_shared<CallWatch>(), [] { return false; }));
     EXPECT_NE(ran, std::this_thread::get_id());
 }
 
-TEST(BoundedCall, runs_on_the_callers_thread_where_the_machine_has_none_left) {
+TEST(BoundedCall, runs_on_the_callers_thread_if_no_thread_is_available) {
     const NoThreads none;
     std::thread::id ran;
     EXPECT_TRUE(run_bounded([&ran] { ran = std::this_thread::get_id(); }, std::make_shared<CallWatch>(), [] { return false; }));
     EXPECT_EQ(ran, std::this_thread::get_id());
 }
 
-TEST(BoundedCall, one_of_several_that_hangs_is_abandoned_and_the_others_count) {
+TEST(BoundedCall, abandons_a_hanging_call_and_keeps_the_results_of_the_others) {
     const auto open = std::make_shared<std::atomic<bool>>(false);
     const auto gone = std::make_shared<std::atomic<bool>>(false);
     std::vector<BoundedWork> works;
@@ -39,7 +39,7 @@ TEST(BoundedCall, one_of_several_that_hangs_is_abandoned_and_the_others_count) {
     while (!*gone) { std::this_thread::yield(); }
 }
 
-TEST(BoundedCall, none_at_all_has_returned_at_once) {
+TEST(BoundedCall, returns_at_once_without_calls) {
     EXPECT_TRUE(run_bounded({}, [](const std::vector<bool>&) { return false; }).empty());
 }
 

@@ -24,12 +24,12 @@ protected:
     PluginSearch search;
 };
 
-TEST_F(PluginSet, without_a_choice_holds_all) {
+TEST_F(PluginSet, without_a_choice_contains_all) {
     search.configured = {folder.path()};
     EXPECT_TRUE(PluginRegistry::discover(search).has(PluginKind::tool, "good_tool"));
 }
 
-TEST_F(PluginSet, that_enables_none_leaves_out_all_but_the_products) {
+TEST_F(PluginSet, that_enables_none_contains_only_built_in_plugins) {
     search.configured = {folder.path()};
     search.choice.enable.emplace();
     PluginRegistry registry = PluginRegistry::discover(search);
@@ -41,26 +41,26 @@ TEST_F(PluginSet, that_enables_none_leaves_out_all_but_the_products) {
     EXPECT_TRUE(PluginRegistry::discover(search).has(PluginKind::tool, "good_tool"));
 }
 
-TEST_F(PluginSet, that_enables_it_holds_it) {
+TEST_F(PluginSet, contains_an_enabled_plugin) {
     search.configured = {folder.path()};
     search.choice.enable = {good_id};
     EXPECT_TRUE(PluginRegistry::discover(search).has(PluginKind::tool, "good_tool"));
 }
 
-TEST_F(PluginSet, that_disables_it_wins_over_one_that_enables_it) {
+TEST_F(PluginSet, disable_takes_precedence_over_enable) {
     search.configured = {folder.path()};
     search.choice.enable = {good_id};
     search.choice.disable = {good_id};
     EXPECT_THAT(PluginRegistry::discover(search).tool("good_tool").error().message, HasSubstr("disabled by plugins.disable"));
 }
 
-TEST_F(PluginSet, may_leave_out_the_products_own) {
+TEST_F(PluginSet, may_exclude_a_built_in_plugin) {
     search.product = folder.path();
     search.choice.disable = {good_id};
     EXPECT_FALSE(PluginRegistry::discover(search).has(PluginKind::tool, "good_tool"));
 }
 
-TEST_F(PluginSet, that_names_an_unknown_id_is_an_error_with_place_and_nearest) {
+TEST_F(PluginSet, with_an_unknown_id_is_an_error_that_names_the_nearest) {
     search.configured = {folder.path()};
     search.choice.disable = {"org.agentforge.test.god"};
     const auto checked = PluginRegistry::discover(search).check_choice(place);
@@ -76,7 +76,7 @@ TEST_F(PluginSet, is_named_by_ids_and_not_by_what_a_plugin_provides) {
     EXPECT_FALSE(PluginRegistry::discover(search).check_choice(place).ok());
 }
 
-TEST_F(PluginSet, of_a_project_that_is_not_trusted_is_named_and_not_used) {
+TEST_F(PluginSet, of_an_untrusted_project_is_named_and_not_used) {
     search.project = {folder.path()};
     PluginRegistry registry = PluginRegistry::discover(search);
     EXPECT_EQ(registry.plugins()[0].state, PluginState::not_trusted);
@@ -86,7 +86,7 @@ TEST_F(PluginSet, of_a_project_that_is_not_trusted_is_named_and_not_used) {
     EXPECT_THAT(tool.error().remedy, HasSubstr("agentforge trust"));
 }
 
-TEST_F(PluginSet, of_a_project_that_is_not_trusted_hides_nothing_of_the_users) {
+TEST_F(PluginSet, of_an_untrusted_project_does_not_hide_the_users_plugins) {
     const PluginFolder mine;
     json::object manifest = test::good_manifest();
     manifest["description"] = "mine";
@@ -98,7 +98,7 @@ TEST_F(PluginSet, of_a_project_that_is_not_trusted_hides_nothing_of_the_users) {
     EXPECT_TRUE(registry.tool("good_tool").ok());
 }
 
-TEST_F(PluginSet, of_a_trusted_project_is_held_to_what_was_trusted) {
+TEST_F(PluginSet, of_a_trusted_project_must_match_what_was_trusted) {
     search.project = {folder.path()};
     search.project_trusted = true;
     search.trusted_files[fs::canonical(folder.path() + "/good").string()] = hash_folder(folder.path() + "/good").value();
@@ -121,7 +121,7 @@ TEST_F(PluginSet, with_the_same_id_in_two_folders_uses_the_first_and_names_both)
     EXPECT_EQ(registry.plugins()[1].state, PluginState::duplicate);
 }
 
-TEST_F(PluginSet, of_two_versions_in_the_users_folders_uses_the_newer_wherever_it_was_found) {
+TEST_F(PluginSet, of_two_versions_in_the_users_folders_uses_the_newer) {
     const PluginFolder second;
     json::object newer = test::good_manifest();
     newer["version"] = "1.10.0";
@@ -135,7 +135,7 @@ TEST_F(PluginSet, of_two_versions_in_the_users_folders_uses_the_newer_wherever_i
     EXPECT_THAT(registry.problems()[0].message, AllOf(HasSubstr("1.2.3 is not used"), HasSubstr("version 1.10.0")));
 }
 
-TEST_F(PluginSet, of_the_users_is_used_before_a_newer_version_of_the_products) {
+TEST_F(PluginSet, prefers_the_users_plugin_to_a_newer_built_in_version) {
     const PluginFolder product;
     json::object newer = test::good_manifest();
     newer["version"] = "2.0.0";
@@ -145,7 +145,7 @@ TEST_F(PluginSet, of_the_users_is_used_before_a_newer_version_of_the_products) {
     EXPECT_EQ(PluginRegistry::discover(search).owner(PluginKind::tool, "good_tool")->version, "1.2.3");
 }
 
-TEST_F(PluginSet, of_two_versions_uses_the_one_that_is_locked) {
+TEST_F(PluginSet, of_two_versions_uses_the_locked_one) {
     const PluginFolder second;
     json::object newer = test::good_manifest();
     newer["version"] = "2.0.0";
@@ -162,7 +162,7 @@ TEST_F(PluginSet, of_two_versions_uses_the_one_that_is_locked) {
 }
 
 /// A file that anyone on the machine may write.
-class OpenToAll : public PluginSet {
+class WorldWritable : public PluginSet {
 protected:
     [[nodiscard]] std::vector<Error> problems_with(const std::string& file) {
         fs::permissions(folder.path() + file, fs::perms::others_write, fs::perm_options::add);
@@ -171,7 +171,7 @@ protected:
     }
 };
 
-TEST_F(OpenToAll, folder_of_a_plugin_is_named) {
+TEST_F(WorldWritable, folder_of_a_plugin_is_named) {
     const auto problems = problems_with("/good");
     ASSERT_THAT(problems, SizeIs(1));
     EXPECT_EQ(problems[0].code, "AF-PLUG-038");
@@ -179,11 +179,11 @@ TEST_F(OpenToAll, folder_of_a_plugin_is_named) {
     EXPECT_THAT(problems[0].remedy, HasSubstr("chmod o-w"));
 }
 
-TEST_F(OpenToAll, library_of_a_plugin_is_named) {
+TEST_F(WorldWritable, library_of_a_plugin_is_named) {
     EXPECT_EQ(problems_with("/good/good.so").at(0).where, folder.path() + "/good/good.so");
 }
 
-TEST_F(OpenToAll, folder_of_plugins_is_named_once) {
+TEST_F(WorldWritable, folder_of_plugins_is_named_once) {
     folder.add("again", test::manifest_of("org.agentforge.test.again", "good.so", {test::entry("tool", "again")}),
                "good/good.so");
     const auto problems = problems_with("");
@@ -191,7 +191,7 @@ TEST_F(OpenToAll, folder_of_plugins_is_named_once) {
     EXPECT_EQ(problems[0].where, folder.path());
 }
 
-TEST_F(PluginSet, finds_a_plugin_by_its_id_and_by_what_it_provides) {
+TEST_F(PluginSet, finds_a_plugin_by_id_and_by_provided_name) {
     search.configured = {folder.path()};
     const PluginRegistry registry = PluginRegistry::discover(search);
     EXPECT_EQ((*registry.find(good_id))[0]->id, good_id);
@@ -222,7 +222,7 @@ TEST_F(PluginSettings, reach_the_plugin_by_its_id) {
     EXPECT_TRUE(registry().stage("good_stage").ok());
 }
 
-TEST_F(PluginSettings, by_name_stand_over_those_by_id_and_those_of_the_place_of_use_over_both) {
+TEST_F(PluginSettings, by_name_override_those_by_id_and_local_settings_override_both) {
     search.settings = {{good_id, json::object{{"depth", 1}, {"name", "a"}}}, {"good_stage", json::object{{"depth", 2}}}};
     const PluginRegistry made = registry();
     EXPECT_EQ(made.settings_of(made.plugins()[0], "good_stage"), (json::object{{"depth", 2}, {"name", "a"}}));
@@ -230,7 +230,7 @@ TEST_F(PluginSettings, by_name_stand_over_those_by_id_and_those_of_the_place_of_
     EXPECT_EQ(made.settings_of(made.plugins()[0], "good_tool"), (json::object{{"depth", 1}, {"name", "a"}}));
 }
 
-TEST_F(PluginSettings, that_nobody_sets_are_the_defaults_of_the_schema) {
+TEST_F(PluginSettings, unset_take_the_defaults_of_the_schema) {
     json::object manifest = test::good_manifest();
     manifest["config_schema"] = json::parse(R"({"type": "object", "required": ["depth"], "properties": {
         "depth": {"type": "integer", "default": 4}, "name": {"type": "string"},
@@ -243,7 +243,7 @@ TEST_F(PluginSettings, that_nobody_sets_are_the_defaults_of_the_schema) {
     EXPECT_TRUE(registry().stage("good_stage").ok());
 }
 
-TEST_F(PluginSettings, that_do_not_fit_are_named_with_their_place_before_the_library_is_opened) {
+TEST_F(PluginSettings, invalid_are_named_with_their_position_before_the_library_is_opened) {
     fs::remove(folder.path() + "/good/good.so");
     const auto stage = registry().stage("good_stage", {{"depth", "deep"}});
     ASSERT_FALSE(stage.ok());
@@ -259,18 +259,18 @@ TEST_F(PluginSettings, with_an_unknown_name_get_the_nearest) {
     EXPECT_THAT(stage.error().message, HasSubstr("dept is not a setting of this plugin; did you mean depth?"));
 }
 
-TEST_F(PluginSettings, are_checked_without_use_but_nothing_is_missing_then) {
+TEST_F(PluginSettings, of_an_unused_plugin_are_checked_but_may_be_incomplete) {
     search.settings = {{"good_stage", json::object{{"name", "a"}}}};
     EXPECT_TRUE(registry().check_all_settings().ok());
     search.settings = {{"good_stage", json::object{{"name", 1}}}};
     EXPECT_EQ(registry().check_all_settings().error().where, "good_stage at /name");
 }
 
-TEST_F(PluginSettings, that_are_missing_where_it_is_used_are_named) {
+TEST_F(PluginSettings, missing_when_it_is_used_are_named) {
     EXPECT_THAT(registry().stage("good_stage").error().message, HasSubstr("depth is missing"));
 }
 
-TEST_F(PluginSettings, of_a_plugin_that_is_not_there_are_an_error) {
+TEST_F(PluginSettings, of_an_unknown_plugin_are_an_error) {
     search.settings = {{"god_stage", json::object{{"depth", 1}}}};
     const auto checked = registry().check_choice(place);
     ASSERT_FALSE(checked.ok());
@@ -278,7 +278,7 @@ TEST_F(PluginSettings, of_a_plugin_that_is_not_there_are_an_error) {
     EXPECT_EQ(checked.error().remedy, "Did you mean `good_stage`?");
 }
 
-TEST_F(PluginSettings, that_are_no_map_are_an_error) {
+TEST_F(PluginSettings, that_are_not_a_map_are_an_error) {
     search.settings = {{"good_stage", 3}};
     EXPECT_EQ(registry().check_choice(place).error().code, "AF-PLUG-050");
 }
@@ -288,7 +288,7 @@ TEST_F(PluginSettings, of_a_manifest_without_a_schema_are_left_to_the_plugin) {
     EXPECT_TRUE(registry().stage("good_stage", {{"anything", 1}}).ok());
 }
 
-TEST_F(PluginSettings, schema_that_is_none_keeps_the_plugin_out) {
+TEST_F(PluginSettings, with_an_invalid_schema_exclude_the_plugin) {
     json::object manifest = test::good_manifest();
     manifest["config_schema"] = json::object{{"type", "objekt"}};
     folder.add("good", manifest, "good/good.so");

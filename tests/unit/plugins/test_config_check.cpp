@@ -63,14 +63,14 @@ TEST(ConfigSchema, problem_points_to_the_value) {
     EXPECT_EQ((*problem)->pointer, "/a/b/1");
 }
 
-TEST(ConfigSchema, none_takes_anything) { EXPECT_FALSE(check_config(PluginManifest(), {{"a", 1}}).value().has_value()); }
+TEST(ConfigSchema, missing_accepts_anything) { EXPECT_FALSE(check_config(PluginManifest(), {{"a", 1}}).value().has_value()); }
 
-TEST(ConfigSchema, of_nothing_says_so) {
+TEST(ConfigSchema, without_settings_says_that_it_takes_none) {
     const auto problem = check_config(with_schema(R"({"type": "object", "additionalProperties": false})"), {{"a", 1}});
     EXPECT_EQ((*problem)->message, "a is not a setting of this plugin; it takes none");
 }
 
-TEST(ConfigSchema, of_each_shipped_plugin_is_one) {
+TEST(ConfigSchema, of_each_shipped_plugin_is_valid) {
     PluginSearch search;
     search.product = SHIPPED_PLUGINS;
     const PluginRegistry registry = PluginRegistry::discover(search);

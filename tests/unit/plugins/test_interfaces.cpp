@@ -47,7 +47,7 @@ protected:
     FakeContext context;
 };
 
-TEST_F(InterfaceVersion, that_is_too_new_is_refused_with_what_was_found_what_is_taken_and_what_to_do) {
+TEST_F(InterfaceVersion, too_new_is_refused_with_found_and_supported_versions_and_a_remedy) {
     const auto tool = registry.tool("new_tool");
     ASSERT_FALSE(tool.ok());
     EXPECT_EQ(tool.error().code, "AF-PLUG-015");
@@ -56,18 +56,18 @@ TEST_F(InterfaceVersion, that_is_too_new_is_refused_with_what_was_found_what_is_
     EXPECT_THAT(tool.error().remedy, HasSubstr("newer AgentForge"));
 }
 
-TEST_F(InterfaceVersion, that_is_too_new_leaves_its_neighbour_usable) {
+TEST_F(InterfaceVersion, too_new_leaves_other_plugins_usable) {
     ASSERT_FALSE(registry.tool("new_tool").ok());
     EXPECT_EQ((*registry.tool("old_tool"))->call({}, context).output, "old work");
 }
 
-TEST_F(InterfaceVersion, of_yesterday_and_of_today_are_used_side_by_side) {
+TEST_F(InterfaceVersion, old_and_new_are_used_side_by_side) {
     registry.interfaces().tool.add(example::tool_interface_version, new_as_old);
     EXPECT_EQ((*registry.tool("old_tool"))->call({}, context).output, "old work");
     EXPECT_EQ((*registry.tool("new_tool"))->call({}, context).output, "new work");
 }
 
-TEST_F(InterfaceVersion, that_ended_is_refused_and_the_newer_one_is_asked_for) {
+TEST_F(InterfaceVersion, no_longer_supported_is_refused_and_names_the_newer_one) {
     Interfaces interfaces;
     interfaces.tool = {};
     interfaces.tool.add(example::tool_interface_version, new_as_old);
@@ -99,14 +99,14 @@ protected:
     Interfaces accepted;
 };
 
-TEST_F(NewHost, gets_what_is_new_from_a_new_plugin) {
+TEST_F(NewHost, uses_new_functions_of_a_new_plugin) {
     const auto tool = make("new");
     ASSERT_NE(tool, nullptr);
     EXPECT_EQ(tool->preview({}, context).output, "would do new work");
     EXPECT_EQ(tool->call({}, context).output, "new work");
 }
 
-TEST_F(NewHost, gets_a_default_for_what_is_new_from_an_old_binary) {
+TEST_F(NewHost, uses_defaults_for_new_functions_missing_in_an_old_binary) {
     const auto tool = make("old");
     ASSERT_NE(tool, nullptr);
     EXPECT_EQ(tool->preview({}, context).output, "cannot tell");
@@ -114,7 +114,7 @@ TEST_F(NewHost, gets_a_default_for_what_is_new_from_an_old_binary) {
     EXPECT_EQ(tool->spec().name, "old_tool");
 }
 
-TEST_F(NewHost, names_all_versions_it_takes) { EXPECT_EQ(versions.words(), "1 and 2"); }
+TEST_F(NewHost, names_all_versions_it_supports) { EXPECT_EQ(versions.words(), "1 and 2"); }
 
 }  // namespace
 }  // namespace agentforge::kernel

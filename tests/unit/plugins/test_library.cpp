@@ -62,7 +62,7 @@ TEST(PluginLibrary, empty_file_is_refused) {
     EXPECT_EQ(refusal(folder, manifest).code, "AF-PLUG-011");
 }
 
-TEST(PluginLibrary, truncated_file_is_refused_wherever_it_was_cut) {
+TEST(PluginLibrary, truncated_file_is_refused_at_any_length) {
     for (const std::uintmax_t kept : {20U, 64U, 100U, 4096U, 9000U}) {
         const PluginFolder folder;
         const std::string manifest = folder.add("a", test::good_manifest(), "good/good.so");
@@ -78,7 +78,7 @@ TEST(PluginLibrary, folder_in_its_place_is_refused) {
     EXPECT_THAT(refusal(folder, manifest).message, HasSubstr("not a regular file"));
 }
 
-TEST(PluginLibrary, library_of_another_machine_is_refused) {
+TEST(PluginLibrary, library_for_another_architecture_is_refused) {
     const PluginFolder folder;
     const std::string manifest = folder.add("a", test::good_manifest(), "good/good.so");
     std::fstream file(folder.path() + "/a/good.so", std::ios::in | std::ios::out | std::ios::binary);
@@ -116,7 +116,7 @@ TEST(PluginLibrary, other_build_is_refused_before_its_constructors_run) {
     EXPECT_EQ(std::getenv("AGENTFORGE_TEST_CONSTRUCTED"), nullptr);
 }
 
-TEST(PluginLibrary, other_flags_are_refused_though_the_library_was_linked) {
+TEST(PluginLibrary, other_compiler_flags_are_refused_even_if_the_library_links) {
     const PluginFolder folder;
     const Error error =
         refusal(folder, folder.add("a", test::manifest_of("org.agentforge.test.flags", "bad.so", {test::entry("stage", "flags")}),
@@ -134,7 +134,7 @@ TEST(LoadFailure, missing_library_is_named) {
     EXPECT_EQ(error.message, "The plugin library cannot be opened: it needs the library `libfoo.so.3`, which is not installed");
 }
 
-TEST(LoadFailure, unknown_text_loses_only_its_misleading_tail) {
+TEST(LoadFailure, strips_only_the_misleading_end_of_an_unknown_message) {
     PluginManifest manifest;
     const Error error = explain_load_failure(
         "boost::dll::shared_library::load() failed (dlerror system message: no (such) luck): Bad file descriptor", manifest);
@@ -169,7 +169,7 @@ struct Descriptor {
     }
 };
 
-TEST(PluginDescriptor, that_agrees_is_accepted) { EXPECT_EQ(Descriptor().verdict(), "accepted"); }
+TEST(PluginDescriptor, matching_the_manifest_is_accepted) { EXPECT_EQ(Descriptor().verdict(), "accepted"); }
 TEST(PluginDescriptor, null_is_refused) {
     EXPECT_EQ(check_descriptor(nullptr, Descriptor().manifest).error().code, "AF-PLUG-014");
 }

@@ -21,7 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Locked : public testing::Test {
+class PluginLockTest : public testing::Test {
 protected:
     void SetUp() override { folder.add("stage/good", test::good_manifest(), "good/good.so"); }
 
@@ -52,7 +52,7 @@ protected:
     FakeContext context;
 };
 
-TEST_F(Locked, plugin_that_is_as_locked_is_used) {
+TEST_F(PluginLockTest, an_unchanged_plugin_is_used) {
     lock();
     PluginRegistry registry = discover();
     EXPECT_THAT(registry.problems(), IsEmpty());
@@ -61,7 +61,7 @@ TEST_F(Locked, plugin_that_is_as_locked_is_used) {
     EXPECT_EQ((*tool)->call({{"word", "hi"}}, context).output, R"({"word":"hi"})");
 }
 
-TEST_F(Locked, library_with_one_other_bit_is_refused_with_both_hashes) {
+TEST_F(PluginLockTest, a_library_with_one_changed_bit_is_refused_with_both_hashes) {
     lock();
     const std::string expected = hash_folder(folder.path() + "/stage/good").value().at("good.so");
     flip_last_byte(good("good.so"));
@@ -76,7 +76,7 @@ TEST_F(Locked, library_with_one_other_bit_is_refused_with_both_hashes) {
     EXPECT_THAT(tool.error().remedy, HasSubstr("agentforge plugins lock"));
 }
 
-TEST_F(Locked, manifest_that_changed_keeps_the_plugin_out_at_once) {
+TEST_F(PluginLockTest, a_changed_manifest_excludes_the_plugin_at_once) {
     lock();
     std::ofstream(good("plugin.json"), std::ios::app) << "\n";
     const PluginRegistry registry = discover();
@@ -85,7 +85,7 @@ TEST_F(Locked, manifest_that_changed_keeps_the_plugin_out_at_once) {
     EXPECT_THAT(registry.problems(), ElementsAre(testing::Field(&Error::code, "AF-PLUG-031")));
 }
 
-TEST_F(Locked, other_version_is_named_as_such) {
+TEST_F(PluginLockTest, a_different_version_is_named) {
     lock();
     json::object manifest = test::good_manifest();
     manifest["version"] = "2.0.0";
@@ -93,20 +93,20 @@ TEST_F(Locked, other_version_is_named_as_such) {
     EXPECT_THAT(discover().problems()[0].message, AllOf(HasSubstr("found is version 2.0.0"), HasSubstr("expects version 1.2.3")));
 }
 
-TEST_F(Locked, missing_file_is_named) {
+TEST_F(PluginLockTest, a_missing_file_is_named) {
     std::ofstream(good("words.txt")) << "a";
     lock();
     fs::remove(good("words.txt"));
     EXPECT_THAT(discover().tool("good_tool").error().message, AllOf(HasSubstr("`words.txt` is missing")));
 }
 
-TEST_F(Locked, file_too_many_is_named) {
+TEST_F(PluginLockTest, an_extra_file_is_named) {
     lock();
     std::ofstream(good("extra.so")) << "a";
     EXPECT_THAT(discover().tool("good_tool").error().message, HasSubstr("`extra.so` is not named by"));
 }
 
-TEST_F(Locked, plugin_that_is_not_in_the_lock_is_not_used) {
+TEST_F(PluginLockTest, a_plugin_missing_from_the_lock_is_not_used) {
     std::ofstream(file) << "agentforge_lock: 1\nplugins: []\n";
     PluginRegistry registry = discover();
     EXPECT_THAT(registry.names(PluginKind::tool), IsEmpty());
@@ -115,7 +115,7 @@ TEST_F(Locked, plugin_that_is_not_in_the_lock_is_not_used) {
     EXPECT_THAT(registry.tool("good_tool").error().message, HasSubstr("not in this project's lock"));
 }
 
-TEST_F(Locked, products_own_plugins_need_no_lock) {
+TEST_F(PluginLockTest, built_in_plugins_need_no_lock) {
     std::ofstream(file) << "agentforge_lock: 1\nplugins: []\n";
     PluginSearch search;
     search.product = folder.path();
@@ -125,7 +125,7 @@ TEST_F(Locked, products_own_plugins_need_no_lock) {
     EXPECT_EQ(registry.plugins()[0].pinned, nullptr);
 }
 
-TEST_F(Locked, folder_of_the_product_stays_the_products_whoever_names_it) {
+TEST_F(PluginLockTest, the_built_in_folder_needs_no_lock_even_if_a_user_names_it) {
     std::ofstream(file) << "agentforge_lock: 1\nplugins: []\n";
     PluginSearch search;
     search.product = folder.path();
@@ -135,9 +135,9 @@ TEST_F(Locked, folder_of_the_product_stays_the_products_whoever_names_it) {
     EXPECT_TRUE(PluginRegistry::discover(search).has(PluginKind::tool, "good_tool"));
 }
 
-TEST_F(Locked, without_a_lock_a_plugin_is_used_as_it_is) { EXPECT_TRUE(discover().tool("good_tool").ok()); }
+TEST_F(PluginLockTest, without_a_lock_any_plugin_is_used) { EXPECT_TRUE(discover().tool("good_tool").ok()); }
 
-TEST_F(Locked, broken_lock_keeps_every_plugin_out_and_is_named) {
+TEST_F(PluginLockTest, a_broken_lock_is_named_and_excludes_every_plugin) {
     std::ofstream(file) << "agentforge_lock: 1\nplugins: 3\n";
     const PluginRegistry registry = discover();
     EXPECT_FALSE(registry.has(PluginKind::tool, "good_tool"));
@@ -145,7 +145,7 @@ TEST_F(Locked, broken_lock_keeps_every_plugin_out_and_is_named) {
     EXPECT_EQ(registry.problems()[0].where, file + ":2:10");
 }
 
-TEST_F(Locked, text_is_read_to_the_same_lock) {
+TEST_F(PluginLockTest, reads_back_the_same) {
     lock();
     const auto read = PluginLock::load(file);
     ASSERT_TRUE(read.ok() && read->has_value());
@@ -153,7 +153,7 @@ TEST_F(Locked, text_is_read_to_the_same_lock) {
     EXPECT_EQ((*read)->text(), read_file(file).value());
 }
 
-TEST_F(Locked, library_that_is_a_link_is_refused) {
+TEST_F(PluginLockTest, a_symlinked_library_is_refused) {
     fs::rename(good("good.so"), place.path() / "elsewhere.so");
     fs::create_symlink(place.path() / "elsewhere.so", good("good.so"));
     lock();
@@ -163,7 +163,7 @@ TEST_F(Locked, library_that_is_a_link_is_refused) {
     EXPECT_THAT(tool.error().message, HasSubstr("symbolic link"));
 }
 
-TEST_F(Locked, manifest_that_is_a_link_cannot_be_locked) {
+TEST_F(PluginLockTest, a_symlinked_manifest_cannot_be_locked) {
     fs::rename(good("plugin.json"), place.path() / "plugin.json");
     fs::create_symlink(place.path() / "plugin.json", good("plugin.json"));
     const PluginRegistry registry = folder.discover();
@@ -173,7 +173,7 @@ TEST_F(Locked, manifest_that_is_a_link_cannot_be_locked) {
 }
 
 // Covers the gap between check and load: the checked bytes are in a private copy.
-TEST_F(Locked, bytes_that_were_checked_are_those_that_are_loaded_whatever_becomes_of_the_file) {
+TEST_F(PluginLockTest, loads_the_verified_bytes_even_if_the_file_changes) {
     lock();
     const PluginRegistry registry = discover();
     auto sealed = seal(registry.plugins()[0], "good.so");
@@ -185,7 +185,7 @@ TEST_F(Locked, bytes_that_were_checked_are_those_that_are_loaded_whatever_become
     static_cast<void>(sealed->release());  // The dynamic linker identifies the library by this number.
 }
 
-TEST_F(Locked, sealed_copy_cannot_be_written) {
+TEST_F(PluginLockTest, a_sealed_copy_cannot_be_written) {
     lock();
     const PluginRegistry registry = discover();
     const auto sealed = seal(registry.plugins()[0], "good.so");
@@ -193,7 +193,7 @@ TEST_F(Locked, sealed_copy_cannot_be_written) {
     EXPECT_EQ(::pwrite(sealed->get(), "x", 1, 0), -1);
 }
 
-TEST_F(Locked, file_that_was_exchanged_after_the_folder_was_checked_is_not_sealed) {
+TEST_F(PluginLockTest, a_file_replaced_after_the_folder_check_is_not_sealed) {
     lock();
     const PluginRegistry registry = discover();
     ASSERT_TRUE(check_pinned_files(registry.plugins()[0]).ok());
@@ -201,13 +201,13 @@ TEST_F(Locked, file_that_was_exchanged_after_the_folder_was_checked_is_not_seale
     EXPECT_EQ(seal(registry.plugins()[0], "good.so").error().code, "AF-PLUG-031");
 }
 
-TEST_F(Locked, truncated_library_is_refused_by_its_hash_before_it_is_opened) {
+TEST_F(PluginLockTest, a_truncated_library_is_refused_by_its_hash_before_it_is_opened) {
     lock();
     fs::resize_file(good("good.so"), 200);
     EXPECT_EQ(discover().tool("good_tool").error().code, "AF-PLUG-031");
 }
 
-TEST_F(Locked, truncated_library_that_was_locked_is_named_by_its_file) {
+TEST_F(PluginLockTest, a_library_locked_while_truncated_is_named_by_its_file) {
     fs::resize_file(good("good.so"), 200);
     lock();
     const auto tool = discover().tool("good_tool");
@@ -215,7 +215,7 @@ TEST_F(Locked, truncated_library_that_was_locked_is_named_by_its_file) {
     EXPECT_EQ(tool.error().where, good("good.so"));
 }
 
-class LockedWithBeside : public Locked {
+class LockedWithSibling : public PluginLockTest {
 protected:
     void SetUp() override {
         folder.add("tool/beside",
@@ -227,14 +227,14 @@ protected:
     [[nodiscard]] std::string beside() const { return folder.path() + "/tool/beside/libagentforge-test-beside.so"; }
 };
 
-TEST_F(LockedWithBeside, library_is_found_by_the_plugin_that_needs_it) {
+TEST_F(LockedWithSibling, library_is_found_by_the_plugin_that_needs_it) {
     PluginRegistry registry = discover();
     const auto tool = registry.tool("beside");
     ASSERT_TRUE(tool.ok()) << tool.error().to_string();
     EXPECT_EQ((*tool)->call({}, context).output, "from beside");
 }
 
-TEST_F(LockedWithBeside, library_that_changed_is_refused) {
+TEST_F(LockedWithSibling, changed_library_is_refused) {
     flip_last_byte(beside());
     const auto tool = discover().tool("beside");
     ASSERT_FALSE(tool.ok());
@@ -242,7 +242,7 @@ TEST_F(LockedWithBeside, library_that_changed_is_refused) {
     EXPECT_EQ(tool.error().where, beside());
 }
 
-class UnlockedWithBeside : public testing::Test {
+class UnlockedWithSibling : public testing::Test {
 protected:
     void SetUp() override {
         folder.add("tool/beside",
@@ -253,7 +253,7 @@ protected:
     FakeContext context;
 };
 
-TEST_F(UnlockedWithBeside, finds_the_library_in_its_own_folder) {
+TEST_F(UnlockedWithSibling, finds_the_library_in_the_plugins_folder) {
     fs::copy_file(std::string(TEST_PLUGINS) + "/beside/libagentforge-test-beside.so",
                   folder.path() + "/tool/beside/libagentforge-test-beside.so");
     const auto tool = folder.discover().tool("beside");
@@ -261,7 +261,7 @@ TEST_F(UnlockedWithBeside, finds_the_library_in_its_own_folder) {
     EXPECT_EQ((*tool)->call({}, context).output, "from beside");
 }
 
-TEST_F(UnlockedWithBeside, is_refused_where_the_library_beside_it_is_truncated) {
+TEST_F(UnlockedWithSibling, is_refused_if_the_sibling_library_is_truncated) {
     std::ofstream(folder.path() + "/tool/beside/libagentforge-test-beside.so") << "no library";
     const auto tool = folder.discover().tool("beside");
     ASSERT_FALSE(tool.ok());
@@ -274,7 +274,7 @@ TEST(NeededLibraries, of_a_plugin_are_read_from_its_bytes) {
                 Contains("libagentforge-test-beside.so"));
 }
 
-TEST(NeededLibraries, of_any_broken_bytes_are_none_or_some_and_never_a_crash) {
+TEST(NeededLibraries, of_corrupt_bytes_never_crash) {
     const std::string whole = read_file(std::string(TEST_PLUGINS) + "/bad/with_beside.so").value();
     for (std::size_t size = 0; size < whole.size(); size += whole.size() / 97 + 1) {
         static_cast<void>(needed_libraries(std::string_view(whole).substr(0, size)));
@@ -295,9 +295,9 @@ struct BrokenLock {
     const char* message;
     const char* place;
 };
-class BrokenLockFile : public Locked, public testing::WithParamInterface<BrokenLock> {};
+class BrokenLockFile : public PluginLockTest, public testing::WithParamInterface<BrokenLock> {};
 
-TEST_P(BrokenLockFile, is_named_with_its_place) {
+TEST_P(BrokenLockFile, is_named_with_its_position) {
     std::ofstream(file) << GetParam().text;
     const auto lock = PluginLock::load(file);
     ASSERT_FALSE(lock.ok());
@@ -338,9 +338,9 @@ INSTANTIATE_TEST_SUITE_P(
                    "appears in it twice", ":4:5"}),
     [](const auto& each) { return std::string(each.param.name); });
 
-TEST_F(Locked, missing_lock_file_is_none) { EXPECT_FALSE(PluginLock::load(file).value().has_value()); }
+TEST_F(PluginLockTest, a_missing_lock_file_means_no_lock) { EXPECT_FALSE(PluginLock::load(file).value().has_value()); }
 
-TEST_F(Locked, lock_that_is_a_dangling_link_is_an_error_and_not_none) {
+TEST_F(PluginLockTest, a_lock_that_is_a_dangling_link_is_an_error) {
     fs::create_symlink(place.path() / "nowhere", file);
     EXPECT_EQ(PluginLock::load(file).error().code, "AF-PLUG-034");
 }

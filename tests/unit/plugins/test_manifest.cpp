@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"schema_is_a_list", R"({"config_schema": []})", "AF-PLUG-005", "config_schema"}),
     [](const auto& each) { return std::string(each.param.name); });
 
-TEST(PluginManifest, a_command_names_files_beside_it_by_their_whole_path) {
+TEST(PluginManifest, a_command_gets_absolute_paths_of_files_beside_it) {
     const auto manifest = read_manifest(AGENTFORGE_SOURCE_DIR "/examples/plugins/survey/plugin.json");
     ASSERT_TRUE(manifest.ok()) << manifest.error().to_string();
     EXPECT_TRUE(manifest->library.empty());
@@ -144,7 +144,7 @@ struct Broken {
 };
 class BrokenManifest : public testing::TestWithParam<Broken> {};
 
-TEST_P(BrokenManifest, is_no_json_object) {
+TEST_P(BrokenManifest, is_refused) {
     const PluginFolder folder;
     const auto manifest = read_manifest(folder.manifest_text("a", GetParam().text));
     ASSERT_FALSE(manifest.ok());

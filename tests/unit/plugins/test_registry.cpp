@@ -65,7 +65,7 @@ TEST_F(GoodPlugin, escalation_handler_answers) {
     EXPECT_EQ(approval->value().artifact_hash, "abc");
 }
 
-TEST_F(GoodPlugin, refused_settings_carry_the_plugins_words) {
+TEST_F(GoodPlugin, refused_settings_quote_the_plugins_message) {
     PluginRegistry registry = folder.discover();
     const auto stage = registry.stage("good_stage", {{"refuse", true}});
     ASSERT_FALSE(stage.ok());
@@ -100,7 +100,7 @@ TEST_F(GoodPlugin, manifest_that_disagrees_is_refused_on_first_use) {
     EXPECT_EQ(stage.error().code, "AF-PLUG-014");
 }
 
-TEST_F(GoodPlugin, broken_neighbour_does_not_hide_it) {
+TEST_F(GoodPlugin, is_found_beside_a_broken_plugin) {
     folder.manifest_text("a_broken", "{");
     const PluginRegistry registry = folder.discover();
     EXPECT_THAT(registry.plugins(), SizeIs(1));
@@ -108,7 +108,7 @@ TEST_F(GoodPlugin, broken_neighbour_does_not_hide_it) {
     EXPECT_EQ(registry.problems()[0].code, "AF-PLUG-002");
 }
 
-TEST_F(GoodPlugin, of_the_same_name_in_two_folders_the_first_wins_and_both_are_named) {
+TEST_F(GoodPlugin, in_two_folders_is_taken_from_the_first_and_both_are_named) {
     const PluginFolder second;
     json::object manifest = test::manifest_of("org.agentforge.test.second", "good.so",
                                               {test::entry("stage", "good_stage"), test::entry("stage", "mine")});
@@ -158,13 +158,13 @@ TEST(PluginSearch, folder_without_manifest_holds_no_plugin) {
     EXPECT_THAT(folder.discover().plugins(), IsEmpty());
 }
 
-TEST(PluginSearch, symbolic_link_in_a_circle_ends) {
+TEST(PluginSearch, symbolic_link_cycle_ends) {
     const PluginFolder folder;
     std::filesystem::create_directory_symlink(folder.path(), folder.path() + "/again");
     EXPECT_THAT(folder.discover().problems(), IsEmpty());
 }
 
-TEST(PluginRegistry, object_added_for_a_test_is_answered) {
+TEST(PluginRegistry, returns_an_object_added_for_a_test) {
     struct Silent : Tool {
         ToolSpec spec() const override { return {}; }
         ToolResult call(const json::object&, ToolContext&) override { return {}; }
@@ -202,7 +202,7 @@ TEST_F(ThrowingPlugin, in_info_is_an_error) {
                                              HasSubstr("threw in info() of its stage `throws_in_info`: boom")));
 }
 
-TEST_F(ThrowingPlugin, that_cannot_be_made_is_unavailable_since_no_attempt_would_change_it) {
+TEST_F(ThrowingPlugin, that_cannot_be_created_is_unavailable_and_not_retried) {
     for (const char* const name : {"throws_in_create", "throws_in_info", "no_such_stage"}) {
         EXPECT_EQ(registry.stage(name).error().kind, ErrorKind::unavailable) << name;
     }

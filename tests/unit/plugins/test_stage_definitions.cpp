@@ -33,7 +33,7 @@ protected:
     FakeContext context;
 };
 
-TEST_F(StageDefinition, becomes_a_stage_that_asks_what_it_says) {
+TEST_F(StageDefinition, becomes_a_stage_with_its_prompt) {
     write("ours", "weigh", "stage:\n  name: weigh\n  description: Weighs things.\n  prompt: |\n    Weigh it.\n    With care.\n");
     PluginRegistry registry = discover();
     EXPECT_THAT(registry.problems(), IsEmpty());
@@ -47,7 +47,7 @@ TEST_F(StageDefinition, becomes_a_stage_that_asks_what_it_says) {
     EXPECT_EQ(context.runs.front().instructions, "With care.");
 }
 
-TEST_F(StageDefinition, shows_artifacts_and_fields_by_contract_and_none_twice) {
+TEST_F(StageDefinition, shows_artifacts_and_fields_by_contract_once) {
     write("ours", "weigh", "stage: {name: weigh, prompt: Weigh it, shows: [apple, pear.colour, plum]}\n");
     const auto stage = discover().stage("weigh");
     ASSERT_TRUE(stage.ok()) << stage.error().to_string();
@@ -62,7 +62,7 @@ TEST_F(StageDefinition, shows_artifacts_and_fields_by_contract_and_none_twice) {
     EXPECT_FALSE(state.contains("input_artifact"));
 }
 
-TEST_F(StageDefinition, refuses_to_run_without_what_it_needs_and_to_end_without_its_fields) {
+TEST_F(StageDefinition, requires_its_inputs_to_start_and_its_fields_to_end) {
     write("ours", "weigh", "stage: {name: weigh, prompt: Weigh it, needs: [apple], fields: [weight]}\n");
     const auto stage = discover().stage("weigh");
     ASSERT_TRUE(stage.ok()) << stage.error().to_string();
@@ -74,7 +74,7 @@ TEST_F(StageDefinition, refuses_to_run_without_what_it_needs_and_to_end_without_
     EXPECT_EQ(run_stage(**stage, context).error->code, "AF-STAGE-003");
 }
 
-TEST_F(StageDefinition, of_the_project_takes_the_place_of_the_products_and_a_pipelines_settings_of_both) {
+TEST_F(StageDefinition, of_the_project_overrides_built_in_and_pipeline_settings_override_both) {
     write("ours", "weigh", "stage: {name: weigh, prompt: Ours}\n");
     write("theirs", "weigh", "stage: {name: weigh, prompt: Theirs}\n");
     PluginRegistry registry = discover();
@@ -85,7 +85,7 @@ TEST_F(StageDefinition, of_the_project_takes_the_place_of_the_products_and_a_pip
     EXPECT_EQ(context.runs[1].objective, "The template's");
 }
 
-TEST_F(StageDefinition, that_is_none_is_named_with_its_place_and_hides_no_other) {
+TEST_F(StageDefinition, invalid_is_named_with_its_position_and_hides_no_other) {
     write("ours", "weigh", "stage: {name: weigh, prompt: Weigh it}\n");
     write("ours", "other", "stage:\n  name: other\n  promt: Weigh it\n");
     write("ours", "third", "stage: {name: fourth, prompt: Weigh it}\n");

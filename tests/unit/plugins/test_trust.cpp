@@ -42,18 +42,18 @@ protected:
     json::object settings{{"plugins.paths", json::array{"tools"}}};
 };
 
-TEST_F(Trust, of_a_project_that_nobody_trusted_is_unknown) { EXPECT_EQ(verdict(), TrustVerdict::unknown); }
+TEST_F(Trust, of_a_new_project_is_unknown) { EXPECT_EQ(verdict(), TrustVerdict::unknown); }
 
 TEST_F(Trust, is_remembered_by_another_process) {
     trust();
     EXPECT_EQ(verdict(), TrustVerdict::trusted);
 }
 
-TEST_F(Trust, is_not_asked_for_by_a_project_that_runs_nothing) {
+TEST_F(Trust, is_not_needed_by_a_project_that_runs_nothing) {
     EXPECT_EQ(store().verdict(trust_subject(root.string(), {}, {}).value()), TrustVerdict::nothing_to_trust);
 }
 
-TEST_F(Trust, of_one_project_says_nothing_about_another_with_the_same_files) {
+TEST_F(Trust, of_one_project_does_not_extend_to_another_with_the_same_files) {
     trust();
     fs::copy(root, root.parent_path() / "other", fs::copy_options::recursive);
     const auto other =
@@ -61,7 +61,7 @@ TEST_F(Trust, of_one_project_says_nothing_about_another_with_the_same_files) {
     EXPECT_EQ(store().verdict(*other), TrustVerdict::unknown);
 }
 
-TEST_F(Trust, holds_for_the_project_by_whatever_path_it_is_reached) {
+TEST_F(Trust, holds_for_the_project_by_any_path) {
     trust();
     fs::create_directory_symlink(root, root.parent_path() / "link");
     const auto linked = trust_subject((root.parent_path() / "link").string(), settings, {(root / "tools").string()});
@@ -81,14 +81,14 @@ TEST_F(Trust, ends_when_a_byte_of_a_plugin_changes) {
     EXPECT_THAT(store().differences(subject()), ElementsAre("plugin tools/a"));
 }
 
-TEST_F(Trust, ends_when_a_plugin_comes_into_a_trusted_folder) {
+TEST_F(Trust, ends_when_a_plugin_is_added_to_a_trusted_folder) {
     trust();
     fs::create_directories(root / "tools/b");
     write(root / "tools/b/plugin.json", "{}");
     EXPECT_THAT(store().differences(subject()), ElementsAre("plugin tools/b"));
 }
 
-TEST_F(Trust, ends_when_a_server_file_comes) {
+TEST_F(Trust, ends_when_a_server_file_is_added) {
     trust();
     write(root / ".mcp.json", "{}");
     EXPECT_THAT(store().differences(subject()), ElementsAre("file .mcp.json"));
@@ -117,7 +117,7 @@ TEST_F(Trust, covers_the_files_that_commands_name) {
     EXPECT_EQ(verdict(), TrustVerdict::trusted);
 }
 
-TEST_F(Trust, covers_the_files_of_folders_that_a_command_goes_to_and_what_runners_run_by_name) {
+TEST_F(Trust, covers_folders_that_a_command_enters_and_scripts_that_runners_name) {
     fs::create_directories(root / "tools/in");
     for (const char* name : {"tools/in/model.sh", "tools/in/package.json", "tools/in/server.js", "tools/preload.js", "Makefile",
                              "tools/in/test.mk"}) {
@@ -139,7 +139,7 @@ TEST_F(Trust, covers_the_files_of_folders_that_a_command_goes_to_and_what_runner
     }
 }
 
-TEST_F(Trust, ends_when_a_file_that_a_command_names_comes_or_leads_elsewhere) {
+TEST_F(Trust, ends_when_a_file_named_by_a_command_appears_or_its_link_changes) {
     settings["llm.command"] = "tools/model";
     trust();
     write(root / "tools/other", "one\n");
@@ -150,14 +150,14 @@ TEST_F(Trust, ends_when_a_file_that_a_command_names_comes_or_leads_elsewhere) {
     EXPECT_THAT(store().differences(subject()), ElementsAre("file tools/model"));
 }
 
-TEST_F(Trust, ends_when_what_was_trusted_is_gone) {
+TEST_F(Trust, ends_when_a_trusted_file_is_removed) {
     write(root / ".mcp.json", "{}");
     trust();
     fs::remove(root / ".mcp.json");
     EXPECT_THAT(store().differences(subject()), ElementsAre("file .mcp.json"));
 }
 
-TEST_F(Trust, is_in_the_lock_where_there_is_one_and_the_plugins_are_left_to_it) {
+TEST_F(Trust, with_a_lock_covers_the_lock_instead_of_the_plugins) {
     write(root / lock_file, "agentforge_lock: 1\n");
     trust();
     write(root / "tools/a/a.so", "codf");
@@ -181,7 +181,7 @@ TEST_F(Trust, fingerprint_is_the_same_in_every_order_of_keys) {
     EXPECT_NE(subject().fingerprint(), first);
 }
 
-TEST_F(Trust, can_be_taken_back) {
+TEST_F(Trust, can_be_revoked) {
     trust();
     EXPECT_EQ(store().revoke(root.string()).value(), true);
     EXPECT_EQ(verdict(), TrustVerdict::unknown);
@@ -197,12 +197,12 @@ TEST_F(Trust, of_a_second_project_keeps_the_first) {
     EXPECT_EQ(verdict(), TrustVerdict::trusted);
 }
 
-TEST_F(Trust, file_is_readable_by_its_user_alone) {
+TEST_F(Trust, file_is_readable_only_by_its_user) {
     trust();
     EXPECT_EQ(fs::status(file()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
-TEST_F(Trust, file_that_others_may_write_is_refused) {
+TEST_F(Trust, file_writable_by_others_is_refused) {
     trust();
     ::chmod(file().c_str(), 0666);
     const auto opened = TrustStore::open(state, root.string());
@@ -250,7 +250,7 @@ TEST_F(Trust, of_a_plugin_that_cannot_be_read_is_an_error) {
     EXPECT_EQ(made.error().where, (root / "tools/a/pipe").string());
 }
 
-TEST_F(Trust, hashes_a_link_by_its_target_and_not_what_lies_there) {
+TEST_F(Trust, hashes_a_link_by_its_target_path_and_not_by_its_contents) {
     fs::create_symlink("/etc/passwd", root / "tools/a/link");
     EXPECT_EQ(hash_folder((root / "tools/a").string()).value().at("link"), "-> /etc/passwd");
 }

@@ -13,7 +13,7 @@ struct Case {
 };  // expected: 1 inside, 0 outside, -1 no range
 class VersionRange : public testing::TestWithParam<Case> {};
 
-TEST_P(VersionRange, decides) {
+TEST_P(VersionRange, matches_versions) {
     const auto inside = satisfies(GetParam().version, GetParam().range);
     EXPECT_EQ(inside.ok() ? static_cast<int>(*inside) : -1, GetParam().expected)
         << GetParam().version << " in " << GetParam().range;

@@ -21,33 +21,33 @@ using ::testing::HasSubstr;
 
 constexpr const char* now_text = "2026-01-02T15:30:00.000Z";
 
-TEST(Box, FramesItsPartsAndLeavesEmptyOnesOut) {
+TEST(Box, FramesItsPartsAndOmitsEmptyOnes) {
     EXPECT_THAT(boxed({{{.text = "HEAD", .right = "right"}}, {}, {{.text = "body"}}}, {.columns = 20}),
                 ElementsAre("┌──────────────────┐", "│ HEAD       right │", "├──────────────────┤", "│ body             │",
                             "└──────────────────┘"));
 }
 
-TEST(Box, CutsATextAndKeepsTheRightEdge) {
+TEST(Box, TruncatesTextAndKeepsTheRightEdge) {
     EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "3 s"}}}, {.columns = 24}).at(1), "│ aaaaaaaaaaaaaaa… 3 s │");
 }
 
-TEST(Box, LeavesTheRightEdgeOutWhereTheTextHasNoRoomBesideIt) {
+TEST(Box, OmitsTheRightTextIfItDoesNotFit) {
     EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "a long time"}}}, {.columns = 20}).at(1), "│ aaaaaaaaaaaaaaa… │");
 }
 
-TEST(Box, GoesOnInFurtherLinesWhereATextIsToBeWhole) {
+TEST(Box, WrapsTextThatMustNotBeCut) {
     const auto lines = boxed({{{.text = "  one two three four five six", .whole = true}}}, {.columns = 20});
     EXPECT_THAT(lines,
                 ElementsAre("┌──────────────────┐", "│   one two three  │", "│   four five six  │", "└──────────────────┘"));
 }
 
-TEST(Box, BreaksAWordThatIsLongerThanALine) {
+TEST(Box, BreaksAWordLongerThanALine) {
     const auto lines = boxed({{{.text = std::string(40, 'x'), .whole = true}}}, {.columns = 20});
     EXPECT_EQ(lines.at(1), "│ xxxxxxxxxxxxxxxx │");
     EXPECT_EQ(lines.at(3), "│ xxxxxxxx         │");
 }
 
-TEST(Box, EveryLineIsAsWideAsTheTerminalWhateverTheTextIs) {
+TEST(Box, EveryLineIsAsWideAsTheTerminalForAnyText) {
     for (const std::size_t columns : {20U, 23U, 40U, 80U}) {
         for (const char* text : {"", "日本語のとても長い文章がここに書いてあります。そしてまだ続きます",
                                  "  an indented  text   with blanks that goes on for quite a while …",
@@ -61,14 +61,14 @@ TEST(Box, EveryLineIsAsWideAsTheTerminalWhateverTheTextIs) {
     }
 }
 
-TEST(Box, IsHundredCellsWideAtMost) { EXPECT_EQ(cells_of(boxed({{{.text = "x"}}}, {.columns = 300}).front()), 100U); }
+TEST(Box, IsAtMost100CellsWide) { EXPECT_EQ(cells_of(boxed({{{.text = "x"}}}, {.columns = 300}).front()), 100U); }
 
-TEST(Box, IsAsciiWhereTheTerminalIs) {
+TEST(Box, IsAsciiOnAnAsciiTerminal) {
     EXPECT_THAT(boxed({{{.text = "✓ done"}}}, {.columns = 20, .unicode = false}),
                 ElementsAre("+------------------+", "| + done           |", "+------------------+"));
 }
 
-TEST(Box, ColoursTheSignAloneAndOnlyWhereThereAreColours) {
+TEST(Box, ColoursOnlyTheSignAndOnlyOnAColourTerminal) {
     const BoxPart part{{.text = "✓ done", .colours = "32"}};
     EXPECT_EQ(boxed({part}, {.columns = 20, .colour = true}).at(1), "│ \x1b[32m✓\x1b[0m done           │");
     EXPECT_EQ(boxed({part}, {.columns = 20}).at(1), "│ ✓ done           │");
@@ -82,7 +82,7 @@ TEST(Box, ABarIsFullOnlyAtTheEnd) {
     EXPECT_EQ(bar_of(0, 0, 2), "░░");
 }
 
-TEST(TimeSince, IsCoarseForWhatWasLongAgo) {
+TEST(TimeSince, IsCoarseForOldTimes) {
     const auto now = *parse_time(now_text);
     EXPECT_EQ(time_since("2026-01-02T15:29:48.000Z", now), "12 s");
     EXPECT_EQ(time_since("2026-01-02T15:20:00.000Z", now), "10 m");
@@ -139,7 +139,7 @@ std::vector<std::string> box_of(const BoxStyle& style, const std::vector<TaskOve
     return boxed(box_of_tasks(here(), "backend", counts, tasks, left_out, style, *parse_time(now_text)), style);
 }
 
-TEST(BoxOfTasks, IsTheOneOfTheSpecification) {
+TEST(BoxOfTasks, MatchesTheSpecification) {
     EXPECT_THAT(box_of({.columns = 64}), ElementsAre("┌──────────────────────────────────────────────────────────────┐",    //
                                                      "│ AGENTFORGE STATUS                                    backend │",    //
                                                      "├──────────────────────────────────────────────────────────────┤",    //
@@ -172,14 +172,14 @@ TEST(BoxOfTasks, WithoutUnicodeAndColoursIsPlainAscii) {
                 Contains("| * 11111111 GREEN ######.... 62%                     2 h 15 m |"));
 }
 
-TEST(BoxOfTasks, SaysWhichTaskNoProcessHasAndHowToGoOn) {
+TEST(BoxOfTasks, NamesATaskWithoutAProcessAndHowToResumeIt) {
     TaskOverview lost = overview("a-11111111", "Add OAuth2 authentication", "running", "green");
     const auto lines = box_of({.columns = 64}, {lost});
     EXPECT_THAT(lines, Contains(HasSubstr("✗ 11111111 INTERRUPTED")));
     EXPECT_THAT(lines, Contains(HasSubstr("agentforge resume 11111111")));
 }
 
-TEST(PlainLines, SayHowFarItIsWhatItWaitsForAndHowToGoOnAndNothingThatPassesByItself) {
+TEST(PlainLines, ShowProgressAndPendingQuestionsButNothingTransient) {
     const auto tasks = three_tasks();
     EXPECT_THAT(plain_lines(here(), tasks[0]), ElementsAre("62%  Tests: 8/10  Conformance: ✓  Last: edit_file"));
     EXPECT_THAT(plain_lines(here(), tasks[1]),
@@ -188,23 +188,23 @@ TEST(PlainLines, SayHowFarItIsWhatItWaitsForAndHowToGoOnAndNothingThatPassesByIt
     EXPECT_TRUE(plain_lines(here(), tasks[2]).empty());
 }
 
-TEST(PlainLines, OfAnInterruptedTaskSayHowToGoOn) {
+TEST(PlainLines, SayHowToResumeAnInterruptedTask) {
     const TaskOverview lost = overview("a-11111111", "Add OAuth2 authentication", "running", "green");
     EXPECT_TRUE(is_interrupted(lost));
     EXPECT_FALSE(is_interrupted(three_tasks()[0]));
     EXPECT_THAT(plain_lines(here(), lost), ElementsAre("agentforge resume 11111111"));
 }
 
-TEST(BoxOfTasks, SaysHowManyAreLeftOut) {
+TEST(BoxOfTasks, SaysHowManyAreOmitted) {
     EXPECT_THAT(box_of({.columns = 64}, {}, 7), Contains(HasSubstr("… and 7 more: agentforge status --limit 0")));
 }
 
-TEST(BoxOfTasks, ShowsNoControlCharacterOfAPerson) {
+TEST(BoxOfTasks, EscapesControlCharactersFromAPerson) {
     EXPECT_THAT(box_of({.columns = 64}, {overview("a-1", "a\x1b[2Jb\u202e\u061c", "completed", "deliver")}),
                 Contains(HasSubstr("a\\x1b[2Jb\\u202e\\u061c")));
 }
 
-TEST(GlanceOf, ATaskWhoseStateIsKnownNeedsNoProjection) {
+TEST(TaskOverview, NeedsNoProjectionIfTheStateIsKnown) {
     TaskState state;
     state.task_id = "task-20260102-a-11111111";
     state.status = TaskStatus::awaiting_approval;

@@ -74,7 +74,7 @@ std::set<std::string> options_of(const json::object& command) {
     return names;
 }
 
-TEST(Grammar, HoldsAllThatBelongsToOneRunOfAPipeline) {
+TEST(Grammar, HasEveryCommandForRunningAPipeline) {
     std::set<std::string> names;
     for (const json::object& command : leaves()) { names.insert(name_of(command).substr(11)); }
     for (const char* wanted : {"init",
@@ -111,7 +111,7 @@ TEST(Grammar, HoldsAllThatBelongsToOneRunOfAPipeline) {
     }
 }
 
-TEST(Grammar, EveryCommandAnswersAsJson) {
+TEST(Grammar, EveryCommandHasJsonOutput) {
     for (const json::object& command : leaves()) { EXPECT_TRUE(options_of(command).contains("--json")) << name_of(command); }
 }
 
@@ -144,7 +144,7 @@ TEST(Grammar, EveryGroupHasAnExampleOfItsCommands) {
     }
 }
 
-TEST(Grammar, EveryOptionSaysWhatItIsAndWhatItTakes) {
+TEST(Grammar, EveryOptionHasADescriptionAndAValueName) {
     for (const json::object& command : leaves()) {
         for (const json::value& option : command.at("options").as_array()) {
             const std::string what = name_of(command) + " " + json::serialize(option.at("names"));
@@ -158,7 +158,7 @@ TEST(Grammar, EveryOptionSaysWhatItIsAndWhatItTakes) {
     }
 }
 
-TEST(Grammar, EveryExampleIsTakenByTheCommandThatShowsIt) {
+TEST(Grammar, EveryExampleIsAcceptedByItsCommand) {
     for (const json::object& command : leaves()) {
         const std::string name = name_of(command);
         const std::string shown = answer([&] {
@@ -219,7 +219,7 @@ TEST(ManPage, HasTheSectionsOfAManual) {
     }
 }
 
-TEST(ManPage, CallsAnArgumentWhatItsSynopsisCallsIt) {
+TEST(ManPage, NamesArgumentsAsInTheSynopsis) {
     const std::string page = answer({"help", "feedback", "--man"}).out;
     EXPECT_THAT(page, HasSubstr(" TASK [COMMENT]\n"));
     EXPECT_THAT(page, HasSubstr(".TP\n\\fITASK\\fR\n"));
@@ -270,7 +270,7 @@ TEST(TypingError, NamesTheNearestStatusOfATask) {
     }
 }
 
-TEST(TypingError, NamesNoCommandThatIsAnotherWord) {
+TEST(TypingError, SuggestsNoUnrelatedCommand) {
     for (const char* other : {"replay", "stop", "test", "list", "review"}) {
         EXPECT_THAT(answer({other}).err, Not(HasSubstr("did you mean"))) << other;
     }
@@ -282,7 +282,7 @@ TEST(TypingError, InHelpNamesTheNearestCommand) {
 
 TEST(TypingError, ListsNoHiddenCommand) { EXPECT_THAT(answer({"plugins"}).err, Not(HasSubstr("check-child"))); }
 
-TEST(WrongUse, HasExitCodeTwoAndSaysSo) {
+TEST(WrongUse, HasExitCodeTwo) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"completion"},
                                                                    {"completion", "tcsh"},
                                                                    {"config"},
@@ -301,7 +301,7 @@ TEST(WrongUse, HasExitCodeTwoAndSaysSo) {
     }
 }
 
-TEST(WrongUse, OfASettingIsSaidByCommandsThatReadNone) {
+TEST(WrongUse, OfASettingIsReportedEvenByCommandsThatReadNone) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"status"},
                                                                    {"inspect", "x"},
                                                                    {"cost", "x"},
@@ -321,14 +321,14 @@ TEST(WrongUse, OfASettingIsSaidByCommandsThatReadNone) {
     EXPECT_THAT(answer({"status", "--set", "log.level=debug"}).err, Not(HasSubstr("AF-CONF")));
 }
 
-TEST(WrongUse, QuotesAWordOfSeveralLinesWithoutBeginningALineWithIt) {
+TEST(WrongUse, QuotesAMultilineWordWithoutStartingALineWithIt) {
     const Answer wrong = answer({"-C", "/none\nagentforge: all is well", "status"});
     EXPECT_EQ(wrong.code, 1);
     EXPECT_THAT(wrong.err, HasSubstr("/none agentforge: all is well"));
     EXPECT_THAT(wrong.err, Not(HasSubstr("\nagentforge:")));
 }
 
-TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
+TEST(WrongUse, UsesTheWordsOfTheHelp) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"continue"}, "`agentforge continue` needs TASK"},
         {{"feedback"}, "`agentforge feedback` needs TASK"},
@@ -343,7 +343,7 @@ TEST(WrongUse, IsSaidInTheWordsOfTheHelp) {
     for (const auto& [words, wanted] : said) { EXPECT_THAT(answer(words).err, HasSubstr(wanted)) << words.front(); }
 }
 
-TEST(EmptyValue, IsAUsageErrorAndNotAnOptionThatWasNotGiven) {
+TEST(EmptyValue, IsAUsageErrorInsteadOfAMissingOption) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"reject", "t", "--feedback", ""}, "the value of --feedback is empty"},
         {{"feedback", "t", "  "}, "COMMENT is empty"},
@@ -363,7 +363,7 @@ TEST(EmptyValue, IsAUsageErrorAndNotAnOptionThatWasNotGiven) {
     }
 }
 
-TEST(EmptyValue, OfEveryCommandIsRefusedWhereverItStands) {
+TEST(EmptyValue, IsRefusedByEveryCommandInAnyPosition) {
     for (const json::object& command : leaves()) {
         for (const json::value& each : command.at("options").as_array()) {
             const json::object& option = each.as_object();
@@ -380,7 +380,7 @@ TEST(EmptyValue, OfEveryCommandIsRefusedWhereverItStands) {
     }
 }
 
-TEST(WrongUse, NamesTheUnknownOptionBeforeWhatItLeftMissing) {
+TEST(WrongUse, NamesTheUnknownOptionBeforeMissingArguments) {
     EXPECT_THAT(answer({"start", "--suprvised"}).err,
                 HasSubstr("`agentforge start` has no option `--suprvised`\n  did you mean `--supervised`?"));
     EXPECT_THAT(answer({"status", "-j"}).err, HasSubstr("`agentforge status` has no option `-j`"));
@@ -389,7 +389,7 @@ TEST(WrongUse, NamesTheUnknownOptionBeforeWhatItLeftMissing) {
     EXPECT_THAT(answer({"abort", "--reason", "-x is wrong", "--nosuch"}).err, HasSubstr("no option `--nosuch`"));
 }
 
-TEST(WrongUse, SaysWhereAnOptionStandsWrongly) {
+TEST(WrongUse, ExplainsAMisplacedOption) {
     EXPECT_THAT(answer({"start", "--", "--foo", "--dry-run"}).err,
                 HasSubstr("`--dry-run` is after `--`, where everything is text"));
     EXPECT_THAT(answer({"--detail", "status"}).err,
@@ -399,7 +399,7 @@ TEST(WrongUse, SaysWhereAnOptionStandsWrongly) {
                 HasSubstr("`--pipeline` may be given only once"));
 }
 
-TEST(WrongUse, WithoutACommandIsSaid) {
+TEST(WrongUse, OfNoCommandIsReported) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"--trust"}, {"-C", "status"}, {"--", "status"}}) {
         const Answer wrong = answer(words);
         EXPECT_EQ(wrong.code, 2);
@@ -410,7 +410,7 @@ TEST(WrongUse, WithoutACommandIsSaid) {
     EXPECT_THAT(answer({}).out, HasSubstr("Usage: agentforge"));
 }
 
-TEST(WrongUse, IsJsonWhereJsonIsAskedFor) {
+TEST(WrongUse, IsJsonIfJsonWasRequested) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"strat", "--json"},
                                                                    {"start", "--nosuch", "--output-format", "json"},
                                                                    {"start", "--nosuch", "--output-format=json"},
@@ -421,7 +421,7 @@ TEST(WrongUse, IsJsonWhereJsonIsAskedFor) {
     }
 }
 
-TEST(WrongUse, ATranscriptAndABackendExcludeEachOther) {
+TEST(WrongUse, RefusesATranscriptTogetherWithABackend) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"start", "x", "--backend", "openai", "--transcript", "t"},
                                                                    {"start", "x", "--transcript", "t", "--backend", "openai"}}) {
         EXPECT_THAT(answer(words).err, HasSubstr("`--backend` and `--transcript` cannot be used together"));
@@ -437,7 +437,7 @@ TEST(EventStream, BeginsWithItsFormatAndVersion) {
         "{\"time\": \"2026-01-02T00:00:00.000Z\", \"type\": \"stream_started\", \"format\": \"agentforge-stream\", \"version\": 1}\n");
 }
 
-TEST(EventStream, GivesEachEventALineThatItsFieldsCannotForge) {
+TEST(EventStream, WritesEachEventAsOneLineThatFieldsCannotForge) {
     std::ostringstream out;
     FakeClock clock;
     EventStream stream(out, clock);
@@ -454,7 +454,7 @@ TEST(EventStream, EndsWithTheResult) {
     EXPECT_EQ(out.str(), "{\"type\": \"result\", \"success\": true}\n");
 }
 
-TEST(EventStream, EndsWithTheErrorWhereNothingBegan) {
+TEST(EventStream, EndsWithTheErrorIfNothingStarted) {
     const Answer wrong = answer({"start", "x", "--output-format", "stream-json"});
     EXPECT_EQ(wrong.code, 1);
     std::istringstream lines(wrong.out);

@@ -54,7 +54,7 @@ std::map<std::string, std::set<std::string>> documented() {
 
 class StreamOfJournal : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(StreamOfJournal, has_only_types_and_fields_that_its_page_lists) {
+TEST_P(StreamOfJournal, has_only_documented_types_and_fields) {
     const auto rows = documented();
     const auto lines = stream_of(GetParam());
     EXPECT_FALSE(lines.empty());
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Kept, StreamOfJournal,
                                            "waiting_for_approval"),
                          [](const auto& one) { return std::string(one.param); });
 
-TEST(EventStream, SaysATaskThatGoesOnInsideAStageInTwoLines) {
+TEST(EventStream, DescribesATaskResumedInsideAStageInTwoLines) {
     TaskState state;
     for (const char* name : {"intake", "spec"}) {
         StageTemplate stage;
@@ -132,15 +132,15 @@ TEST(EventStream, SaysATaskThatGoesOnInsideAStageInTwoLines) {
                                              {"task_tokens", 0}}));
 }
 
-TEST(EventStream, SaysTheActionThatAPersonIsAskedAbout) {
+TEST(EventStream, ReportsTheActionThatNeedsADecision) {
     const auto lines = lines_of({}, {{}, records::ActionAsked{"green", "ACT-1", "h", "edit_file a.py"}});
     ASSERT_EQ(lines.size(), 1U);
     EXPECT_EQ(lines[0].fields, (json::object{{"stage", "green"}, {"id", "ACT-1"}, {"action", "edit_file a.py"}, {"hash", "h"}}));
 }
 
-TEST(EventStream, SaysNothingOfAHostCall) { EXPECT_THAT(lines_of({}, {{}, records::CallStarted{}}), IsEmpty()); }
+TEST(EventStream, OmitsHostCalls) { EXPECT_THAT(lines_of({}, {{}, records::CallStarted{}}), IsEmpty()); }
 
-TEST(EventStream, GivesAnEventItsMembersAsFields) {
+TEST(EventStream, WritesMembersOfAnEventAsFields) {
     const StreamLine line = line_of(event::Answering{"green", "software_developer", 3, 120});
     EXPECT_EQ(line.type, "answering");
     EXPECT_EQ(line.fields, (json::object{{"stage", "green"}, {"role", "software_developer"}, {"step", 3}, {"bytes", 120}}));

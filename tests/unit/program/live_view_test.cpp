@@ -50,26 +50,26 @@ struct Watched {
 
 TEST(LiveView, IsEmptyBeforeATaskBegins) { EXPECT_TRUE(Watched().lines().empty()); }
 
-TEST(LiveView, IsEmptyOnceItHasEnded) {
+TEST(LiveView, IsEmptyAfterTheTaskEnds) {
     Watched watched;
     watched.begin();
     watched.tell(event::RunEnded{"", "", "", 0});
     EXPECT_TRUE(watched.lines().empty());
 }
 
-TEST(LiveView, MarksWhatIsDoneRunningAndToCome) {
+TEST(LiveView, MarksStagesDoneRunningAndPending) {
     Watched watched;
     watched.begin();
     EXPECT_EQ(watched.lines().at(0), "✓ intake  ● spec  · red");
 }
 
-TEST(LiveView, CountsStagesWhereTheirNamesDoNotFit) {
+TEST(LiveView, CountsStagesIfTheirNamesDoNotFit) {
     Watched watched;
     watched.begin();
     EXPECT_EQ(watched.lines(20).at(0), "● spec  1/3");
 }
 
-TEST(LiveView, MarksAStageThatFailedAndOneThatWasSkipped) {
+TEST(LiveView, MarksFailedAndSkippedStages) {
     Watched watched;
     watched.begin();
     records::StageFailed failed{};
@@ -79,7 +79,7 @@ TEST(LiveView, MarksAStageThatFailedAndOneThatWasSkipped) {
     EXPECT_EQ(watched.lines().at(0), "✓ intake  ✗ spec  – red");
 }
 
-TEST(LiveView, SaysHowLongTheModelIsAsked) {
+TEST(LiveView, ShowsTheDurationOfAModelCall) {
     Watched watched;
     watched.begin();
     watched.tell(Watched::asked());
@@ -87,7 +87,7 @@ TEST(LiveView, SaysHowLongTheModelIsAsked) {
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  asking the model  1:05");
 }
 
-TEST(LiveView, ShowsTheFiguresThatAreKnown) {
+TEST(LiveView, ShowsKnownFigures) {
     Watched watched;
     watched.begin();
     watched.step(4, 1200, 120000);
@@ -108,7 +108,7 @@ TEST(LiveView, ShowsTheStepUnderWay) {
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  step 5  asking the model");
 }
 
-TEST(LiveView, GoesOnWithTheFiguresOfAStageThatWasEnteredBefore) {
+TEST(LiveView, ContinuesTheFiguresOfAStageEnteredAgain) {
     Watched watched;
     watched.step(7, 900, 0);
     watched.state.progress = StageProgress::executing;
@@ -118,7 +118,7 @@ TEST(LiveView, GoesOnWithTheFiguresOfAStageThatWasEnteredBefore) {
     EXPECT_THAT(watched.lines().at(2), ::testing::StartsWith("0:00  900 tokens"));
 }
 
-TEST(LiveView, SaysThatItStopsAtTheEndOfTheStep) {
+TEST(LiveView, SaysThatItWillStopAfterTheStep) {
     Watched watched;
     watched.begin();
     EXPECT_EQ(watched.lines(100, true).at(2), "0:00  stopping at the end of this step (Ctrl-C again: at once)");
@@ -132,26 +132,26 @@ TEST(LiveView, NoLineFillsTheTerminal) {
     for (const std::string& line : watched.lines(24, true)) { EXPECT_LT(cells_of(line), 24U) << line; }
 }
 
-TEST(LiveView, ShowsNoControlCharacterOfAModel) {
+TEST(LiveView, EscapesControlCharactersFromAModel) {
     Watched watched;
     watched.begin();
     watched.tell(event::ToolCalled{"spec", "software_architect", 1, "read_file", true, "a\x1b[2Jb"});
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  read_file: a\\x1b[2Jb");
 }
 
-TEST(Terminal, CountsWideCharactersTwiceAndCombiningOnesNot) {
+TEST(Terminal, CountsWideCharactersTwiceAndCombiningOnesZero) {
     EXPECT_EQ(cells_of("abc"), 3U);
     EXPECT_EQ(cells_of("日本"), 4U);
     EXPECT_EQ(cells_of("e\xcc\x81"), 1U);
 }
 
-TEST(Terminal, CutsWhereTheNextCharacterWouldNotFit) {
+TEST(Terminal, CutsBeforeTheFirstCharacterThatDoesNotFit) {
     EXPECT_EQ(fitting("abcdef", 6), "abcdef");
     EXPECT_EQ(fitting("abcdef", 5), "abcd…");
     EXPECT_EQ(fitting("日本語", 4), "日…");
 }
 
-TEST(Terminal, FoldsAtBlanksBelowTheLastColumnThatBeginsInTheFirstHalf) {
+TEST(Terminal, WrapsAtBlanksAndIndentsToTheLastColumnInTheFirstHalf) {
     EXPECT_EQ(folded_lines("fits\n\nas it is\n", 10), "fits\n\nas it is\n");
     EXPECT_EQ(folded_lines("one two three four", 9), "one two\nthree\nfour");
     EXPECT_EQ(folded_lines("  a  one two three\nb", 12), "  a  one two\n     three\nb");
@@ -161,7 +161,7 @@ TEST(Terminal, FoldsAtBlanksBelowTheLastColumnThatBeginsInTheFirstHalf) {
 
 TEST(Terminal, WritesItsMarksInAscii) { EXPECT_EQ(as_ascii("✓ ● · … 日"), "+ * . ~ ?"); }
 
-TEST(Terminal, TheFirstVariableThatIsSetNamesTheEncoding) {
+TEST(Terminal, TakesTheEncodingFromTheFirstVariableThatIsSet) {
     EXPECT_TRUE(shows_unicode({{"LANG", "de_DE.utf8"}}));
     EXPECT_FALSE(shows_unicode({{"LANG", "de_DE.UTF-8"}, {"LC_ALL", "C"}}));
     EXPECT_FALSE(shows_unicode({}));

@@ -121,7 +121,7 @@ protected:
     std::unique_ptr<Log> log_;
 };
 
-TEST_F(LogTest, MakesNoFileBeforeItsFirstLine) {
+TEST_F(LogTest, CreatesNoFileBeforeItsFirstLine) {
     log();
     EXPECT_FALSE(std::filesystem::exists(options_.file));
 }
@@ -147,7 +147,7 @@ TEST_F(LogTest, HasTheSameFieldsFirstOnEachLine) {
     }
 }
 
-TEST_F(LogTest, SaysNullWhereThereIsNoTask) {
+TEST_F(LogTest, WritesNullIfThereIsNoTask) {
     say("");
     for (const char* key : {"task_id", "stage", "step", "trace_id", "span_id"}) { EXPECT_TRUE(last().at(key).is_null()) << key; }
 }
@@ -163,7 +163,7 @@ TEST_F(LogTest, TiesEachLineToItsTaskStageAndStep) {
     EXPECT_EQ(last().at("span_id"), json::value(span_id_of(task_id, "intake", 1)));
 }
 
-TEST_F(LogTest, TracesOfTwoTasksDifferAndThatOfOneStays) {
+TEST_F(LogTest, TraceIdIsStableForATaskAndDiffersBetweenTasks) {
     EXPECT_EQ(trace_id_of(task_id).size(), 32U);
     EXPECT_EQ(trace_id_of(task_id), trace_id_of(task_id));
     EXPECT_NE(trace_id_of(task_id), trace_id_of("task-20260102-add-login-1f2e3d4d"));
@@ -201,12 +201,12 @@ TEST_F(LogTest, TransitionHasTheFieldsOfTask012) {
     EXPECT_EQ(line.at("retry_count"), 2);
 }
 
-TEST_F(LogTest, RecordsArePassedOnToWhoeverShowsTheRun) {
+TEST_F(LogTest, PassesRecordsToTheDisplay) {
     enter_first_stage();
     EXPECT_THAT(next_.records, ElementsAre("stage_started"));
 }
 
-TEST_F(LogTest, StepOfAnAgentsRunIsNotTheTasks) {
+TEST_F(LogTest, DistinguishesAgentStepsFromTaskSteps) {
     options_.level = "debug";
     record(records::Step{}, [](TaskState& state) { state.steps = 7; });
     log().event(called());
@@ -214,7 +214,7 @@ TEST_F(LogTest, StepOfAnAgentsRunIsNotTheTasks) {
     EXPECT_EQ(last().at("run_step"), 3);
 }
 
-TEST_F(LogTest, WayBackIsATransitionThatCounts) {
+TEST_F(LogTest, CycleIsATransitionAndIsCounted) {
     enter_first_stage();
     state_.stage_index = 1;
     record(records::CycleStarted{"spec", "intake", ""}, [](TaskState& state) {
@@ -254,7 +254,7 @@ TEST_F(LogTest, FailedModelCallIsAWarningOfTheModel) {
     EXPECT_EQ(last().at("attempt"), 2);
 }
 
-TEST_F(LogTest, AnswersAreLoggedWithTheirTokensAndWithoutTheirWords) {
+TEST_F(LogTest, AnswersAreLoggedWithTokensAndWithoutText) {
     options_.level = "debug";
     records::Answer answer{};
     answer.answer = records::Kept{json::object{{"text", "long"}}, ""};
@@ -268,13 +268,13 @@ TEST_F(LogTest, AnswersAreLoggedWithTheirTokensAndWithoutTheirWords) {
     EXPECT_FALSE(last().contains("answer"));
 }
 
-TEST_F(LogTest, SaysHowLongAGateTook) {
+TEST_F(LogTest, LogsTheDurationOfAGate) {
     options_.level = "info";
     record(gate("intake"));
     EXPECT_EQ(last().at("duration_ms"), 1234);
 }
 
-TEST_F(LogTest, LeavesOutWhatIsBelowItsLevel) {
+TEST_F(LogTest, OmitsEventsBelowItsLevel) {
     options_.level = "info";
     log().event(called());
     EXPECT_THAT(lines(), IsEmpty());
@@ -295,7 +295,7 @@ TEST_F(LogTest, ComponentMayBeSwitchedOff) {
     EXPECT_THAT(lines(), IsEmpty());
 }
 
-TEST_F(LogTest, ComponentMayBeHeardWhereTheLogIsOff) {
+TEST_F(LogTest, ComponentMayBeOnWhileTheLogIsOff) {
     options_.level = "off";
     options_.levels = {{"people", "info"}};
     record(gate("intake"));
@@ -332,7 +332,7 @@ TEST_F(LogTest, TextIsOneLineForPeople) {
     EXPECT_THAT(lines().back(), HasSubstr(" gate=red passed=true summary=\"4 new tests fail\""));
 }
 
-TEST_F(LogTest, WhatATerminalWouldObeyIsWrittenAsText) {
+TEST_F(LogTest, EscapesTerminalControlSequences) {
     options_.format = "text";
     say("\x1b[31mred\n2026-01-02 forged \xC2\x9B");
     EXPECT_EQ(lines().size(), 2U);
@@ -340,14 +340,14 @@ TEST_F(LogTest, WhatATerminalWouldObeyIsWrittenAsText) {
     EXPECT_EQ(text().find('\x9b'), std::string::npos);
 }
 
-TEST_F(LogTest, FileIsTheUsersAlone) {
+TEST_F(LogTest, FileIsReadableOnlyByTheUser) {
     say("");
     struct stat status {};
     ASSERT_EQ(::stat(options_.file.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
-TEST_F(LogTest, FullFileIsMovedAsideAndSoManyAreKept) {
+TEST_F(LogTest, RotatesAFullFileAndKeepsTheConfiguredNumber) {
     options_.max_file_bytes = 400;
     options_.kept_files = 2;
     for (int number = 0; number < 12; ++number) { say(std::to_string(number)); }
@@ -371,7 +371,7 @@ TEST_F(LogTest, LinesAreWholeInEveryFile) {
     EXPECT_EQ(found, 12U);
 }
 
-TEST_F(LogTest, KeepsNoOlderFileWhereNoneIsWanted) {
+TEST_F(LogTest, KeepsNoRotatedFileIfConfigured) {
     options_.max_file_bytes = 400;
     options_.kept_files = 0;
     for (int number = 0; number < 5; ++number) { say(std::to_string(number)); }
@@ -379,7 +379,7 @@ TEST_F(LogTest, KeepsNoOlderFileWhereNoneIsWanted) {
     EXPECT_THAT(text(), HasSubstr("\"text\": \"4\""));
 }
 
-TEST_F(LogTest, TwoProcessesLoseNoLineToEachOthersMoves) {
+TEST_F(LogTest, TwoProcessesLoseNoLineDuringRotation) {
     options_.max_file_bytes = 1500;
     options_.kept_files = 100;
     const auto other = Log::open(options_, next_, clock_).value();
@@ -395,7 +395,7 @@ TEST_F(LogTest, TwoProcessesLoseNoLineToEachOthersMoves) {
     EXPECT_EQ(found, 80U);
 }
 
-TEST_F(LogTest, AFullFileThatCannotBeMovedAsideIsLeftFreeForOthers) {
+TEST_F(LogTest, ReleasesTheLockIfRotationFails) {
     options_.max_file_bytes = 400;
     options_.kept_files = 1;
     std::filesystem::create_directories(options_.file + ".1/in the way");
@@ -406,7 +406,7 @@ TEST_F(LogTest, AFullFileThatCannotBeMovedAsideIsLeftFreeForOthers) {
     EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
 }
 
-TEST_F(LogTest, WaitsForNobodyWhoMovesTheFullFileAside) {
+TEST_F(LogTest, DoesNotWaitForAnotherProcessToRotate) {
     options_.max_file_bytes = 400;
     say("a");
     const FileDescriptor other(::open(options_.file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -416,14 +416,14 @@ TEST_F(LogTest, WaitsForNobodyWhoMovesTheFullFileAside) {
                                      "message"));  // All lines after the first, which moved run_started into an older file.
 }
 
-TEST_F(LogTest, FileThatSomebodyRemovedIsMadeAnew) {
+TEST_F(LogTest, RecreatesARemovedFile) {
     say("1");
     std::filesystem::remove(options_.file);
     say("2");
     EXPECT_THAT(text(), HasSubstr("\"2\""));
 }
 
-TEST_F(LogTest, FolderThatSomebodyRemovedIsMadeAnew) {
+TEST_F(LogTest, RecreatesARemovedFolder) {
     say("1");
     std::filesystem::remove_all(folder_.path() / "logs");
     say("2");
@@ -449,14 +449,14 @@ TEST_F(LogTest, LinkedFolderInTheRepositoryIsNotFollowed) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "elsewhere"));
 }
 
-TEST_F(LogTest, PipeInItsPlaceIsRefusedAtOnce) {
+TEST_F(LogTest, RefusesAPipeInItsPlaceAtOnce) {
     std::filesystem::create_directory(folder_.path() / "logs");
     ASSERT_EQ(::mkfifo(options_.file.c_str(), 0600), 0);
     say("");
     EXPECT_THAT(next_.all.at(0).second.at("message").as_string().c_str(), HasSubstr("AF-CLI-020"));
 }
 
-TEST_F(LogTest, WhatCannotBeOpenedIsSaidOnceAndTheRunGoesOn) {
+TEST_F(LogTest, ReportsAnUnopenableFileOnceAndContinues) {
     ASSERT_TRUE(write_file_atomic(folder_.path() / "logs", "a file", Durability::cached).ok());
     say("1");
     say("2");
@@ -486,7 +486,7 @@ private:
     void (*ignored_)(int);
 };
 
-TEST_F(LogTest, LostLinesAreSaidOnceAndCountedInTheNextLine) {
+TEST_F(LogTest, ReportsLostLinesOnceAndCountsThemInTheNextLine) {
     say("1");
     {
         const NoRoom none(text().size() + 10);
@@ -503,12 +503,12 @@ TEST_F(LogTest, LostLinesAreSaidOnceAndCountedInTheNextLine) {
     EXPECT_EQ(parse_json(all.back(), "log").value().as_object().at("text"), "4");
 }
 
-TEST_F(LogTest, NoteMakesNoFolderInARepositoryThatHasNone) {
+TEST_F(LogTest, NoteCreatesNoFolderInARepositoryWithoutOne) {
     log().note(Error{"AF-X-001", "", "", ""}, (folder_.path() / "none").string());
     EXPECT_FALSE(std::filesystem::exists(options_.file));
 }
 
-TEST_F(LogTest, NoteIsNotPassedOn) {
+TEST_F(LogTest, NoteIsNotPassedToTheDisplay) {
     log().note(Error{"AF-X-001", "", "", ""}, folder_.path().string());
     EXPECT_TRUE(next_.all.empty());
     EXPECT_EQ(last().at("level"), "error");

@@ -32,27 +32,27 @@ TEST(AutoModel, AsksNoServiceWhoseKeyIsMissing) {
                 ElementsAre("anthropic?", "openai?", "claude", "codex", "ollama!", "lm-studio!", "llama.cpp!", "vllm!"));
 }
 
-TEST(AutoModel, TakesOnlyTheAddressThatTheSettingsName) {
+TEST(AutoModel, UsesOnlyTheAddressFromTheSettings) {
     ModelSettings settings;
     settings.base_url = "http://gpu.lan/v1";
     settings.model = "m";
     EXPECT_THAT(names(settings, {{"ANTHROPIC_API_KEY", "a"}}), ElementsAre("llm.base_url"));
 }
 
-TEST(AutoModel, TakesOnlyTheCommandThatTheSettingsName) {
+TEST(AutoModel, UsesOnlyTheCommandFromTheSettings) {
     ModelSettings settings;
     settings.command = {"/opt/answer"};
     EXPECT_THAT(names(settings, {{"ANTHROPIC_API_KEY", "a"}}), ElementsAre("llm.command"));
 }
 
-TEST(AutoModel, UsesTheModelThatIsNamed) {
+TEST(AutoModel, UsesTheConfiguredModel) {
     ModelSettings settings;
     settings.model = "mine";
     const auto candidates = model_candidates(settings, {{"ANTHROPIC_API_KEY", "a"}}).value();
     for (const ModelCandidate& one : candidates) { EXPECT_EQ(one.settings.model, "mine") << one.name; }
 }
 
-TEST(AutoModel, RefusesSettingsOfABackendThatIsNotNamed) {
+TEST(AutoModel, RefusesSettingsWithoutABackend) {
     ModelSettings settings;
     settings.settings = {{"stream", false}};
     EXPECT_THAT(names(settings), ElementsAre("AF-LLM-002"));
@@ -76,14 +76,14 @@ TEST_F(NetworkLocal, AllowsLoopback) {
     }
 }
 
-TEST_F(NetworkLocal, AllowsPrivateHostsThatAreListed) {
+TEST_F(NetworkLocal, AllowsListedPrivateHosts) {
     for (const char* const address :
          {"http://gpu.lan:8000/v1", "https://GPU.lan/v1", "http://10.0.0.5/v1", "http://[fd00::1]/v1"}) {
         EXPECT_EQ(refusal(address), "") << address;
     }
 }
 
-TEST_F(NetworkLocal, RefusesWhatOnlyLooksLocal) {
+TEST_F(NetworkLocal, RefusesHostsThatOnlyLookLocal) {
     for (const char* const address : {"https://api.openai.com/v1",
                                       "http://localhost.evil.com/v1",
                                       "http://127.0.0.1.nip.io/v1",
@@ -120,7 +120,7 @@ TEST_F(NetworkLocal, RefusesTheServicesOwnAddress) {
     EXPECT_THAT(refusal("", "openai"), HasSubstr("api.openai.com"));
 }
 
-TEST_F(NetworkLocal, RefusesBackendsWhoseAddressIsNotKnown) {
+TEST_F(NetworkLocal, RefusesBackendsWithUnknownAddresses) {
     EXPECT_THAT(refusal("", "cli"), HasSubstr("AF-LLM-003"));
     EXPECT_THAT(refusal("http://localhost/v1", "somebody.elses"), HasSubstr("AF-LLM-003"));
 }
@@ -165,14 +165,12 @@ private:
     TemporaryDirectory folder_{"network"};
 };
 
-TEST_F(NetworkSettings, AProjectThatIsNotTrustedMayBeStricter) {
-    EXPECT_EQ(network("", "network: local\n"), ModelNetwork::local);
-}
-TEST_F(NetworkSettings, AProjectThatIsNotTrustedMayNotBeLaxer) {
+TEST_F(NetworkSettings, AnUntrustedProjectMayBeStricter) { EXPECT_EQ(network("", "network: local\n"), ModelNetwork::local); }
+TEST_F(NetworkSettings, AnUntrustedProjectMayNotBeLaxer) {
     EXPECT_EQ(network("network: none\n", "network: any\n"), ModelNetwork::none);
 }
 TEST_F(NetworkSettings, TheCommandLineDecides) { EXPECT_EQ(network("", "network: local\n", "any"), ModelNetwork::any); }
-TEST_F(NetworkSettings, AnywhereIsTheDefault) { EXPECT_EQ(network("", ""), ModelNetwork::any); }
+TEST_F(NetworkSettings, AnyIsTheDefault) { EXPECT_EQ(network("", ""), ModelNetwork::any); }
 
 }  // namespace
 }  // namespace agentforge::kernel

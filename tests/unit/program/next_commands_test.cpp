@@ -42,21 +42,21 @@ std::vector<std::string> lines(const std::string& place_flag, const std::vector<
     return lines_of(program, next, columns);
 }
 
-TEST(NextCommands, OfATaskThatCannotBeReadAreThoseOfItsProblem) {
+TEST(NextCommands, OfAnUnreadableTaskAreThoseOfItsProblem) {
     TaskOverview task = standing("paused");
     task.problem =
         Error{"AF-JRNL-002", "the hash chain is broken", "actions.yaml", "restore it from a backup", ErrorKind::corrupt};
     EXPECT_THAT(commands(next_commands(task)), IsEmpty());
 }
 
-TEST(NextCommands, OfATaskThatNeverBeganRemoveIt) {
+TEST(NextCommands, OfATaskThatNeverStartedRemoveIt) {
     TaskOverview task = standing("pending");
     EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c"));
     task.began = false;
     EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge abort 1f2e3d4c"));
 }
 
-TEST(NextCommands, OfATaskAtALimitAreThoseThatItsReasonNames) {
+TEST(NextCommands, OfATaskAtALimitAreThoseInItsReason) {
     TaskOverview task = standing("paused");
     task.question =
         "AF-COST-012: the task may take 3 steps; it has taken 3 steps (limits.max_steps)\n"
@@ -66,7 +66,7 @@ TEST(NextCommands, OfATaskAtALimitAreThoseThatItsReasonNames) {
                                                            "agentforge resume 1f2e3d4c --set limits.stages.red.max_steps=4"));
 }
 
-TEST(NextCommands, NameTheTaskWhereTheReasonDoesNotKnowIt) {
+TEST(NextCommands, NameTheTaskIfTheReasonDoesNot) {
     TaskOverview task = standing("paused");
     task.question = "AF-LLM-201: no answer\n  continue with a model: agentforge resume TASK --set llm.backend=auto";
     EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c --set llm.backend=auto"));
@@ -78,14 +78,14 @@ TEST(NextCommands, OfAPausedTaskIsResume) {
     EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c"));
 }
 
-TEST(NextCommands, OfAnAnsweredTaskIsResumeAndNoLongerTheAnswer) {
+TEST(NextCommands, OfAnAnsweredTaskIsResumeInsteadOfAnAnswer) {
     TaskOverview task = waiting_for("approval");
     EXPECT_THAT(commands(next_commands(task)).front(), "agentforge approve 1f2e3d4c");
     task.answered = true;
     EXPECT_THAT(commands(next_commands(task)), ElementsAre("agentforge resume 1f2e3d4c"));
 }
 
-TEST(NextCommands, OfATaskThatWouldFailAgainAreNone) {
+TEST(NextCommands, OfATaskThatCannotBeResumedAreNone) {
     TaskOverview task = standing("failed");
     task.can_resume = false;
     EXPECT_THAT(next_commands(task), IsEmpty());
@@ -103,21 +103,21 @@ TEST(NextCommands, OfARunningTaskAreNone) {
     EXPECT_THAT(next_commands(task), IsEmpty());
 }
 
-TEST(NextCommandLines, HaveTheirRemarksInOneColumnAsComments) {
+TEST(NextCommandLines, AlignTheirRemarksAsComments) {
     EXPECT_THAT(
         lines("", {{"agentforge diff 1", "shows the change"}, {"agentforge apply 1", ""}, {"agentforge inspect 1", "all"}}),
         ElementsAre("agentforge diff 1       # shows the change", "agentforge apply 1", "agentforge inspect 1    # all"));
 }
 
-TEST(NextCommandLines, LeaveRemarksOutThatDoNotFit) {
+TEST(NextCommandLines, OmitRemarksThatDoNotFit) {
     EXPECT_THAT(lines("", {{"agentforge diff 1", "shows the change"}}, 30), ElementsAre("agentforge diff 1"));
 }
 
-TEST(NextCommandLines, NameTheRepositoryAsTheCallDid) {
+TEST(NextCommandLines, NameTheRepositoryAsOnTheCommandLine) {
     EXPECT_THAT(lines("-C sub", {{"agentforge diff 1", ""}}), ElementsAre("agentforge -C sub diff 1"));
 }
 
-TEST(CommandsWithPlace, AreThoseOfSentencesTooAndNothingElse) {
+TEST(CommandsWithPlace, AlsoApplyToCommandsInSentencesOnly) {
     std::ostringstream nowhere;
     Program program{.out = nowhere, .err = nowhere, .environment = {}, .directory = {}};
     const std::string text =
@@ -129,7 +129,7 @@ TEST(CommandsWithPlace, AreThoseOfSentencesTooAndNothingElse) {
               "branch; agentforge: no");
 }
 
-TEST(CountsInWords, NameEachConditionThatATaskHas) {
+TEST(CountsInWords, NameEachConditionInUse) {
     const TaskCounts counts{.conditions = {{"completed", 5}, {"paused", 2}, {"failed", 1}}, .waiting = 1};
     EXPECT_EQ(counts_in_words(counts, false), "Active: 0    Completed: 5    Waiting for you: 1    Paused: 2    Failed: 1");
     EXPECT_EQ(counts_in_words(counts, true), "0 active, 5 done, 1 waits for you, 2 paused, 1 failed");

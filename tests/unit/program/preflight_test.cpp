@@ -28,32 +28,32 @@ struct Surroundings {
 
 std::string code_of(const Result<void>& result) { return result.ok() ? "" : result.error().code; }
 
-TEST(Surroundings, that_fit_are_taken_and_nothing_is_made) {
+TEST(Preflight, accepts_a_valid_environment_without_creating_files) {
     const Surroundings place;
     EXPECT_EQ(code_of(place.check()), "");
     EXPECT_FALSE(fs::exists(place.agentforge));
     EXPECT_FALSE(fs::exists(place.state));
 }
 
-TEST(Surroundings, a_state_folder_inside_the_repository_is_refused) {
+TEST(Preflight, a_state_folder_inside_the_repository_is_refused) {
     Surroundings place;
     place.state = place.root / "state";
     EXPECT_EQ(code_of(place.check()), "AF-CLI-138");
 }
 
-TEST(Surroundings, a_state_folder_that_a_link_leads_into_the_repository_is_refused) {
+TEST(Preflight, refuses_a_state_folder_linked_into_the_repository) {
     const Surroundings place;
     fs::create_symlink(place.root, place.state);
     EXPECT_EQ(code_of(place.check()), "AF-CLI-138");
 }
 
-TEST(Surroundings, a_state_folder_beside_the_repository_with_the_same_beginning_is_taken) {
+TEST(Preflight, accepts_a_state_folder_that_shares_a_prefix_with_the_repository) {
     Surroundings place;
     place.state = fs::path(place.root.string() + "-state");
     EXPECT_EQ(code_of(place.check()), "");
 }
 
-TEST(Surroundings, a_state_folder_that_is_a_file_is_refused_by_what_it_is) {
+TEST(Preflight, refuses_a_state_folder_that_is_a_file) {
     const Surroundings place;
     place.folder.write("state", "x");
     const auto result = place.check();
@@ -62,7 +62,7 @@ TEST(Surroundings, a_state_folder_that_is_a_file_is_refused_by_what_it_is) {
     EXPECT_EQ(result.error().where, place.state.string());
 }
 
-TEST(Surroundings, a_state_folder_below_a_file_is_refused_and_names_the_file) {
+TEST(Preflight, a_state_folder_below_a_file_is_refused_and_names_the_file) {
     Surroundings place;
     place.folder.write("state", "x");
     place.state /= "deeper/still";
@@ -71,18 +71,18 @@ TEST(Surroundings, a_state_folder_below_a_file_is_refused_and_names_the_file) {
     EXPECT_THAT(result.error().where, ::testing::EndsWith("/state"));
 }
 
-TEST(Surroundings, a_state_folder_behind_a_link_to_nothing_is_refused) {
+TEST(Preflight, refuses_a_state_folder_behind_a_dangling_link) {
     const Surroundings place;
     fs::create_symlink("/nowhere/at/all", place.state);
     EXPECT_EQ(code_of(place.check()), "AF-CLI-132");
 }
 
-TEST(Surroundings, a_state_folder_that_cannot_be_made_is_refused_whatever_the_rights_say) {
+TEST(Preflight, refuses_a_state_folder_that_cannot_be_created) {
     const Surroundings place;
     EXPECT_EQ(code_of(check_environment(place.root, place.agentforge, place.git, "/proc/agentforge")), "AF-CLI-132");
 }
 
-TEST(OwnFolder, that_is_not_there_is_taken) {
+TEST(OwnFolder, that_is_missing_is_accepted) {
     const Surroundings place;
     EXPECT_EQ(code_of(check_own_folder(place.agentforge)), "");
 }
@@ -101,7 +101,7 @@ TEST(OwnFolder, that_is_a_file_is_refused) {
     EXPECT_EQ(code_of(check_own_folder(place.agentforge)), "AF-CLI-130");
 }
 
-TEST(OwnFolder, with_a_link_among_the_folders_that_are_written_is_refused_by_its_name) {
+TEST(OwnFolder, with_a_linked_subfolder_is_refused_by_name) {
     for (const char* name : {"tasks", "escalations", "logs", "violations", "audit", "cache"}) {
         const Surroundings place;
         fs::create_directories(place.agentforge);
@@ -119,14 +119,14 @@ TEST(OwnFolder, with_a_pipe_in_place_of_the_tasks_is_refused) {
     EXPECT_EQ(code_of(check_own_folder(place.agentforge)), "AF-CLI-130");
 }
 
-TEST(OwnFolder, whose_definitions_are_linked_is_taken) {
+TEST(OwnFolder, with_linked_definitions_is_accepted) {
     const Surroundings place;
     fs::create_directories(place.agentforge);
     fs::create_symlink("/tmp", place.agentforge / "agents");
     EXPECT_EQ(code_of(check_own_folder(place.agentforge)), "");
 }
 
-TEST(Request, that_names_what_is_there_is_refused_and_told_how_to_be_read) {
+TEST(Request, naming_an_existing_file_is_refused_with_the_way_to_read_it) {
     const Surroundings place;
     place.folder.write("project/docs/TASK 1.md", "Add a flag");
     for (const char* request : {"docs", "docs/", "./docs", " docs/TASK 1.md\n", "docs/../docs"}) {
@@ -137,13 +137,13 @@ TEST(Request, that_names_what_is_there_is_refused_and_told_how_to_be_read) {
     EXPECT_THAT(result.error().remedy, ::testing::HasSubstr("start - < docs/TASK 1.md"));
 }
 
-TEST(Request, that_is_written_like_a_path_is_refused_though_nothing_is_there) {
+TEST(Request, that_looks_like_a_path_is_refused_even_if_nothing_exists_there) {
     for (const char* request : {"/nowhere/x.md", "./nothing", "../x", "~/notes.txt"}) {
         EXPECT_EQ(code_of(check_request_is_no_path(request, {"/tmp"})), "AF-CLI-135") << request;
     }
 }
 
-TEST(Request, in_words_is_taken) {
+TEST(Request, in_words_is_accepted) {
     const Surroundings place;
     place.folder.write("project/docs/x", "");
     for (const char* request : {"document docs", "/ is the root: handle it", "refactor", "docs\nand more", "a", "🙂", ""}) {
@@ -151,7 +151,7 @@ TEST(Request, in_words_is_taken) {
     }
 }
 
-TEST(Misnamed, folders_and_files_are_told_with_what_was_meant) {
+TEST(MisnamedFiles, are_reported_with_the_likely_name) {
     const Surroundings place;
     place.folder.write("project/.agentforge/agent/x.yaml", "");
     place.folder.write("project/.agentforge/config/setting.yaml", "");
@@ -164,7 +164,7 @@ TEST(Misnamed, folders_and_files_are_told_with_what_was_meant) {
             ".agentforge/orchestration/pipelines.yaml is not read; did you mean .agentforge/orchestration/pipeline.yaml?"));
 }
 
-TEST(Misnamed, what_is_read_and_what_is_the_users_own_is_not_told) {
+TEST(MisnamedFiles, do_not_include_known_files_and_other_user_files) {
     const Surroundings place;
     for (const char* name :
          {"agents/x.yaml", "config/settings.yaml", "transcripts/x.yaml", "plugins/x", ".gitignore", "tasks/x"}) {
@@ -173,14 +173,14 @@ TEST(Misnamed, what_is_read_and_what_is_the_users_own_is_not_told) {
     EXPECT_THAT(misnamed(place.agentforge), ::testing::IsEmpty());
 }
 
-TEST(Variables, of_git_that_lead_elsewhere_are_told) {
+TEST(Variables, of_git_that_point_elsewhere_are_reported) {
     const Surroundings place;
     EXPECT_THAT(variables_not_followed({{"GIT_DIR", "/nowhere"}}, place.root),
                 ::testing::ElementsAre(::testing::HasSubstr("GIT_DIR is set but ignored")));
     EXPECT_THAT(variables_not_followed({{"GIT_WORK_TREE", "/tmp"}}, place.root), ::testing::SizeIs(1));
 }
 
-TEST(Variables, of_git_that_mean_this_repository_are_not_told) {
+TEST(Variables, of_git_that_point_to_this_repository_are_not_reported) {
     const Surroundings place;
     EXPECT_THAT(variables_not_followed(
                     {{"GIT_DIR", place.git.string()}, {"GIT_WORK_TREE", place.root.string()}, {"GIT_EDITOR", "vi"}}, place.root),

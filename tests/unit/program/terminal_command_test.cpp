@@ -30,14 +30,14 @@ Result<std::string> edited_by(const std::string& editor) {
     return edit_text(program, "old\n", "text.yaml");
 }
 
-TEST(TerminalCommand, GivesTheExitCodeAsAShellDoes) {
+TEST(TerminalCommand, ReturnsTheExitCodeAsAShellDoes) {
     EXPECT_EQ(run_on_terminal("exit 3", "", usual_environment), 3);
     EXPECT_EQ(run_on_terminal("exec test", "a word of its own", usual_environment), 0);
     EXPECT_EQ(run_on_terminal("/nowhere/editor 2> /dev/null", "", usual_environment), 127);
     EXPECT_EQ(run_on_terminal("kill -KILL $$", "", usual_environment), 128 + SIGKILL);
 }
 
-TEST(TerminalCommand, HasTheKeysAndThisProgramHearsThemAgainAfterwards) {
+TEST(TerminalCommand, ReceivesKeyboardSignalsUntilItEnds) {
     const auto before = std::signal(SIGINT, [](int) { heard_interrupts = heard_interrupts + 1; });
     EXPECT_EQ(run_on_terminal("kill -INT $PPID", "", usual_environment), 0);
     EXPECT_EQ(heard_interrupts, 0);
@@ -56,13 +56,13 @@ TEST(TerminalCommand, IgnoresNoSignalThatThisProgramIgnores) {
     std::signal(SIGXFSZ, size_before);
 }
 
-TEST(Editor, TakesWhatItIsGivenAndReturnsWhatBecameOfIt) {
+TEST(Editor, ReturnsTheEditedTextOrAnErrorIfUnchanged) {
     EXPECT_EQ(edited_by("sed -i s/old/new/").value(), "new\n");
     EXPECT_EQ(edited_by("true").error().code, "AF-ESC-038");
     EXPECT_EQ(edited_by("false").error().code, "AF-ESC-038");
 }
 
-TEST(Editor, SaysWhereItsFileCannotBeMade) {
+TEST(Editor, NamesAFileThatCannotBeCreated) {
     const char* before = std::getenv("TMPDIR");
     const std::string kept = before == nullptr ? "" : before;
     ::setenv("TMPDIR", "/nowhere", 1);

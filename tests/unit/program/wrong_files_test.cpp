@@ -148,7 +148,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryFile, ::testing::ValuesIn(kinds_of_files()),
                          [](const auto& kind) { return kind.param.name; });
 
-TEST_P(EveryFile, is_refused_with_code_and_place_whatever_is_wrong_with_its_yaml) {
+TEST_P(EveryFile, is_refused_with_code_and_position_for_any_yaml_error) {
     for (const Fault& fault : faults_of_yaml()) {
         const auto result = read(fault.text);
         ASSERT_FALSE(result.ok()) << fault.name;
@@ -158,7 +158,7 @@ TEST_P(EveryFile, is_refused_with_code_and_place_whatever_is_wrong_with_its_yaml
     }
 }
 
-TEST_P(EveryFile, is_refused_with_its_place_for_an_unknown_key) {
+TEST_P(EveryFile, is_refused_with_the_position_of_an_unknown_key) {
     const auto result = read("agentforg: 1\n");
     ASSERT_FALSE(result.ok());
     EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file + ":1:")) << result.error().to_string();
@@ -177,7 +177,7 @@ TEST_P(EveryFile, is_refused_if_it_is_a_single_word) {
     EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file)) << result.error().to_string();
 }
 
-TEST_P(EveryFile, puts_no_carriage_return_into_an_error) {
+TEST_P(EveryFile, never_puts_a_carriage_return_into_an_error) {
     const auto result = read("\"k\\u202e\\e[2J\": 1\n");
     ASSERT_FALSE(result.ok());
     const std::string told = result.error().to_string();
@@ -212,7 +212,7 @@ TEST_P(EveryFile, is_refused_if_it_is_too_large) {
     EXPECT_THAT(result.error().message, ::testing::HasSubstr("larger than"));
 }
 
-TEST(WrongPlaces, other_files_among_definitions_are_refused_by_name) {
+TEST(WrongPlaces, refuses_other_files_among_definitions_by_name) {
     for (const char* name : {"mine.json", "mine.YAML", "mine", "mine.yml", "mine.toml"}) {
         const Folder folder;
         folder.write(name, "x: 1\n");
@@ -243,7 +243,7 @@ TEST(WrongPlaces, notes_and_editor_backups_are_ignored) {
     EXPECT_EQ(files->size(), 1U);
 }
 
-TEST(WrongManifests, each_fault_is_refused_with_its_place) {
+TEST(WrongManifests, each_fault_is_refused_with_its_position) {
     const std::vector<Fault> faults{
         {"empty", "", "AF-PLUG-002", ""},
         {"not_json", "{\"id\": }", "AF-PLUG-002", ":1:"},

@@ -31,7 +31,7 @@ struct TypesOf<std::variant<T...>> {
 };
 TYPED_TEST_SUITE(EachRecord, TypesOf<Body>::type);
 
-TYPED_TEST(EachRecord, is_read_as_it_was_written) {
+TYPED_TEST(EachRecord, reads_back_as_written) {
     const json::object body = least<TypeParam>();
     const auto read = read_record(body);
     ASSERT_TRUE(read.ok()) << read.error().to_string();
@@ -50,7 +50,7 @@ TYPED_TEST(EachRecord, is_refused_with_a_field_that_it_does_not_have) {
     EXPECT_EQ(read.error().message, "the journal contains a record with the unknown field `colour`");
 }
 
-TYPED_TEST(EachRecord, is_refused_where_a_field_has_another_type) {
+TYPED_TEST(EachRecord, is_refused_if_a_field_has_another_type) {
     const json::object body = least<TypeParam>();
     for (const auto& [key, value] : body) {
         if (key == "type" || value.is_null()) { continue; }  // Has its own type, or accepts any value.
@@ -75,7 +75,7 @@ TEST(Records, a_required_field_that_is_missing_is_named) {
     EXPECT_EQ(read.error().where, "actions.yaml, record 7, type gate");
 }
 
-TEST(Records, what_an_older_version_did_not_write_reads_as_nothing) {
+TEST(Records, fields_missing_in_an_older_version_read_as_absent) {
     const auto read = read_record(gate());
     ASSERT_TRUE(read.ok());
     const Gate& one = std::get<Gate>(read->body);
@@ -94,7 +94,7 @@ TEST(Records, null_counts_as_absent) {
     EXPECT_FALSE(std::get<Gate>(read->body).failures);
 }
 
-TEST(Records, a_kept_value_is_inside_or_a_blob) {
+TEST(Records, a_stored_value_is_inline_or_a_blob) {
     json::object body = gate();
     body["report"] = json::object{{"passed", true}};
     EXPECT_EQ(*std::get<Gate>(read_record(body)->body).report, (Kept{json::value{{"passed", true}}, ""}));
@@ -104,7 +104,7 @@ TEST(Records, a_kept_value_is_inside_or_a_blob) {
     EXPECT_EQ(to_fields(read_record(body)->body).at("report_blob"), "h");
 }
 
-TEST(Records, what_has_no_value_is_not_written) {
+TEST(Records, absent_fields_are_not_written) {
     const json::object fields = to_fields(Body(TaskPaused{"why"}));
     EXPECT_EQ(fields, (json::object{{"reason", "why"}}));
 }
@@ -116,13 +116,13 @@ TEST(Records, fields_are_written_in_the_order_of_the_struct) {
     EXPECT_EQ(keys, (std::vector<std::string>{"stage", "escalation_id", "deadline", "at_deadline"}));
 }
 
-TEST(Records, a_key_that_is_a_word_of_the_language_is_written_as_it_is) {
+TEST(Records, a_key_that_is_a_cpp_keyword_is_written_unchanged) {
     Delivered delivered;
     delivered.signed_ = true;
     EXPECT_EQ(to_fields(Body(delivered)).at("signed"), true);
 }
 
-TEST(Records, a_list_of_parts_is_read_as_it_was_written) {
+TEST(Records, a_list_of_parts_reads_back_as_written) {
     json::object body = gate();
     body["commands"] = json::array{json::object{{"command", "tests"}, {"tree", "t"}, {"duration_ms", 3}, {"purpose", "mutants"}},
                                    json::object{{"command", "build"}, {"tree", "t"}, {"duration_ms", 5}}};
@@ -135,7 +135,7 @@ TEST(Records, a_list_of_parts_is_read_as_it_was_written) {
     EXPECT_NE(read_record(body).error().message.find("`commands` must be a list of maps"), std::string::npos);
 }
 
-TEST(Records, an_unknown_field_inside_a_part_is_of_a_newer_version) {
+TEST(Records, an_unknown_field_inside_a_part_is_reported_as_a_newer_version) {
     json::object body = gate();
     body["commands"] = json::array{json::object{{"command", "tests"}, {"tree", "t"}, {"duration_ms", 3}, {"colour", "red"}}};
     const auto read = read_record(body);
@@ -144,7 +144,7 @@ TEST(Records, an_unknown_field_inside_a_part_is_of_a_newer_version) {
     EXPECT_EQ(read.error().message, "the journal contains a record with the unknown field `colour`");
 }
 
-TEST(Records, a_word_that_is_not_of_its_list_is_refused) {
+TEST(Records, an_unknown_enum_value_is_refused) {
     const auto read = read_record(record("task_completed", {{"exit_stage", "a"}, {"exit_type", "whim"}}));
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code, "AF-TASK-012");
@@ -153,13 +153,13 @@ TEST(Records, a_word_that_is_not_of_its_list_is_refused) {
         "a journal record is incomplete: field `exit_type` must be one of default_exit, early_exit, user_exit, and it is 'whim'");
 }
 
-TEST(Records, an_unknown_type_is_of_a_newer_version) {
+TEST(Records, an_unknown_type_is_reported_as_a_newer_version) {
     const auto read = read_record(record("no_such_type"));
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code, "AF-TASK-011");
 }
 
-TEST(Records, the_outline_of_a_line_has_the_fields_that_its_record_reads) {
+TEST(Records, the_outline_of_a_line_has_the_same_fields_as_its_record) {
     const std::string line = R"(- {"seq": 7, "step": 2, "type": "step", "timestamp": "2026-01-02T03:04:05Z"})";
     const json::value parsed = json::parse(line.substr(2));
     const Envelope read = Reader(parsed.get_object()).read<Envelope>();
@@ -189,7 +189,7 @@ CallUsage usage_read_back(const CallUsage& usage) {
     return std::get<CallLost>(read_record(record(CallLost::type, to_fields(lost)))->body).usage;
 }
 
-TEST(Records, a_calls_usage_is_read_back_to_the_same) {
+TEST(Records, the_usage_of_a_call_reads_back_the_same) {
     CallUsage usage{};
     usage.model = "m";
     usage.cache_write_input_tokens = 1U;
@@ -201,7 +201,7 @@ TEST(Records, a_calls_usage_is_read_back_to_the_same) {
     EXPECT_EQ(usage_read_back(usage), usage);
 }
 
-TEST(Records, a_calls_usage_of_an_older_version_has_no_cached_tokens_and_no_cost) {
+TEST(Records, the_usage_from_an_older_version_has_no_cached_tokens_and_no_cost) {
     const auto read = read_record(record("answer", {{"phase", "a"}, {"usage", {{"input_tokens", 7}, {"output_tokens", 2}}}}));
     ASSERT_TRUE(read.ok()) << read.error().to_string();
     const CallUsage usage = std::get<Answer>(read->body).usage.value();
@@ -210,7 +210,7 @@ TEST(Records, a_calls_usage_of_an_older_version_has_no_cached_tokens_and_no_cost
     EXPECT_FALSE(usage.cost_microusd);
 }
 
-TEST(Records, a_map_of_parts_is_read_as_it_was_written) {
+TEST(Records, a_map_of_parts_reads_back_as_written) {
     const json::object in_force{{"limits", {{"max_tokens", 5}, {"stages", {{"green", {{"max_steps", 9}}}}}}}};
     json::object body = record("costing", {{"in_force", in_force}});
     const auto read = read_record(body);

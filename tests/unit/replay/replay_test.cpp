@@ -35,13 +35,13 @@ Result<Completion> ask(const std::string& entry, json::object settings = {}, uns
     return backend.complete(request_at(step), nullptr, context);
 }
 
-TEST(Replay, answers_what_was_recorded_for_the_place) {
+TEST(Replay, returns_the_answer_recorded_for_the_position) {
     const auto answer = ask("{stage: green, step: 1, frame_hash: frame, context_hash: context, text: hello}");
     ASSERT_TRUE(answer.ok()) << answer.error().to_string();
     EXPECT_EQ(answer.value().text, "hello");
 }
 
-TEST(Replay, answers_the_same_question_as_often_as_it_is_asked) {
+TEST(Replay, answers_a_repeated_question_each_time) {
     const Folder folder;
     ::replay::ReplayBackend backend(
         {{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello}\n")}});
@@ -50,7 +50,7 @@ TEST(Replay, answers_the_same_question_as_often_as_it_is_asked) {
     EXPECT_TRUE(backend.complete(request_at(1), nullptr, context).ok());
 }
 
-TEST(Replay, fails_as_often_as_the_recorded_backend_did_before_it_answers) {
+TEST(Replay, repeats_the_recorded_failures_before_the_answer) {
     const Folder folder;
     ::replay::ReplayBackend backend(
         {{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello, "
@@ -63,7 +63,7 @@ TEST(Replay, fails_as_often_as_the_recorded_backend_did_before_it_answers) {
     EXPECT_TRUE(backend.complete(request_at(1), nullptr, context).ok());
 }
 
-TEST(Replay, names_the_place_and_what_is_there_where_nothing_was_recorded) {
+TEST(Replay, names_the_missing_position_and_those_recorded) {
     const auto answer = ask("{stage: green, step: 1, text: hello}", {}, 7);
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-201");
@@ -71,7 +71,7 @@ TEST(Replay, names_the_place_and_what_is_there_where_nothing_was_recorded) {
         << answer.error().message;
 }
 
-TEST(Replay, shows_both_hashes_where_the_question_differs) {
+TEST(Replay, shows_both_hashes_if_the_question_differs) {
     const auto answer = ask("{stage: green, step: 1, frame_hash: otherframe, text: hello}");
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, "AF-LLM-202");
@@ -92,7 +92,7 @@ TEST(Replay, refuses_a_differing_context_when_strict) {
     EXPECT_EQ(answer.error().code, "AF-LLM-203");
 }
 
-TEST(Replay, says_which_file_cannot_be_read) {
+TEST(Replay, names_a_file_that_cannot_be_read) {
     ::replay::ReplayBackend backend({{"transcript", "/nowhere/at/all.yaml"}});
     FakeContext context;
     const auto answer = backend.complete(request_at(1), nullptr, context);
@@ -110,7 +110,7 @@ TEST(Replay, refuses_an_unknown_match) {
 TEST(Replay, needs_a_transcript) { EXPECT_THROW(::replay::ReplayBackend(json::object{}), std::runtime_error); }
 TEST(Replay, needs_no_model) { EXPECT_TRUE(::replay::ReplayBackend({{"transcript", "x"}}).info().offline); }
 
-TEST(Replay, tells_the_doctor_what_is_recorded) {
+TEST(Replay, reports_the_recording_to_doctor) {
     const Folder folder;
     ::replay::ReplayBackend backend(
         {{"transcript", folder.file("agentforge_transcript: 1\nentries:\n  - {stage: green, step: 1, text: hello}\n")}});
@@ -120,7 +120,7 @@ TEST(Replay, tells_the_doctor_what_is_recorded) {
     EXPECT_TRUE(said.value().starts_with("1 recorded answers for green in ")) << said.value();
 }
 
-TEST(Replay, is_asked_no_more_once_cancelled) {
+TEST(Replay, gives_no_answer_once_cancelled) {
     ::replay::ReplayBackend backend({{"transcript", "x"}});
     FakeContext context;
     context.cancel = true;
@@ -129,7 +129,7 @@ TEST(Replay, is_asked_no_more_once_cancelled) {
     EXPECT_EQ(answer.error().kind, ErrorKind::cancelled);
 }
 
-TEST(Replay, gives_back_all_that_was_recorded_of_an_answer) {
+TEST(Replay, returns_everything_recorded_of_an_answer) {
     const auto answer = ask(
         "{stage: green, step: 1, text: cut, stop_reason: length, model: big, session_id: s-1, diagnostics: {request_id: r-1}, "
         "usage: {input_tokens: 9, output_tokens: 8, cached_input_tokens: 7, cost_microusd: 12, estimated: true}}");
@@ -141,13 +141,13 @@ TEST(Replay, gives_back_all_that_was_recorded_of_an_answer) {
     EXPECT_EQ(got.diagnostics, (json::object{{"request_id", "r-1"}}));
 }
 
-TEST(Replay, gives_back_an_answer_that_could_not_be_used) {
+TEST(Replay, returns_an_unusable_answer_too) {
     const auto answer = ask("{stage: green, step: 1, error: {code: AF-LLM-105, message: no JSON, remedy: Call it again.}}");
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().to_string(), Error({"AF-LLM-105", "no JSON", "", "Call it again.", ErrorKind::invalid}).to_string());
 }
 
-TEST(Replay, shows_tools_in_the_prompt_to_a_role_that_was_recorded_so) {
+TEST(Replay, shows_tools_in_the_prompt_to_a_role_recorded_that_way) {
     const Folder folder;
     const std::string file =
         folder.file("agentforge_transcript: 1\ntext_protocol: [tester]\nentries:\n  - {stage: green, step: 1, text: hello}\n");

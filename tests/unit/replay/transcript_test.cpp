@@ -33,7 +33,7 @@ TEST(Transcript, reads_tool_calls_with_typed_arguments) {
     EXPECT_EQ(agentforge::json::value(transcript.value().find(spec_place)->answer.tool_calls[0].arguments), expected);
 }
 
-TEST(Transcript, prefers_the_entry_of_the_role_to_one_of_any_role) {
+TEST(Transcript, prefers_an_entry_for_the_role_to_one_for_any_role) {
     const auto transcript = Transcript::parse(
         with(
             "  - {stage: spec, step: 1, text: \"anybody\"}\n  - {stage: spec, role: software_architect, step: 1, text: \"architect\"}\n"),
@@ -42,19 +42,19 @@ TEST(Transcript, prefers_the_entry_of_the_role_to_one_of_any_role) {
     EXPECT_EQ(transcript.value().find(spec_place)->answer.text, "architect");
 }
 
-TEST(Transcript, takes_an_entry_without_role_for_any_role) {
+TEST(Transcript, uses_an_entry_without_a_role_for_any_role) {
     const auto transcript = Transcript::parse(with("  - {stage: spec, step: 1, text: \"anybody\"}\n"), "t.yaml");
     ASSERT_TRUE(transcript.ok());
     EXPECT_NE(transcript.value().find(spec_place), nullptr);
 }
 
-TEST(Transcript, an_answer_of_the_first_visit_is_not_given_at_the_second) {
+TEST(Transcript, does_not_return_an_answer_of_the_first_visit_at_the_second) {
     const auto transcript = Transcript::parse(with("  - {stage: spec, step: 1, text: \"first\"}\n"), "t.yaml");
     ASSERT_TRUE(transcript.ok());
     EXPECT_EQ(transcript.value().find({"task-1", "spec", "software_architect", 2, 1, 1}), nullptr);
 }
 
-TEST(Transcript, describes_what_a_stage_holds) {
+TEST(Transcript, describes_the_entries_of_a_stage) {
     const auto transcript = Transcript::parse(
         with(
             "  - {stage: red, step: 1, text: a}\n  - {stage: red, step: 2, text: a}\n  - {stage: red, step: 4, text: a}\n  - {stage: red, visit: 2, step: 1, text: a}\n"),

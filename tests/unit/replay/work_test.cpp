@@ -78,7 +78,7 @@ TEST_F(RecordedWork, writes_new_files_in_new_folders) {
     EXPECT_EQ(place.content("a/b/it's new"), "x = 1\n");
 }
 
-TEST_F(RecordedWork, writes_bytes_that_are_no_text) {
+TEST_F(RecordedWork, writes_binary_files) {
     redo("{changes: [{path: a, base64: 6Q0KAA==}]}");
     EXPECT_EQ(place.content("a"), std::string("\xe9\r\n\0", 4));
 }
@@ -90,13 +90,13 @@ TEST_F(RecordedWork, overwrites_a_file_in_place) {
     EXPECT_EQ(place.content("same"), "after");
 }
 
-TEST_F(RecordedWork, removes_files_before_others_take_their_place) {
+TEST_F(RecordedWork, removes_files_before_others_replace_them) {
     place.put("a/b", "before");
     redo("{changes: [{path: a, text: now a file}, {path: a/b, deleted: true}]}");
     EXPECT_EQ(place.content("a"), "now a file");
 }
 
-TEST_F(RecordedWork, makes_links_without_following_those_that_are_there) {
+TEST_F(RecordedWork, creates_links_without_following_existing_ones) {
     place.put("target", "kept");
     std::filesystem::create_symlink("target", place.at("was a link"));
     redo("{changes: [{path: new, link: target}, {path: was a link, text: a file}]}");
@@ -104,7 +104,7 @@ TEST_F(RecordedWork, makes_links_without_following_those_that_are_there) {
     EXPECT_EQ(place.content("target"), "kept");
 }
 
-TEST_F(RecordedWork, sets_and_takes_the_executable_bit) {
+TEST_F(RecordedWork, sets_and_clears_the_executable_bit) {
     place.put("was", "#!");
     std::filesystem::permissions(place.at("was"), std::filesystem::perms::owner_all);
     redo("{changes: [{path: is, text: '#!', executable: true}, {path: was, text: '#!'}]}");
@@ -113,19 +113,19 @@ TEST_F(RecordedWork, sets_and_takes_the_executable_bit) {
     EXPECT_EQ(std::filesystem::status(place.at("was")).permissions() & executable, std::filesystem::perms::none);
 }
 
-TEST_F(RecordedWork, leaves_the_artifact_where_the_host_looks) {
+TEST_F(RecordedWork, leaves_the_artifact_where_the_host_expects_it) {
     redo("{changes: [], artifact: {text: 'summary: ready'}}");
     EXPECT_EQ(read_file(place.artifact(), 1000).value(), "summary: ready");
 }
 
-TEST_F(RecordedWork, what_cannot_be_done_here_is_an_error_with_the_shells_words) {
+TEST_F(RecordedWork, impossible_changes_are_an_error_with_the_cause) {
     const auto impossible = answer("{changes: [{path: a, base64: '***'}]}", place);
     ASSERT_FALSE(impossible.ok());
     EXPECT_EQ(impossible.error().code, "AF-LLM-206");
     EXPECT_NE(impossible.error().message.find("base64"), std::string::npos) << impossible.error().message;
 }
 
-TEST_F(RecordedWork, answer_of_plain_mode_is_none_for_a_role_that_works_agentically) {
+TEST_F(RecordedWork, an_answer_from_plain_mode_is_refused_in_agentic_mode) {
     EXPECT_EQ(answer("", place).error().code, "AF-LLM-207");
 }
 

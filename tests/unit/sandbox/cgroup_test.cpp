@@ -55,7 +55,7 @@ protected:
     Cgroup cgroup_;
 };
 
-TEST_F(DelegatedCgroup, holds_the_program_to_its_memory_and_processes) {
+TEST_F(DelegatedCgroup, limits_memory_and_processes) {
     delegate();
     ASSERT_TRUE(make());
     EXPECT_EQ(text_of(run() / "memory.max"), "1024");
@@ -82,19 +82,19 @@ TEST_F(DelegatedCgroup, is_killed_when_the_program_ended) {
     EXPECT_FALSE(cgroup_.made());
 }
 
-TEST_F(DelegatedCgroup, is_not_made_where_nothing_was_delegated) {
+TEST_F(DelegatedCgroup, is_not_created_without_delegation) {
     EXPECT_FALSE(make());
     EXPECT_EQ(text_of(run() / "memory.max"), "");
     EXPECT_TRUE(cgroup_.join()) << "a program without one runs";
 }
 
-TEST_F(DelegatedCgroup, is_not_made_without_the_controllers_of_memory_and_processes) {
+TEST_F(DelegatedCgroup, is_not_created_without_memory_and_pids_controllers) {
     put(scope() / "cgroup.subtree_control", "cpu\n");
     delegate();
     EXPECT_FALSE(make());
 }
 
-TEST_F(DelegatedCgroup, moves_the_processes_of_a_delegated_one_down_before_it_limits_its_children) {
+TEST_F(DelegatedCgroup, moves_its_processes_down_before_limiting_its_children) {
     put(scope() / "cgroup.subtree_control", "");
     put(scope() / "cgroup.procs", "4711\n");
     delegate();

@@ -128,13 +128,13 @@ TEST_F(Sandbox, the_exit_code_is_the_programs) { EXPECT_EQ(run(shell("exit 77"))
 
 TEST_F(Sandbox, exit_code_125_of_a_program_is_not_a_failure_of_the_helper) { EXPECT_EQ(run(shell("exit 125"))->exit_code, 125); }
 
-TEST_F(Sandbox, a_signal_is_told_and_becomes_128_plus_its_number) {
+TEST_F(Sandbox, a_signal_is_reported_as_128_plus_its_number) {
     auto outcome = run(shell("kill -SEGV $$"));
     EXPECT_EQ(outcome->signal, SIGSEGV);
     EXPECT_EQ(outcome->exit_code, 128 + SIGSEGV);
 }
 
-TEST_F(Sandbox, argv0_is_what_was_asked_for) { EXPECT_EQ(run(command({"sh", "-c", "echo $0"}))->out, "sh\n"); }
+TEST_F(Sandbox, argv0_is_as_requested) { EXPECT_EQ(run(command({"sh", "-c", "echo $0"}))->out, "sh\n"); }
 
 TEST_F(Sandbox, the_program_runs_in_the_directory) { EXPECT_EQ(run(command({"pwd"}))->out, inside().string() + "\n"); }
 
@@ -183,7 +183,7 @@ TEST(BaseEnvironment, keeps_what_programs_need) {
     EXPECT_EQ(base_environment(all), all);
 }
 
-TEST(BaseEnvironment, drops_keys_tokens_and_what_it_does_not_know) {
+TEST(BaseEnvironment, drops_keys_tokens_and_unknown_variables) {
     EXPECT_TRUE(base_environment({{"OPENAI_API_KEY", "x"},
                                   {"GITHUB_TOKEN", "x"},
                                   {"LC_SECRET", "x"},
@@ -202,7 +202,7 @@ TEST(CurrentEnvironment, holds_what_the_process_has) {
 
 // ------------------------------------------------------------------------------------- bounds --
 
-TEST_F(Sandbox, long_output_keeps_head_and_tail_and_says_what_is_left_out) {
+TEST_F(Sandbox, long_output_keeps_head_and_tail_and_notes_the_omission) {
     auto request = python("import sys; sys.stdout.write('A' * 50 + 'm' * 1000 + 'Z' * 50)");
     request.max_output_bytes = 100;
     auto outcome = run(request);
@@ -210,7 +210,7 @@ TEST_F(Sandbox, long_output_keeps_head_and_tail_and_says_what_is_left_out) {
     EXPECT_EQ(outcome->out, std::string(50, 'A') + "\n[… 1000 bytes left out …]\n" + std::string(50, 'Z'));
 }
 
-TEST_F(Sandbox, output_of_exactly_the_bound_is_whole) {
+TEST_F(Sandbox, output_of_exactly_the_limit_is_complete) {
     auto request = shell("printf 1234567");
     request.max_output_bytes = 7;
     auto outcome = run(request);
@@ -259,7 +259,7 @@ TEST_F(Sandbox, a_program_may_clean_up_on_term) {
     EXPECT_THAT(outcome->out, HasSubstr("cleaned"));
 }
 
-TEST_F(Sandbox, the_deadline_of_the_caller_counts_where_it_is_earlier) {
+TEST_F(Sandbox, the_callers_deadline_applies_if_earlier) {
     Stop stop;
     stop.deadline = steady_clock::now() + milliseconds(100);
     EXPECT_TRUE(run(command({"sleep", "1000"}), stop)->timed_out);
@@ -295,7 +295,7 @@ TEST_F(Sandbox, the_timeout_kills_a_grandchild_that_called_setsid) {
     EXPECT_FALSE(holder_alive(inside() / "up"));
 }
 
-TEST_F(Sandbox, a_background_child_that_holds_the_pipe_does_not_hold_the_call) {
+TEST_F(Sandbox, a_background_child_that_keeps_the_pipe_open_does_not_block_the_call) {
     auto outcome = run(shell("sleep 1000 & echo left"));
     EXPECT_EQ(outcome->out, "left\n");
     EXPECT_LT(outcome->duration, milliseconds(10'000));
@@ -318,11 +318,11 @@ TEST_F(Sandbox, cancel_ends_a_blocked_program_soon) {
     EXPECT_LT(took, milliseconds(1'000));  // Aim: 200 ms, but the test machine may be busy.
 }
 
-TEST_F(Sandbox, the_tree_dies_with_a_host_that_is_killed) {
+TEST_F(Sandbox, the_process_tree_dies_with_a_killed_host) {
     expect_death_with([this] { return run(python(std::string(daemon_script) + "time.sleep(1000)\n")).ok(); });
 }
 
-TEST_F(Sandbox, a_program_that_is_talked_to_dies_with_a_host_that_is_killed) {
+TEST_F(Sandbox, an_interactive_program_dies_with_a_killed_host) {
     expect_death_with([this] {
         const auto talk = start_interactive(helper_, python(std::string(daemon_script) + "time.sleep(1000)\n"));
         while (talk.ok()) { ::pause(); }
@@ -348,31 +348,31 @@ protected:
     [[nodiscard]] process::Command plain_shell(const std::string& script) const { return plain("/bin/sh", {"sh", "-c", script}); }
 };
 
-TEST_F(PlainRunner, a_supervised_program_says_what_it_would_without) {
+TEST_F(PlainRunner, a_supervised_program_has_the_same_output) {
     const auto outcome = process::run(plain_shell("echo \"$0\"; echo wrong >&2; exit 7"), {});
     EXPECT_EQ(outcome->out + outcome->err, "sh\nwrong\n");
     EXPECT_EQ(outcome->exit_code, 7);
     EXPECT_EQ(outcome->report, "");
 }
 
-TEST_F(PlainRunner, a_signal_that_ends_a_supervised_program_is_told) {
+TEST_F(PlainRunner, a_signal_that_ends_a_supervised_program_is_reported) {
     const auto outcome = process::run(plain_shell("kill -USR1 $$"), {});
     EXPECT_EQ(outcome->signal, SIGUSR1);
     EXPECT_EQ(outcome->exit_code, 128 + SIGUSR1);
 }
 
-TEST_F(PlainRunner, a_script_without_its_interpreter_cannot_be_executed_by_a_supervisor_either) {
+TEST_F(PlainRunner, a_supervisor_cannot_execute_a_script_without_its_interpreter) {
     put(inside() / "script", "#!/nowhere/interpreter\n", true);
     const auto outcome = process::run(plain((inside() / "script").string(), {"script"}), {});
     ASSERT_FALSE(outcome.ok());
     EXPECT_EQ(outcome.error().code, "AF-EXEC-003");
 }
 
-TEST_F(PlainRunner, its_environment_is_that_of_the_command_alone) {
+TEST_F(PlainRunner, passes_only_the_environment_of_the_command) {
     EXPECT_EQ(process::run(plain("/usr/bin/env", {"env"}), {})->out, "PATH=/usr/local/bin:/usr/bin:/bin\n");
 }
 
-TEST_F(PlainRunner, its_tree_dies_with_a_host_that_is_killed) {
+TEST_F(PlainRunner, its_process_tree_dies_with_a_killed_host) {
     expect_death_with([this] {
         return process::run(plain("/usr/bin/python3", {"python3", "-I", "-c", std::string(daemon_script) + "time.sleep(1000)\n"}),
                             {})
@@ -380,7 +380,7 @@ TEST_F(PlainRunner, its_tree_dies_with_a_host_that_is_killed) {
     });
 }
 
-TEST_F(PlainRunner, who_cancels_does_not_wait_for_the_grace) {
+TEST_F(PlainRunner, cancel_does_not_wait_for_the_grace_period) {
     CancelToken cancel;
     steady_clock::time_point asked;
     auto command = plain(
@@ -402,14 +402,14 @@ TEST_F(PlainRunner, who_cancels_does_not_wait_for_the_grace) {
 
 // --------------------------------------------------------------------------------- not started --
 
-TEST_F(Sandbox, a_missing_program_names_path) {
+TEST_F(Sandbox, a_missing_program_error_names_path) {
     auto outcome = run(command({"agentforge-no-such-program"}));
     ASSERT_FALSE(outcome.ok());
     EXPECT_EQ(outcome.error().code, "AF-EXEC-001");
     EXPECT_THAT(outcome.error().where, HasSubstr("PATH=/usr/local/bin"));
 }
 
-TEST_F(Sandbox, a_program_that_is_not_executable_is_told_apart) {
+TEST_F(Sandbox, a_program_that_is_not_executable_has_its_own_error) {
     put(inside() / "tool", "#!/bin/sh\n");
     EXPECT_EQ(run(command({"./tool"})).error().code, "AF-EXEC-003");
 }
@@ -433,12 +433,12 @@ TEST_F(Sandbox, an_argument_with_a_nul_byte_is_refused) {
     EXPECT_EQ(run(command({"echo", std::string("a\0b", 3)})).error().code, "AF-EXEC-002");
 }
 
-TEST_F(Sandbox, a_missing_helper_is_a_defect_of_the_installation) {
+TEST_F(Sandbox, a_missing_helper_is_reported_as_a_broken_installation) {
     runner_ = make_process_runner((root_ / "no-helper").string());
     EXPECT_EQ(run(command({"true"})).error().code, "AF-EXEC-005");
 }
 
-TEST_F(Sandbox, a_relative_entry_of_path_is_passed_over) {
+TEST_F(Sandbox, a_relative_entry_of_path_is_ignored) {
     put(inside() / "bin" / "agentforge-planted", "#!/bin/sh\n", true);
     auto request = command({"agentforge-planted"});
     request.environment["PATH"] = "bin::.:/usr/bin";
@@ -447,7 +447,7 @@ TEST_F(Sandbox, a_relative_entry_of_path_is_passed_over) {
 
 // --------------------------------------------------------------------------------- confinement --
 
-TEST_F(Sandbox, what_was_in_force_is_told) {
+TEST_F(Sandbox, reports_the_confinement_in_force) {
     auto outcome = run(command({"true"}));
     ASSERT_TRUE(outcome.ok());
     const json::object& told = outcome->confinement;
@@ -458,7 +458,7 @@ TEST_F(Sandbox, what_was_in_force_is_told) {
     EXPECT_NE(told.at("network").as_string(), "open");
 }
 
-TEST_F(Sandbox, without_namespaces_a_kernel_that_lets_signals_through_is_refused_with_what_would_help) {
+TEST_F(Sandbox, without_namespaces_a_kernel_that_allows_signals_is_refused_with_a_remedy) {
     auto request = command({"true"});
     request.confinement.namespaces = false;
     request.confinement.landlock_at_most = 5;
@@ -470,7 +470,7 @@ TEST_F(Sandbox, without_namespaces_a_kernel_that_lets_signals_through_is_refused
     EXPECT_THAT(outcome.error().message, ::testing::AllOf(HasSubstr("`signals`"), HasSubstr("sandbox.accept")));
 }
 
-TEST_F(Sandbox, without_namespaces_no_kernel_holds_metadata_so_that_is_refused_unless_it_is_accepted_by_name) {
+TEST_F(Sandbox, without_namespaces_unprotected_metadata_must_be_accepted_by_name) {
     auto request = command({"true"});
     request.confinement.namespaces = false;
     runner_ = make_process_runner(AGENTFORGE_EXEC);
@@ -480,7 +480,7 @@ TEST_F(Sandbox, without_namespaces_no_kernel_holds_metadata_so_that_is_refused_u
     EXPECT_THAT(outcome.error().message, HasSubstr("`metadata`: programs could change owner group, permissions and times"));
 }
 
-TEST_F(Sandbox, a_gap_that_is_accepted_by_name_stands_in_the_report) {
+TEST_F(Sandbox, a_gap_accepted_by_name_is_in_the_report) {
     auto request = command({"true"});
     request.confinement.namespaces = false;
     request.confinement.landlock_at_most = 5;
@@ -492,7 +492,7 @@ TEST_F(Sandbox, a_gap_that_is_accepted_by_name_stands_in_the_report) {
     EXPECT_EQ(outcome->confinement.at("landlock_abi").to_number<int>(), 5);
 }
 
-TEST_F(Sandbox, accepting_one_gap_accepts_no_other) {
+TEST_F(Sandbox, accepting_one_gap_does_not_accept_another) {
     auto request = command({"true"});
     request.confinement.namespaces = false;
     request.confinement.landlock_at_most = 2;
@@ -502,7 +502,7 @@ TEST_F(Sandbox, accepting_one_gap_accepts_no_other) {
     EXPECT_THAT(outcome.error().message, HasSubstr("`truncate`: programs could empty"));
 }
 
-TEST_F(Sandbox, a_kernel_with_neither_landlock_nor_namespaces_is_refused_whatever_is_accepted) {
+TEST_F(Sandbox, a_kernel_without_landlock_and_namespaces_is_always_refused) {
     auto request = command({"true"});
     request.confinement.namespaces = false;
     request.confinement.landlock_at_most = 0;
@@ -534,7 +534,7 @@ TEST_F(Sandbox, reading_outside_is_refused) {
     EXPECT_THAT(run(shell("cat '" + (outside() / "secret").string() + "'"))->out, Not(HasSubstr("canary")));
 }
 
-TEST_F(Sandbox, what_is_readable_cannot_be_written) {
+TEST_F(Sandbox, a_read_only_path_cannot_be_written) {
     put(outside() / "file", "text");
     auto request = shell("cat '" + (outside() / "file").string() + "' && echo x > '" + (outside() / "file").string() + "'");
     request.confinement.readable = {outside().string()};
@@ -544,12 +544,12 @@ TEST_F(Sandbox, what_is_readable_cannot_be_written) {
     EXPECT_EQ(read_all(outside() / "file"), "text");
 }
 
-TEST_F(Sandbox, the_hosts_tmp_is_not_written) {
+TEST_F(Sandbox, the_hosts_tmp_cannot_be_written) {
     static_cast<void>(run(shell("touch '" + (root_ / "beside").string() + "'")));
     EXPECT_FALSE(fs::exists(root_ / "beside"));
 }
 
-TEST_F(Sandbox, a_link_inside_that_points_outside_opens_nothing) {
+TEST_F(Sandbox, a_link_inside_to_a_file_outside_gives_no_access) {
     put(outside() / "secret", "canary");
     fs::create_symlink(outside(), inside() / "link");
     auto outcome = run(shell("cat link/secret; echo x > link/new"));
@@ -572,7 +572,7 @@ TEST_F(Sandbox, a_path_with_dots_is_refused) {
     EXPECT_EQ(run(request).error().code, "AF-EXEC-004");
 }
 
-TEST_F(Sandbox, a_granted_path_that_is_absent_is_told) {
+TEST_F(Sandbox, a_missing_granted_path_is_reported) {
     auto request = command({"true"});
     request.confinement.readable = {(root_ / "gone").string()};
     auto outcome = run(request);
@@ -626,7 +626,7 @@ TEST_F(Sandbox, the_supervisor_cannot_be_killed_from_inside) {
     EXPECT_EQ(outcome->out, "after\n");
 }
 
-TEST_F(Sandbox, shared_memory_of_the_host_is_not_written) {
+TEST_F(Sandbox, shared_memory_of_the_host_cannot_be_written) {
     const std::string name = "/dev/shm/agentforge-test-" + std::to_string(::getpid());
     static_cast<void>(run(shell("echo x > " + name)));
     EXPECT_FALSE(fs::exists(name));
@@ -658,7 +658,7 @@ private:
     int port_ = 0;
 };
 
-TEST_F(Sandbox, without_network_a_listener_on_the_host_is_not_reached) {
+TEST_F(Sandbox, without_network_a_listener_on_the_host_is_unreachable) {
     const Listener listener;
     EXPECT_THAT(run(python(listener.connect_script()))->out, Not(HasSubstr("connected")));
 }
@@ -692,7 +692,7 @@ private:
     bool listening_ = false;
 };
 
-TEST_F(Sandbox, a_unix_socket_of_the_host_is_not_reached) {
+TEST_F(Sandbox, a_unix_socket_of_the_host_is_unreachable) {
     const std::string path = (outside() / "socket").string();
     const UnixListener listener(path);
     ASSERT_TRUE(listener.listening());
@@ -700,7 +700,7 @@ TEST_F(Sandbox, a_unix_socket_of_the_host_is_not_reached) {
                 Not(HasSubstr("connected")));
 }
 
-TEST_F(Sandbox, an_abstract_unix_socket_of_the_host_is_not_reached_with_network_either) {
+TEST_F(Sandbox, an_abstract_unix_socket_of_the_host_is_unreachable_even_with_network) {
     const std::string name = "agentforge-test-" + std::to_string(::getpid());
     const UnixListener listener(std::string(1, '\0') + name);
     ASSERT_TRUE(listener.listening());
@@ -712,7 +712,7 @@ TEST_F(Sandbox, an_abstract_unix_socket_of_the_host_is_not_reached_with_network_
 
 // -------------------------------------------------------------------------------------- limits --
 
-TEST_F(Sandbox, memory_of_all_processes_together_is_limited_and_named) {
+TEST_F(Sandbox, total_memory_of_all_processes_is_limited_and_named) {
     auto request = python(
         "import os, time\n"
         "for _ in range(3):\n"
@@ -725,7 +725,7 @@ TEST_F(Sandbox, memory_of_all_processes_together_is_limited_and_named) {
     EXPECT_EQ(outcome->confinement.at("limit").as_string(), "memory");
 }
 
-TEST_F(Sandbox, memory_that_a_fork_shares_counts_once) {
+TEST_F(Sandbox, memory_shared_by_a_fork_counts_once) {
     auto request = python(
         "import os, time\n"
         "held = b'x' * (100 << 20)\n"
@@ -748,7 +748,7 @@ TEST_F(Sandbox, shared_memory_that_no_process_maps_counts) {
     EXPECT_EQ(outcome->confinement.at("limit").as_string(), "memory");
 }
 
-TEST_F(Sandbox, files_of_all_processes_together_are_limited_and_named) {
+TEST_F(Sandbox, total_file_size_of_all_processes_is_limited_and_named) {
     auto request = shell("for i in 1 2 3 4; do head -c 30000000 /dev/urandom > big$i; done; sync; sleep 1000");
     request.confinement.max_file_bytes = 60'000'000;
     auto outcome = run(request);
@@ -756,7 +756,7 @@ TEST_F(Sandbox, files_of_all_processes_together_are_limited_and_named) {
     EXPECT_EQ(outcome->confinement.at("limit").as_string(), "file_bytes");
 }
 
-TEST_F(Sandbox, processor_time_of_all_processes_together_is_limited_and_named) {
+TEST_F(Sandbox, total_cpu_time_of_all_processes_is_limited_and_named) {
     const auto processors = std::to_string(2 * std::thread::hardware_concurrency());
     auto request =
         shell("for i in $(seq " + processors +
@@ -767,7 +767,7 @@ TEST_F(Sandbox, processor_time_of_all_processes_together_is_limited_and_named) {
     EXPECT_EQ(outcome->confinement.at("limit").as_string(), "cpu_seconds");
 }
 
-TEST_F(Sandbox, processes_that_ended_and_nobody_waits_for_count) {
+TEST_F(Sandbox, zombie_processes_count) {
     auto request = python(
         "import os, time\n"
         "try:\n"
@@ -782,7 +782,7 @@ TEST_F(Sandbox, processes_that_ended_and_nobody_waits_for_count) {
     EXPECT_FALSE(outcome->timed_out);
 }
 
-TEST_F(Sandbox, a_thousand_threads_fit_where_the_limit_allows_them) {
+TEST_F(Sandbox, a_thousand_threads_are_possible_if_the_limit_allows) {
     auto request = python(
         "import threading\n"
         "go = threading.Event()\n"
@@ -834,7 +834,7 @@ TEST_F(Sandbox, an_unconfined_program_keeps_the_users_rights) {
     EXPECT_FALSE(outcome->confinement.at("enabled").as_bool());
 }
 
-TEST_F(Sandbox, an_unconfined_program_leaves_no_daemon_behind_either) {
+TEST_F(Sandbox, an_unconfined_program_leaves_no_daemon_behind) {
     auto request = python(daemon_script);
     request.confinement.enabled = false;
     ASSERT_EQ(run(request)->exit_code, 0);
@@ -850,7 +850,7 @@ protected:
     }
 };
 
-TEST_F(ReadableOnPath, a_tools_own_folder_lends_its_programs_and_not_its_keys) {
+TEST_F(ReadableOnPath, exposes_programs_of_a_tool_folder_and_not_its_keys) {
     const fs::path cargo = root_ / "home" / ".cargo";
     put(cargo / "bin" / "cargo", "", true);
     put(cargo / "lib" / "a", "");
@@ -858,7 +858,7 @@ TEST_F(ReadableOnPath, a_tools_own_folder_lends_its_programs_and_not_its_keys) {
     EXPECT_THAT(folders(cargo / "bin"), testing::UnorderedElementsAre((cargo / "bin").string(), (cargo / "lib").string()));
 }
 
-TEST_F(ReadableOnPath, an_installation_lends_what_lies_beside_its_programs_but_no_dot_files) {
+TEST_F(ReadableOnPath, exposes_files_beside_installed_programs_except_dot_files) {
     const fs::path node = root_ / "home" / "node";
     put(node / "bin" / "node", "", true);
     put(node / "lib" / "a", "");
@@ -866,13 +866,13 @@ TEST_F(ReadableOnPath, an_installation_lends_what_lies_beside_its_programs_but_n
     EXPECT_THAT(folders(node / "bin"), testing::UnorderedElementsAre((node / "bin").string(), (node / "lib").string()));
 }
 
-TEST_F(ReadableOnPath, the_home_folder_is_never_lent) {
+TEST_F(ReadableOnPath, never_exposes_the_home_folder) {
     put(root_ / "home" / "bin" / "tool", "", true);
     put(root_ / "home" / "private", "canary");
     EXPECT_THAT(folders(root_ / "home" / "bin"), testing::ElementsAre((root_ / "home" / "bin").string()));
 }
 
-TEST_F(Sandbox, what_others_may_not_read_below_etc_is_closed_for_its_owner_too) {
+TEST_F(Sandbox, files_below_etc_that_are_not_world_readable_are_hidden_from_their_owner_too) {
     const auto outcome = run(shell("find /etc -type f ! -perm -o=r -exec head -c 1 {} + 2>/dev/null | wc -c"));
     EXPECT_EQ(outcome->out, "0\n");
     EXPECT_THAT(run(shell("cat /etc/shadow"))->out, testing::IsEmpty());
@@ -880,7 +880,7 @@ TEST_F(Sandbox, what_others_may_not_read_below_etc_is_closed_for_its_owner_too) 
 
 // ----------------------------------------------------------------------------------------- text --
 
-TEST(ToUtf8, keeps_what_is_well_formed) {
+TEST(ToUtf8, keeps_well_formed_text) {
     EXPECT_EQ(process::to_utf8("a\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"), "a\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80");
 }
 

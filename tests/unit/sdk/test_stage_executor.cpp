@@ -179,7 +179,7 @@ TEST_P(StageThatThrows, becomes_a_failed_result_that_names_the_method) {
     EXPECT_EQ(result.error->where, std::string("stage spec, ") + GetParam());
 }
 
-TEST_P(StageThatThrows, is_finalized_unless_it_never_was_initialized) {
+TEST_P(StageThatThrows, is_finalized_if_it_was_initialized) {
     RecordingStage stage;
     stage.before = [](std::string_view method) {
         if (method == GetParam()) { throw 7; }
@@ -193,7 +193,7 @@ INSTANTIATE_TEST_SUITE_P(TestStageExecutor, StageThatThrows,
                          testing::Values("initialize", "validate_input", "execute", "validate_output"),
                          [](const auto& method) { return std::string(method.param); });
 
-TEST(TestStageExecutor, exception_that_is_no_std_exception_becomes_a_failed_result) {
+TEST(TestStageExecutor, non_std_exception_becomes_a_failed_result) {
     RecordingStage stage;
     stage.before = [](std::string_view method) {
         if (method == "execute") { throw 7; }
@@ -221,7 +221,7 @@ struct Contradiction {
 };
 class ContradictoryResult : public testing::TestWithParam<Contradiction> {};
 
-TEST_P(ContradictoryResult, is_a_failure_of_its_own) {
+TEST_P(ContradictoryResult, is_a_distinct_failure) {
     RecordingStage stage;
     stage.result = GetParam().result;
     FakeContext context;

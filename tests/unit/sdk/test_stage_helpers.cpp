@@ -113,7 +113,7 @@ TEST(TestLLMStageExecutor, metrics_count_steps_and_tokens) {
     EXPECT_EQ(stage.execute(context).metrics, (json::object{{"steps", 3}, {"input_tokens", 1000}, {"output_tokens", 50}}));
 }
 
-TEST(TestToolBasedStageExecutor, artifact_is_what_complete_was_given) {
+TEST(TestToolBasedStageExecutor, artifact_is_the_argument_of_complete) {
     FakeContext context;
     context.outcome.artifact = {{"a", 1}};
     CompletingStage stage;
@@ -197,7 +197,7 @@ TEST(TestLLMStageExecutor, extract_json_survives_a_megabyte_of_braces) {
     EXPECT_FALSE(extract_json(std::string(1U << 20U, '{')).has_value());
 }
 
-TEST(RequireArtifacts, names_each_contract_that_no_earlier_stage_has_met) {
+TEST(RequireArtifacts, names_each_contract_that_no_earlier_stage_produced) {
     StageInput input;
     input.artifacts["plan"] = json::object{};
     EXPECT_TRUE(require_artifacts(input, {"plan"}).valid());
@@ -206,7 +206,7 @@ TEST(RequireArtifacts, names_each_contract_that_no_earlier_stage_has_met) {
                             "no earlier stage has made the artifact `specification`"));
 }
 
-TEST(JsonFields, read_what_is_missing_or_of_another_type_as_empty) {
+TEST(JsonFields, read_missing_or_mistyped_values_as_empty) {
     const json::object object{{"text", "a"}, {"list", json::array{"a", 1, json::object{{"b", 2}}}}, {"whole", 7}, {"half", 0.5}};
     EXPECT_EQ(text_of(object, "text") + text_of(object, "list") + text_of(object, "none"), "a");
     EXPECT_THAT(texts_of(object, "list"), ElementsAre("a"));

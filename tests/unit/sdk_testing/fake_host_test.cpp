@@ -76,7 +76,7 @@ private:
     std::function<void(StageContext&)> what_;
 };
 
-TEST(FakeHost, RunsTheWholeLifeOfAStage) {
+TEST(FakeHost, RunsTheWholeLifecycleOfAStage) {
     FakeStageContext host;
     host.agent.then(completes_with({{"title", "Slug"}}));
     OneRun stage;
@@ -97,7 +97,7 @@ TEST(FakeHost, RecordsCallsInOrder) {
     EXPECT_THAT(host.functions(), ElementsAre("workspace.exists", "run_agent", "run_gate"));
 }
 
-TEST(FakeHost, KeepsWhatAnAgentWasAskedFor) {
+TEST(FakeHost, RecordsAgentRequests) {
     FakeStageContext host;
     host.agent.then(completes_with({{"title", "Slug"}}));
     OneRun stage;
@@ -116,7 +116,7 @@ TEST(FakeHost, KeepsLogAndProgress) {
     EXPECT_THAT(host.progress_lines(), ElementsAre("asking"));
 }
 
-TEST(FakeHost, FailsARequestThatNobodyScripted) {
+TEST(FakeHost, FailsAnUnscriptedRequest) {
     FakeStageContext host;
     OneRun stage;
     const auto result = host.run(stage);
@@ -126,7 +126,7 @@ TEST(FakeHost, FailsARequestThatNobodyScripted) {
     EXPECT_THAT(result.error->remedy, HasSubstr("`.agent.then(…)`"));
 }
 
-TEST(FakeHost, TellsWhichAnswersNobodyAskedFor) {
+TEST(FakeHost, CountsUnusedAnswers) {
     FakeStageContext host;
     host.agent.then(completes_with({{"title", "Slug"}})).then(answers_text("more"));
     OneRun stage;
@@ -142,13 +142,13 @@ TEST(FakeHost, AnswersFurtherCallsWithOtherwise) {
     EXPECT_EQ(host.run_process({})->exit_code, 3);
 }
 
-TEST(FakeHost, FailsACallAsTheTestWants) {
+TEST(FakeHost, FailsACallOnRequest) {
     FakeStageContext host;
     host.gates.then_fails({"AF-GATE-001", "no such gate", "", "", ErrorKind::not_found});
     EXPECT_EQ(host.run_gate({"tests", {}, {}}).error().code, "AF-GATE-001");
 }
 
-TEST(FakeHost, GivesThePersonsAnswerToTheNextAttempt) {
+TEST(FakeHost, PassesThePersonsAnswerToTheNextAttempt) {
     FakeStageContext host;
     host.agent.then(asks_a_person("Which one?")).then(completes_with({{"title", "B"}}));
     host.people.then({{"answer", "B"}});
@@ -175,7 +175,7 @@ TEST(FakeHost, MovesItsClockOnlyWhenTold) {
     EXPECT_EQ(host.now() - begin, std::chrono::milliseconds(1500));
 }
 
-TEST(FakeHost, IsCancelledAfterSoManyLooks) {
+TEST(FakeHost, IsCancelledAfterTheGivenNumberOfChecks) {
     FakeCallContext host;
     EXPECT_FALSE(host.cancelled());
     host.cancel_after(2);
@@ -193,14 +193,14 @@ TEST(FakeHost, HasTheDeadlineOfTheTest) {
     EXPECT_EQ(host.deadline(), until);
 }
 
-TEST(FakeTool, WritesWhereItsSpecSaysSo) {
+TEST(FakeTool, MayWriteIfItsSpecSaysSo) {
     FakeToolContext host;
     Writer tool;
     EXPECT_TRUE(host.call(tool, {{"path", "./src//a.py"}}).success);
     EXPECT_EQ(host.files.content("src/a.py"), "text\n");
 }
 
-TEST(FakeTool, IsRefusedWhatItDoesNotDeclare) {
+TEST(FakeTool, IsRefusedUndeclaredEffects) {
     FakeToolContext host;
     Writer tool(ToolEffect::reads);
     const auto result = host.call(tool, {{"path", "a.py"}});
@@ -216,7 +216,7 @@ TEST(FakeTool, IsNotCalledWithAPathThatLeavesTheWorkspace) {
     EXPECT_THAT(host.functions(), IsEmpty());
 }
 
-TEST(FakeTool, RunsConcurrentlyWithAHostEach) {
+TEST(FakeTool, RunsConcurrentlyWithSeparateHosts) {
     Writer tool;
     const auto results = call_together(tool, std::vector<json::object>(4, {{"path", "a.py"}}));
     ASSERT_EQ(results.size(), 4U);
@@ -251,7 +251,7 @@ TEST(Misuse, IsACallWhileAnotherHasNotReturned) {
                 ::testing::Contains(HasSubstr("cancelled was called while another call into the same context had not returned")));
 }
 
-TEST(Misuse, IsNotWhatAScriptDoesOnTheSameThread) {
+TEST(Misuse, IsNotReportedForAScriptOnTheSameThread) {
     FakeStageContext host;
     host.agent.then_do([&](const AgentRun&) -> Result<AgentOutcome> {
         static_cast<void>(host.files.create("a.py", "x"));
@@ -262,7 +262,7 @@ TEST(Misuse, IsNotWhatAScriptDoesOnTheSameThread) {
     EXPECT_THAT(host.misuses(), IsEmpty());
 }
 
-TEST(MisuseDeathTest, ThatNobodyReadsEndsTheTest) {
+TEST(MisuseDeathTest, UnreadMisuseAbortsTheTest) {
     EXPECT_DEATH(
         {
             FakeCallContext host;
@@ -271,7 +271,7 @@ TEST(MisuseDeathTest, ThatNobodyReadsEndsTheTest) {
         "the test did not read misuses.*\n.*now was called from a thread");
 }
 
-TEST(Misuse, OfASinkIsTextFromAnotherThread) {
+TEST(Misuse, OfASinkIsACallFromAnotherThread) {
     FakeSink sink;
     sink.text("a");
     std::thread([&] { sink.text("b"); }).join();
@@ -279,7 +279,7 @@ TEST(Misuse, OfASinkIsTextFromAnotherThread) {
     EXPECT_THAT(sink.misuses(), ElementsAre(HasSubstr("text was called from a thread")));
 }
 
-TEST(Make, GivesSettingsToTheConstructor) { EXPECT_TRUE(make<Picky>({{"key", 1}}).ok()); }
+TEST(Make, PassesSettingsToTheConstructor) { EXPECT_TRUE(make<Picky>({{"key", 1}}).ok()); }
 
 TEST(Make, SaysWhyTheConstructorRefused) {
     const auto made = make<Picky>();

@@ -254,7 +254,7 @@ TEST_F(BothWorkspaces, RecordTheSameWrites) {
     }
 }
 
-TEST(FakeWorkspace, FailsTheNextCallAsTheTestWants) {
+TEST(FakeWorkspace, FailsTheNextCallOnRequest) {
     FakeToolContext host;
     host.files.put("a.py", "x").fail_next("read", {"AF-TOOL-038", "Cannot read", "", "", ErrorKind::io});
     EXPECT_EQ(host.files.read("a.py").error().code, "AF-TOOL-038");
@@ -266,7 +266,7 @@ TEST(FakeWorkspace, RefusesToFailAFunctionThatItDoesNotHave) {
     EXPECT_THROW(host.files.fail_next("reed", {}), std::invalid_argument);
 }
 
-TEST(FakeWorkspace, ClosesALockedFile) {
+TEST(FakeWorkspace, RefusesToChangeALockedFile) {
     FakeToolContext host;
     host.files.put("tests/test_a.py", "x").lock("tests/test_a.py");
     EXPECT_EQ(host.files.remove("tests/test_a.py").error().code, "AF-TOOL-015");

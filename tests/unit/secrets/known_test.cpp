@@ -28,7 +28,7 @@ protected:
     TemporaryDirectory folder_{"secrets"};
 };
 
-TEST(SecretNames, AreTheOnesWithAWordForASecret) {
+TEST(SecretNames, ContainAWordForASecret) {
     for (const std::string_view name : {"OPENAI_API_KEY", "GITHUB_TOKEN", "db_password", "AWS_SECRET_ACCESS_KEY", "GH_PAT", "KEY",
                                         "API_KEYS", "DB_PWD", "NPM_AUTH"}) {
         EXPECT_TRUE(names_a_secret(name)) << name;
@@ -39,7 +39,7 @@ TEST(SecretNames, AreTheOnesWithAWordForASecret) {
     }
 }
 
-TEST(KnownSecrets, AreVariablesThatSoundSecret) {
+TEST(KnownSecrets, AreVariablesWithSecretSoundingNames) {
     EXPECT_THAT(found({.environment = {{"HOME", "/home/somebody"}, {"SHOP_KEY", "Zx8Cv5Bn2Mq1"}}}),
                 ElementsAre("SHOP_KEY=Zx8Cv5Bn2Mq1"));
 }
@@ -48,7 +48,7 @@ TEST(KnownSecrets, AreVariablesThatAreNamed) {
     EXPECT_THAT(found({.environment = {{"TEAM", "Zx8Cv5Bn2Mq1"}}, .variables = {"TEAM"}}), ElementsAre("TEAM=Zx8Cv5Bn2Mq1"));
 }
 
-TEST(KnownSecrets, AreNotVariablesThatAreSaidToBePublic) {
+TEST(KnownSecrets, AreNotVariablesDeclaredPublic) {
     EXPECT_THAT(found({.environment = {{"PUBLIC_KEY", "Zx8Cv5Bn2Mq1"}}, .public_variables = {"PUBLIC_KEY"}}), IsEmpty());
 }
 
@@ -58,13 +58,13 @@ TEST(KnownSecrets, ArePasswordsInsideAddresses) {
         ElementsAre("DATABASE=kR4tY7uI"));
 }
 
-TEST(KnownSecrets, AValueThatIsTooCommonIsNamedAndNotLookedFor) {
+TEST(KnownSecrets, NameAValueThatIsTooCommonWithoutSearchingForIt) {
     const auto secrets = find_secrets({.environment = {{"SHOP_KEY", "development"}}}).value();
     EXPECT_THAT(secrets.secrets, IsEmpty());
     EXPECT_THAT(secrets.too_weak, ElementsAre(HasSubstr("SHOP_KEY: it is a word")));
 }
 
-TEST(KnownSecrets, OfAWeakValueTheReasonIsTold) {
+TEST(KnownSecrets, GiveTheReasonForAWeakValue) {
     EXPECT_THAT(weakness("short"), HasSubstr("shorter"));
     EXPECT_THAT(weakness("20261122"), HasSubstr("number"));
     EXPECT_THAT(weakness("https://keys.example.com"), HasSubstr("address"));
@@ -72,19 +72,19 @@ TEST(KnownSecrets, OfAWeakValueTheReasonIsTold) {
     EXPECT_EQ(weakness("correcthorsebatterystaple"), "");
 }
 
-TEST(KnownSecrets, ArePathsOnlyWhereNothingIsThere) {
+TEST(KnownSecrets, ArePathsOnlyIfNothingExistsThere) {
     EXPECT_THAT(found({.environment = {{"A_TOKEN", "/tmp/agentforge-no-such-token1"},
                                        {"B_TOKEN", "/dev/null"},
                                        {"C_KEY", "/abCdEf+Zx8Cv5Bn2Mq1"}}}),
                 ElementsAre("C_KEY=/abCdEf+Zx8Cv5Bn2Mq1"));
 }
 
-TEST_F(SecretFiles, HoldNamedValues) {
+TEST_F(SecretFiles, MayContainNamedValues) {
     EXPECT_THAT(found({.files = {file("# c\nexport A=\"Zx8Cv5Bn2Mq1\" # x\r\nB = 'We4Rt7Yu0'\nC=Io3PaSd9F # y\nDEBUG=true\n")}}),
                 ElementsAre(".env/A=Zx8Cv5Bn2Mq1", ".env/B=We4Rt7Yu0", ".env/C=Io3PaSd9F"));
 }
 
-TEST_F(SecretFiles, HoldASecretALineWhereNoneIsNamed) {
+TEST_F(SecretFiles, ContainOneSecretPerLineIfNoneIsNamed) {
     EXPECT_THAT(found({.files = {file("Zx8Cv5Bn2Mq1\n\nWe4Rt7Yu0==\n", "token")}}),
                 ElementsAre("token/1=Zx8Cv5Bn2Mq1", "token/3=We4Rt7Yu0=="));
 }
@@ -99,9 +99,9 @@ TEST_F(SecretFiles, AreRegularFiles) {
     EXPECT_EQ(read.error().code, "AF-SEC-002");
 }
 
-TEST_F(SecretFiles, HaveABound) { EXPECT_FALSE(find_secrets({.files = {file(std::string((1UL << 20U) + 1, 'x'))}}).ok()); }
+TEST_F(SecretFiles, HaveASizeLimit) { EXPECT_FALSE(find_secrets({.files = {file(std::string((1UL << 20U) + 1, 'x'))}}).ok()); }
 
-TEST_F(SecretFiles, TheKeyIsMadeOnceAndForItsUserAlone) {
+TEST_F(SecretFiles, CreateTheKeyOnceForItsUserOnly) {
     CountingIdSource ids;
     const std::string state = (folder_.path() / "state").string();
     const auto first = redaction_key(state, ids);
@@ -112,7 +112,7 @@ TEST_F(SecretFiles, TheKeyIsMadeOnceAndForItsUserAlone) {
     EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
-TEST_F(SecretFiles, AKeyThatIsNoneIsRefused) {
+TEST_F(SecretFiles, RefuseAnInvalidKey) {
     CountingIdSource ids;
     file("nonsense\n", "redaction.key");
     const auto key = redaction_key(folder_.path().string(), ids);

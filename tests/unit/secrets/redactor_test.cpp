@@ -98,7 +98,7 @@ std::string base32_of(std::string_view bytes) {  // Independent of the code unde
     return text;
 }
 
-TEST(Redactor, HidesAValueWhoseEveryCharacterIsEscaped) {
+TEST(Redactor, HidesAFullyEscapedValue) {
     const std::string secret = "Zx8Cv5/Bn2 Mq1We&4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     for (const char* form : {"%%%02x",
@@ -149,7 +149,7 @@ TEST(Redactor, HidesAValueWhoseEveryCharacterIsEscaped) {
     }
 }
 
-TEST(Redactor, HidesAValueOfWhichSomeCharactersAreEscaped) {
+TEST(Redactor, HidesAPartlyEscapedValue) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     for (const char* text : {"Zx8C%76&#53;Bn2\\u004dq1", "Zx8Cv5\x1b[0mBn2Mq1", "\x1b[1mZ\x1b[0mx8Cv5Bn2Mq1", "zX8cV5%62N2mQ1"}) {
         EXPECT_THAT(redactor->redact("a % b & c \\ " + std::string(text) + "."),
@@ -181,7 +181,7 @@ TEST(Redactor, HidesAValueInBase32AtEachOffset) {
     }
 }
 
-TEST(Redactor, HidesAValueThatWasEncodedTwice) {
+TEST(Redactor, HidesAValueEncodedTwice) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     const auto each = [](const char* form) {
@@ -227,7 +227,7 @@ TEST(Redactor, HidesAValueInAnotherCase) {
     }
 }
 
-TEST(Redactor, LeavesEscapesThatHideNothingAlone) {
+TEST(Redactor, LeavesHarmlessEscapesAlone) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     for (const char* text : {"printf(\"%d %s\\n\", 5)", "a &amp; b &#; &#x; &#99999999999; \\u12 \\x \\ %",
                              "de ad be ef 00 11 22 33", "\x1b[31mred\x1b[0m \x1b", "100%"}) {
@@ -235,7 +235,7 @@ TEST(Redactor, LeavesEscapesThatHideNothingAlone) {
     }
 }
 
-TEST(Redactor, PutsBackWhatWasEscaped) {
+TEST(Redactor, RestoresEscapes) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     const std::string text = "a %5a%78%38Cv5Bn2Mq1 ZX8CV5BN2MQ1 \x1b[1mZ\x1b[0mx8Cv5Bn2Mq1";
     std::vector<Hidden> hidden;
@@ -244,7 +244,7 @@ TEST(Redactor, PutsBackWhatWasEscaped) {
     EXPECT_EQ(restore_secrets(*shown, text, hidden, {}, "f").value(), text);
 }
 
-TEST(Redactor, SeesThroughBase64InLines) {
+TEST(Redactor, DecodesBase64AcrossLines) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8Qp1WsEd4Rf7TgYh6Uj3Ik0Ol2PmZx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     const std::string whole = base64_of("user:" + secret + "\n");
@@ -259,7 +259,7 @@ std::string wrapped(const std::string& text, std::size_t width, const std::strin
     return made;
 }
 
-TEST(Redactor, SeesThroughLinesOfAnyLengthThatBeginAndEndAnywhere) {
+TEST(Redactor, DecodesLinesOfAnyLengthAndOffset) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     for (const std::size_t width : {4U, 8U, 15U, 16U, 20U, 76U}) {
@@ -273,7 +273,7 @@ TEST(Redactor, SeesThroughLinesOfAnyLengthThatBeginAndEndAnywhere) {
     }
 }
 
-TEST(Redactor, HidesAValueThatWasEncodedTwiceAndBrokenIntoLines) {
+TEST(Redactor, HidesAValueEncodedTwiceAndSplitIntoLines) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8Qp1WsEd4Rf7TgYh6Uj3Ik0Ol2PmZx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     const auto hex_of = [](const std::string& text) {
@@ -294,7 +294,7 @@ TEST(Redactor, HidesAValueThatWasEncodedTwiceAndBrokenIntoLines) {
     }
 }
 
-TEST(Redactor, HidesAValueWithHtmlsNamesOfCharacters) {
+TEST(Redactor, HidesAValueWithHtmlEntities) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8+Cv5/Bn2=Mq#1"}});
     for (const char* text : {"Zx8&plus;Cv5&sol;Bn2&equals;Mq&num;1", "&#90x8+Cv5/Bn2=Mq#1", "Zx8&#43Cv5&#x2F;Bn2&#61Mq#1"}) {
         EXPECT_THAT(redactor->redact(text), StartsWith("[REDACTED:SHOP_KEY.escaped:")) << text;
@@ -334,14 +334,14 @@ TEST(Redactor, NamesTheRuleInThePlaceholder) {
     }
 }
 
-TEST(Redactor, LooksForARulesShapeOnlyWhereItsKeywordIs) {
+TEST(Redactor, EveryRuleExampleContainsAKeyword) {
     for (const SecretRule& rule : rules()) {
         const auto has = [&rule](const std::string& keyword) { return rule.example.find(keyword) != std::string::npos; };
         EXPECT_TRUE(std::any_of(rule.keywords.begin(), rule.keywords.end(), has)) << rule.name;
     }
 }
 
-TEST(Redactor, TakesNoOrdinaryTextForAKey) {
+TEST(Redactor, DoesNotTreatOrdinaryTextAsAKey) {
     const auto redactor = knowing({});
     for (const std::string_view text :
          {"sk-estimator-doc-link-and-more-of-it", "task-20260102-add-oauth2-authentication-1f2e3d4c",
@@ -352,7 +352,7 @@ TEST(Redactor, TakesNoOrdinaryTextForAKey) {
     }
 }
 
-TEST(Redactor, RedactingTwiceIsRedactingOnce) {
+TEST(Redactor, RedactsIdempotently) {
     const auto redactor = knowing({{"SHOP_KEY", std::string(value)}});
     std::string text;
     for (const SecretRule& rule : rules()) { text += rule.example + "\n"; }
@@ -380,7 +380,7 @@ TEST(Redactor, PlaceholdersOfRulesAreTheSameEverywhere) {
     EXPECT_EQ(Redactor({}, rules(), "one").redact(rules()[1].example), Redactor({}, rules(), "two").redact(rules()[1].example));
 }
 
-TEST(Redactor, TheLongestOfTwoValuesThatBeginAlikeIsHiddenWhole) {
+TEST(Redactor, HidesTheLongerOfTwoValuesWithACommonPrefix) {
     const auto redactor = knowing({{"SHORT_KEY", "Zx8Cv5Bn"}, {"LONG_KEY", "Zx8Cv5Bn2Mq1"}});
     EXPECT_THAT(redactor->redact("Zx8Cv5Bn2Mq1"), StartsWith("[REDACTED:LONG_KEY:"));
 }
@@ -413,7 +413,7 @@ TEST(Redactor, HidesInEveryPartOfAnError) {
     EXPECT_THAT(error.message + error.where + error.remedy, Not(HasSubstr("Zx8Cv5Bn2Mq1")));
 }
 
-TEST(Redactor, HidesTheBeginningOfAValueAtAnEndThatWasCutOff) {
+TEST(Redactor, HidesAPrefixOfAValueAtATruncatedEnd) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     for (std::size_t size = 6; size <= secret.size(); ++size) {
@@ -421,7 +421,7 @@ TEST(Redactor, HidesTheBeginningOfAValueAtAnEndThatWasCutOff) {
     }
 }
 
-TEST(Redactor, HidesThePartsOfAValueOnEitherSideOfWhatWasLeftOut) {
+TEST(Redactor, HidesPartsOfAValueOnBothSidesOfAnOmission) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     const std::string shown =
@@ -430,13 +430,13 @@ TEST(Redactor, HidesThePartsOfAValueOnEitherSideOfWhatWasLeftOut) {
                                       HasSubstr("\n[… 12 bytes left out …]\n")));
 }
 
-TEST(Redactor, SaysWhetherThereIsAnythingToHide) {
+TEST(Redactor, KnowsWhetherThereIsAnythingToHide) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     EXPECT_TRUE(redactor->finds(json::parse(R"({"a": [1, {"b": "xZx8Cv5Bn2Mq1"}]})")));
     EXPECT_FALSE(redactor->finds(json::parse(R"({"a": [1, {"b": "x"}]})")));
 }
 
-TEST(Redactor, AnEventIsPassedOnWithoutSecrets) {
+TEST(Redactor, PassesEventsOnWithoutSecrets) {
     struct Kept final : EventSink {
         void event(const Event& event) override {
             text = std::get<event::Logged>(event).message + json::serialize(std::get<event::Logged>(event).fields.value());
@@ -448,12 +448,12 @@ TEST(Redactor, AnEventIsPassedOnWithoutSecrets) {
     EXPECT_THAT(kept.text, testing::AllOf(HasSubstr("it is "), Not(HasSubstr("Zx8Cv5Bn2Mq1"))));
 }
 
-TEST(Redactor, TheOneThatHidesNothingHidesNothing) { EXPECT_EQ(Redactor().redacted(rules()[1].example), std::nullopt); }
+TEST(Redactor, HidesNothingIfEmpty) { EXPECT_EQ(Redactor().redacted(rules()[1].example), std::nullopt); }
 
 // ------------------------------------------------------------------------------------------ canaries --
 
 /// Any form of a value or shape of a key, in any context and at any place, is removed, and is restored byte for byte.
-TEST(RedactorProperty, WhatIsHiddenComesBackWhole) {
+TEST(RedactorProperty, HiddenValuesAreRestoredExactly) {
     const auto redactor = knowing({{"SHOP_KEY", std::string(value)}, {"OTHER_TOKEN", "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3Pa"}});
     std::vector<std::string> canaries;
     for (const SecretForm& form : forms_of(value)) { canaries.push_back(form.text); }
@@ -508,12 +508,12 @@ protected:
     const std::vector<Hidden> hidden_{{placeholder_, secret_}};
 };
 
-TEST_F(Restore, PutsTheFilesOwnSecretBack) {
+TEST_F(Restore, RestoresASecretOfTheFile) {
     EXPECT_EQ(restore_secrets("a " + placeholder_ + " c", "a " + secret_ + " b", hidden_, {}, "f").value(),
               "a " + secret_ + " c");
 }
 
-TEST_F(Restore, PutsASecretBackThatIsElsewhereInTheWorkspace) {
+TEST_F(Restore, RestoresASecretFromElsewhereInTheWorkspace) {
     const FindHidden elsewhere = [this](std::string_view asked) {
         return asked == placeholder_ ? std::optional(secret_) : std::nullopt;
     };
@@ -527,22 +527,22 @@ TEST_F(Restore, RefusesASecretThatIsNotInTheWorkspace) {
     EXPECT_EQ(made.error().code, "AF-SEC-003");
 }
 
-TEST_F(Restore, LeavesATextThatLooksLikeAPlaceholderAndIsInTheFile) {
+TEST_F(Restore, KeepsALookalikePlaceholderThatIsInTheFile) {
     const std::string text = "docs say [REDACTED:x:01234567] here";
     EXPECT_EQ(restore_secrets(text + "!", text, {}, {}, "f").value(), text + "!");
 }
 
-TEST_F(Restore, RefusesAPlaceholderThatWasCutInAFileWithSecrets) {
+TEST_F(Restore, RefusesATruncatedPlaceholderInAFileWithSecrets) {
     const auto made = restore_secrets("k = [REDACTED:SHOP_KEY]", "k = " + secret_, hidden_, {}, "f");
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, "AF-SEC-004");
 }
 
-TEST_F(Restore, LetsANewFileSayRedacted) {
+TEST_F(Restore, AllowsRedactedInANewFile) {
     EXPECT_EQ(restore_secrets("return '[REDACTED:email]'", "", {}, {}, "f").value(), "return '[REDACTED:email]'");
 }
 
-TEST_F(Restore, RefusesAFileWhereSecretAndLookalikeCannotBeToldApart) {
+TEST_F(Restore, RefusesAFileWithAnAmbiguousPlaceholder) {
     const auto made = restore_secrets(placeholder_, secret_ + placeholder_, hidden_, {}, "f");
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, "AF-SEC-005");
@@ -562,7 +562,7 @@ TEST(SecretRules, AnUnknownFieldIsNamedWithItsLine) {
                 testing::AllOf(StartsWith("AF-SEC-001"), HasSubstr("`colour`"), HasSubstr("rules.yaml:3:")));
 }
 
-TEST(SecretRules, APatternThatRe2DoesNotTakeIsRefused) {
+TEST(SecretRules, APatternThatRe2RejectsIsRefused) {
     SecretRule rule;
     rule.name = "a";
     rule.pattern = "a(?=b)";
@@ -571,9 +571,9 @@ TEST(SecretRules, APatternThatRe2DoesNotTakeIsRefused) {
     EXPECT_THAT(checked.error().message, HasSubstr("rule `a` is not an RE2 expression"));
 }
 
-TEST(SecretRules, TheOnesThatShipAreUsable) { EXPECT_TRUE(check_secret_rules(rules()).ok()); }
+TEST(SecretRules, ShippedRulesAreValid) { EXPECT_TRUE(check_secret_rules(rules()).ok()); }
 
-TEST(SecretRules, ANameTwiceIsRefused) {
+TEST(SecretRules, ADuplicateNameIsRefused) {
     EXPECT_THAT(
         rule_error(
             "rules:\n  - {name: a, keywords: [abc], pattern: abc, example: [x]}\n  - {name: a, keywords: [abc], pattern: abc, example: [x]}\n"),

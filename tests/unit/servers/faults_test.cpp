@@ -17,19 +17,19 @@ protected:
 
 // ------------------------------------------------------------------------------------- at the start --
 
-TEST_F(Faults, AServerThatHangsAtItsStartIsEndedAtItsDeadline) {
+TEST_F(Faults, AServerThatHangsAtStartupIsStoppedAtItsDeadline) {
     ServerDefinition slow = server({"hang-at-start"});
     slow.startup_timeout = milliseconds(300);
     EXPECT_EQ(offer(slow).error().code, "AF-MCP-006");
 }
 
-TEST_F(Faults, AServerThatDiesAtItsStartIsQuotedWithWhatItSaid) {
+TEST_F(Faults, AServerThatDiesAtStartupIsQuoted) {
     const auto error = offer(server({"die-at-start"})).error();
     EXPECT_THAT(error.code + " " + error.message,
                 AllOf(HasSubstr("AF-MCP-005"), HasSubstr("exit code 3"), HasSubstr("Cannot find module 'left-pad'")));
 }
 
-TEST_F(Faults, AProgramThatIsNotThereIsNamed) {
+TEST_F(Faults, AMissingProgramIsNamed) {
     ServerDefinition missing = server();
     missing.command = {"no-such-server"};
     const auto error = offer(missing).error();
@@ -54,9 +54,9 @@ TEST_F(Faults, AServerThatClosesItsInputIsEndedAtItsDeadline) {
     EXPECT_EQ(offer(deaf).error().code, "AF-MCP-006");
 }
 
-TEST_F(Faults, PagesWithoutEndAreCut) { EXPECT_EQ(offer(server({"endless-pages"})).error().code, "AF-MCP-008"); }
+TEST_F(Faults, EndlessPagesAreCut) { EXPECT_EQ(offer(server({"endless-pages"})).error().code, "AF-MCP-008"); }
 
-TEST_F(Faults, AListThatIsNoneIsNamed) { EXPECT_THAT(offer(server({"no-list"})).error().message, HasSubstr("no list of tools")); }
+TEST_F(Faults, AnInvalidListIsNamed) { EXPECT_THAT(offer(server({"no-list"})).error().message, HasSubstr("no list of tools")); }
 
 // --------------------------------------------------------------------------------------- in a call --
 
@@ -68,7 +68,7 @@ TEST_F(Faults, ACallThatHangsEndsAtItsDeadline) {
                 AllOf(HasSubstr("AF-MCP-010"), HasSubstr("within 200 ms"), HasSubstr("was stopped")));
 }
 
-TEST_F(Faults, AServerThatIsOnlySlowLivesOn) {
+TEST_F(Faults, AMerelySlowServerIsKept) {
     ServerDefinition slow = server({"slow"});
     slow.timeout = milliseconds(200);
     EXPECT_THAT(message(call(slow, "fake__trigger")), HasSubstr("it was told to stop"));
@@ -87,12 +87,12 @@ TEST_F(Faults, TheTasksDeadlineBindsACall) {
     EXPECT_EQ(code(hanging->call({}, context_)), "AF-MCP-010");
 }
 
-TEST_F(Faults, AFloodWithoutALineEndIsCutAndTheServerEnded) {
+TEST_F(Faults, AFloodWithoutALineEndIsCutAndTheServerStopped) {
     const auto result = trigger("flood");
     EXPECT_THAT(code(result) + " " + message(result), AllOf(HasSubstr("AF-MCP-009"), HasSubstr("4194304 bytes")));
 }
 
-TEST_F(Faults, NotificationsWithoutEndAreCut) {
+TEST_F(Faults, EndlessNotificationsAreCut) {
     const auto result = trigger("notifications");
     EXPECT_THAT(code(result) + " " + message(result), AllOf(HasSubstr("AF-MCP-009"), HasSubstr("10000 messages")));
 }
@@ -115,12 +115,12 @@ TEST_F(Faults, ADeadServerIsStartedAgainAtTheNextCall) {
     EXPECT_EQ(call(dying, "fake__echo", {{"words", "back"}}).output, "back");
 }
 
-TEST_F(Faults, ACallInWhichTheServerDiedIsNotRepeated) {
+TEST_F(Faults, ACallThatKilledTheServerIsNotRetried) {
     EXPECT_EQ(code(call(server({"die", "counts"}), "fake__trigger")), "AF-MCP-011");
     EXPECT_EQ(fs::file_size(place_.scratch + "/fake_server_starts"), 1U);
 }
 
-TEST_F(Faults, AServerIsNotStartedAgainForEver) {
+TEST_F(Faults, AServerIsNotRestartedForever) {
     auto dying = server({"die"});
     dying.restarts = 2;
     const auto found = tool(dying, "fake__trigger");
@@ -129,22 +129,22 @@ TEST_F(Faults, AServerIsNotStartedAgainForEver) {
     EXPECT_THAT(code(last) + " " + message(last), AllOf(HasSubstr("AF-MCP-012"), HasSubstr("3 times")));
 }
 
-TEST_F(Faults, LinesThatAreNotJsonAreToldToTheLog) {
+TEST_F(Faults, LinesThatAreNotJsonAreLogged) {
     EXPECT_EQ(trigger("not-json").output, "done");
     EXPECT_THAT(logged(), HasSubstr("Listening on port 1234"));
 }
 
-TEST_F(Faults, LinesThatAreNotJsonStandInTheErrorOfTheCall) {
+TEST_F(Faults, LinesThatAreNotJsonAreInTheErrorOfTheCall) {
     EXPECT_THAT(message(call(server({"not-json", "die"}), "fake__trigger")),
                 HasSubstr("not JSON on its standard output: Listening on port 1234"));
 }
 
-TEST_F(Faults, AnswersWithOtherIdsAreIgnoredAndTold) {
+TEST_F(Faults, AnswersWithOtherIdsAreIgnoredAndLogged) {
     EXPECT_EQ(trigger("wrong-id").output, "done");
     EXPECT_THAT(logged(), AllOf(HasSubstr("id 424242"), HasSubstr("does not wait")));
 }
 
-TEST_F(Faults, OfTwoAnswersTheFirstCounts) {
+TEST_F(Faults, TheFirstOfTwoAnswersWins) {
     const auto twice = server({"twice"});
     EXPECT_EQ(call(twice, "fake__trigger").output, "the first");
     EXPECT_EQ(call(twice, "fake__echo", {{"words", "mine"}}).output, "mine");
@@ -153,11 +153,11 @@ TEST_F(Faults, OfTwoAnswersTheFirstCounts) {
 TEST_F(Faults, AnAnswerWithNeitherResultNorErrorIsNamed) {
     EXPECT_THAT(message(trigger("neither")), HasSubstr("neither `result` nor `error`"));
 }
-TEST_F(Faults, AnErrorThatIsNoObjectIsNamed) { EXPECT_THAT(message(trigger("odd-error")), HasSubstr("just so")); }
-TEST_F(Faults, AResultThatIsNoObjectIsNamed) { EXPECT_THAT(message(trigger("odd-result")), HasSubstr("not an object")); }
+TEST_F(Faults, AnErrorThatIsNotAnObjectIsNamed) { EXPECT_THAT(message(trigger("odd-error")), HasSubstr("just so")); }
+TEST_F(Faults, AResultThatIsNotAnObjectIsNamed) { EXPECT_THAT(message(trigger("odd-result")), HasSubstr("not an object")); }
 TEST_F(Faults, AResultWithoutContentIsNamed) { EXPECT_THAT(message(trigger("no-content")), HasSubstr("neither `content`")); }
 
-TEST_F(Faults, AHugeAnswerWithinTheLimitArrivesWhole) { EXPECT_EQ(trigger("huge").output.size(), 3U << 20U); }
+TEST_F(Faults, AHugeAnswerWithinTheLimitArrivesComplete) { EXPECT_EQ(trigger("huge").output.size(), 3U << 20U); }
 
 TEST_F(Faults, AHugeAnswerBeyondTheLimitEndsTheServer) {
     auto small = server({"huge"});
@@ -165,7 +165,7 @@ TEST_F(Faults, AHugeAnswerBeyondTheLimitEndsTheServer) {
     EXPECT_EQ(code(call(small, "fake__trigger")), "AF-MCP-009");
 }
 
-TEST_F(Faults, BytesThatAreNoUtf8AreReplaced) {
+TEST_F(Faults, InvalidUtf8IsReplaced) {
     EXPECT_EQ(trigger("bytes").output, "caf\xEF\xBF\xBD \xEF\xBF\xBD");
     EXPECT_THAT(logged(), HasSubstr("no UTF-8"));
 }
@@ -200,13 +200,13 @@ TEST_F(Faults, AToolWhoseSchemaChangesIsRefused) {
     EXPECT_EQ(code(call(fickle, "fake__echo", {{"words", "x"}})), "AF-MCP-015");
 }
 
-TEST_F(Faults, AToolThatChangedWhileItsServerWasAwayIsRefused) {
+TEST_F(Faults, AToolThatChangedAcrossARestartIsRefused) {
     const auto fickle = server({"die", "schema-at-restart"});
     EXPECT_EQ(code(call(fickle, "fake__trigger")), "AF-MCP-011");
     EXPECT_EQ(code(call(fickle, "fake__echo", {{"words", "x"}})), "AF-MCP-015");
 }
 
-TEST_F(Faults, AToolThatIsNotThePinnedOneSaysNothingToTheModel) {
+TEST_F(Faults, AToolThatDiffersFromItsPinIsNotDescribedToTheModel) {
     ServerOffer how;
     how.pin = [](const std::string& name, const ListedTool&) -> Result<std::optional<std::string>> {
         return name == "fake__echo" ? std::optional<std::string>(std::string(64, 'a')) : std::nullopt;
@@ -218,7 +218,7 @@ TEST_F(Faults, AToolThatIsNotThePinnedOneSaysNothingToTheModel) {
 
 // --------------------------------------------------------------------------------------------- processes --
 
-TEST_F(Faults, ADaemonThatKeepsThePipeIsEndedWithItsServer) {
+TEST_F(Faults, ADaemonThatKeepsThePipeIsStoppedWithItsServer) {
     EXPECT_EQ(code(trigger("daemon")), "AF-MCP-011");
     EXPECT_EQ(count_processes(mark_), 0);
 }
@@ -229,7 +229,7 @@ TEST_F(Faults, AServerThatIgnoresTermIsKilled) {
     EXPECT_EQ(count_processes(mark_), 0);
 }
 
-TEST_F(Faults, WhatAServerStartedEndsWithIt) {
+TEST_F(Faults, ChildrenOfAServerEndWithIt) {
     EXPECT_TRUE(offer(server({"child"})).ok());
     EXPECT_GE(count_processes(mark_), 3) << "helper, server and what the server started";
     pool_.end();

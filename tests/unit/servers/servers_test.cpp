@@ -28,7 +28,7 @@ TEST_F(Servers, OnlyAllowedToolsAreOffered) {
     EXPECT_EQ(offer(chosen)->size(), 1U);
 }
 
-TEST_F(Servers, AnAllowedToolThatIsNotThereIsNamed) {
+TEST_F(Servers, AMissingAllowedToolIsNamed) {
     auto chosen = server();
     chosen.allowed_tools = {"echo", "ecko"};
     ASSERT_TRUE(offer(chosen).ok());
@@ -36,7 +36,7 @@ TEST_F(Servers, AnAllowedToolThatIsNotThereIsNamed) {
     EXPECT_THAT(pool_.problems(chosen).front().to_string(), AllOf(HasSubstr("AF-MCP-018"), HasSubstr("ecko")));
 }
 
-TEST_F(Servers, APathParameterThatIsNotThereIsNamed) {
+TEST_F(Servers, AMissingPathParameterIsNamed) {
     auto chosen = server();
     chosen.path_parameters["write"] = {"file"};
     ASSERT_TRUE(offer(chosen).ok());
@@ -44,7 +44,7 @@ TEST_F(Servers, APathParameterThatIsNotThereIsNamed) {
     EXPECT_THAT(pool_.problems(chosen).front().message, HasSubstr("`file`, which is not a parameter"));
 }
 
-TEST_F(Servers, OfTwoToolsWithOneNameNeitherIsOffered) {
+TEST_F(Servers, ToolsWithADuplicateNameAreNotOffered) {
     const auto twins = server({"twin"});
     const auto tools = offer(twins);
     ASSERT_TRUE(tools.ok());
@@ -74,17 +74,17 @@ TEST_F(Servers, StructuredContentIsRecorded) {
     EXPECT_EQ(call(server(), "fake__show").data.at("structured_content").at("answer"), 42);
 }
 
-TEST_F(Servers, AFailureThatTheServerTellsIsAFailedCall) {
+TEST_F(Servers, AFailureReportedByTheServerIsAFailedCall) {
     const auto result = call(server(), "fake__fail");
     EXPECT_FALSE(result.success);
     EXPECT_THAT(code(result) + " " + message(result), AllOf(HasSubstr("AF-MCP-022"), HasSubstr("no luck today")));
 }
 
-TEST_F(Servers, TheWorkspaceIsFolderAndRoot) {
+TEST_F(Servers, TheWorkspaceIsWorkingDirectoryAndRoot) {
     EXPECT_EQ(call(server(), "fake__where").output, place_.workspace + " file://" + place_.workspace);
 }
 
-TEST_F(Servers, SecretsOfTheEnvironmentStayOutside) {
+TEST_F(Servers, SecretsOfTheEnvironmentAreNotPassed) {
     auto with = server();
     with.environment["DECLARED"] = "${AGENTFORGE_WORKSPACE}/x";
     EXPECT_THAT(call(with, "fake__environment").output,
@@ -105,13 +105,13 @@ TEST_F(Servers, AServerCannotWriteWhereTheRoleMayNot) {
     EXPECT_FALSE(fs::exists(place_.workspace + "/docs/a.txt"));
 }
 
-TEST_F(Servers, AServerThatMayNotWriteCannotWriteAnywhere) {
+TEST_F(Servers, AReadOnlyServerCannotWriteAnywhere) {
     auto reader = server();
     reader.writes = false;
     EXPECT_THAT(message(call(reader, "fake__write", {{"path", "src/a.txt"}})), refused_by_the_sandbox());
 }
 
-TEST_F(Servers, AServerOfWhichOnlyToolsThatReadAreWantedCannotWrite) {
+TEST_F(Servers, AServerWithOnlyReadToolsAllowedCannotWrite) {
     auto careful = server();
     careful.read_only_tools = {"echo", "write"};  // So the settings claim; what the tool does may differ.
     ServerOffer how;
@@ -120,7 +120,7 @@ TEST_F(Servers, AServerOfWhichOnlyToolsThatReadAreWantedCannotWrite) {
     EXPECT_FALSE(fs::exists(place_.workspace + "/src/a.txt"));
 }
 
-TEST_F(Servers, AProcessWhoseToolsSayThatTheyReadCannotWrite) {
+TEST_F(Servers, AProcessWithOnlyReadToolsCannotWrite) {
     ServerOffer how;
     how.trust_hints = true;
     EXPECT_THAT(message(tool(server({"says-read-only"}), "fake__write", how)->call({{"path", "src/a.txt"}}, context_)),
@@ -132,7 +132,7 @@ TEST_F(Servers, AProcessWhoseToolsSayThatTheyReadCannotWrite) {
         << "one that says nothing writes";
 }
 
-TEST_F(Servers, EveryCallOfAServerThatWritesIsJudged) {
+TEST_F(Servers, EveryCallOfAWritingServerIsChecked) {
     int judged = 0;
     ServerOffer how;
     how.record_writes = [&judged]() -> Result<void> {
@@ -143,22 +143,22 @@ TEST_F(Servers, EveryCallOfAServerThatWritesIsJudged) {
     EXPECT_EQ(judged, 1);
 }
 
-TEST_F(Servers, AToolThatWritesSaysSo) {
+TEST_F(Servers, AWritingToolDeclaresThatItWrites) {
     const auto effects = tool(server(), "fake__write")->spec().effects;
     EXPECT_TRUE(has(effects, ToolEffect::writes));
 }
 
-TEST_F(Servers, AToolThatIsDeclaredToReadDoesNotSayThatItWrites) {
+TEST_F(Servers, AToolDeclaredReadOnlyDoesNotDeclareThatItWrites) {
     auto careful = server();
     careful.read_only_tools = {"readFile"};
     EXPECT_FALSE(has(tool(careful, "fake__read_file")->spec().effects, ToolEffect::writes));
 }
 
-TEST_F(Servers, AFormatThatSaysPathMakesAPathParameter) {
+TEST_F(Servers, APathFormatMakesAPathParameter) {
     EXPECT_THAT(tool(server(), "fake__read_file")->spec().path_parameters, ElementsAre("path"));
 }
 
-TEST_F(Servers, PathsAreMadeAbsoluteForAServerThatWantsThem) {
+TEST_F(Servers, PathsAreMadeAbsoluteForAServerThatNeedsThem) {
     auto absolute = server();
     absolute.absolute_paths = true;
     absolute.path_parameters["echo"] = {"words"};
@@ -168,7 +168,7 @@ TEST_F(Servers, PathsAreMadeAbsoluteForAServerThatWantsThem) {
     EXPECT_EQ(found->call({{"words", "."}}, context_).output, ".");
 }
 
-TEST_F(Servers, OneServerRunsForOneSetOfRights) {
+TEST_F(Servers, OneServerRunsPerSetOfPermissions) {
     const auto one = server();
     ASSERT_TRUE(offer(one).ok());
     ASSERT_TRUE(offer(one).ok());
@@ -180,14 +180,14 @@ TEST_F(Servers, OneServerRunsForOneSetOfRights) {
 
 // ------------------------------------------------------------------------------------------------ names --
 
-TEST(ServerNames, AreMappedToOurForm) {
+TEST(ServerNames, AreMappedToValidToolNames) {
     EXPECT_EQ(mapped_name("getTinyImage"), "get_tiny_image");
     EXPECT_EQ(mapped_name("list-files.v2"), "list_files_v2");
     EXPECT_EQ(mapped_name("2fa"), "x_2fa");
     EXPECT_EQ(mapped_name("URLParse"), "urlparse");
 }
 
-TEST(ServerNames, APrefixHoldsNoSeparator) {
+TEST(ServerNames, APrefixContainsNoSeparator) {
     EXPECT_EQ(tool_prefix("a__b_"), "a_b");
     EXPECT_EQ(server_tool_name("a_b", "_x"), "a_b___x");
     EXPECT_EQ(prefix_of("a_b___x"), "a_b");
@@ -256,14 +256,14 @@ TEST_F(Declared, AnEmptyVariableTakesItsDefault) {
     EXPECT_EQ(file(R"({"mcpServers": {"a": {"command": "${EMPTY:-x}"}}})").servers.at(0).command.at(0), "x");
 }
 
-TEST_F(Declared, TheRepositorysServersNeedTrust) {
+TEST_F(Declared, ServersOfTheRepositoryNeedTrust) {
     sources_.trusted = false;
     const auto set = file(R"({"mcpServers": {"a": {"command": "x"}}})");
     EXPECT_TRUE(set.servers.empty());
     EXPECT_THAT(set.refused.at("a").to_string(), AllOf(HasSubstr("AF-MCP-004"), HasSubstr("not trusted")));
 }
 
-TEST_F(Declared, SettingsAddToTheRepositorysServer) {
+TEST_F(Declared, SettingsExtendAServerOfTheRepository) {
     sources_.settings = {{"a", json::object{{"timeout_seconds", 5}, {"paths", "absolute"}}}};
     const auto set = file(R"({"mcpServers": {"a": {"command": "x"}}})");
     ASSERT_EQ(set.servers.size(), 1U) << problem(set);
@@ -281,14 +281,14 @@ TEST_F(Declared, TwoNamesWithOnePrefixAreNamed) {
     EXPECT_THAT(problem(set), AllOf(HasSubstr("AF-MCP-016"), HasSubstr("`my-files`"), HasSubstr("`my_files`")));
 }
 
-TEST_F(Declared, TheNetworkNeedsTheUsersOwnLeave) {
+TEST_F(Declared, NetworkAccessNeedsTheUsersPermission) {
     sources_.settings = {{"a", json::object{{"command", "x"}, {"network", true}}}};
     EXPECT_THAT(problem(read_servers(sources_)), AllOf(HasSubstr("AF-MCP-004"), HasSubstr("network")));
     sources_.network_allowed = true;
     EXPECT_EQ(read_servers(sources_).servers.size(), 1U);
 }
 
-TEST_F(Declared, AServerThatIsSwitchedOffIsNotStarted) {
+TEST_F(Declared, ADisabledServerIsNotStarted) {
     sources_.settings = {{"a", json::object{{"command", "x"}, {"enabled", false}}}};
     const auto set = read_servers(sources_);
     EXPECT_TRUE(set.servers.empty());

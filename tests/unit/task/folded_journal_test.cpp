@@ -77,7 +77,7 @@ protected:
     KeptJournal killed_{fs::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals" / "killed_in_green"};
 };
 
-TEST_F(FoldSnapshot, goes_on_to_the_same_state_from_every_record) {
+TEST_F(FoldSnapshot, folds_to_the_same_state_from_every_record) {
     ASSERT_GE(kept_journals().size(), 5U);
     for (const fs::path& folder : kept_journals()) {
         const KeptJournal journal(folder);
@@ -101,7 +101,7 @@ TEST_F(FoldSnapshot, holds_the_working_memory) {
     EXPECT_EQ(after.memory.text(), before.memory.text());
 }
 
-TEST_F(FoldSnapshot, does_not_hide_a_record_that_was_changed_before_it) {
+TEST_F(FoldSnapshot, does_not_hide_a_changed_record_before_it) {
     keep_of(killed_, 60);
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(killed_.header.size() + killed_.records[0].size() + 40));
@@ -114,7 +114,7 @@ TEST_F(FoldSnapshot, does_not_hide_a_record_that_was_changed_before_it) {
     EXPECT_NE(read.error().message.find("record 2"), std::string::npos) << read.error().message;
 }
 
-TEST_F(FoldSnapshot, of_a_journal_that_was_cut_before_it_is_left_aside) {
+TEST_F(FoldSnapshot, of_a_journal_truncated_before_it_is_ignored) {
     keep_of(killed_, 60);
     write(killed_, 50);
     const auto [state, at] = folded();
@@ -122,13 +122,13 @@ TEST_F(FoldSnapshot, of_a_journal_that_was_cut_before_it_is_left_aside) {
     EXPECT_EQ(state.seq, 50U);
 }
 
-TEST_F(FoldSnapshot, of_a_journal_without_its_records_folds_to_nothing) {
+TEST_F(FoldSnapshot, of_a_journal_without_records_folds_to_an_empty_state) {
     keep_of(killed_, 60);
     write(killed_, 0);
     EXPECT_TRUE(folded().first.task_id.empty());
 }
 
-TEST_F(FoldSnapshot, of_another_journal_is_left_aside) {
+TEST_F(FoldSnapshot, of_another_journal_is_ignored) {
     keep_of(KeptJournal(fs::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals" / "delivered_and_rebased"), 30);
     write(killed_, killed_.records.size());
     const auto [state, at] = folded();
@@ -136,7 +136,7 @@ TEST_F(FoldSnapshot, of_another_journal_is_left_aside) {
     EXPECT_EQ(state, whole());
 }
 
-TEST_F(FoldSnapshot, that_is_damaged_or_cut_off_is_left_aside) {
+TEST_F(FoldSnapshot, that_is_damaged_or_truncated_is_ignored) {
     keep_of(killed_, 60);
     const fs::path file = fold_snapshot_file(path_);
     const std::string bytes = read_file(file).value();
@@ -151,7 +151,7 @@ TEST_F(FoldSnapshot, that_is_damaged_or_cut_off_is_left_aside) {
     EXPECT_EQ(folded().first, whole());
 }
 
-TEST_F(FoldSnapshot, of_another_build_is_left_aside) {
+TEST_F(FoldSnapshot, of_another_build_is_ignored) {
     keep_of(killed_, 60);
     const fs::path file = fold_snapshot_file(path_);
     std::string bytes = read_file(file).value();
@@ -166,7 +166,7 @@ TEST_F(FoldSnapshot, of_another_build_is_left_aside) {
     EXPECT_EQ(folded().second, 0U);
 }
 
-TEST_F(FoldSnapshot, of_a_fork_is_left_aside_where_the_history_was_changed) {
+TEST_F(FoldSnapshot, of_a_fork_is_ignored_if_the_history_changed) {
     write(killed_, killed_.records.size());
     const auto records = *Journal::read(path_);
     const fs::path child = folder_.path() / "child" / "actions.yaml";
@@ -187,7 +187,7 @@ TEST_F(FoldSnapshot, of_a_fork_is_left_aside_where_the_history_was_changed) {
     EXPECT_EQ(Journal::read(path_, fold.visitor()).error().code, "AF-JRNL-002");
 }
 
-TEST_F(FoldSnapshot, is_kept_only_where_it_spares_many_records) {
+TEST_F(FoldSnapshot, is_written_only_if_it_saves_many_records) {
     write(killed_, killed_.records.size());
     ASSERT_TRUE(fold_journal(path_).ok());
     EXPECT_FALSE(fs::exists(fold_snapshot_file(path_)));
@@ -212,12 +212,12 @@ protected:
     std::uint64_t steps() { return whole().steps; }
 };
 
-TEST_F(StepIndexTest, finds_every_step_without_a_file) {
+TEST_F(StepIndexTest, finds_every_step_without_an_index_file) {
     ASSERT_GT(steps(), 5U);
     EXPECT_EQ(found(), steps());
 }
 
-TEST_F(StepIndexTest, finds_what_was_appended_since) {
+TEST_F(StepIndexTest, finds_steps_appended_since) {
     write(killed_, killed_.records.size() / 2);
     const std::uint64_t before = found();
     write(killed_, killed_.records.size());
@@ -225,7 +225,7 @@ TEST_F(StepIndexTest, finds_what_was_appended_since) {
     EXPECT_LT(before, steps());
 }
 
-TEST_F(StepIndexTest, finds_the_step_where_an_entry_is_wrong) {
+TEST_F(StepIndexTest, finds_the_step_despite_a_wrong_entry) {
     EXPECT_EQ(found(), steps());
     std::fstream file(step_index_file(path_), std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(8 + 8);  // The entry of step 2.
@@ -234,13 +234,13 @@ TEST_F(StepIndexTest, finds_the_step_where_an_entry_is_wrong) {
     EXPECT_EQ(found(), steps());
 }
 
-TEST_F(StepIndexTest, finds_the_steps_of_a_journal_that_was_replaced) {
+TEST_F(StepIndexTest, finds_the_steps_of_a_replaced_journal) {
     EXPECT_EQ(found(), steps());
     write(KeptJournal(fs::path(AGENTFORGE_SOURCE_DIR) / "tests" / "journals" / "delivered_and_rebased"), 100);
     EXPECT_EQ(found(), steps());
 }
 
-TEST_F(StepIndexTest, finds_steps_of_the_journal_that_a_fork_goes_on_from) {
+TEST_F(StepIndexTest, finds_steps_of_a_forks_parent) {
     const auto records = *Journal::read(path_);
     const std::uint64_t shared = fold_all({records.begin(), records.begin() + 60}).value().steps;
     const fs::path child = folder_.path() / "child" / "actions.yaml";
@@ -254,7 +254,7 @@ TEST_F(StepIndexTest, finds_steps_of_the_journal_that_a_fork_goes_on_from) {
     EXPECT_EQ(found(), shared) << "and no step that the other task made since";
 }
 
-TEST_F(StepIndexTest, shows_no_step_that_the_other_task_made_after_a_fork) {
+TEST_F(StepIndexTest, shows_no_step_of_the_parent_after_the_fork) {
     const auto records = *Journal::read(path_);
     const auto make_fork = [&](const std::string& task, std::size_t seq) {
         const fs::path child = folder_.path() / task / "actions.yaml";
@@ -277,12 +277,12 @@ TEST_F(StepIndexTest, shows_no_step_that_the_other_task_made_after_a_fork) {
     EXPECT_EQ(found(), shared);
 }
 
-TEST_F(StepIndexTest, needs_no_folder_that_can_be_written) {
+TEST_F(StepIndexTest, needs_no_writable_folder) {
     fs::create_directory(step_index_file(path_));
     EXPECT_EQ(found(), steps());
 }
 
-TEST_F(StepIndexTest, says_that_a_step_was_changed) {
+TEST_F(StepIndexTest, reports_a_changed_step) {
     EXPECT_EQ(found(), steps());
     std::string bytes = read_file(path_).value();
     const auto at = bytes.find("\"type\": \"step\"");
@@ -291,7 +291,7 @@ TEST_F(StepIndexTest, says_that_a_step_was_changed) {
     EXPECT_EQ(StepIndex(path_).find(1).error().code, "AF-JRNL-002");
 }
 
-TEST(RunningSumTest, does_not_depend_on_where_parts_end) {
+TEST(RunningSumTest, does_not_depend_on_how_the_input_is_split) {
     std::string bytes;
     for (int n = 0; n < 1000; ++n) { bytes += static_cast<char>(n * 7); }
     RunningSum whole;

@@ -23,7 +23,7 @@ GateTime time_of(const std::vector<records::CommandRun>& runs) {
     return time;
 }
 
-TEST(GateTimes, tell_mutants_apart_and_name_one_build_and_one_suite_of_the_last_tree) {
+TEST(GateTimes, separate_mutants_and_report_one_build_and_one_suite_of_the_last_tree) {
     const GateTime time = time_of({{"tests", "base", 9000U},
                                    {"build", "green", 4000U},
                                    {"tests", "green", 1000U},
@@ -43,7 +43,7 @@ TEST(GateTimes, name_the_build_of_a_tree_that_is_tested_again) {
     EXPECT_EQ(time_of({{"build", "a", 400U}, {"tests", "a", 10U}, {"tests", "b", 5U}, {"tests", "a", 20U}}).floor(), 420ms);
 }
 
-TEST(GateTimes, keep_the_tested_tree_however_many_builds_fail_after_it) {
+TEST(GateTimes, keep_the_tested_tree_even_if_later_builds_fail) {
     GateTime time = time_of({{"build", "good", 7U}, {"tests", "good", 8U}});
     for (std::size_t n = 0; n < 3 * GateTime::kept_trees; ++n) { time.add({"build", "broken " + std::to_string(n), 1U}); }
     EXPECT_EQ(time.floor(), 15ms);
@@ -57,7 +57,7 @@ TEST(GateTimes, are_none_in_a_journal_of_an_older_version) {
     EXPECT_EQ(figures.time.floor(), 0ms);
 }
 
-TEST(GateFigures, count_the_tests_of_the_newest_baseline_and_of_the_newest_whole_measurement) {
+TEST(GateFigures, count_the_tests_of_the_newest_baseline_and_full_run) {
     GateFigures figures;
     figures.add(gate("baseline", 10, 9));
     EXPECT_FALSE(figures.tests);
@@ -69,7 +69,7 @@ TEST(GateFigures, count_the_tests_of_the_newest_baseline_and_of_the_newest_whole
     EXPECT_EQ(figures.tests_passed, 11U);
 }
 
-TEST(GateFigures, count_the_runs_of_a_gate_on_whole_trees_only) {
+TEST(GateFigures, count_only_runs_of_a_gate_on_whole_trees) {
     GateFigures figures;
     records::Gate run = gate("green", 12, 11);
     figures.add(run);

@@ -18,7 +18,7 @@ TEST(PeopleFigures, sum_the_time_from_a_request_to_its_decision) {
     EXPECT_EQ(figures.open.size(), 1U) << "nobody has decided on the action yet";
 }
 
-TEST(PeopleFigures, count_nothing_for_a_decision_on_what_is_not_open) {
+TEST(PeopleFigures, count_nothing_for_a_decision_without_an_open_request) {
     PeopleFigures figures;
     figures.decided("APR-1", two_seconds_later);
     EXPECT_EQ(figures, PeopleFigures());

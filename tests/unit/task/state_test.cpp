@@ -131,7 +131,7 @@ TEST(TestPipelineState, round_trip_preserves_state) {
     EXPECT_TRUE(task_state_from_json(to_json(TaskState())).value() == TaskState());
 }
 
-TEST(TestPipelineState, what_is_unknown_or_missing_is_corrupt) {
+TEST(TestPipelineState, unknown_or_missing_fields_are_corrupt) {
     const json::object whole = to_json(full());
     for (const auto& [key, value] : whole) {
         json::object broken = whole;
@@ -233,13 +233,13 @@ TEST(TaskDelivery, is_shown_in_the_order_of_its_records) {
     EXPECT_EQ(task_state_from_json(to_json(state))->delivery, state.delivery);
 }
 
-TEST(TaskDelivery, lacks_what_an_older_version_did_not_record) {
+TEST(TaskDelivery, lacks_fields_that_an_older_version_did_not_record) {
     TaskState state = delivering();
     ASSERT_TRUE(take(state, {{"type", "delivered"}, {"stage", "a"}, {"tree", "t0"}, {"branch", "b"}, {"commit", "c1"}}).ok());
     EXPECT_EQ(shown_delivery(state), R"({"tree":"t0","branch":"b","commit":"c1"})");
 }
 
-TEST(TaskDelivery, is_refused_without_its_gate_on_the_very_tree) {
+TEST(TaskDelivery, is_refused_without_its_gate_on_the_same_tree) {
     TaskState state = delivering();
     json::object delivered = delivered_record();
     delivered["tree"] = "t9";
@@ -249,7 +249,7 @@ TEST(TaskDelivery, is_refused_without_its_gate_on_the_very_tree) {
         << refused.error().message;
 }
 
-TEST(TaskCost, a_step_of_an_older_journal_is_counted_by_its_own_figures) {
+TEST(TaskCost, a_step_of_an_older_journal_counts_by_its_own_figures) {
     TaskState state = at_work();
     ASSERT_TRUE(take(state, {{"type", "step"},
                              {"phase", "a"},
@@ -275,7 +275,7 @@ TEST(TaskCost, an_answer_and_its_step_are_one_call) {
     EXPECT_EQ(state.ledger.total().unpriced, 1U);
 }
 
-TEST(TaskCost, time_counts_while_the_task_runs_and_a_process_has_it) {
+TEST(TaskCost, time_counts_only_while_a_process_runs_the_task) {
     TaskState state = at_work();
     EXPECT_EQ(state.wall_ms(), 1'500U) << "from its start on";
     ASSERT_TRUE(take(state, {{"type", "task_paused"}, {"timestamp", "2026-01-02T10:00:05.000Z"}, {"reason", "x"}}).ok());
@@ -287,7 +287,7 @@ TEST(TaskCost, time_counts_while_the_task_runs_and_a_process_has_it) {
     EXPECT_TRUE(state.ended_while_running) << "it was not paused before";
 }
 
-TEST(TaskState, refuses_a_record_whose_time_is_none) {
+TEST(TaskState, refuses_a_record_with_an_invalid_time) {
     TaskState state = at_work();
     for (const char* time : {"yesterday", "", "2026-13-02T10:00:05.000Z", "2026-01-02 10:00"}) {
         const auto folded = take(state, {{"type", "task_paused"}, {"timestamp", time}, {"reason", "x"}});
@@ -297,14 +297,14 @@ TEST(TaskState, refuses_a_record_whose_time_is_none) {
     }
 }
 
-TEST(TaskCost, a_call_that_was_given_up_may_still_be_under_way) {
+TEST(TaskCost, an_abandoned_call_may_still_be_running) {
     TaskState state = at_work();
     ASSERT_TRUE(take(state, {{"type", "task_paused"}, {"reason", "x"}, {"given_up", true}}).ok());
     EXPECT_TRUE(state.ended_while_running);
     EXPECT_EQ(state.status, TaskStatus::paused);
 }
 
-TEST(TaskCost, a_clock_that_goes_back_takes_no_time_away) {
+TEST(TaskCost, a_clock_that_goes_back_subtracts_no_time) {
     TaskState state = at_work();
     ASSERT_TRUE(take(state, {{"type", "note"}, {"timestamp", "2026-01-01T00:00:00.000Z"}}).ok());
     EXPECT_EQ(state.wall_ms(), 1'500U);
@@ -321,7 +321,7 @@ void expect_refused(TaskState& state, const json::object& record, std::string_vi
     EXPECT_TRUE(state == before);
 }
 
-TEST(TaskRecords, a_record_belongs_to_the_step_that_the_task_is_at) {
+TEST(TaskRecords, a_record_belongs_to_the_current_step_of_the_task) {
     TaskState state = at_work();
     expect_refused(state, {{"type", "note"}, {"step", 99'999}}, "AF-TASK-010", "step 99999 while the task is at step 0");
 }
@@ -350,7 +350,7 @@ TEST(TaskRecords, a_step_has_one_answer) {
     EXPECT_EQ(state.ledger.total().calls, 1U);
 }
 
-TEST(TaskRecords, an_answer_that_is_refused_for_its_cost_leaves_no_run) {
+TEST(TaskRecords, an_answer_refused_for_its_usage_leaves_no_run) {
     TaskState state = at_work();
     json::object answer = answer_record();
     answer["usage"] = {{"input_tokens", std::uint64_t(1) << 50U}, {"output_tokens", 10}};
@@ -371,7 +371,7 @@ TEST(TaskRecords, work_belongs_to_the_current_visit_of_the_current_stage) {
                    "AF-TASK-010", "it is about stage `zzz`");
 }
 
-TEST(TaskRecords, a_visit_is_the_next_one) {
+TEST(TaskRecords, a_visit_must_be_the_next_one) {
     TaskState state = at_work();
     ASSERT_TRUE(take(state, {{"type", "stage_failed"}, {"stage", "a"}, {"error", {{"code", "X"}, {"message", "m"}}}}).ok());
     expect_refused(state, {{"type", "stage_started"}, {"stage", "a"}, {"visit", 7}}, "AF-TASK-010",
@@ -432,7 +432,7 @@ TEST(TaskRecords, a_call_that_does_not_say_how_it_ended_is_refused) {
     expect_refused(state, finished, "AF-TASK-012", "field `outcome` must be one of ok, error, and it is 'perhaps'");
 }
 
-TEST(TaskRecords, a_cycle_goes_to_the_stage_that_was_asked_for) {
+TEST(TaskRecords, a_cycle_goes_to_the_requested_stage) {
     TaskState state = at_work();
     state.pipeline.stages.push_back(state.pipeline.stages[0]);
     state.pipeline.stages[1].name = "b";
@@ -446,7 +446,7 @@ TEST(TaskRecords, a_cycle_goes_to_the_stage_that_was_asked_for) {
     EXPECT_TRUE(take(state, {{"type", "cycle_started"}, {"stage", "b"}, {"to", "a"}}).ok());
 }
 
-TEST(TaskRecords, a_step_of_a_plan_is_one_that_the_plan_has) {
+TEST(TaskRecords, a_plan_step_must_exist_in_the_plan) {
     TaskState state = at_work();
     json::object started = call_record("call_started", 1);
     for (const unsigned number : {0U, 3U}) {
@@ -457,7 +457,7 @@ TEST(TaskRecords, a_step_of_a_plan_is_one_that_the_plan_has) {
     EXPECT_TRUE(take(state, started).ok());
 }
 
-TEST(TaskRecords, tests_that_are_held_out_are_files_of_the_repository) {
+TEST(TaskRecords, held_out_tests_must_be_files_of_the_repository) {
     TaskState state = at_work();
     state.red_tree = "t1";
     json::object held{{"type", "held_out"}, {"stage", "a"},           {"red_tree", "t1"}, {"files", json::array{"../x.py"}},
@@ -495,7 +495,7 @@ TEST(TaskDelivery, names_a_commit_or_a_file) {
     expect_refused(state, delivered, "AF-TASK-010", "neither a commit nor a file");
 }
 
-TEST(TaskDelivery, comes_before_the_end_of_the_stage_that_makes_it) {
+TEST(TaskDelivery, must_come_before_the_end_of_its_stage) {
     TaskState state = at_work();
     state.pipeline.stages[0].delivers = true;
     const json::object accepted{{"type", "artifact_accepted"},

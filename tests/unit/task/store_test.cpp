@@ -104,7 +104,7 @@ TEST_F(TestStageArtifact, save_and_load_roundtrip) {
     EXPECT_EQ(test::read_with_python({{"artifact", "yaml", read_file(path).value(), json::value(*loaded)}}), "");
 }
 
-TEST_F(TestStageArtifact, that_is_missing_or_no_map_is_an_error) {
+TEST_F(TestStageArtifact, missing_or_not_a_map_is_an_error) {
     const fs::path path = folder_.path() / "a.yaml";
     EXPECT_EQ(load_artifact(path).error().kind, ErrorKind::not_found);
     ASSERT_TRUE(write_file_atomic(path, "- 1\n", Durability::cached).ok());
@@ -128,7 +128,7 @@ TEST_F(TaskStoreTest, create_makes_the_whole_folder) {
     EXPECT_EQ(std::distance(fs::directory_iterator(store_.root()), fs::directory_iterator()), 1);
 }
 
-TEST_F(TaskStoreTest, create_refuses_an_id_that_is_taken) {
+TEST_F(TaskStoreTest, create_refuses_an_existing_id) {
     create(id);
     const auto again = store_.create(id, {{"request", "other"}});
     ASSERT_FALSE(again.ok());
@@ -144,7 +144,7 @@ pid_t ended_process() {
     return child;
 }
 
-TEST_F(TaskStoreTest, create_sweeps_folders_whose_process_was_killed_while_it_made_them) {
+TEST_F(TaskStoreTest, create_removes_folders_left_by_a_killed_create) {
     create(id);
     const auto tasks = store_.paths(id).root.parent_path();
     const auto abandoned = tasks / (".new-" + std::to_string(ended_process()) + "-abcdef");
@@ -156,7 +156,7 @@ TEST_F(TaskStoreTest, create_sweeps_folders_whose_process_was_killed_while_it_ma
     EXPECT_TRUE(fs::exists(at_work));
 }
 
-TEST_F(TaskStoreTest, a_folder_whose_process_was_killed_while_it_deleted_it_is_removed) {
+TEST_F(TaskStoreTest, removes_a_folder_left_by_a_killed_delete) {
     create(id);
     const auto tasks = store_.paths(id).root.parent_path();
     const auto abandoned = tasks / (".removed-" + std::to_string(ended_process()) + "-" + std::string(id));
@@ -169,7 +169,7 @@ TEST_F(TaskStoreTest, a_folder_whose_process_was_killed_while_it_deleted_it_is_r
     EXPECT_TRUE(fs::exists(store_.paths(id).root));
 }
 
-TEST_F(TaskStoreTest, a_task_without_a_record_was_never_begun_and_is_not_active) {
+TEST_F(TaskStoreTest, a_task_without_a_record_never_started_and_is_not_active) {
     ASSERT_TRUE(store_.create(id, {{"task_id", id}, {"request", "Add login"}}).ok());
     EXPECT_TRUE(store_.never_began(id));
     EXPECT_EQ(store_.active_count(), 0U);
@@ -179,7 +179,7 @@ TEST_F(TaskStoreTest, a_task_without_a_record_was_never_begun_and_is_not_active)
     EXPECT_FALSE(store_.never_began(id)) << "another process is about to begin it";
 }
 
-TEST_F(TaskStoreTest, taking_the_lock_sweeps_writes_whose_process_was_killed) {
+TEST_F(TaskStoreTest, taking_the_lock_removes_temporary_files_of_killed_processes) {
     create(id);
     const auto paths = store_.paths(id);
     const auto abandoned = paths.inputs() / (".agentforge-new-" + std::to_string(ended_process()) + "-7");
@@ -192,7 +192,7 @@ TEST_F(TaskStoreTest, taking_the_lock_sweeps_writes_whose_process_was_killed) {
     EXPECT_TRUE(fs::exists(at_work));
 }
 
-TEST_F(TaskStoreTest, create_leaves_nothing_where_it_fails) {
+TEST_F(TaskStoreTest, create_leaves_nothing_behind_if_it_fails) {
     ASSERT_TRUE(make_directories(store_.root()).ok());
     ASSERT_TRUE(write_file_atomic(store_.root() / id, "a file in the way", Durability::cached).ok());
     EXPECT_FALSE(store_.create(id, {{"request", "x"}}).ok());
@@ -219,7 +219,7 @@ TEST_F(TaskStoreTest, a_missing_task_names_the_nearest) {
     EXPECT_EQ(store_.save_state("task-20260102-zzz", "{}").error().code, "AF-TASK-002");
 }
 
-TEST_F(TaskStoreTest, a_task_without_its_description_is_there_and_the_file_is_named) {
+TEST_F(TaskStoreTest, a_task_without_its_description_exists_and_the_file_is_named) {
     create(id);
     fs::remove(store_.paths(id).task());
     const auto without = store_.load(id);
@@ -227,7 +227,7 @@ TEST_F(TaskStoreTest, a_task_without_its_description_is_there_and_the_file_is_na
     EXPECT_EQ(without.error().where, store_.paths(id).task().string());
 }
 
-TEST_F(TaskStoreTest, an_empty_folder_is_not_to_be_resumed) {
+TEST_F(TaskStoreTest, an_empty_folder_cannot_be_resumed) {
     create(id);
     for (const auto& entry : fs::directory_iterator(store_.paths(id).root)) { fs::remove_all(entry.path()); }
     EXPECT_EQ(store_.load(id).error().code, "AF-TASK-004");
@@ -254,7 +254,7 @@ TEST_F(TaskStoreTest, a_broken_state_is_corrupt_and_listed_as_a_problem) {
     EXPECT_EQ(listing->damaged.size(), 2U);
 }
 
-TEST_F(TaskStoreTest, a_link_to_a_tasks_folder_is_no_task) {
+TEST_F(TaskStoreTest, a_link_to_a_tasks_folder_is_not_a_task) {
     create(id);
     const std::string link = "task-20260102-link-2f2e3d4c";
     fs::create_directory_symlink(store_.paths(id).root, store_.root() / link);
@@ -266,7 +266,7 @@ TEST_F(TaskStoreTest, a_link_to_a_tasks_folder_is_no_task) {
     EXPECT_EQ(store_.resolve("2f2e3d4c").error().code, "AF-TASK-009");
 }
 
-TEST_F(TaskStoreTest, a_task_without_journal_and_state_is_told_of_by_its_journal) {
+TEST_F(TaskStoreTest, a_task_without_journal_and_state_is_reported_by_its_journal) {
     create(id);
     std::ofstream(store_.paths(id).journal()) << "no journal\n";
     std::ofstream(store_.paths(id).state()) << "{";
@@ -277,7 +277,7 @@ TEST_F(TaskStoreTest, a_task_without_journal_and_state_is_told_of_by_its_journal
     EXPECT_EQ(listing->problems[0].remedy.find("Resume"), std::string::npos);
 }
 
-TEST_F(TaskStoreTest, a_journal_that_is_gone_or_broken_is_listed_as_a_problem) {
+TEST_F(TaskStoreTest, a_missing_or_broken_journal_is_listed_as_a_problem) {
     create(id);
     const std::string state = to_json_pretty(json::object{{"task_id", id},
                                                           {"request", "Add login"},
@@ -295,7 +295,7 @@ TEST_F(TaskStoreTest, a_journal_that_is_gone_or_broken_is_listed_as_a_problem) {
     EXPECT_EQ(broken->problems[0].code, "AF-JRNL-002");
 }
 
-TEST_F(TaskStoreTest, lists_nothing_where_there_is_no_folder) {
+TEST_F(TaskStoreTest, lists_nothing_without_a_folder) {
     EXPECT_TRUE(store_.list()->tasks.empty());
     EXPECT_EQ(store_.active_count(), 0U);
 }
@@ -402,25 +402,25 @@ protected:
     NoSync disk_;
 };
 
-TEST_F(ListingTest, is_kept_for_the_next) {
+TEST_F(ListingTest, is_cached_for_the_next) {
     ASSERT_EQ(store_.list()->tasks.size(), 32U);
     EXPECT_TRUE(fs::exists(cache()));
     lie(7);
     EXPECT_EQ(status_of(7), "running") << "its journal is the same, so its state need not be read";
 }
 
-TEST_F(ListingTest, reads_a_task_again_whose_journal_went_on) {
+TEST_F(ListingTest, rereads_a_task_whose_journal_grew) {
     ASSERT_TRUE(store_.list().ok());
     pause(7);
     EXPECT_EQ(status_of(7), "paused");
 }
 
-TEST_F(ListingTest, says_what_the_journal_says_where_the_state_was_left_behind) {
+TEST_F(ListingTest, follows_the_journal_if_the_state_is_behind) {
     pause(7);
     EXPECT_EQ(status_of(7), "paused");
 }
 
-TEST_F(ListingTest, is_made_again_where_it_was_deleted) {
+TEST_F(ListingTest, rebuilds_a_deleted_cache) {
     ASSERT_TRUE(store_.list().ok());
     lie(7);
     fs::remove(cache());
@@ -428,7 +428,7 @@ TEST_F(ListingTest, is_made_again_where_it_was_deleted) {
     EXPECT_TRUE(fs::exists(cache()));
 }
 
-TEST_F(ListingTest, is_not_believed_with_one_byte_changed_or_missing) {
+TEST_F(ListingTest, ignores_a_cache_with_one_byte_changed_or_missing) {
     ASSERT_TRUE(store_.list().ok());
     ASSERT_TRUE(is_cached(8));
     const std::string whole = *read_file(cache());
@@ -445,7 +445,7 @@ TEST_F(ListingTest, is_not_believed_with_one_byte_changed_or_missing) {
     EXPECT_TRUE(is_cached(8));
 }
 
-TEST_F(ListingTest, keeps_nothing_of_a_journal_that_was_replaced) {
+TEST_F(ListingTest, keeps_nothing_of_a_replaced_journal) {
     ASSERT_TRUE(store_.list().ok());
     lie(7);
     const std::string same = *read_file(store_.paths(name(7)).journal());
@@ -453,25 +453,25 @@ TEST_F(ListingTest, keeps_nothing_of_a_journal_that_was_replaced) {
     EXPECT_EQ(status_of(7), "failed");
 }
 
-TEST_F(ListingTest, shows_no_task_that_is_gone) {
+TEST_F(ListingTest, omits_removed_tasks) {
     ASSERT_TRUE(store_.list().ok());
     fs::remove_all(store_.root() / name(7));
     EXPECT_EQ(status_of(7), "not listed");
 }
 
-TEST_F(ListingTest, of_few_tasks_keeps_nothing) {
+TEST_F(ListingTest, of_few_tasks_is_not_cached) {
     fs::remove_all(store_.root() / name(8));
     ASSERT_EQ(store_.list()->tasks.size(), 31U);
     EXPECT_FALSE(fs::exists(cache()));
 }
 
-TEST_F(ListingTest, needs_no_folder_that_can_be_written) {
+TEST_F(ListingTest, needs_no_writable_folder) {
     fs::create_directory(cache());  // Nothing can replace it, not even as root.
     std::ofstream(cache() / "in the way") << "x";
     EXPECT_EQ(store_.list()->tasks.size(), 32U);
 }
 
-TEST_F(TaskStoreTest, resolve_expands_what_fits_one_task) {
+TEST_F(TaskStoreTest, resolve_expands_a_unique_abbreviation) {
     create(id);
     create("task-20260102-add-logout-99999999");
     EXPECT_EQ(store_.resolve(id).value(), id);
@@ -484,7 +484,7 @@ TEST_F(TaskStoreTest, resolve_expands_what_fits_one_task) {
     EXPECT_EQ(store_.resolve("").error().code, "AF-TASK-002");
 }
 
-TEST_F(TaskStoreTest, remove_takes_the_whole_folder_unless_it_is_in_use) {
+TEST_F(TaskStoreTest, remove_deletes_the_whole_folder_unless_in_use) {
     create(id);
     {
         const auto lock = TaskLock::acquire(store_.paths(id), "test", "now");
@@ -497,7 +497,7 @@ TEST_F(TaskStoreTest, remove_takes_the_whole_folder_unless_it_is_in_use) {
     EXPECT_EQ(store_.remove(id).error().code, "AF-TASK-002");
 }
 
-TEST_F(TaskLockTest, names_its_holder_to_whoever_comes_second) {
+TEST_F(TaskLockTest, names_its_holder_to_a_second_process) {
     create(id);
     const auto paths = store_.paths(id);
     EXPECT_FALSE(TaskLock::holder(paths).has_value());
@@ -517,7 +517,7 @@ TEST_F(TaskLockTest, names_its_holder_to_whoever_comes_second) {
     EXPECT_TRUE(TaskLock::acquire(paths, "again", "later").ok());
 }
 
-TEST_F(TaskLockTest, goes_with_the_process_that_held_it) {
+TEST_F(TaskLockTest, ends_with_the_process_that_held_it) {
     create(id);
     const auto paths = store_.paths(id);
     const pid_t child = ::fork();
@@ -540,7 +540,7 @@ TEST_F(TaskLockTest, does_not_follow_a_link) {
     EXPECT_EQ(TaskLock::acquire(store_.paths(id), "x", "now").error().code, "AF-TASK-008");
 }
 
-TEST_F(TaskLockTest, is_held_by_one_of_many_and_survives_being_asked_for) {
+TEST_F(TaskLockTest, is_not_disturbed_by_queries_for_its_holder) {
     create(id);
     const auto paths = store_.paths(id);
     std::jthread asking([&](const std::stop_token& stop) {

@@ -80,7 +80,7 @@ protected:
     std::unique_ptr<Exporter> exporter_;
 };
 
-TEST_F(ExporterTest, SendsWhatWaitsWhenItIsStopped) {
+TEST_F(ExporterTest, SendsQueuedDataWhenStopped) {
     add_spans(3);
     const auto report = exporter().stop(std::chrono::minutes(1));
     ASSERT_EQ(collector_.requests.size(), 1U);
@@ -110,7 +110,7 @@ TEST_F(ExporterTest, SendsLargeQueuesInBatches) {
     EXPECT_EQ(report.counts.at(0).dropped, 0U);
 }
 
-TEST_F(ExporterTest, DropsAndCountsWhatTheQueueCannotHold) {
+TEST_F(ExporterTest, DropsAndCountsDataThatDoesNotFitTheQueue) {
     collector_.hangs = true;
     settings_.queue = 4;
     settings_.batch = 4;
@@ -122,14 +122,14 @@ TEST_F(ExporterTest, DropsAndCountsWhatTheQueueCannotHold) {
     EXPECT_EQ(report.counts.at(0).dropped, 10U);
 }
 
-TEST_F(ExporterTest, ACollectorThatHangsDoesNotKeepItFromStopping) {
+TEST_F(ExporterTest, AHangingCollectorDoesNotBlockItsStop) {
     collector_.hangs = true;
     add_spans(1);
     const auto report = exporter().stop(milliseconds(20));
     EXPECT_EQ(report.counts.at(0).dropped, 1U);
 }
 
-TEST_F(ExporterTest, DropsWhatTheCollectorRefuses) {
+TEST_F(ExporterTest, DropsDataThatTheCollectorRefuses) {
     collector_.replies = {Reply{400, std::chrono::seconds(0), "no such tenant\nmore"}};
     add_spans(2);
     const auto report = exporter().stop(std::chrono::minutes(1));
@@ -138,14 +138,14 @@ TEST_F(ExporterTest, DropsWhatTheCollectorRefuses) {
     EXPECT_EQ(report.problem, "the collector answers 400: no such tenant");
 }
 
-TEST_F(ExporterTest, HidesTheValuesOfItsHeadersInWhatTheCollectorAnswers) {
+TEST_F(ExporterTest, HidesItsHeaderValuesInAnswersOfTheCollector) {
     for (auto& destination : settings_.destinations) { destination->headers = {{"api-key", "hdrsecret8817263"}}; }
     collector_.replies = {Reply{401, std::chrono::seconds(0), "bad key hdrsecret8817263"}};
     add_spans(1);
     EXPECT_EQ(exporter().stop(milliseconds(1000)).problem, "the collector answers 401: bad key [api-key]");
 }
 
-TEST_F(ExporterTest, KeepsWhatTheCollectorHasNoTimeFor) {
+TEST_F(ExporterTest, KeepsDataWhileTheCollectorIsBusy) {
     collector_.replies = {Reply{429, std::chrono::seconds(3600), ""}, Reply{200, std::chrono::seconds(0), ""}};
     settings_.batch = 1;
     add_spans(1);
@@ -156,7 +156,7 @@ TEST_F(ExporterTest, KeepsWhatTheCollectorHasNoTimeFor) {
     EXPECT_EQ(report.problem, "the collector answers 429");
 }
 
-TEST_F(ExporterTest, CountsWhatTheCollectorTakesOnlyInPart) {
+TEST_F(ExporterTest, CountsPartialSuccessOfTheCollector) {
     collector_.replies = {
         Reply{200, std::chrono::seconds(0), R"({"partialSuccess": {"rejectedSpans": "2", "errorMessage": "too old"}})"}};
     add_spans(3);
@@ -173,7 +173,7 @@ TEST_F(ExporterTest, SendsMetricsWhenItIsStopped) {
     EXPECT_EQ(report.counts.at(1).dropped, 0U);
 }
 
-TEST_F(ExporterTest, SendsNothingOfASignalThatIsOff) {
+TEST_F(ExporterTest, SendsNothingForADisabledSignal) {
     settings_.destinations.at(static_cast<std::size_t>(Signal::traces)).reset();
     add_spans(2);
     const auto report = exporter().stop(std::chrono::minutes(1));

@@ -32,7 +32,7 @@ TEST(Metrics, ACounterSumsByAttributes) {
     EXPECT_EQ(points.at(1).at("timeUnixNano"), "101000000000");
 }
 
-TEST(Metrics, AHistogramCountsAValueOnABoundBelowIt) {
+TEST(Metrics, AHistogramCountsAValueOnABoundInTheLowerBucket) {
     Metrics metrics(began);
     for (const double value : {0.5, 1.0, 4.0, 100e6}) { metrics.add({Instrument::token_usage, value, {}}); }
     const json::object metric = only(metrics.to_otlp(now));
@@ -60,7 +60,7 @@ TEST(Metrics, CombinationsBeyondTheLimitCountTogether) {
     EXPECT_EQ(sum, 600.0);
 }
 
-TEST(Metrics, EachIsInTheDocumentationWithItsUnit) {
+TEST(Metrics, EachIsDocumentedWithItsUnit) {
     const std::string page = read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/docs/telemetry.md").value();
     for (const InstrumentForm& form : instrument_forms()) {
         EXPECT_NE(page.find("| `" + std::string(form.name) + "` | `" + std::string(form.unit) + "` |"), std::string::npos)

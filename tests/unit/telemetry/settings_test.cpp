@@ -28,18 +28,18 @@ Error refused(const std::map<std::string, std::string>& environment) {
 
 TEST(TelemetrySettings, AreOffWithoutAVariable) { EXPECT_FALSE(read({{"HOME", "/root"}})); }
 TEST(TelemetrySettings, AreOffWithAnEmptyEndpoint) { EXPECT_FALSE(read({{"OTEL_EXPORTER_OTLP_ENDPOINT", " "}})); }
-TEST(TelemetrySettings, AreOffWhereTheSdkIsDisabled) {
+TEST(TelemetrySettings, AreOffIfTheSdkIsDisabled) {
     EXPECT_FALSE(read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_SDK_DISABLED", "TRUE"}}));
 }
 
-TEST(TelemetrySettings, TheEndpointOfAllSignalsGetsAPathForEach) {
+TEST(TelemetrySettings, TheGeneralEndpointGetsAPathForEachSignal) {
     const auto settings = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/otlp/"}});
     EXPECT_EQ(settings->of(Signal::traces)->server.text(), "http://collector:4318/otlp/v1/traces");
     EXPECT_EQ(settings->of(Signal::metrics)->server.text(), "http://collector:4318/otlp/v1/metrics");
     EXPECT_EQ(settings->of(Signal::logs)->server.text(), "http://collector:4318/otlp/v1/logs");
 }
 
-TEST(TelemetrySettings, ASignalsOwnEndpointIsTakenAsItIsAndTurnsOnThatSignalAlone) {
+TEST(TelemetrySettings, ASignalsOwnEndpointIsUsedUnchangedAndEnablesOnlyThatSignal) {
     const auto settings = read({{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://collector:4318/spans"}});
     EXPECT_EQ(settings->of(Signal::traces)->server.path, "/spans");
     EXPECT_FALSE(settings->of(Signal::metrics));
@@ -81,14 +81,14 @@ TEST(TelemetrySettings, AHeaderWithALineBreakIsRefused) {
               "AF-OTEL-001");
 }
 
-TEST(TelemetrySettings, AHeaderThatFollowsFromTheRequestIsRefusedByName) {
+TEST(TelemetrySettings, AHeaderSetByTheRequestIsRefusedByName) {
     const Error error =
         refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_EXPORTER_OTLP_HEADERS", "x-team=red,Content-Length=5"}});
     EXPECT_EQ(error.code, "AF-OTEL-001");
     EXPECT_THAT(error.message, HasSubstr("Content-Length"));
 }
 
-TEST(TelemetrySettings, ACertificateThatCannotBeReadIsRefused) {
+TEST(TelemetrySettings, AnUnreadableCertificateIsRefused) {
     EXPECT_EQ(refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://a:1"}, {"OTEL_EXPORTER_OTLP_CERTIFICATE", "/no/such.pem"}}).where,
               "OTEL_EXPORTER_OTLP_CERTIFICATE");
 }
@@ -98,7 +98,7 @@ TEST(TelemetrySettings, AnotherProtocolIsRefusedByName) {
     EXPECT_THAT(error.message, HasSubstr("OTEL_EXPORTER_OTLP_PROTOCOL is `grpc`"));
 }
 
-TEST(TelemetrySettings, ANumberThatIsNoneIsRefused) {
+TEST(TelemetrySettings, AnInvalidNumberIsRefused) {
     for (const char* const number : {"0", "-1", "many", "1s", "99999999999999999999"}) {
         EXPECT_EQ(refused({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"}, {"OTEL_BSP_MAX_QUEUE_SIZE", number}}).where,
                   "OTEL_BSP_MAX_QUEUE_SIZE")
@@ -106,7 +106,7 @@ TEST(TelemetrySettings, ANumberThatIsNoneIsRefused) {
     }
 }
 
-TEST(TelemetrySettings, TheServiceNameComesBeforeTheResourceAttributes) {
+TEST(TelemetrySettings, TheServiceNameOverridesTheResourceAttributes) {
     const auto settings = read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:1"},
                                 {"OTEL_SERVICE_NAME", "forge"},
                                 {"OTEL_RESOURCE_ATTRIBUTES", "service.name=other,team=red"}});

@@ -108,7 +108,7 @@ TEST(TaskTrace, ModelCallsAndToolsHaveTheRequiredAttributesOfTheConventions) {
     }
 }
 
-TEST(TaskTrace, TokensOfTheMeasurementsAreThoseOfTheLedger) {
+TEST(TaskTrace, TokenMetricsEqualTheLedger) {
     const Trace trace = trace_of(delivered);
     double tokens = 0;
     for (const Measurement& measurement : trace.measurements) {
@@ -117,7 +117,7 @@ TEST(TaskTrace, TokensOfTheMeasurementsAreThoseOfTheLedger) {
     EXPECT_EQ(static_cast<std::uint64_t>(tokens), trace.state.ledger.total().tokens());
 }
 
-TEST(TaskTrace, AnotherProcessThatGoesOnGivesTheSameSpans) {
+TEST(TaskTrace, AnotherProcessProducesTheSameSpanIds) {
     const auto whole = by_id(trace_of(delivered));
     const auto state = trace_of(delivered).state;
     for (Sequence handover = 1; handover < state.seq; ++handover) {
@@ -174,7 +174,7 @@ std::map<std::string, Names> attributes_in_page(const std::string& heading, std:
     return rows;
 }
 
-TEST(TaskTrace, ThePageHasTheAttributesOfEachSpanAndNoOthers) {
+TEST(TaskTrace, DocumentsExactlyTheAttributesOfEachSpan) {
     std::map<std::string, Names> exported;
     for (const Span& span : every_export().spans) {
         Names& names = exported[span.name.substr(0, span.name.find(' '))];
@@ -183,7 +183,7 @@ TEST(TaskTrace, ThePageHasTheAttributesOfEachSpanAndNoOthers) {
     EXPECT_EQ(attributes_in_page("Traces", 2), exported);
 }
 
-TEST(TaskTrace, ThePageHasTheAttributesOfEachMetricAndNoOthers) {
+TEST(TaskTrace, DocumentsExactlyTheAttributesOfEachMetric) {
     std::map<std::string, Names> exported;
     for (const Measurement& measurement : every_export().measurements) {
         Names& names = exported[std::string(form_of(measurement.instrument).name)];
@@ -199,7 +199,7 @@ Additions next_after(const std::string& journal, records::Body body) {
     return TaskTrace(names_of).take(trace.state, &left, {{}, std::move(body)});
 }
 
-TEST(TaskTrace, AnAbortEndsTheVisitThatAnotherProcessBegan) {
+TEST(TaskTrace, AnAbortEndsAVisitStartedByAnotherProcess) {
     const Additions additions = next_after("killed_in_green", records::TaskAborted{"enough"});
     ASSERT_EQ(additions.spans.size(), 2U);
     EXPECT_EQ(additions.spans[0].name, "stage green");
@@ -235,11 +235,11 @@ TEST(TaskTrace, ALostCallLiesWithinTheStepThatRepeatsIt) {
     EXPECT_GE(spans.back().end, lost.end);
 }
 
-TEST(TaskTrace, APauseForAnotherReasonIsNoModelCall) {
+TEST(TaskTrace, APauseForAnotherReasonIsNotAModelCall) {
     EXPECT_TRUE(next_after("killed_in_green", records::TaskPaused{"at your request"}).spans.empty());
 }
 
-TEST(TaskTrace, ATaskThatHasNotEndedHasNoSpanOfItsOwnYet) { EXPECT_EQ(count(trace_of("killed_in_green"), "task"), 0U); }
+TEST(TaskTrace, AnUnfinishedTaskHasNoTaskSpan) { EXPECT_EQ(count(trace_of("killed_in_green"), "task"), 0U); }
 
 }  // namespace
 }  // namespace agentforge::kernel::telemetry

@@ -129,14 +129,14 @@ TEST_F(ToolPlugins, read_file_numbers_the_lines) {
     EXPECT_EQ(result.summary, "read a.py");
     EXPECT_EQ(result.data.at("total_lines").to_number<int>(), 3);
 }
-TEST_F(ToolPlugins, read_file_shows_a_range_and_says_so) {
+TEST_F(ToolPlugins, read_file_shows_a_range_and_names_it) {
     put("a.py", "one\r\ntwo\r\nthree\r\n");
     const auto result = call("read_file", {{"path", "a.py"}, {"first_line", 2}, {"last_line", 2}});
     EXPECT_EQ(result.output,
               "2\ttwo\n(lines 2-2 of 3; give first_line and last_line for others)\n(lines end in CRLF, and edits keep that)\n");
     EXPECT_EQ(result.summary, "read a.py:2-2");
 }
-TEST_F(ToolPlugins, read_file_fits_the_bridges_bound) {
+TEST_F(ToolPlugins, read_file_fits_the_output_limit_of_the_bridge) {
     std::string text;
     for (int i = 0; i < 3000; ++i) { text += "0123456789\n"; }
     put("a.py", text);
@@ -200,12 +200,12 @@ TEST_F(DraftTest, delete_file_deletes_a_file_that_the_task_created) {
     put("new_test.py", "draft\n");
     EXPECT_EQ(call("delete_file", {{"path", "new_test.py"}}).summary, "deleted new_test.py (+0 −1)");
 }
-TEST_F(DraftTest, files_that_were_there_before_the_task_stay) {
+TEST_F(DraftTest, existing_files_cannot_be_replaced_or_deleted) {
     EXPECT_EQ(code(call("create_file", {{"path", "old_test.py"}, {"content", "mine\n"}})), "AF-TOOL-035");
     EXPECT_EQ(code(call("delete_file", {{"path", "old_test.py"}})), "AF-TOOL-013");
     EXPECT_EQ(get("old_test.py"), "old\n");
 }
-TEST_F(DraftTest, the_roles_paths_and_locks_hold_for_created_files_too) {
+TEST_F(DraftTest, the_roles_path_rules_and_locks_apply_to_created_files_too) {
     put("code.py", "x\n");
     EXPECT_EQ(code(call("delete_file", {{"path", "code.py"}})), "AF-TOOL-013");
     EXPECT_EQ(code(call("create_file", {{"path", "code.py"}, {"content", "y\n"}})), "AF-TOOL-013");
@@ -214,7 +214,7 @@ TEST_F(DraftTest, the_roles_paths_and_locks_hold_for_created_files_too) {
     EXPECT_EQ(code(call("create_file", {{"path", "new_test.py"}, {"content", "y\n"}})), "AF-TOOL-015");
     EXPECT_EQ(code(call("delete_file", {{"path", "new_test.py"}})), "AF-TOOL-015");
 }
-TEST_F(DraftTest, a_rule_of_delete_file_binds_the_deletions_of_a_patch) {
+TEST_F(DraftTest, a_rule_of_delete_file_applies_to_deletions_by_a_patch) {
     role({"apply_patch", "delete_file"}, {{"delete_file", "@created"}});
     EXPECT_EQ(code(call("apply_patch", {{"patch", "*** Begin Patch\n*** Delete File: old_test.py\n*** End Patch"}})),
               "AF-TOOL-013");
@@ -311,7 +311,7 @@ TEST_F(ToolPlugins, edit_file_replaces_a_whole_file_that_was_seen) {
     EXPECT_EQ(get("a.py"), "x\r\ny\r\n");
     EXPECT_EQ(code(call("edit_file", {{"path", "none.py"}, {"content", "x\n"}})), "AF-TOOL-031");
 }
-TEST_F(ToolPlugins, edit_file_wants_exactly_one_form) {
+TEST_F(ToolPlugins, edit_file_requires_exactly_one_form) {
     put("a.py", "a\n");
     const auto message = [&](const json::object& arguments) {
         const auto result = call("edit_file", arguments);
@@ -326,7 +326,7 @@ TEST_F(ToolPlugins, edit_file_wants_exactly_one_form) {
     EXPECT_NE(message({{"path", "a.py"}, {"search", ""}, {"replace", "b"}}).find("AF-TOOL-042"), std::string::npos);
     EXPECT_EQ(get("a.py"), "a\n");
 }
-TEST_F(ToolPlugins, edit_file_shows_what_stands_there_after_a_tolerant_match) {
+TEST_F(ToolPlugins, edit_file_shows_the_result_of_a_tolerant_match) {
     put("a.py", "if x:\n    a()\n    b()\n");
     const auto result = call("edit_file", {{"path", "a.py"}, {"search", "a()\nb()\n"}, {"replace", "a()\nc()\n"}});
     EXPECT_EQ(get("a.py"), "if x:\n    a()\n    c()\n");
@@ -359,7 +359,7 @@ TEST_F(ToolPlugins, apply_patch_changes_several_places_of_one_file) {
     EXPECT_TRUE(call("apply_patch", patch_of("*** Update File: a.py\n 1\n-2\n+two\n@@\n 4\n-5\n 6\n+seven\n")).success);
     EXPECT_EQ(get("a.py"), "1\ntwo\n3\n4\n6\nseven\n");
 }
-TEST_F(ToolPlugins, apply_patch_writes_nothing_where_one_hunk_fits_nowhere) {
+TEST_F(ToolPlugins, apply_patch_writes_nothing_if_one_hunk_does_not_match) {
     put("a.py", "a\n");
     put("b.py", "one = 1\ntwo = 2\n");
     const auto refused = call(
@@ -382,7 +382,7 @@ TEST_F(ToolPlugins, apply_patch_shows_only_the_changed_lines_of_a_large_file) {
     EXPECT_EQ(result.data.at("views").at(0).at("content").as_string(),
               "line 1497\nline 1498\nline 1499\nline fifteen hundred\nline 1501\nline 1502\nline 1503\n");
 }
-TEST_F(ToolPlugins, apply_patch_reads_past_what_is_around_a_patch) {
+TEST_F(ToolPlugins, apply_patch_ignores_text_around_a_patch) {
     for (const char* text : {"```\n*** Begin Patch\n*** Add File: %.py\n+x\n*** End Patch\n```\n",
                              "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: %.py\n+x\n*** End Patch\nEOF\n",
                              "\n  *** Begin Patch  \n *** Add File: %.py \n+x\n\n*** End Patch",
@@ -395,7 +395,7 @@ TEST_F(ToolPlugins, apply_patch_reads_past_what_is_around_a_patch) {
         EXPECT_EQ(get(name + ".py"), "x\n") << text;
     }
 }
-TEST_F(ToolPlugins, apply_patch_takes_hunks_as_models_write_them) {
+TEST_F(ToolPlugins, apply_patch_accepts_hunks_as_models_write_them) {
     const auto hunk = [&](const std::string& content, const std::string& hunks) {
         put("a.py", content);
         const auto result = call("apply_patch", patch_of("*** Update File: a.py\n" + hunks));
@@ -410,7 +410,7 @@ TEST_F(ToolPlugins, apply_patch_takes_hunks_as_models_write_them) {
     EXPECT_EQ(hunk("a\nb\n", "@@\n-a\n-b\n"), "");
     EXPECT_EQ(hunk("x = “1”\n", "-x = \"1\"\n+x = \"2\"\n"), "x = \"2\"\n");
 }
-TEST_F(ToolPlugins, apply_patch_says_what_it_cannot_read_and_where) {
+TEST_F(ToolPlugins, apply_patch_names_a_malformed_line) {
     const auto message = [&](const std::string& patch) {
         const auto result = call("apply_patch", {{"patch", patch}});
         return code(result) == "AF-TOOL-050" ? result.error->message : result.output;
@@ -516,13 +516,13 @@ TEST_F(ToolPlugins, run_conformance_check_shows_critical_violations_first_with_h
         result.output,
         "conformance: NOT passed\nb.py:2  critical  sec-1: eval is used\n    fix: parse it\na.py:4  minor  style-1: long line\n");
 }
-TEST_F(ToolPlugins, gate_that_cannot_run_is_a_failed_call) {
+TEST_F(ToolPlugins, a_gate_that_cannot_run_is_a_failed_call) {
     services_.gate_error = Error{"AF-GATE-001", "no runner", "", "", ErrorKind::unavailable};
     for (const char* tool : {"run_tests", "run_type_check", "run_conformance_check"}) {
         EXPECT_EQ(code(call(tool, {})), "AF-GATE-001") << tool;
     }
 }
-TEST_F(ToolPlugins, escalate_question_hands_over_question_reason_and_options) {
+TEST_F(ToolPlugins, escalate_question_passes_question_reason_and_options) {
     const auto result = call("escalate_question", {{"question", "Which?"}, {"reason", "Both fit."}, {"options", {"a", "b"}}});
     EXPECT_TRUE(result.success);
     EXPECT_EQ(services_.escalation.question, "Which?");
@@ -531,7 +531,7 @@ TEST_F(ToolPlugins, escalate_question_hands_over_question_reason_and_options) {
     EXPECT_EQ(services_.escalation.context.at("role").as_string(), "tester");
     EXPECT_EQ(code(call("escalate_question", {{"question", ""}, {"reason", "x"}})), "AF-TOOL-004");
 }
-TEST_F(ToolPlugins, complete_hands_in_its_arguments) {
+TEST_F(ToolPlugins, complete_submits_its_arguments) {
     EXPECT_TRUE(call("complete", {{"summary", "done"}, {"file_notes", {{"a.py", "x"}}}}).success);
     EXPECT_EQ(json::serialize(services_.completed), R"({"summary":"done","file_notes":{"a.py":"x"}})");
     services_.complete_error = Error{"AF-CONT-010", "title is missing", "", "", ErrorKind::invalid};

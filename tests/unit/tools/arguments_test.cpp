@@ -26,17 +26,17 @@ std::string property(const char* rule, const char* value) {
                    (std::string(R"({"a": )") + value + "}").c_str());
 }
 
-TEST(Arguments, AnyOfTakesEitherForm) {
+TEST(Arguments, AnyOfAcceptsEitherForm) {
     EXPECT_EQ(property(R"({"anyOf": [{"type": "string"}, {"type": "null"}]})", "null"), "");
     EXPECT_THAT(property(R"({"anyOf": [{"type": "string"}, {"type": "null"}]})", "7"), HasSubstr("none of its 2 forms"));
 }
 
-TEST(Arguments, OneOfTakesExactlyOneForm) {
+TEST(Arguments, OneOfAcceptsExactlyOneForm) {
     EXPECT_EQ(property(R"({"oneOf": [{"type": "integer"}, {"type": "string"}]})", "7"), "");
     EXPECT_THAT(property(R"({"oneOf": [{"type": "integer"}, {"minimum": 1}]})", "7"), HasSubstr("more than one"));
 }
 
-TEST(Arguments, AllOfAsksForEveryForm) {
+TEST(Arguments, AllOfRequiresEveryForm) {
     const char* rule = R"({"allOf": [{"type": "object", "properties": {"x": {"type": "integer"}}}, {"required": ["y"]}]})";
     EXPECT_EQ(property(rule, R"({"x": 1, "y": 2})"), "");
     EXPECT_THAT(property(rule, R"({"x": "1", "y": 2})"), HasSubstr("'a.x'"));
@@ -52,17 +52,17 @@ TEST(Arguments, AReferenceInsideTheSchemaIsFollowed) {
     EXPECT_THAT(problem(schema, R"({"a": "abcd"})"), HasSubstr("at most 3"));
 }
 
-TEST(Arguments, AReferenceToNothingIsADefectOfTheSchema) {
+TEST(Arguments, AReferenceToNothingIsAnErrorInTheSchema) {
     EXPECT_THAT(property(R"({"$ref": "#/$defs/none"})", "1"), HasSubstr("AF-TOOL-008"));
 }
 
-TEST(Arguments, AReferenceToItselfEnds) {
+TEST(Arguments, ASelfReferenceTerminates) {
     const char* schema =
         R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/loop"}}, "$defs": {"loop": {"$ref": "#/$defs/loop"}}})";
     EXPECT_THAT(problem(schema, R"({"a": 1})"), HasSubstr("too deeply"));
 }
 
-TEST(Arguments, ASchemaThatMultipliesIsStopped) {
+TEST(Arguments, AnExponentialSchemaIsStopped) {
     const char* schema = R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/x"}},
         "$defs": {"x": {"anyOf": [{"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}]}}})";
     EXPECT_THAT(problem(schema, R"({"a": 1})"), AllOf(HasSubstr("AF-TOOL-008"), HasSubstr("too many comparisons")));
@@ -74,24 +74,24 @@ TEST(Arguments, ExclusiveLimitsExclude) {
     EXPECT_THAT(property(R"({"exclusiveMaximum": 5})", "5"), HasSubstr("less than 5"));
 }
 
-TEST(Arguments, AMultipleIsAsked) {
+TEST(Arguments, MultipleOfIsChecked) {
     EXPECT_EQ(property(R"({"multipleOf": 0.5})", "1.5"), "");
     EXPECT_THAT(property(R"({"multipleOf": 2})", "3"), HasSubstr("multiple of 2"));
 }
 
-TEST(Arguments, UniqueItemsAreAsked) {
+TEST(Arguments, UniqueItemsAreChecked) {
     EXPECT_THAT(property(R"({"type": "array", "uniqueItems": true})", "[1, 1]"), HasSubstr("twice"));
 }
 
-TEST(Arguments, ADefaultAndAFormatAreForTheReader) {
+TEST(Arguments, DefaultAndFormatAreNotChecked) {
     EXPECT_EQ(property(R"({"type": "string", "format": "uri", "default": "x", "deprecated": true})", R"("y")"), "");
 }
 
-TEST(Arguments, AValueThatIsForbiddenByFalseIsRefused) { EXPECT_THAT(property("false", "1"), HasSubstr("may not be given")); }
+TEST(Arguments, AFalseSchemaRefusesEveryValue) { EXPECT_THAT(property("false", "1"), HasSubstr("may not be given")); }
 
 // ---------------------------------------------------------------------------------------- usable_schema --
 
-TEST(UsableSchema, LeavesOutWhatIsNotCheckedAndSaysSo) {
+TEST(UsableSchema, OmitsAndListsUncheckedKeywords) {
     const auto made = usable_schema(json::parse(
         R"x({"type": "object", "properties": {"a": {"type": "string", "if": {}, "pattern": "(?=x)"}}, "x-vendor": 1})x"));
     ASSERT_TRUE(made.ok());
@@ -99,40 +99,40 @@ TEST(UsableSchema, LeavesOutWhatIsNotCheckedAndSaysSo) {
     EXPECT_FALSE(made->schema.at("properties").at("a").as_object().contains("if"));
 }
 
-TEST(UsableSchema, APropertyMayBeCalledLikeAKeyword) {
+TEST(UsableSchema, APropertyMayHaveTheNameOfAKeyword) {
     const auto made = usable_schema(
         json::parse(R"({"type": "object", "properties": {"if": {"type": "string"}, "items": {"type": "integer"}}})"));
     ASSERT_TRUE(made.ok());
     EXPECT_THAT(made->left_out, IsEmpty());
 }
 
-TEST(UsableSchema, WithoutPropertiesAnythingIsTaken) {
+TEST(UsableSchema, WithoutPropertiesAcceptsAnything) {
     const auto made = usable_schema(json::parse(R"({"type": "object"})"));
     ASSERT_TRUE(made.ok());
     json::object arguments{{"x", 1}};
     EXPECT_TRUE(check_arguments("tool", made->schema, arguments).ok());
 }
 
-TEST(UsableSchema, AReferenceOutsideIsLeftOut) {
+TEST(UsableSchema, OmitsAnExternalReference) {
     const auto made =
         usable_schema(json::parse(R"({"type": "object", "properties": {"a": {"$ref": "https://example.org/x.json"}}})"));
     ASSERT_TRUE(made.ok());
     EXPECT_THAT(made->left_out, ElementsAre("properties.a.$ref"));
 }
 
-TEST(UsableSchema, AFormatNamesThePaths) {
+TEST(UsableSchema, DetectsPathParametersByFormat) {
     const auto made = usable_schema(json::parse(
         R"({"type": "object", "properties": {"a": {"type": "string", "format": "file-path"}, "b": {"type": "string"}}})"));
     ASSERT_TRUE(made.ok());
     EXPECT_THAT(made->paths, ElementsAre("a"));
 }
 
-TEST(UsableSchema, WhatIsNoObjectIsRefused) {
+TEST(UsableSchema, RefusesASchemaThatIsNotAnObject) {
     EXPECT_EQ(usable_schema(json::parse("[]")).error().code, "AF-TOOL-008");
     EXPECT_EQ(usable_schema(json::parse(R"({"type": "string"})")).error().code, "AF-TOOL-008");
 }
 
-TEST(UsableSchema, WhatIsTooDeepIsRefused) {
+TEST(UsableSchema, RefusesASchemaThatIsTooDeep) {
     std::string text = "{}";
     for (int i = 0; i < 100; ++i) { text = R"({"properties": {"a": )" + text + "}}"; }
     EXPECT_THAT(usable_schema(json::parse(text, {}, {.max_depth = 400})).error().message, HasSubstr("too deep"));

@@ -122,7 +122,7 @@ TEST_F(BridgeTest, runs_an_allowed_tool) {
     EXPECT_TRUE(result.success);
     EXPECT_EQ(result.output, R"({"path":"a.py"})");
 }
-TEST_F(BridgeTest, secrets_are_hidden_in_all_that_a_tool_answers) {
+TEST_F(BridgeTest, secrets_are_hidden_in_everything_a_tool_returns) {
     allow({"leak", "Leaks.", {}, ToolEffect::reads, {}}, [](const json::object&, ToolContext&) {
         ToolResult result =
             ToolResult::done("out Zx8Cv5Bn2Mq1We4Rt7", "sum Zx8Cv5Bn2Mq1We4Rt7", {{"data", "Zx8Cv5Bn2Mq1We4Rt7"}});
@@ -168,7 +168,7 @@ TEST_F(BridgeTest, offers_what_is_allowed_and_loaded_in_that_order) {
     for (const auto& spec : bridge.offered()) { names += spec.name + " "; }
     EXPECT_EQ(names, "read_file edit_file run_tests move_file ");
 }
-TEST_F(BridgeTest, refuses_before_it_looks_at_arguments) {
+TEST_F(BridgeTest, refuses_a_tool_before_checking_arguments) {
     EXPECT_EQ(code(call("create_file", R"({"path":"../x"})")), "AF-TOOL-001");
 }
 TEST_F(BridgeTest, unknown_argument_is_named_with_the_nearest) {
@@ -194,18 +194,18 @@ TEST_F(BridgeTest, whole_number_written_as_a_fraction_is_an_integer) {
     EXPECT_EQ(call("read_file", R"({"path":"a","first_line":3.0})").output, R"({"path":"a","first_line":3})");
     EXPECT_EQ(code(call("read_file", R"({"path":"a","first_line":3.5})")), "AF-TOOL-004");
 }
-TEST_F(BridgeTest, null_for_an_optional_parameter_is_as_if_not_given) {
+TEST_F(BridgeTest, null_for_an_optional_parameter_counts_as_omitted) {
     EXPECT_EQ(call("read_file", R"({"path":"a","first_line":null})").output, R"({"path":"a"})");
     EXPECT_EQ(code(call("read_file", R"({"path":null})")), "AF-TOOL-004");
 }
-TEST_F(BridgeTest, file_path_stands_for_path_and_is_recorded) {
+TEST_F(BridgeTest, file_path_is_an_alias_of_path_and_is_recorded) {
     const auto result = call("read_file", R"({"file_path":"a.py"})");
     EXPECT_TRUE(result.success);
     EXPECT_EQ(result.output, R"({"path":"a.py"})");
     EXPECT_EQ(json::serialize(result.data.at("alias")), R"({"file_path":"path"})");
     EXPECT_EQ(code(call("read_file", R"({"file_path":"a.py","path":"b.py"})")), "AF-TOOL-004");
 }
-TEST_F(BridgeTest, file_path_is_no_way_round_the_rules) {
+TEST_F(BridgeTest, file_path_does_not_bypass_the_rules) {
     agent_.path_constraints["edit_file"] = "!tests/**/*";
     EXPECT_EQ(code(call("edit_file", R"({"file_path":"tests/a.py"})")), "AF-TOOL-013");
 }
@@ -217,13 +217,13 @@ TEST_F(BridgeTest, path_outside_the_constraint_is_refused_in_the_north_stars_wor
     EXPECT_TRUE(call("edit_file", R"({"path":"src/a.py"})").success);
     EXPECT_TRUE(call("read_file", R"({"path":"tests/a.py"})").success);
 }
-TEST_F(BridgeTest, constraint_of_one_tool_binds_the_writes_of_all) {
+TEST_F(BridgeTest, constraint_of_one_tool_applies_to_writes_by_all) {
     agent_.path_constraints["create_file"] = "src/**";
     EXPECT_EQ(code(call("move_file", R"({"path":"src/a.py","to":"tests/a.py"})")), "AF-TOOL-013");
     EXPECT_EQ(code(call("move_file", R"({"path":"tests/a.py","to":"src/a.py"})")), "AF-TOOL-013");
     EXPECT_TRUE(call("move_file", R"({"path":"src/a.py","to":"src/b.py"})").success);
 }
-TEST_F(BridgeTest, constraint_of_a_reading_tool_binds_its_paths) {
+TEST_F(BridgeTest, constraint_of_a_reading_tool_applies_to_its_paths) {
     agent_.path_constraints["run_tests"] = "tests/**";
     EXPECT_EQ(code(call("run_tests", R"({"paths":["tests/a.py","src/b.py"]})")), "AF-TOOL-013");
 }
@@ -237,7 +237,7 @@ TEST_F(BridgeTest, path_that_leaves_is_refused_on_every_path_parameter) {
     EXPECT_EQ(code(result), "AF-TOOL-011");
     EXPECT_EQ(result.error->where, "parameter path of read_file");
 }
-TEST_F(BridgeTest, exception_of_a_tool_is_a_failed_call) {
+TEST_F(BridgeTest, exception_in_a_tool_is_a_failed_call) {
     allow({"bad", "", {}, ToolEffect::reads, {}},
           [](const json::object&, ToolContext&) -> ToolResult { throw std::runtime_error("boom"); });
     const auto result = call("bad", "{}");
@@ -269,7 +269,7 @@ TEST_F(BridgeTest, undeclared_effects_do_not_reach_the_services) {
     EXPECT_EQ(services_.processes + services_.gates + services_.escalations, 0);
     EXPECT_TRUE(services_.completed.empty());
 }
-TEST_F(BridgeTest, declared_effects_do) {
+TEST_F(BridgeTest, declared_effects_reach_the_services) {
     allow({"all", "", {}, ToolEffect::reads | ToolEffect::writes | ToolEffect::executes | ToolEffect::escalates, {}},
           [](const json::object&, ToolContext& context) {
               EXPECT_TRUE(context.run_process({}).ok());
@@ -287,14 +287,14 @@ FileEdit new_file(std::string path) {
     edit.path = std::move(path);
     return edit;
 }
-TEST_F(BridgeTest, edits_of_several_files_need_the_effect_writes) {
+TEST_F(BridgeTest, edits_of_several_files_need_the_write_effect) {
     allow({"sly", "", {}, ToolEffect::reads, {}}, [](const json::object&, ToolContext& context) {
         EXPECT_FALSE(atomic_edits(context.workspace())->apply({new_file("x.txt")}).ok());
         return ToolResult::done("fine", "fine");
     });
     EXPECT_EQ(code(call("sly", "{}")), "AF-TOOL-005");
 }
-TEST_F(BridgeTest, edits_of_several_files_get_round_no_forbidden_tool) {
+TEST_F(BridgeTest, edits_of_several_files_do_not_bypass_a_forbidden_tool) {
     allow({"patch", "", {}, ToolEffect::writes, {}}, [](const json::object&, ToolContext& context) {
         auto done = atomic_edits(context.workspace())->apply({new_file("x.txt")});
         return done.ok() ? ToolResult::done("fine", "fine") : ToolResult::failed(done.error());
@@ -304,11 +304,11 @@ TEST_F(BridgeTest, edits_of_several_files_get_round_no_forbidden_tool) {
     agent_.forbidden_tools.clear();
     EXPECT_TRUE(call("patch", "{}").success);
 }
-TEST_F(BridgeTest, workspace_writes_are_free_again_after_a_call) {
+TEST_F(BridgeTest, workspace_writes_are_allowed_again_after_a_call) {
     call("read_file", R"({"path":"a"})");
     EXPECT_TRUE(workspace_->create("x.txt", "x").ok());
 }
-TEST_F(BridgeTest, completing_tool_is_offered_with_the_contracts_schema_and_gets_its_arguments_as_they_are) {
+TEST_F(BridgeTest, complete_is_offered_with_the_contracts_schema_and_gets_raw_arguments) {
     allow({"complete", "", {}, ToolEffect::completes, {}}, [](const json::object& arguments, ToolContext& context) {
         return context.complete(arguments).ok() ? ToolResult::done("ok", "ok") : ToolResult{};
     });
@@ -330,7 +330,7 @@ TEST_F(BridgeTest, output_is_bounded_and_valid_utf8) {
     EXPECT_FALSE(result.data.contains("big"));
     EXPECT_TRUE(result.data.contains("left_out_bytes"));
 }
-TEST_F(BridgeTest, failure_without_a_reason_gets_one) {
+TEST_F(BridgeTest, failure_without_a_reason_gets_a_default_reason) {
     allow({"mute", "", {}, ToolEffect::reads, {}}, [](const json::object&, ToolContext&) { return ToolResult{}; });
     EXPECT_EQ(code(call("mute", "{}")), "AF-TOOL-007");
 }

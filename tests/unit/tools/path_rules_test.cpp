@@ -90,7 +90,7 @@ std::string code_of(std::string_view path) {
     return result.ok() ? "" : result.error().code;
 }
 
-TEST(Globs, match_as_the_table_says) {
+TEST(Globs, match_the_documented_table) {
     for (const auto& one : glob_cases) {
         EXPECT_EQ(glob_matches(one.glob, one.path), one.matches) << one.glob << " on " << one.path;
     }
@@ -128,7 +128,7 @@ TEST(PathRule, needs_one_positive_glob_and_no_negative_one) {
     EXPECT_TRUE(allows("src/**, !src/vendor/", "src/x.py"));
 }
 
-TEST(PathRule, wildcard_name_allows_no_file_inside_a_folder_of_that_name) {
+TEST(PathRule, wildcard_does_not_match_files_inside_a_matching_folder) {
     EXPECT_FALSE(allows("*.md", "x.md/run.py"));
     EXPECT_TRUE(allows("docs", "docs/run.py"));
     EXPECT_FALSE(allows("!*.md", "x.md/run.py"));
@@ -147,7 +147,7 @@ bool allows_with_symbols(std::string_view rule, std::string_view path) {
     return PathRule::parse(rule, go_symbols())->allows(path);
 }
 
-TEST(PathRule, symbol_means_what_the_repository_says) {
+TEST(PathRule, symbol_is_resolved_by_the_repository) {
     EXPECT_TRUE(allows_with_symbols("@tests", "pkg/a_test.go"));
     EXPECT_FALSE(allows_with_symbols("@tests", "pkg/a.go"));
     EXPECT_FALSE(allows_with_symbols("!@tests", "pkg/a_test.go"));
@@ -161,7 +161,7 @@ TEST(PathRule, file_that_holds_tests_beside_code_is_open_to_both_sides) {
     EXPECT_TRUE(allows_with_symbols("!@tests", "lib.rs"));
 }
 
-TEST(PathRule, created_stands_alone_and_binds_its_own_tool) {
+TEST(PathRule, created_cannot_be_combined_and_applies_to_its_own_tool) {
     EXPECT_EQ(PathRule::parse("@created, @tests").error().code, "AF-TOOL-020");
     EXPECT_EQ(PathRule::parse("!@created").error().code, "AF-TOOL-020");
     EXPECT_TRUE(PathRule::parse("@created")->binds_one_tool());
@@ -169,7 +169,7 @@ TEST(PathRule, created_stands_alone_and_binds_its_own_tool) {
     EXPECT_FALSE(RolePaths::make("tester", {{"delete_file", "@created"}})->created("a.py"));
 }
 
-TEST(PathRule, symbol_that_nobody_explained_is_closed) {
+TEST(PathRule, unresolved_symbol_denies_access) {
     EXPECT_FALSE(allows("@tests", "tests/a.py"));
     EXPECT_FALSE(allows("!@tests", "src/a.py"));
 }
@@ -180,7 +180,7 @@ TEST(PathRule, unknown_symbol_is_refused_but_a_path_with_that_sign_is_not) {
     EXPECT_TRUE(allows("\\@tests", "@tests"));
 }
 
-TEST(PathRule, message_says_what_a_symbol_means) {
+TEST(PathRule, message_explains_a_symbol) {
     const auto paths = RolePaths::make("software_developer", {{"edit_file", "!@tests"}}, {}, go_symbols());
     EXPECT_EQ(paths->check_write("a_test.go").error().message,
               "Path 'a_test.go' is not allowed for software_developer. Constraint: !@tests (@tests: *_test.go)");
@@ -195,12 +195,12 @@ TEST(PathRule, refuses_malformed_globs_and_says_why) {
     }
 }
 
-TEST(PathRule, comma_in_brackets_or_escaped_is_part_of_the_glob) {
+TEST(PathRule, bracketed_or_escaped_comma_is_part_of_the_glob) {
     EXPECT_TRUE(allows("a[,]b", "a,b"));
     EXPECT_TRUE(allows("a\\,b", "a,b"));
 }
 
-TEST(NormalizePath, makes_one_spelling_of_a_path) {
+TEST(NormalizePath, makes_one_canonical_path) {
     EXPECT_EQ(normalize_path("./a//b/./c/").value(), "a/b/c");
     EXPECT_EQ(normalize_path(".").value(), ".");
     EXPECT_EQ(normalize_path("./").value(), ".");
@@ -211,7 +211,7 @@ TEST(NormalizePath, makes_one_spelling_of_a_path) {
     EXPECT_EQ(normalize_path("~x").value(), "~x");
 }
 
-TEST(NormalizePath, refuses_what_leads_out) {
+TEST(NormalizePath, refuses_paths_that_leave_the_workspace) {
     for (const char* path : {"../x", "a/../../x", "a/..", "/etc/passwd", "//x", "..", "~/x", "~"}) {
         EXPECT_EQ(code_of(path), "AF-TOOL-010") << path;
     }
@@ -228,7 +228,7 @@ TEST(NormalizePath, refuses_protected_names_in_any_spelling_and_depth) {
     }
 }
 
-TEST(NormalizePath, refuses_text_that_is_no_path) {
+TEST(NormalizePath, refuses_text_that_is_not_a_path) {
     for (const auto& path :
          {std::string(), std::string("a\0b", 3), std::string("a\nb"), std::string("a\x7f"), std::string("\xff"),
           std::string("a\\b"), std::string(5000, 'a'), std::string(300, 'a'), std::string("a\xc2\x85")}) {
@@ -236,7 +236,7 @@ TEST(NormalizePath, refuses_text_that_is_no_path) {
     }
 }
 
-TEST(RolePaths, every_rule_binds_whatever_tool_it_names) {
+TEST(RolePaths, every_rule_applies_to_all_tools) {
     const auto paths = RolePaths::make("developer", {{"create_file", "src/**/*,docs/**"}, {"edit_file", "!src/gen/**"}});
     ASSERT_TRUE(paths.ok());
     EXPECT_TRUE(paths->check_write("src/a.py").ok());
@@ -247,7 +247,7 @@ TEST(RolePaths, every_rule_binds_whatever_tool_it_names) {
     EXPECT_EQ(refused.error().message, "Path 'tests/a.py' is not allowed for developer. Constraint: src/**/*,docs/**");
 }
 
-TEST(RolePaths, locked_file_is_closed_even_where_rules_allow) {
+TEST(RolePaths, locked_file_is_read_only_even_if_rules_allow_writes) {
     const auto paths = RolePaths::make("developer", {}, {"tests/test_b.py", "tests/test_a.py"});
     ASSERT_TRUE(paths.ok());
     EXPECT_EQ(paths->check_write("tests/test_a.py").error().code, "AF-TOOL-015");
@@ -255,7 +255,7 @@ TEST(RolePaths, locked_file_is_closed_even_where_rules_allow) {
     EXPECT_FALSE(paths->unrestricted());
 }
 
-TEST(RolePaths, file_that_acts_later_is_closed_unless_the_specification_names_it) {
+TEST(RolePaths, acting_file_is_read_only_unless_the_specification_names_it) {
     const auto paths = RolePaths::make("developer", {}, {}, nullptr, {".github/workflows/ci.yml"});
     ASSERT_TRUE(paths.ok());
     for (const char* path : {".mcp.json",
@@ -327,23 +327,23 @@ std::string leading(const std::map<std::string, std::string>& links, std::string
     return std::string(ActingLinks(links).leading_to(path));
 }
 
-TEST(ActingLinks, target_of_a_link_that_acts_acts) {
+TEST(ActingLinks, target_of_an_acting_link_is_acting) {
     EXPECT_EQ(leading({{"CLAUDE.md", "docs/handbook.md"}}, "docs/handbook.md"), "CLAUDE.md");
     EXPECT_EQ(leading({{"CLAUDE.md", "docs/handbook.md"}}, "docs/other.md"), "");
     EXPECT_EQ(leading({{"notes.md", "docs/handbook.md"}}, "docs/handbook.md"), "");
 }
 
-TEST(ActingLinks, target_is_seen_from_the_folder_of_the_link) {
+TEST(ActingLinks, target_is_relative_to_the_folder_of_the_link) {
     EXPECT_EQ(leading({{"sub/AGENTS.md", "../docs/./x.md"}}, "docs/x.md"), "sub/AGENTS.md");
     EXPECT_EQ(leading({{".claude/commands/go.md", "../../prompts/go.md"}}, "prompts/go.md"), ".claude/commands/go.md");
 }
 
-TEST(ActingLinks, whole_folder_acts_where_a_link_leads_to_it) {
+TEST(ActingLinks, linked_folder_is_acting_as_a_whole) {
     EXPECT_EQ(leading({{".github", "ci"}}, "ci/workflows/test.yml"), ".github");
     EXPECT_EQ(leading({{".github", "ci"}}, "cider/x"), "");
 }
 
-TEST(ActingLinks, links_on_the_way_act_too) {
+TEST(ActingLinks, intermediate_links_are_acting_too) {
     const std::map<std::string, std::string> links{
         {"CLAUDE.md", "current/rules.md"}, {"current", "rules/v2"}, {"rules/v2/rules.md", "../all.md"}};
     for (const char* path : {"current", "rules/v2/rules.md", "rules/all.md"}) {
@@ -352,14 +352,14 @@ TEST(ActingLinks, links_on_the_way_act_too) {
     EXPECT_EQ(leading(links, "rules/v2"), "");
 }
 
-TEST(ActingLinks, link_that_leads_out_or_nowhere_is_left_out) {
+TEST(ActingLinks, external_or_dangling_link_is_ignored) {
     for (const char* target : {"../elsewhere", "/etc/passwd", ".", "", "CLAUDE.md"}) {
         EXPECT_EQ(leading({{"CLAUDE.md", target}}, "src/app.py"), "") << target;
     }
     EXPECT_EQ(leading({{"CLAUDE.md", "a"}, {"a", "b"}, {"b", "a"}}, "src/app.py"), "");
 }
 
-TEST(RolePaths, target_of_a_link_that_acts_is_closed) {
+TEST(RolePaths, target_of_an_acting_link_is_read_only) {
     auto symbols = std::make_shared<PathSymbols>();
     symbols->acting = ActingLinks(std::map<std::string, std::string>{{"CLAUDE.md", "docs/handbook.md"}});
     const auto paths = RolePaths::make("developer", {}, {}, symbols);

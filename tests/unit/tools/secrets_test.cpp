@@ -39,7 +39,7 @@ TEST_F(WorkspaceSecrets, AreShownAsPlaceholders) {
     EXPECT_EQ(workspace_->read("a.env")->content, "KEY=" + placeholder_ + "\nB=1\n");
 }
 
-TEST_F(WorkspaceSecrets, AreShownAsPlaceholdersWhereTheRangeEndsInTheMiddle) {
+TEST_F(WorkspaceSecrets, AreShownAsPlaceholdersEvenIfTheRangeEndsInside) {
     put("a.env", "KEY=" + secret + "\n");
     for (std::uint64_t most = 5; most < 24; ++most) {
         ReadOptions options;
@@ -82,7 +82,7 @@ TEST_F(WorkspaceSecrets, StayWhenAnotherLineIsEdited) {
     EXPECT_EQ(get("a.env"), "KEY=" + secret + "\nB=2\n");
 }
 
-TEST_F(WorkspaceSecrets, AreNotGuessedByAnEditOfTheirBeginning) {
+TEST_F(WorkspaceSecrets, CannotBeGuessedByEditingTheirPrefix) {
     put("a.env", "KEY=" + secret + "\n");
     const auto edit = workspace_->edit("a.env", "KEY=Zx8C", "KEY=Zx8CX");
     ASSERT_EQ(code(edit), "AF-TOOL-040");
@@ -114,7 +114,7 @@ TEST_F(WorkspaceSecrets, StayWhenAPatchWritesTheWholeFile) {
     EXPECT_EQ(get("a.env"), "# keys\nKEY=" + secret + "\n");
 }
 
-TEST_F(WorkspaceSecrets, OfTheEnvironmentAreNotWrittenByAPatchAndNothingElseOfItIs) {
+TEST_F(WorkspaceSecrets, OfTheEnvironmentMakeAPatchWriteNothing) {
     put("b.txt", "B=1\n");
     FileEdit change;
     change.path = "b.txt";
@@ -139,13 +139,13 @@ TEST_F(WorkspaceSecrets, OfTheEnvironmentAreNeverWritten) {
     EXPECT_EQ(get("b.env"), "(none)");
 }
 
-TEST_F(WorkspaceSecrets, ThatWereCutAreRefusedAndTheFileStays) {
+TEST_F(WorkspaceSecrets, TruncatedAreRefusedAndTheFileIsKept) {
     put("a.env", "KEY=" + secret + "\n");
     EXPECT_EQ(code(workspace_->create("a.env", "KEY=[REDACTED:SHOP_KEY]\n", true)), "AF-SEC-004");
     EXPECT_EQ(get("a.env"), "KEY=" + secret + "\n");
 }
 
-TEST_F(WorkspaceSecrets, LeaveTheHashesOfTheFileAsTheyAre) {
+TEST_F(WorkspaceSecrets, DoNotChangeTheHashesOfTheFile) {
     put("a.env", "KEY=" + secret + "\n");
     const std::string before = workspace_->read("a.env")->sha256;
     ASSERT_TRUE(workspace_->edit("a.env", "KEY=", "NAME=").ok());

@@ -50,7 +50,7 @@ TEST_F(WorkspaceTest, reads_a_file_with_hash_and_size) {
     EXPECT_EQ(view->last_line, 3U);
     EXPECT_FALSE(view->truncated);
 }
-TEST_F(WorkspaceTest, a_submodule_is_read_and_not_written) {
+TEST_F(WorkspaceTest, a_submodule_is_read_only) {
     put("lib/a.c", "int a;\n");
     put("library.c", "int b;\n");
     workspace_->pin({"lib"});
@@ -112,7 +112,7 @@ TEST_F(WorkspaceTest, binary_file_is_only_described) {
     EXPECT_NE(refused.error().message.find("6 bytes"), std::string::npos);
     EXPECT_EQ(code(workspace_->edit("a.bin", "ELF", "x")), "AF-TOOL-036");
 }
-TEST_F(WorkspaceTest, missing_file_and_folder_are_said_to_be_so) {
+TEST_F(WorkspaceTest, missing_files_and_folders_are_reported) {
     put("d/a.txt", "x");
     EXPECT_EQ(code(workspace_->read("none.txt")), "AF-TOOL-031");
     EXPECT_EQ(code(workspace_->read("d")), "AF-TOOL-034");
@@ -154,7 +154,7 @@ TEST_F(WorkspaceTest, searches_lines_with_numbers) {
     EXPECT_EQ(hits->hits[1].line, 3U);
     EXPECT_EQ(hits->hits[1].text, "    return slug");
 }
-TEST_F(WorkspaceTest, search_is_by_line_whatever_the_pattern) {
+TEST_F(WorkspaceTest, search_matches_line_by_line_for_any_pattern) {
     put("a.py", "abc\r\nxyz\r\n\r\nabc");
     EXPECT_EQ(workspace_->search({"c[^q]*x", false, false, "", 100})->hits.size(), 0U);
     EXPECT_EQ(workspace_->search({"^abc$", false, false, "", 100})->hits.size(), 2U);
@@ -202,7 +202,7 @@ TEST_F(WorkspaceTest, does_not_overwrite_unless_told) {
     EXPECT_EQ(change->lines_removed, 1U);
     EXPECT_FALSE(change->created);
 }
-TEST_F(WorkspaceTest, create_where_a_folder_is_or_below_a_file_is_refused) {
+TEST_F(WorkspaceTest, create_over_a_folder_or_below_a_file_is_refused) {
     put("d/a.txt", "x");
     EXPECT_EQ(code(workspace_->create("d", "x")), "AF-TOOL-034");
     EXPECT_EQ(code(workspace_->create("d/a.txt/b", "x")), "AF-TOOL-034");
@@ -285,7 +285,7 @@ TEST_F(WorkspaceTest, writes_are_refused_while_they_are_not_allowed) {
     workspace_->allow_writes(true);
     EXPECT_TRUE(workspace_->create("a.txt", "x").ok());
 }
-TEST_F(WorkspaceTest, what_the_rights_of_a_file_forbid_is_no_failure_of_the_machine) {
+TEST_F(WorkspaceTest, denied_file_permissions_are_not_a_machine_failure) {
     put("a.txt", "a\n");
     ASSERT_EQ(::chmod(at("a.txt").c_str(), 0), 0);
     ASSERT_EQ(::chmod(at(".").c_str(), 0755), 0);
@@ -295,7 +295,7 @@ TEST_F(WorkspaceTest, what_the_rights_of_a_file_forbid_is_no_failure_of_the_mach
     EXPECT_EQ(code(refused), "AF-TOOL-038");
     EXPECT_EQ(refused.error().kind, ErrorKind::denied);
 }
-TEST_F(WorkspaceTest, write_that_fails_half_way_leaves_the_old_file_and_nothing_else) {
+TEST_F(WorkspaceTest, a_write_that_fails_halfway_leaves_only_the_old_file) {
     put("a.txt", "old\n");
     rlimit before{};
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -424,7 +424,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"an_exchange_fails", std::vector{file_edit(removed, "b.txt"), file_edit(created, "made", "x")}, "AF-TOOL-035"}),
     [](const auto& one) { return one.param.name; });
 
-TEST_F(WorkspaceTest, edits_that_find_no_room_leave_every_file_and_nothing_else) {
+TEST_F(WorkspaceTest, edits_on_a_full_disk_leave_every_file_unchanged) {
     put("a.txt", "a\n");
     put("b.txt", "b\n");
     rlimit before{};
@@ -439,8 +439,8 @@ TEST_F(WorkspaceTest, edits_that_find_no_room_leave_every_file_and_nothing_else)
     EXPECT_EQ(get("a.txt") + get("b.txt"), "a\nb\n");
     EXPECT_EQ(workspace_->list(".")->entries.size(), 2U);
 }
-TEST_F(WorkspaceTest, no_edits_are_refused) { EXPECT_EQ(code(workspace_->apply({})), "AF-TOOL-042"); }
-TEST_F(WorkspaceTest, a_file_that_is_not_as_the_agent_saw_it_is_not_written) {
+TEST_F(WorkspaceTest, an_empty_list_of_edits_is_refused) { EXPECT_EQ(code(workspace_->apply({})), "AF-TOOL-042"); }
+TEST_F(WorkspaceTest, a_file_changed_since_the_agent_read_it_is_not_written) {
     put("a.txt", "a\n");
     workspace_->expect({{"a.txt", sha256("a\n")}});
     put("a.txt", "a, changed by a test run\n");
@@ -452,14 +452,14 @@ TEST_F(WorkspaceTest, a_file_that_is_not_as_the_agent_saw_it_is_not_written) {
     EXPECT_EQ(code(workspace_->remove("a.txt")), "AF-TOOL-046");
     EXPECT_EQ(get("a.txt"), "a, changed by a test run\n");
 }
-TEST_F(WorkspaceTest, own_writes_are_as_the_agent_expects) {
+TEST_F(WorkspaceTest, the_agents_own_writes_count_as_seen) {
     put("a.txt", "a\n");
     workspace_->expect({{"a.txt", sha256("a\n")}});
     EXPECT_TRUE(workspace_->edit("a.txt", "a", "b").ok());
     EXPECT_TRUE(workspace_->apply({changed("a.txt", "b", "c", "b.txt")}).ok());
     EXPECT_TRUE(workspace_->apply({file_edit(overwritten, "b.txt", "d\n")}).ok());
 }
-TEST_F(WorkspaceTest, a_file_that_the_agent_did_not_see_is_not_overwritten) {
+TEST_F(WorkspaceTest, an_unread_file_is_not_overwritten) {
     put("a.txt", "a\n");
     EXPECT_TRUE(workspace_->apply({file_edit(overwritten, "a.txt", "b\n")}).ok());
     workspace_->expect({});
