@@ -404,6 +404,7 @@ Result<void> GateEngine::AfterRed::gather_quality_of_tests() {
     AF_TRY(const auto changed, engine_.changed_code(call_));
     quality_.code_changed = changed.has_value();
     AF_TRY(quality_.removed_functions, engine_.removed_functions(call_));
+    AF_TRY(quality_.unnamed_files, engine_.unnamed_files(call_));
     quality_.asked_without = engine_.commands_->settings().without_new_test || asks_for_no_behaviour(baseline_.request);
     quality_.asked_for_code = asks_for_code(baseline_.request);
     quality_.asked_for_documentation = asks_for_documentation(baseline_.request);

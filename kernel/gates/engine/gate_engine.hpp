@@ -191,6 +191,7 @@ private:
     /// Returns functions of the user's commit that no changed file contains any more, unless the request or the specification
     /// names them. Skips names that begin with `_`.
     [[nodiscard]] Result<std::vector<std::string>> removed_functions(const GateCall& call);
+    [[nodiscard]] Result<std::vector<std::string>> unnamed_files(const GateCall& call);
     /// Runs RED's files as their user would. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
     [[nodiscard]] Result<void> run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green,
                                            TestQualityEvidence& evidence, const Stop& stop);

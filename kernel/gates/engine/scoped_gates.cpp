@@ -14,12 +14,12 @@ namespace agentforge::kernel {
 namespace {
 
 /// Facts that are lists of test ids or paths.
-constexpr std::array<std::string_view, 21> id_lists{"passed_already", "failing_tests",     "new_tests",        "guard_tests",
+constexpr std::array<std::string_view, 22> id_lists{"passed_already", "failing_tests",     "new_tests",        "guard_tests",
                                                     "removed_tests",  "passing_tests",     "failed_before",    "flaky_tests",
                                                     "flaky",          "skeleton_files",    "test_files",       "flaky_since",
                                                     "special_casing", "mutants_survived",  "held_out_failing", "repeated_values",
                                                     "waiting_tests",  "removed_functions", "lost_tests",       "changed_tests",
-                                                    "tests_at_fault"};
+                                                    "tests_at_fault", "unnamed_files"};
 
 std::string text_in(const json::object& value, const char* key) {
     const auto* found = value.if_contains(key);

@@ -390,6 +390,7 @@ void TestQualityJudgment::report_facts() {
     if (!at_fault_.empty()) { facts["tests_at_fault"] = json::array(at_fault_.begin(), at_fault_.end()); }
     report_lost_tests();
     facts["removed_functions"] = json::array(evidence_.removed_functions.begin(), evidence_.removed_functions.end());
+    facts["unnamed_files"] = json::array(evidence_.unnamed_files.begin(), evidence_.unnamed_files.end());
     const char* without_tests = evidence_.code_changed ? "unchanged" : "documentation";
     facts["behaviour"] = new_tests_ ? "tested" : without_tests;
     if (evidence_.mutated) { report_mutants(); }
@@ -669,6 +670,21 @@ Result<std::vector<std::string>> GateEngine::removed_functions(const GateCall& c
         removed.push_back(file + ": " + name);
     }
     return removed;
+}
+
+Result<std::vector<std::string>> GateEngine::unnamed_files(const GateCall& call) {
+    static const RE2 lock_of_dependencies(R"((?:^|/)(?:[^/]*[.-]lock(?:\.\w+)?|go\.sum|npm-shrinkwrap\.json)$)");
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
+    const std::string asked = call.baseline->request + "\n" + json::serialize(call.baseline->specification);
+    std::vector<std::string> unnamed;
+    for (const auto& change : changes) {
+        const bool is_known = found->sources.matches(change.path) || found->belongs_to_tests(change.path) ||
+                              is_documentation(*found, change.path) || RE2::PartialMatch(change.path, lock_of_dependencies);
+        const std::string name = change.path.substr(change.path.rfind('/') + 1);
+        if (!is_known && asked.find(name) == std::string::npos) { unnamed.push_back(change.path); }
+    }
+    return unnamed;
 }
 
 Result<std::optional<std::string>> GateEngine::changed_code(const GateCall& call) {

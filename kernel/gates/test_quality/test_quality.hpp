@@ -54,6 +54,9 @@ struct TestQualityEvidence {
     std::string plain_outcome;      ///< `passed`, `failed`, or why it was not run.
     /// `file: name`, from the user's commit, named by neither the request nor the specification.
     std::vector<std::string> removed_functions;
+    /// Changed files that are neither code, tests, documentation nor locks of dependencies, and that neither the request nor the
+    /// specification names.
+    std::vector<std::string> unnamed_files;
     std::vector<TestOutcome> removed;  ///< Removed tests that passed before: their outcomes on this tree.
     /// `test file names data file`, added by the implementation and not named in the request.
     std::vector<std::string> read_answers;
@@ -82,8 +85,8 @@ struct TestQualityEvidence {
 ///   - a declared body was not written;
 ///   - a removed test would fail at an assertion.
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), lost_tests (removed, and they do not load beside the change),
-/// removed_functions, mutants_tried, mutants_noticed, mutants_survived, tests_at_fault (those that must be rewritten, without the
-/// parameters of cases).
+/// removed_functions, unnamed_files, mutants_tried, mutants_noticed, mutants_survived, tests_at_fault (those that must be
+/// rewritten, without the parameters of cases).
 [[nodiscard]] Verdict judge_test_quality(const TestQualityEvidence& evidence);
 
 /// True if the request asks for work that may leave behaviour unchanged: refactoring, moving, deleting, documenting, formatting.

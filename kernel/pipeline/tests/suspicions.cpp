@@ -72,6 +72,9 @@ std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests
     for (const std::string& each : fact_texts(report.facts, "removed_functions")) {
         lines.push_back(each + " is gone, which neither the request nor the specification names");
     }
+    for (const std::string& each : fact_texts(report.facts, "unnamed_files")) {
+        lines.push_back(each + " is changed, which neither the request nor the specification names");
+    }
     append_survivors(fact_texts(report.facts, "mutants_survived"), lines);
     for (const std::string& each : fact_texts(report.facts, "flaky_since")) {
         lines.push_back(each + " failed here once and passed twice");

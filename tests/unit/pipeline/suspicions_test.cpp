@@ -16,6 +16,7 @@ GateReport suspicious() {
     report.facts = {{"special_casing", json::array{"a.py:2 compares with 'x' (tests)"}},
                     {"repeated_values", json::array{"a.py:2 repeats x and y, as t.py:1", "a.py:9 repeats p and q, as t.py:2"}},
                     {"removed_functions", json::array{"a.py: median"}},
+                    {"unnamed_files", json::array{"Makefile"}},
                     {"mutants_survived", json::array{"a.py:4: `b` made `c`"}},
                     {"flaky_since", json::array{"t.py::t"}}};
     report.violations.push_back({"opaque-table", "pattern", "minor", "a.py", 7, "The table has unreadable keys.", ""});
@@ -29,6 +30,7 @@ TEST(Suspicions, each_is_one_line_and_names_a_line_of_code_once) {
                 ElementsAre(HasSubstr("t_more.py was held out"), "a.py:2 compares with 'x' (tests)",
                             "a.py:9 repeats p and q, as t.py:2", "a.py:7 has a table whose keys cannot be read",
                             "a.py: median is gone, which neither the request nor the specification names",
+                            "Makefile is changed, which neither the request nor the specification names",
                             "no new test notices a.py:4: `b` made `c`", "t.py::t failed here once and passed twice"));
 }
 
