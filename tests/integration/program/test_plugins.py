@@ -99,7 +99,7 @@ class TestTrust(PluginTest):
         (folder / "settings.yaml").write_text("limits:\n  max_tokens: 5000\nservers:\n  allow_network: true\n")
         self.assertEqual(self.run_program("config", "get", "limits.max_tokens").out, "1000\n")
         outcome = self.run_program("plugins", "list")
-        self.assertRegex(outcome.err, r"AF-PLUG-040.*setting limits\.max_tokens \(.*settings\.yaml:2:.*1000 holds\)")
+        self.assertRegex(outcome.err, r"AF-PLUG-040.*setting limits\.max_tokens \(.*settings\.yaml:2:.*1000 applies\)")
         for command in (["doctor"], ["config", "show"], ["trust", "--show"]): self.assertRegex(self.run_program(*command).err, r"AF-CONF-047.*servers\.allow_network", command)
         self.assertIn("limits.max_tokens = 5000", self.run_program("trust", "--show").out)
         self.assert_code(self.run_program("trust"), 0)

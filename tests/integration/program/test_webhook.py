@@ -105,7 +105,7 @@ class TestWebhook(HookTest):
         self.slack.status = 503
         outcome = self.ask()
         self.assertIn("AF-ESC-053", outcome.err)
-        self.assertIn("by `agentforge remind`", outcome.err)
+        self.assertIn("`agentforge remind`", outcome.err)
         self.assertGreater(len(self.slack.got), 1)
         self.slack.status = 200
         before = len(self.slack.got)

@@ -322,7 +322,7 @@ TEST(DishonestModel, writes_tests_that_call_a_function_but_compare_something_els
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
     EXPECT_THAT(joined(report.blocking_issues),
-                HasSubstr("every result of `slugify` is another (slug.py:6: `return \"\"` made `return \"~\"`)"));
+                HasSubstr("every result of `slugify` is replaced (slug.py:6: `return \"\"` made `return \"~\"`)"));
 }
 
 TEST(DishonestModel, writes_a_test_that_reads_bytecode) {

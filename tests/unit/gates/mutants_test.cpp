@@ -382,7 +382,7 @@ TEST(TestQuality, an_untested_result_of_a_declared_function_blocks) {
     evidence.tried.push_back(results_of("median", true, TriedMutant::Noticed::not_noticed));
     evidence.tried.push_back(results_of("mean", true, TriedMutant::Noticed::by_assertion));
     EXPECT_THAT(judge_test_quality(evidence).blocking,
-                ElementsAre(HasSubstr("every result of `median` is another (a.py:2: `return 1` made `return 2`)")));
+                ElementsAre(HasSubstr("every result of `median` is replaced (a.py:2: `return 1` made `return 2`)")));
     evidence.tried[1].noticed = TriedMutant::Noticed::by_error;
     EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
 }

@@ -137,7 +137,7 @@ TEST_F(Readiness, NamesAnUnsupportedTestRunnerInsteadOfUsingNodes) {
     const auto can = check_can_measure(*found, "ask");
     ASSERT_FALSE(can.ok());
     EXPECT_EQ(can.error().code, "AF-GATE-144");
-    EXPECT_THAT(can.error().message, HasSubstr("run by uvu"));
+    EXPECT_THAT(can.error().message, HasSubstr("use uvu"));
     EXPECT_THAT(can.error().remedy, HasSubstr("gates.command"));
 }
 
@@ -154,7 +154,7 @@ TEST_F(Readiness, SaysHowToMeasureMesonMakeAndGradle) {
         const auto can = check_can_measure(*found, "ask");
         ASSERT_FALSE(can.ok()) << name;
         EXPECT_EQ(can.error().code, "AF-GATE-144");
-        EXPECT_THAT(can.error().message, HasSubstr("run by " + name));
+        EXPECT_THAT(can.error().message, HasSubstr("use " + name));
         EXPECT_THAT(can.error().remedy, HasSubstr("AGENTFORGE_RESULTS"));
         project.tree("t")[name == "Gradle" ? "pom.xml" : "CMakeLists.txt"] =
             name == "Gradle" ? "<project/>" : "enable_testing()\n";
@@ -174,7 +174,7 @@ TEST_F(Readiness, NamesAMissingPytestThatTheProjectConfigures) {
     const auto can = check_can_measure(*found, "ask");
     ASSERT_FALSE(can.ok());
     EXPECT_EQ(can.error().code, "AF-GATE-144");
-    EXPECT_THAT(can.error().message, HasSubstr("run by pytest"));
+    EXPECT_THAT(can.error().message, HasSubstr("use pytest"));
     EXPECT_THAT(can.error().remedy, HasSubstr("apt-get install python3-pytest"));
 }
 

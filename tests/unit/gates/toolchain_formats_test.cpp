@@ -186,7 +186,7 @@ TEST(CargoTest, a_member_of_a_workspace_is_found_by_its_target) {
 
 TEST(CargoTest, an_early_exit_or_a_wrong_count_is_a_problem) {
     EXPECT_THAT(cargo_result(cargo_out.substr(0, cargo_out.rfind("test result")), cargo_err).problem,
-                HasSubstr("before all of its results"));
+                HasSubstr("before it reported all of its results"));
     auto wrong = cargo_out;
     wrong.replace(wrong.find("1 passed"), 8, "2 passed");
     EXPECT_THAT(cargo_result(wrong, cargo_err).problem, HasSubstr("counts"));
