@@ -96,7 +96,7 @@ json::value value_of(const YAML::Node& node, unsigned depth = 0) {
     json::object result;
     for (const auto& item : node) {
         if (!item.first.IsScalar()) { fail(item.first, "a key is not text"); }
-        if (result.contains(item.first.Scalar())) { fail(item.first, "the field '" + item.first.Scalar() + "' stands twice"); }
+        if (result.contains(item.first.Scalar())) { fail(item.first, "the field '" + item.first.Scalar() + "' appears twice"); }
         result[item.first.Scalar()] = value_of(item.second, depth + 1);
     }
     return result;
