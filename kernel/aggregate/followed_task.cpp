@@ -93,7 +93,7 @@ Result<void> FollowedTask::refresh(const Seen& seen) {
 
 Result<void> FollowedTask::take(const Record& record, JournalOffset at) {
     AF_CHECK(fold(seen_.state, record.body));
-    // A fork begins with records of its parent task (at 0). Its own first record names the fork.
+    // A fork begins with records of its parent task (offset 0). Its own first record names the fork.
     if (at != 0 && !seen_.named) {
         AF_CHECK(check_names(task_id_, seen_.state.task_id, paths_.journal()));
         seen_.named = true;
@@ -215,7 +215,7 @@ Result<std::optional<Record>> FollowedTask::newest_gate(const std::string& name)
     std::optional<Record> newest;
     const auto found = seen_.gates.find(name);
     if (found == seen_.gates.end()) { return newest; }
-    // At 0 are the records of the parent task; the newest gate is searched for among them.
+    // Offset 0 stands for all records of the parent task: the newest gate must be searched for among them.
     const bool shared = found->second == 0;
     AF_CHECK(JournalTail::read_from(paths_.journal(), found->second, [&](const Record& record) {
         const auto gate = records::as<records::Gate>(record);

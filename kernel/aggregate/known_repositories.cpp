@@ -36,7 +36,7 @@ Result<KnownRepository> read_entry(const YamlDocument& document, const json::val
         if (key == "default_branch") { repository.default_branch = std::string_view(field.value().get_string()); }
         if (key == "contracts_path") { repository.contracts_path = std::string_view(field.value().get_string()); }
     }
-    if (!is_repository_name(repository.name)) { return wrong(document, at, "`name` is missing, or no name"); }
+    if (!is_repository_name(repository.name)) { return wrong(document, at, "`name` is missing or invalid"); }
     if (!repository.path.is_absolute()) { return wrong(document, at, "`path` is missing, or not absolute"); }
     return repository;
 }

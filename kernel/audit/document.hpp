@@ -43,7 +43,7 @@ struct PrintedDocument {
     std::string pdf;
     std::size_t pages = 0;
     /// Number of letters that no font of this machine has. They are printed as boxes with their code.
-    std::size_t unknown_letters = 0;
+    std::size_t missing_glyphs = 0;
 };
 /// Prints A4 pages with the fonts of this machine, in any script. Loads libagentforge-print.so. Errors: `unavailable` AF-AUDT-005
 /// that library, or one it needs, is missing; AF-AUDT-006 printing failed.

@@ -140,7 +140,7 @@ private:
         drop_empty(expected);
         if (found.is_null()) { found = json::object(); }
         if (!again.ok() || found != expected) {
-            return cannot(pointer_to(segments, segments.size()), "its form is one that this command does not know");
+            return cannot(pointer_to(segments, segments.size()), "this command cannot edit YAML in this form");
         }
         return changed;
     }
@@ -364,9 +364,7 @@ private:
         const std::size_t at = offset_of("");
         const bool known_form = at != std::string::npos && at < text_.size() && text_[at] == '{';
         const std::size_t end = known_form ? end_of_brackets(at) : std::string::npos;
-        if (end == std::string::npos) {
-            return cannot(pointer_to(segments, 0), "its form is one that this command does not know");
-        }
+        if (end == std::string::npos) { return cannot(pointer_to(segments, 0), "this command cannot edit YAML in this form"); }
         std::string after(text_.substr(end));
         if (after.starts_with("\r\n")) {
             after.erase(0, 2);
@@ -386,7 +384,7 @@ private:
         if (!braces) { return with_line(line_end(line), block(segments, known, indent, value)); }
         const std::size_t at = offset_of(pointer);
         const std::size_t end = at == std::string::npos || text_[at] != '{' ? std::string::npos : end_of_brackets(at);
-        if (end == std::string::npos) { return cannot(pointer, "its form is one that this command does not know"); }
+        if (end == std::string::npos) { return cannot(pointer, "this command cannot edit YAML in this form"); }
         std::size_t begin = at;
         while (begin > 0 && text_[begin - 1] == ' ') { --begin; }
         const std::string changed = std::string(text_.substr(0, begin)) + std::string(text_.substr(end));

@@ -609,7 +609,9 @@ Result<std::map<std::string, Mapping>> read_orchestration(const YamlDocument& do
     }
     for (const auto& [key, value] : stages->get_object()) {
         const auto at = "/pipeline/stages/" + std::string(key);
-        if (!value.is_object()) { return fail(at, "a stage of the mapping is a map", "Write {primary: <role>, reviewers: []}."); }
+        if (!value.is_object()) {
+            return fail(at, "each stage in the mapping must be a map", "Write {primary: <role>, reviewers: []}.");
+        }
         Fields fields(value.get_object(), at);
         Mapping mapping;
         std::string primary;

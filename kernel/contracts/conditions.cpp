@@ -95,7 +95,7 @@ Result<std::vector<Condition>> read_conditions(const YamlDocument& document) {
         for (std::size_t index = 0; index < checks.get_array().size(); ++index) {
             const json::object* map = checks.get_array()[index].if_object();
             auto check = map == nullptr ? std::nullopt : check_of(*map);
-            if (!check) { return wrong(pointer + "/" + std::to_string(index), "this is not a check of a condition"); }
+            if (!check) { return wrong(pointer + "/" + std::to_string(index), "this is not a valid check"); }
             condition.checks.push_back(std::move(*check));
         }
         conditions.push_back(std::move(condition));

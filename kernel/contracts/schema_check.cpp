@@ -99,10 +99,10 @@ namespace {
 
 /// Returns the schema without what RE2 and the code below check. valijson would use std::regex, whose recursion crashes the
 /// program on long strings.
-json::value without_checked_here(const json::value& schema) {
+json::value schema_for_valijson(const json::value& schema) {
     if (const auto* list = schema.if_array()) {
         json::array copy;
-        for (const auto& item : *list) { copy.push_back(without_checked_here(item)); }
+        for (const auto& item : *list) { copy.push_back(schema_for_valijson(item)); }
         return copy;
     }
     const auto* object = schema.if_object();
@@ -113,10 +113,10 @@ json::value without_checked_here(const json::value& schema) {
         if (std::find(std::begin(checked_here), std::end(checked_here), name) != std::end(checked_here)) { continue; }
         if (name == "properties") {  // Its keys are names, not keywords.
             json::object properties;
-            for (const auto& [field, inner] : value.as_object()) { properties[field] = without_checked_here(inner); }
+            for (const auto& [field, inner] : value.as_object()) { properties[field] = schema_for_valijson(inner); }
             copy[key] = std::move(properties);
         } else if (name == "items" || name == "additionalProperties") {
-            copy[key] = without_checked_here(value);
+            copy[key] = schema_for_valijson(value);
         } else if (name != "default" && name != "description") {
             copy[key] = value;
         }
@@ -331,7 +331,7 @@ Result<SchemaCheck> SchemaCheck::make(const json::object& schema) {
         }
     }
     try {
-        const json::value reduced = without_checked_here(json::value(compiled->schema));
+        const json::value reduced = schema_for_valijson(json::value(compiled->schema));
         const valijson::adapters::BoostJsonAdapter adapter(reduced);
         valijson::SchemaParser parser;
         parser.populateSchema(adapter, compiled->valijson);

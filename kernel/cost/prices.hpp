@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a model's tokens cost: a dated table (`config/prices.yaml`), and the user's own table over it.
 //
-// Money is counted in whole micro-USD (a millionth of a dollar), prices in micro-USD for a million tokens. Both are rounded up,
+// Money is counted in whole micro-USD (a millionth of a dollar), prices in micro-USD per million tokens. Both are rounded up,
 // never down. A price that no table has is unknown, never zero.
 #pragma once
 
@@ -25,7 +25,7 @@ struct TokenCounts {
     std::uint64_t reasoning = 0;
 };
 
-/// In micro-USD for a million tokens.
+/// In micro-USD per million tokens.
 struct ModelPrice {
     std::uint64_t input = 0;
     std::uint64_t cached_input = 0;
@@ -55,8 +55,8 @@ public:
     [[nodiscard]] static Result<PriceTable> load(const std::string& shipped, const std::string& own = {},
                                                  const std::string& named_at = {});
 
-    /// Returns the price of a model as named by a server or the settings: by its name, or without a date at its end (`-20250929`,
-    /// `-2025-08-07`, `@20250929`) or `-latest`. Null: unknown.
+    /// Returns the price of a model as named by a server or the settings. If the table does not have that name, tries it without
+    /// a date (`-20250929`, `-2025-08-07`, `@20250929`) or `-latest` at its end. Null: unknown.
     [[nodiscard]] const ModelPrice* find(std::string_view model) const;
     [[nodiscard]] const std::vector<PriceSource>& sources() const noexcept { return sources_; }
     /// Returns `2026-11-01`, or both dates if there are two tables.

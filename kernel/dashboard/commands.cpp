@@ -53,7 +53,7 @@ Result<json::object> OwnProgram::run(const std::filesystem::path& repository, st
     constexpr std::size_t most_argument_bytes = 128UL * 1024 - 1;  // Linux: MAX_ARG_STRLEN, with the final zero byte.
     for (const std::string& argument : command.argv) {
         if (argument.size() <= most_argument_bytes) { continue; }
-        return Error{"AF-DASH-025", "A text in the request is longer than 128 KiB", command.argv.at(3),
+        return Error{"AF-DASH-025", "A string in the request is longer than 128 KiB", command.argv.at(3),
                      "shorten it, or put it into a file and use the command line", ErrorKind::invalid};
     }
     command.directory = repository.string();

@@ -263,7 +263,7 @@ std::string suggested_action(const json::object& status, const std::string& othe
         steps.push_back("make " + place_of(*syntax) + " parse (" + text_of(*syntax, "message") + ")");
     }
     if (const auto* type = first_blocking(status, "type_check")) {
-        steps.push_back("mend the type error in " + place_of(*type) + " (" + text_of(*type, "message") + ")");
+        steps.push_back("fix the type error in " + place_of(*type) + " (" + text_of(*type, "message") + ")");
     }
     if (const auto* violation = first_blocking(status, "conformance")) {
         auto hint = text_of(*violation, "fix_hint");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guards a call into a plugin that may hang: it runs on its own thread (plugins/bounded.hpp), and is cut off from the run when it
-// is given up. Who calls decides when that is, and which error it becomes.
+// is abandoned. The caller decides when, and which error the call becomes.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace agentforge::kernel {
 
-/// A caller's context for other threads, with its own deadline and cancel. After `detach`, a call that was given up and returns
+/// A caller's context for other threads, with its own deadline and cancel. After `detach`, an abandoned call that returns
 /// later has no effect.
 class DetachableContext final : public CallContext {
 public:
@@ -53,8 +53,8 @@ private:
     std::chrono::system_clock::time_point now_;
 };
 
-/// Makes all calls at once and returns their results, empty for those that were given up. `give_up` gets the results so far. Each
-/// call must own everything it uses.
+/// Makes all calls at once and returns their results, empty for abandoned calls. `give_up` gets the results so far, and returns
+/// true to abandon the rest. Each call must own everything it uses.
 template <class T>
 [[nodiscard]] std::vector<std::optional<T>> call_guarded(
     std::vector<std::function<T()>> calls, const std::function<bool(const std::vector<const T*>& results)>& give_up) {

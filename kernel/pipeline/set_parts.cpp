@@ -137,7 +137,7 @@ PartsGiven parts_given(const json::object& specification) {
     return given;
 }
 
-/// The repositories, each after those that it depends on; otherwise in their order. Those that depend on one another in a circle
+/// The repositories, each after those that it depends on; otherwise in their order. Those that depend on one another in a cycle
 /// are missing.
 std::vector<std::string> in_order(const PartsGiven& given, std::vector<std::string> repositories) {
     std::vector<std::string> ordered;
@@ -180,11 +180,11 @@ std::vector<std::string> faults_of_parts(const json::object& specification, cons
     }
     if (!faults.empty()) { return faults; }
     const std::vector<std::string> ordered = in_order(parts_given(specification), repositories);
-    std::string circle;
+    std::string cycle;
     for (const std::string& repo : repositories) {
-        if (!is_among(ordered, repo)) { circle += (circle.empty() ? "" : ", ") + repo; }
+        if (!is_among(ordered, repo)) { cycle += (cycle.empty() ? "" : ", ") + repo; }
     }
-    if (!circle.empty()) { faults.push_back("these depend on one another in a circle: " + circle); }
+    if (!cycle.empty()) { faults.push_back("these depend on one another in a cycle: " + cycle); }
     return faults;
 }
 

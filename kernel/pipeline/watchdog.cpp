@@ -29,7 +29,7 @@ public:
     /// Returns text such as ` by its deadline of 300 s and was abandoned: the tool `x` of plugin `y` hung in call()`.
     [[nodiscard]] std::string words(std::chrono::milliseconds limit) const {
         const std::string seconds = std::to_string((model_ ? services_.model_limit : limit).count() / 1000) + " s";
-        return (model_ ? " within the " + seconds + " that one model call may take and was abandoned"
+        return (model_ ? " within " + seconds + ", the limit for one model call, and was abandoned"
                        : " by its deadline of " + seconds + " and was abandoned") +
                culprit_;
     }

@@ -101,7 +101,7 @@ void add_help(CLI::App& app, Program& program) {
     command->footer(
         "Examples:\n  agentforge help start\n  agentforge help plugins list\n  agentforge help docs/gates.md\n  agentforge help start --man | man -l -");
     command->callback([&program, &app, arguments] {
-        program.pages = program.folds = !arguments->man;
+        program.pages = program.wraps = !arguments->man;
         program.command = [&program, &app, arguments] { return run_help(program, app, *arguments, AGENTFORGE_VERSION); };
     });
 }

@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
     end_children_with_this_process();
     agentforge::kernel::exit_guard::arm([&program](const std::string& culprit) {
         program.failed = nullptr;  // The log's own parts may be gone by now.
-        program.fail(agentforge::kernel::ended_by_another(culprit));
+        program.fail(agentforge::kernel::unexpected_exit(culprit));
         std::cout.flush();
         std::cerr.flush();
     });

@@ -548,7 +548,7 @@ int Program::fail(const Error& error) {
     return error.kind == ErrorKind::cancelled ? 23 : 1;
 }
 
-Error ended_by_another(const std::string& culprit) {
+Error unexpected_exit(const std::string& culprit) {
     return Error{
         "AF-PLUG-022",
         "Code inside the program ended it with a call such as exit() or exec(): " +
@@ -726,7 +726,7 @@ Result<void> CommandLine::go_to_repository() {
 
 int CommandLine::run_command() {
     if (!program_.out_is_terminal || program_.json_output) { return program_.command(); }
-    const auto fitted = [&] { return program_.folds ? folded(program_.out, columns_, program_.command) : program_.command(); };
+    const auto fitted = [&] { return program_.wraps ? folded(program_.out, columns_, program_.command) : program_.command(); };
     return program_.pages ? paged(program_.out, program_.environment, terminal_rows(), fitted) : fitted();
 }
 

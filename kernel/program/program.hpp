@@ -31,7 +31,7 @@ struct Program {
     bool err_is_terminal = false;
     bool in_is_terminal = false;
     bool out_is_terminal = false;
-    std::function<bool()> continued = {};  ///< Whether SIGCONT came since it was asked last.
+    std::function<bool()> continued = {};  ///< True if SIGCONT arrived since the last call.
 
     // Set by the command line.
     bool json_output = false;
@@ -40,7 +40,7 @@ struct Program {
     std::vector<std::pair<std::string, std::string>> settings = {};  ///< --set key=value, and the flags that stand for one.
     std::function<int()> command = {};                               ///< What the chosen command does; returns the exit code.
     bool pages = false;             ///< The command's output may be long and is shown by a pager on a terminal.
-    bool folds = false;             ///< The output is for people, and is wrapped to the width of the terminal.
+    bool wraps = false;             ///< The output is for people, and is wrapped to the width of the terminal.
     bool trust_project = false;     ///< --trust: this run uses what the project's files ask for, trusted or not.
     bool skip_destructors = false;  ///< The thread of a plugin that hangs is still running.
     std::function<void(const Error&)> failed =
@@ -58,8 +58,8 @@ struct Program {
 
 /// `{"error": {"code", "message", "where", "remedy"}}`
 [[nodiscard]] json::object error_json(const Error& error);
-/// Called if something other than `main` ends the process. `culprit`: the running plugin call, or "".
-[[nodiscard]] Error ended_by_another(const std::string& culprit);
+/// Returns the error for a process that something other than `main` ended. `culprit`: the running plugin call, or "".
+[[nodiscard]] Error unexpected_exit(const std::string& culprit);
 
 /// Each adds one command (or one group) to the program's grammar.
 void add_init(CLI::App& app, Program& program);

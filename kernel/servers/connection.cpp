@@ -202,7 +202,7 @@ void Connection::take_answer(const json::object& message) {
         answer_ = message;
         waiting_for_ = 0;
     } else if (given_up_.erase(number) != 0) {
-        ignore("an answer that came too late, to request " + std::to_string(number));
+        ignore("a late answer to request " + std::to_string(number));
     } else {
         ignore("an answer to a request that does not wait for one, id " + ellipsis(json::serialize(id), 80));
     }

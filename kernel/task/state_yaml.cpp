@@ -68,7 +68,7 @@ ExternalInput external_from(StateFields& fields) {
     return input;
 }
 
-/// A rebase ends the delivery's `drift`; the null stands before its report.
+/// After a rebase `drift` is null, and is written before `report`.
 json::object delivery_to_json(const DeliveryFacts& delivery) {
     if (!delivery.replaces) { return records::to_fields(delivery); }
     DeliveryFacts before = delivery;
@@ -109,7 +109,7 @@ void write_spending(json::object& result, const TaskState& state) {
     result["died_running"] = state.ended_while_running;
 }
 
-void write_course(json::object& result, const TaskState& state) {
+void write_progress(json::object& result, const TaskState& state) {
     result["progress"] = name_in(progress_names, state.progress);
     result["stage_index"] = state.stage_index;
     result["supervised"] = state.supervised;
@@ -224,7 +224,7 @@ void write_open_questions(json::object& result, const TaskState& state) {
     }
 }
 
-/// An empty map is none, as is an absent one of an older version.
+/// Empty if the map is empty, or absent as in files of older versions.
 template <class T>
 std::optional<T> part_from(StateFields& fields, std::string_view key) {
     if (!fields.has(key) || fields.object(key).empty()) { return std::nullopt; }
@@ -254,7 +254,7 @@ json::object to_json_without_template(const TaskState& state) {
     json::object result{{"format", 1}};
     write_task(result, state);
     write_spending(result, state);
-    write_course(result, state);
+    write_progress(result, state);
     write_trees(result, state);
     write_last_stage(result, state);
     write_stages(result, state);
@@ -292,7 +292,7 @@ public:
 
 private:
     void read_task();
-    void read_course();
+    void read_progress();
     void read_iteration();
     void read_trees();
     Result<void> read_held_out();
@@ -320,7 +320,7 @@ Result<TaskState> StateReader::read() {
     read_task();
     const auto status = value_in(task_status_names, fields_.text("status"));
     const auto progress = value_in(progress_names, fields_.text("progress"));
-    read_course();
+    read_progress();
     read_trees();
     AF_CHECK(read_held_out());
     read_last_stage();
@@ -350,7 +350,7 @@ void StateReader::read_task() {
     state_.goal_type = fields_.text("goal_type");
 }
 
-void StateReader::read_course() {
+void StateReader::read_progress() {
     state_.created_at = fields_.text("created_at");
     state_.updated_at = fields_.text("updated_at");
     state_.completed_at = fields_.text("completed_at");

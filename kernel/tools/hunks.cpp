@@ -364,7 +364,7 @@ void show_nearest(Error& error, const std::vector<std::string_view>& lines, cons
         }
     }
     if (best == lines.size() || (best_equal == 0 && best_likeness < 300)) {
-        error.message += " No line is like it.";
+        error.message += " No line is similar.";
         return;
     }
     std::size_t non_blank = 0;

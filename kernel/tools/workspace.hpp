@@ -62,7 +62,7 @@ public:
     /// `search` must occur exactly once; see AtomicEdits::apply for the comparisons tried if it does not match byte for byte. The
     /// replacement takes the file's line ends.
     [[nodiscard]] Result<Change> edit(std::string_view path, std::string_view search, std::string_view replace) override;
-    /// Records two changes: the old path goes, the new one comes (returned).
+    /// Records two changes: the old path is removed and the new one created. Returns the second.
     [[nodiscard]] Result<Change> move(std::string_view from, std::string_view to) override;
     [[nodiscard]] Result<Change> remove(std::string_view path) override;
 

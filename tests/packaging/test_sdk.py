@@ -56,7 +56,7 @@ class Finding(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    def test_scripts_of_languages_and_templates_can_be_run_as_in_the_tree(self):
+    def test_installed_scripts_of_languages_and_templates_stay_executable(self):
         for folder, installed in (("config", "config"), ("sdk/templates", "templates")):
             for file in (SOURCE / folder).rglob("*"):
                 if file.is_file() and os.access(file, os.X_OK):

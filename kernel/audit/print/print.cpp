@@ -56,7 +56,7 @@ public:
         paragraph(document.title, "Sans Bold 16", 10);
         for (const DocumentSection& section : document.sections) {
             y_ += 8;
-            need(60);  // Keeps a title with the text that follows.
+            ensure_space(60);  // Keeps a title with the text that follows.
             paragraph(section.title, "Sans Bold 11", 4);
             if (!section.text.empty()) { paragraph(section.text, "Sans 9", 6); }
             if (section.columns.empty()) { continue; }
@@ -89,7 +89,7 @@ private:
         }
         if (shown.size() < text.size()) { shown += "…"; }
         pango_layout_set_text(made.get(), shown.data(), static_cast<int>(shown.size()));
-        printed_.unknown_letters += static_cast<std::size_t>(pango_layout_get_unknown_glyphs_count(made.get()));
+        printed_.missing_glyphs += static_cast<std::size_t>(pango_layout_get_unknown_glyphs_count(made.get()));
         return made;
     }
 
@@ -107,7 +107,7 @@ private:
             pango_layout_line_get_extents(line, nullptr, &logical);
             const double height = static_cast<double>(logical.height) / PANGO_SCALE;
             if (y + height > bottom) { break; }
-            // A line of a right-to-left script begins there.
+            // A line of a right-to-left script begins at the right edge.
             const double free = static_cast<double>(pango_layout_get_width(text) - logical.width) / PANGO_SCALE;
             const bool from_right = line->resolved_dir == PANGO_DIRECTION_RTL;
             cairo_move_to(cairo_.get(), x + (from_right ? std::max(0.0, free) : 0),
@@ -137,7 +137,7 @@ private:
         begin_page();
     }
 
-    void need(double height) {
+    void ensure_space(double height) {
         if (y_ + height > bottom) { new_page(); }
     }
 

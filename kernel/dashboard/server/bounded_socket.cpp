@@ -162,7 +162,7 @@ bool BoundedSocketImpl::take_head() {
         }
     } catch (const Poco::TimeoutException&) {
         if (received_.empty()) { throw; }
-        refuse(broken("The request's head came too late", "", "send all of it at once", 408));
+        refuse(broken("The request's head came too late", "", "send the whole head at once", 408));
         return false;
     }
     has_head_ = true;

@@ -470,8 +470,8 @@ void GateEngine::AfterRed::report_special_case(const CoveredLine& line) {
     report_.violations.push_back(
         {"special-casing", "pattern", "minor", line.file, line.line,
          "The code compares with " + line.special + ", which the tests give or expect; " +
-             (tests.empty() ? "which tests run what depends on it was not measured."
-                            : "what depends on it is run by " + tests + "."),
+             (tests.empty() ? "the gate did not measure which tests run the code that depends on it."
+                            : "these tests run the code that depends on it: " + tests + "."),
          "A person should check whether the code computes its results or only knows the tests' answers."});
     special_.push_back(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" +
                        (tests.empty() ? "not measured" : tests) + ")");

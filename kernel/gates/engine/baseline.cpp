@@ -69,7 +69,7 @@ GateReport baseline_report(std::vector<GateReport> runs) {
             if (!failed.empty()) {
                 report.summary += ", " + std::to_string(failed.size()) + " of them failing (not held against it)";
             }
-            if (!flaky.empty()) { report.summary += ", " + std::to_string(flaky.size()) + " flaky (trusted neither way)"; }
+            if (!flaky.empty()) { report.summary += ", " + std::to_string(flaky.size()) + " flaky (results ignored)"; }
             if (failed.empty() && flaky.empty()) { report.summary += ", none failing"; }
         }
         report.facts["runs"] = counts;

@@ -181,7 +181,7 @@ private:
     }
 
     [[nodiscard]] std::string how_it_loads(const std::string& message) const {
-        if (const std::string name = looked_for_elsewhere(message, evidence_.declared_names); !name.empty()) {
+        if (const std::string name = unimported_name(message, evidence_.declared_names); !name.empty()) {
             return "`" + name +
                    "` is declared, and this file looks for it elsewhere: import it, or put the file into the package of the code.";
         }

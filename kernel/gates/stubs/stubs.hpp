@@ -13,9 +13,9 @@ namespace agentforge::kernel {
 
 struct StubRules;
 
-/// Returns the text with each stub in it, and each function of these names whatever it does, marked: it first ends the test that
-/// calls it, with the marker and the function's name. Returns it unchanged if there is none. Lines move only by those of `head`.
-/// Errors: none; an unreadable text stays as it is.
+/// Returns the text with each stub marked, and each function in `named`, whatever it does. A marked function first ends the test
+/// that calls it, with the marker and its own name. Without such functions, returns the text unchanged. Adds no lines except
+/// StubRules::head. Errors: none; an unreadable text stays as it is.
 [[nodiscard]] std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs,
                                      const std::string& marker, const std::set<std::string>& named = {});
 
@@ -30,6 +30,6 @@ struct StubRules;
 
 /// Returns the declared identifier that a message reports as missing: the test looks for it in another package, or does not
 /// import it. Empty if there is none.
-[[nodiscard]] std::string looked_for_elsewhere(std::string_view message, const std::set<std::string>& declared);
+[[nodiscard]] std::string unimported_name(std::string_view message, const std::set<std::string>& declared);
 
 }  // namespace agentforge::kernel

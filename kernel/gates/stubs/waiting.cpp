@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that do not load before what they test exists: it was not declared, or the language cannot declare it. They wait for
-// GREEN, where the new bodies are removed again to see them fail.
+// Tests that cannot load until the code they test exists, because it was not declared or the language cannot declare it. They
+// wait for GREEN, where the gate removes the new bodies again to see the tests fail.
 #include <algorithm>
 
 #include <re2/re2.h>
@@ -112,19 +112,19 @@ Specified specified_in(const json::object& specification) {
 /// counts only if a module is missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
 bool is_specified(std::string_view message, const Specified& specified, const Names& declared, const std::string& test_file) {
     const std::string name = missing_name(message);
-    const auto stands_in = [&](const std::string& text) {
+    const auto occurs_in = [&](const std::string& text) {
         return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
     };
     if (specified.open_types.contains(owner_of_missing_member(message))) { return true; }
-    if (!looked_for_elsewhere(message, declared).empty()) { return false; }
+    if (!unimported_name(message, declared).empty()) { return false; }
     if (const std::string module = missing_module(message, test_file); !module.empty()) {
         const std::string stem = module.substr(0, module.rfind('.'));
         return RE2::PartialMatch(specified.files, R"("(?:\./)?)" + RE2::QuoteMeta(stem) + R"(\.)");
     }
-    return name.empty() || stands_in(specified.names) || (!is_about_identifier(message) && stands_in(specified.files));
+    return name.empty() || occurs_in(specified.names) || (!is_about_identifier(message) && occurs_in(specified.files));
 }
 
-/// True if each line of the compiler's output misses a name that the specification has.
+/// True if each line of the compiler's output reports a missing name that is in the specification.
 bool only_lacks_specified_names(std::string_view message, const RE2& undeclared, const Specified& specified,
                                 const Names& declared, const std::string& test_file) {
     while (!message.empty()) {
@@ -142,7 +142,7 @@ bool only_lacks_specified_names(std::string_view message, const RE2& undeclared,
 
 bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
 
-/// A file that reached a function without its body while loading fails with all its tests.
+/// If a file calls a function without its body while it loads, all tests of the file fail.
 void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& marker) {
     std::set<std::string> files;
     for (const auto& test : run.tests) {
@@ -152,14 +152,14 @@ void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& mark
     for (auto test : whole.tests) {
         if (!files.contains(test.file)) { continue; }
         test.status = TestStatus::failed_skeleton;
-        test.message = "its file does not load without the bodies of the change";
+        test.message = "its file does not load without the function bodies of the change";
         run.tests.push_back(std::move(test));
     }
 }
 
 }  // namespace
 
-std::string looked_for_elsewhere(std::string_view message, const std::set<std::string>& declared) {
+std::string unimported_name(std::string_view message, const std::set<std::string>& declared) {
     static const RE2 at_linking("undefined reference");
     const std::string name = missing_name(message);
     const bool is_there = is_about_identifier(message) && declared.contains(name) &&

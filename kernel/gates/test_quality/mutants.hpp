@@ -56,16 +56,16 @@ struct AlteredResults {
                                                           const std::set<std::uint64_t>& lines, const CodeRules& rules,
                                                           const std::vector<MutationRule>& mutations);
 
-/// A test's text that expects other values.
+/// A test's text, altered to expect other values.
 struct OtherExpectations {
     std::string text;  ///< Empty: there is no such line.
-    /// True if an altered value must equal something, so a test that reaches it must fail. Others may be arguments.
+    /// True if something must equal an altered value, so a test that reaches it must fail. Other altered values may be arguments.
     bool decisive = false;
 };
 
-/// On each line with an assertion, alters the literal that something must equal (`== 4`), or if there is none, the last one in
-/// the fewest brackets; if there are decimals, the largest number with them (`assertAlmostEqual(f(), 2.5, delta=0.1)`). In each
-/// row of a table of cases, alters the last value. A call that is compared with itself stays. `lines`: only these.
+/// On each line with an assertion, alters the literal that something must equal (`== 4`). If there is none, alters the largest
+/// decimal (`assertAlmostEqual(f(), 2.5, delta=0.1)`); without decimals, the last of the least nested literals. In each row of a
+/// table of cases, alters the last value. A call that is compared with itself stays. `lines`: only these.
 [[nodiscard]] OtherExpectations with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines,
                                                         const CodeRules& rules);
 

@@ -41,7 +41,7 @@ public:
         if (!base_.red_tree.empty()) { AF_TRY(red_tree_, merged(head.tree, base_.red_tree)); }
         AF_CHECK(task_workspace_.keep("rebased", tree_));
         if (!red_tree_.empty()) { AF_CHECK(task_workspace_.keep("rebased-tests", red_tree_)); }
-        AF_CHECK(measure_there(head.tree));
+        AF_CHECK(measure_on_new_base(head.tree));
         AF_CHECK(commit());
         AF_TRY(const records::Kept report, session_.keep(to_json(report_)));
         AF_CHECK(session_.record(records::Rebased{.commit = result_.commit,
@@ -78,7 +78,7 @@ private:
             ErrorKind::conflict};
     }
 
-    /// Fails with a record of what was measured: the task's history says that it was tried.
+    /// Records the failed measurement, so that the task's history shows the attempt.
     Result<void> refuse(const std::string& message, const GateReport& report) {
         AF_TRY(const records::Kept kept, session_.keep(to_json(report)));
         return session_.record(records::Note{message, tree_, kept});
@@ -89,7 +89,7 @@ private:
                                                 static_cast<std::uint64_t>(report.duration.count())});
     }
 
-    Result<void> measure_there(const std::string& head_tree) {
+    Result<void> measure_on_new_base(const std::string& head_tree) {
         GateBaseline baseline;
         baseline.base_tree = head_tree;
         GateCall suite;
@@ -99,7 +99,7 @@ private:
         AF_TRY(GateReport before, task_workspace_.gate(suite, stop_));
         report_gate(gate_name::baseline, before);
         baseline.base_tests = std::move(before.tests);
-        // Tests found to flip before the task are no longer trusted here.
+        // A test that was flaky before the task is not trusted here either.
         AF_TRY(const auto known, newest_report(session_, gate_name::baseline));
         if (known) { baseline.flaky = fact_texts(known->facts, "flaky"); }
         const auto delivering = std::ranges::find_if(state().pipeline.stages, makes_delivery);
@@ -140,7 +140,7 @@ private:
 
     Result<void> commit() {
         AF_TRY(const WrittenCommit before, task_workspace_.read_commit(result_.replaced));
-        // A crash between the branch and the record: that commit is taken.
+        // After a crash between the branch and the record, that commit is reused.
         AF_TRY(const auto there, task_workspace_.branch(result_.branch));
         if (there && there->first != result_.replaced && there->second == tree_) {
             AF_TRY(const WrittenCommit made, task_workspace_.read_commit(there->first));
@@ -214,7 +214,7 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
     }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
     auto result = Rebaser(*session, *task_workspace, setup_.services).run(dry_run);
-    const Result<void> closed = task_workspace->close();  // The task has ended: no worktree stays, whatever came of it.
+    const Result<void> closed = task_workspace->close();  // The task has ended: removes its worktree, whatever the outcome.
     if (!dry_run) { prove_and_archive(setup_, *session); }
     if (result.ok() && !closed.ok()) { return closed.error(); }
     return result;

@@ -176,8 +176,8 @@ Result<std::string> written(Program& program, const Document& document, const st
     if (format == "json") { return to_json_pretty(to_json(document)); }
     if (format == "md") { return printable_lines(to_markdown(document)); }
     AF_TRY(PrintedDocument printed, print(document));
-    if (printed.unknown_letters != 0) {
-        program.err << "agentforge: no font of this machine has " << printed.unknown_letters
+    if (printed.missing_glyphs != 0) {
+        program.err << "agentforge: no font of this machine has " << printed.missing_glyphs
                     << " letters of the report; install fonts (fonts-noto) for them\n";
     }
     return std::move(printed.pdf);

@@ -81,7 +81,7 @@ Command add_definition_commands(CLI::App& app, Program& program, const std::stri
     add_flag(*list, "--json", program.json_output, "Print JSON");
     list->footer("Example:  agentforge " + group_name + " list --json");
     list->callback([&program, with, group_name] {
-        program.pages = program.folds = true;
+        program.pages = program.wraps = true;
         program.command = [&program, with, group_name] {
             const auto definitions = load_definitions(program, group_name);
             return definitions.ok() ? with->list(*definitions) : program.fail(definitions.error());

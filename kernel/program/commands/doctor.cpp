@@ -296,7 +296,7 @@ void add_doctor(CLI::App& app, Program& program) {
     add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge doctor");
     command->callback([&program] {
-        program.folds = true;
+        program.wraps = true;
         program.command = [&program] { return run_doctor(program); };
     });
 }

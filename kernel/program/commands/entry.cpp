@@ -117,7 +117,7 @@ void add_entry_options(const Command& command, EntryArguments& arguments) {
         ->type_name("NAME=FILE")
         ->repeatable();
     add_option(*command, "--skip-to", arguments.skip_to,
-               "Begin at this stage: the first one, an entry point of the pipeline, or one your artifacts suffice for")
+               "Begin at this stage: the first one, an entry point of the pipeline, or one whose inputs you provide")
         ->type_name("STAGE");
     add_option(*command, "--without", arguments.without, "Leave out a stage that the pipeline does not require; may be repeated")
         ->type_name("STAGE")

@@ -151,7 +151,7 @@ void add_history(CLI::App& app, Program& program) {
     add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Examples:\n  agentforge history 1f2e3d4c\n  agentforge history 1f2e3d4c --cycles");
     command->callback([&program, arguments] {
-        program.pages = program.folds = true;
+        program.pages = program.wraps = true;
         program.command = [&program, arguments] { return show_history(program, *arguments); };
     });
 }

@@ -107,7 +107,7 @@ void add_metrics(CLI::App& app, Program& program) {
     add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge metrics 1f2e3d4c");
     command->callback([&program, task] {
-        program.pages = program.folds = true;
+        program.pages = program.wraps = true;
         program.command = [&program, task] { return show_metrics(program, *task); };
     });
 }

@@ -132,8 +132,7 @@ void print_delivery(Program& program, const std::string& task_id, const json::ob
     }
     if (type == DeliveryType::pr) {
         const std::string url = field(deliverable, "pr_url");
-        print_field(program, "request",
-                    url.empty() ? "pushed; open the pull request where your server has them" : printable(url, 500));
+        print_field(program, "request", url.empty() ? "pushed; open the pull request on your git server" : printable(url, 500));
     }
     const json::value* drift = deliverable.if_contains("drift");
     if (drift == nullptr || !drift->is_object()) { return; }

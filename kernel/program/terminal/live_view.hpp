@@ -25,10 +25,10 @@ public:
         bool colour = false;
     };
 
-    /// `now` is when it came. `state`: after the record.
+    /// `state`: the state after the record. `now`: when the record or event arrived.
     void recorded(const TaskState& state, const records::AnyRecord& record, Time now);
     void event(const Event& event, Time now);
-    /// None before the task began, and none once it has ended. `stopping`: it stops at the end of the step.
+    /// Empty before the task begins and after it ends. `stopping`: the task stops at the end of the step.
     [[nodiscard]] std::vector<std::string> lines(const Style& style, Time now, bool stopping) const;
 
 private:

@@ -8,7 +8,7 @@ constexpr int policy_descriptor = 3;
 constexpr int report_descriptor = 4;
 constexpr int exit_not_started = 125;
 
-/// Adds one record of what is in force. Buffered until flush_report, because each write wakes the host.
+/// Adds one record of the confinement in force. Buffered until flush_report, because each write wakes the host.
 __attribute__((format(printf, 1, 2))) void report(const char* format, ...);
 
 /// Writes the buffered records in one call.

@@ -478,7 +478,7 @@ Result<Completion> judge(const Settings& settings, const Call& call, const proce
     if (outcome.exit_code != 0) { return ended_badly(call, outcome); }
     if (call.artifact && is_blank(answer.completion.text)) {
         answer.found = true;  // A command that leaves an artifact need print nothing.
-        answer.completion.text = "(an artifact, no words)";
+        answer.completion.text = "(an artifact without text)";
     }
     if (!answer.found || is_blank(answer.completion.text)) {
         return Error{"AF-LLM-305", "'" + call.name + "' gave no answer", outcome.err.empty() ? head(output) : tail(outcome.err),

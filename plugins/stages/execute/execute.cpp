@@ -160,9 +160,9 @@ private:
             work.step != nullptr
                 ? "Do this step of the plan and no other. The specified interfaces exist as skeletons that raise a marker: replace their bodies. Test files are locked. After every edit the kernel "
                   "measures syntax, types, conformance and tests and shows you the result; tests of later steps may still fail. When the tests of this step's requirements pass, hand in with `complete`: "
-                  "a summary and, in file_notes, one line for each file you changed. In the last step, where all pass but a test that contradicts the plan, hand that test back: `complete` with hand_back."
+                  "a summary and, in file_notes, one line for each file you changed. In the last step, if all pass except a test that contradicts the plan, hand that test back: `complete` with hand_back."
                 : "All steps of the plan are done, and the work was sent back: `previous_errors` says why. Fix that and nothing else. Test files are locked. After every edit the kernel measures syntax, "
-                  "types, conformance and tests and shows you the result. Hand in with `complete`: a summary and, in file_notes, one line for each file you changed. Where all pass but a test that "
+                  "types, conformance and tests and shows you the result. Hand in with `complete`: a summary and, in file_notes, one line for each file you changed. If all pass except a test that "
                   "contradicts the plan, hand that test back: `complete` with hand_back.";
         run.output_contract = "step_result";
         run.exit_gate = gate_;

@@ -25,8 +25,8 @@ public:
         return "Make the failing tests pass with the simplest code that does what the specification says.\n"
                "The specified interfaces exist as skeletons that raise a marker: replace their bodies. Test files are locked. After every "
                "edit the kernel measures syntax, conformance and tests and shows you the result. When all pass, hand in with `complete`: a "
-               "summary and, in file_notes, one line for each file you changed. Where all pass but a test that contradicts the specification, an existing "
-               "one too, or where the gate says that tests must be written again, hand those tests back: `complete` with hand_back.";
+               "summary and, in file_notes, one line for each file you changed. If all pass except tests, new or existing, that "
+               "contradict the specification, or if the gate says that tests must be written again, hand those tests back: `complete` with hand_back.";
     }
 
 protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one symbol of libagentforge-net.so. Library and plugins must be of one build, because they exchange C++ objects.
+// The one symbol of libagentforge-net.so. Library and plugins must come from one build, because they exchange C++ objects.
 #pragma once
 
 #include <agentforge_http/exchange.hpp>

@@ -53,7 +53,7 @@ namespace agentforge {
 /// The error for a host whose workspace has no AtomicEdits.
 [[nodiscard]] inline Error no_atomic_edits(std::string_view tool) {
     return {"AF-TOOL-051", "This host does not offer edits of several places at once, which '" + std::string(tool) + "' needs.",
-            std::string(tool), "Use a host of the plugin's own version.", ErrorKind::unavailable};
+            std::string(tool), "Use the AgentForge version that the plugin was built for.", ErrorKind::unavailable};
 }
 
 }  // namespace agentforge

@@ -306,7 +306,7 @@ class TestLooking(ProgramTest):
         outcome = self.run_program("status", "--state", "compleetd")
         self.assert_error(outcome, "AF-CLI-001", "did you mean `completed`?", exit_code=2)
 
-    def test_status_of_a_state_without_tasks_counts_all_and_says_so(self):
+    def test_status_of_a_state_without_tasks_says_so_and_counts_the_others(self):
         outcome = self.assert_code(self.run_program("status", "--state", "failed"), 0)
         self.assertIn("Completed: 1    Waiting for you: 1", outcome.out)
         self.assertIn("No task is failed, and 2 are in another state", outcome.out)

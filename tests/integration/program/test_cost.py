@@ -222,7 +222,7 @@ class TestStats(ProgramTest):
 class TestStatsOfTrouble(ProgramTest):
     """A task whose gates failed on the way, and one of another pipeline that asks a person."""
 
-    def test_rates_of_escalation_and_verification(self):
+    def test_stats_report_the_rates_of_escalations_and_passed_gates(self):
         self.make_repository()
         self.assert_code(self.start("--exit-after", "green"), 0)      # The recorded transcript fails gates before it passes them.
         fixed = self.task()

@@ -518,7 +518,7 @@ class TestSpecificationTemplates(EntryTest):
         for file in (SOURCE / "tests/unit/config/templates").glob("*.yaml"):
             (folder / file.name).write_bytes(file.read_bytes())
 
-    def test_all_are_valid_and_the_projects_own(self):
+    def test_the_projects_pipelines_are_valid_and_listed_as_its_own(self):
         self.assert_code(self.run_program("pipelines", "validate"), 0)
         told = self.run_program("pipelines", "list", "--json").json["pipelines"]
         self.assertEqual(sorted(each["name"] for each in told if each["of_project"]), ["design", "implement", "test"])

@@ -452,9 +452,9 @@ class TestSetRefused(SetTest):
         self.assert_error(outcome, "AF-EXT-013", "`parts` of consumer,schema", "agentforge start --repos consumer,schema --from-spec")
         self.assertFalse((self.places["schema"] / ".agentforge" / "tasks").exists())
 
-    def test_parts_that_depend_on_each_other(self):
+    def test_parts_that_depend_on_each_other_are_refused(self):
         every = ["REQ-001", "REQ-002", "REQ-003"]
-        self.assert_error(self.start_set(parts=[{"repo": "schema", "depends_on": ["consumer"], "requirements": every}, {"repo": "consumer", "depends_on": ["schema"], "requirements": every}]), "AF-SET-003", "circle")
+        self.assert_error(self.start_set(parts=[{"repo": "schema", "depends_on": ["consumer"], "requirements": every}, {"repo": "consumer", "depends_on": ["schema"], "requirements": every}]), "AF-SET-003", "in a cycle")
 
     def test_one_repository(self):
         self.assert_error(self.start_set(repos="schema"), "AF-SET-002", "two")

@@ -37,7 +37,7 @@ class TestWords(Untouched):
                 with self.subTest(words):
                     self.assert_error(self.run_program(*words), "AF-CLI-001", f"`agentforge {command}`", exit_code=2)
 
-    def test_an_unquoted_request_is_quoted_back_in_order(self):
+    def test_the_error_for_an_unquoted_request_quotes_its_words_in_order(self):
         outcome = self.assert_error(self.run_program("start", "fix", "the", "bug"), "AF-CLI-001", "`the bug`", 'agentforge start "fix the bug"', exit_code=2)
         self.assertNotIn("bug the", outcome.err)
 
@@ -94,7 +94,7 @@ class TestWords(Untouched):
         self.assert_error(outcome, "AF-ORCH-040", f"{100 << 20} bytes", "262144")
         self.assertEqual(self.tasks(), [])
 
-    def test_a_request_without_an_end_is_refused(self):
+    def test_an_endless_request_is_refused(self):
         reading, writing = os.pipe()
         self.addCleanup(os.close, reading)
         with subprocess.Popen(["/usr/bin/yes"], stdout=writing) as endless:

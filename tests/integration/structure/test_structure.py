@@ -471,10 +471,10 @@ class PlantedRecords(unittest.TestCase):
         self.assertEqual(1, len(self.found('const json::value& stage = record.body["stage"];')))
         self.assertEqual(1, len(self.found('const json::value& stage = record.body.get_object()["stage"];')))
 
-    def test_body_under_another_name(self):
+    def test_a_body_under_another_name_is_found(self):
         self.assertEqual(1, len(self.found("const json::object& fields = record.body;", "kernel/program/commands/diff.cpp")))
 
-    def test_scan_of_a_journal(self):
+    def test_a_scan_of_a_journal_is_found(self):
         for line in ("for (const Record& record : *store.records(id)) {}", "JournalTail tail(paths.journal());", "const auto step = records::as<records::Step>(each);",
                      "followed.refresh([&](const Record& record) { keep(record); });"):
             self.assertEqual(1, len(self.found(line, "kernel/program/commands/diff.cpp")), line)

@@ -250,7 +250,7 @@ TEST(Sets, ARewrittenFileIsAChangeAndTheFirstScanReportsNone) {
     EXPECT_TRUE(watch.refresh().empty());
 }
 
-TEST(Sets, APartHasTheConditionOfItsTaskAndNoneBeforeTheTaskExists) {
+TEST(Sets, APartHasTheStateOfItsTaskAndNoneBeforeTheTaskExists) {
     TaskSet set;
     set.id = "set-1";
     set.phase = SetPhase::delivering;

@@ -184,7 +184,7 @@ protected:
     void editor(const std::string& command) { handler_ = std::make_unique<ConsoleHandler>(terminal_, terminal_, command); }
 };
 
-TEST_F(ActionAtTheConsole, is_shown_with_its_text_in_lines) {
+TEST_F(ActionAtTheConsole, is_shown_with_each_line_of_its_text_on_its_own_line) {
     EXPECT_TRUE((*decided("y\n"))->approved);
     EXPECT_THAT(screen_, HasSubstr("|         return 1\r\n"));
     EXPECT_THAT(screen_, HasSubstr("src/x.py"));

@@ -31,7 +31,7 @@ TEST(SuiteBeforeTheTask, only_a_test_whose_outcome_changes_is_flaky) {
     EXPECT_TRUE(report.passed);
     EXPECT_THAT(fact_texts(report.facts, "flaky"), ElementsAre("a"));
     EXPECT_THAT(fact_texts(report.facts, "failed_before"), ElementsAre("b"));
-    EXPECT_EQ(report.summary, "3 tests before the task, 1 of them failing (not held against it), 1 flaky (trusted neither way)");
+    EXPECT_EQ(report.summary, "3 tests before the task, 1 of them failing (not held against it), 1 flaky (results ignored)");
 }
 
 TEST(SuiteBeforeTheTask, a_test_present_in_one_run_only_is_flaky_if_it_passed) {

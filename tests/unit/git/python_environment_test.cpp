@@ -30,7 +30,7 @@ TEST_F(PythonEnvironmentTest, makes_only_programs_and_libraries_of_its_python_re
                 ::testing::ElementsAre((user() / ".venv").string(), (home / "bin").string(), (home / "lib").string()));
 }
 
-TEST_F(PythonEnvironmentTest, of_the_system_python_makes_only_itself_readable) {
+TEST_F(PythonEnvironmentTest, makes_only_itself_readable_if_it_uses_the_system_python) {
     make_environment("/usr");
     const auto found = python_environment(user());
     ASSERT_TRUE(found.has_value());

@@ -61,7 +61,7 @@ TEST(EventReader, stops_when_told_to) {
     EXPECT_EQ(seen, 1U);
 }
 
-TEST(EventReader, refuses_a_line_without_end) {
+TEST(EventReader, refuses_an_endless_line) {
     EventReader reader(100);
     const auto use = [](const Event&) -> Result<bool> { return true; };
     ASSERT_TRUE(reader.feed("data: " + std::string(90, 'a'), use).ok());

@@ -1190,7 +1190,7 @@ TEST_F(ControllerTest, a_hanging_model_call_is_abandoned_before_its_stage) {
     ASSERT_TRUE(hung.error);
     EXPECT_EQ(
         hung.error->message,
-        "stage `a` did not return within the 7 s that one model call may take and was abandoned: the llm `stuck` of plugin `org.example.hang` hung in complete()");
+        "stage `a` did not return within 7 s, the limit for one model call, and was abandoned: the llm `stuck` of plugin `org.example.hang` hung in complete()");
     while (TaskLock::holder(bench.store.paths(hung.task_id))) { std::this_thread::yield(); }
 }
 

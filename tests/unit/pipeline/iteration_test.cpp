@@ -146,7 +146,7 @@ protected:
     }();
 };
 
-TEST_F(ExtensionTest, takes_the_stages_after_the_one_of_the_same_name) {
+TEST_F(ExtensionTest, continues_after_the_stage_with_the_same_name) {
     const auto extension = extend(done_up_to(part, 1));
     ASSERT_TRUE(extension.ok()) << extension.error().to_string();
     EXPECT_THAT(names(*extension), ElementsAre("ask", "plan", "build", "hand_over"));
