@@ -16,6 +16,24 @@
 namespace agentforge::kernel {
 namespace {
 
+/// Converts GoogleTest's own names of parametrised tests to those of the gates: `Sizes/Suffix::IsKnown/0` to
+/// `Suffix::IsKnown[Sizes/0]`, and the typed `Handle/0::Moves` to `Handle::Moves[0]`. Returns other names unchanged.
+std::string with_parameters_in_brackets(const std::string& name) {
+    static const RE2 by_value(R"((\w+)/(\w+)::(\w+)/(\w+))");
+    static const RE2 by_type(R"((?:(\w+)/)?(\w+)/(\d+)::(\w+))");
+    std::string instance;
+    std::string suite;
+    std::string test;
+    std::string parameter;
+    if (RE2::FullMatch(name, by_value, &instance, &suite, &test, &parameter)) {
+        return suite + "::" + test + "[" + instance + "/" + parameter + "]";
+    }
+    if (RE2::FullMatch(name, by_type, &instance, &suite, &parameter, &test)) {
+        return suite + "::" + test + "[" + (instance.empty() ? "" : instance + "/") + parameter + "]";
+    }
+    return name;
+}
+
 std::string whole_id(const DeclaredTest& test) {
     auto name = test.name;
     if (const auto prefix = test.file + "::"; name.compare(0, prefix.size(), prefix) == 0) { name.erase(0, prefix.size()); }
@@ -24,7 +42,7 @@ std::string whole_id(const DeclaredTest& test) {
         const auto dot = name.find('.');
         if (dot != std::string::npos && dot < bracket) { name.replace(dot, 1, "::"); }
     }
-    return test.file + "::" + name;
+    return test.file + "::" + with_parameters_in_brackets(name);
 }
 
 /// Converts `pkg.FooTest$Inner.adds()` and `FooTest#adds` to `FooTest::Inner::adds`, in a file FooTest.java. Returns nothing if

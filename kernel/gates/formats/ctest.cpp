@@ -160,6 +160,23 @@ std::string tail_of(const std::string& output) {
     return text;
 }
 
+/// Returns the first lines of a compiler's log that report an error, as many as fit into a message. Empty if there is none. The
+/// lines between them show code.
+std::string lines_of_errors(const std::string& log) {
+    constexpr std::size_t most_bytes = 460;
+    std::string errors;
+    for (std::size_t at = 0; at < log.size();) {
+        const std::size_t end = std::min(log.find('\n', at), log.size());
+        const std::string line = log.substr(at, end - at);
+        at = end + 1;
+        if (line.find(" error: ") == std::string::npos) { continue; }
+        const std::string shown = ellipsis(failure_text(line), most_bytes);
+        if (!errors.empty() && errors.size() + shown.size() > most_bytes) { break; }
+        errors += (errors.empty() ? "" : "\n") + shown;
+    }
+    return errors;
+}
+
 class CTestReport {
 public:
     explicit CTestReport(const RunOutput& output) : output_(output) {}
@@ -276,12 +293,8 @@ private:
         ReportedTest test;
         test.name = file;
         test.file = file;
-        const auto error = log.find("error: ");
-        const auto begin = error == std::string::npos ? std::string::npos : log.rfind('\n', error);
-        test.message = "does not build: " +
-                       (error == std::string::npos
-                            ? tail_of(log)
-                            : failure_text(std::string_view(log).substr(begin == std::string::npos ? 0 : begin + 1, 2000)));
+        const std::string errors = lines_of_errors(log);
+        test.message = "does not build: " + (errors.empty() ? tail_of(log) : errors);
         result_.tests.push_back(std::move(test));
     }
     void verdicts(const std::string& content) {

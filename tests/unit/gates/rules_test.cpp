@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The phases' rules as pure functions of the measurements.
+#include <array>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,6 +52,21 @@ std::string issues(const Verdict& verdict) {
     std::string all;
     for (const auto& issue : verdict.blocking) { all += issue + "\n"; }
     return all;
+}
+
+TEST(DeclaredNames, may_be_those_of_googletest_for_parametrised_and_typed_tests) {
+    const auto outcome = [](const char* id) { return TestOutcome{id, id, "t.cpp", 1, TestStatus::failed_assertion, ""}; };
+    const std::vector<TestOutcome> outcomes{outcome("t.cpp::Suffix::IsKnown[Sizes/0]"), outcome("t.cpp::Handle::Moves[0]"),
+                                            outcome("t.cpp::Handle::Moves[All/1]")};
+    const std::array<std::array<const char*, 2>, 4> names{{{"Sizes/Suffix.IsKnown/0", "t.cpp::Suffix::IsKnown[Sizes/0]"},
+                                                           {"Sizes/Suffix::IsKnown/0", "t.cpp::Suffix::IsKnown[Sizes/0]"},
+                                                           {"Handle/0.Moves", "t.cpp::Handle::Moves[0]"},
+                                                           {"All/Handle/1.Moves", "t.cpp::Handle::Moves[All/1]"}}};
+    for (const auto& [name, id] : names) {
+        const auto found = outcomes_of({"t.cpp", name, "REQ-001", TestKind::fresh}, outcomes);
+        ASSERT_EQ(found.size(), 1U) << name;
+        EXPECT_EQ(found[0]->id, id) << name;
+    }
 }
 
 TEST(RedRule, a_failing_new_test_for_each_requirement_passes) { EXPECT_THAT(judge_red(red()).blocking, IsEmpty()); }

@@ -125,6 +125,19 @@ TEST(WaitingFiles, may_lack_any_member_of_a_type_specified_without_members) {
     }
 }
 
+TEST(WaitingFiles, may_miss_qualifiers_of_declared_types_and_what_follows_from_a_missing_member) {
+    const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "cpp");
+    ASSERT_TRUE(language.ok());
+    const json::object specification{
+        {"interfaces",
+         json::array{json::object{{"name", "Pool"}, {"signature", "namespace pools { template <class T> class Pool; }"}}}}};
+    EXPECT_TRUE(
+        lacks_specified_name(*language, specification,
+                             "does not build: t.cpp:53:21: error: 'class pools::Pool<int>' has no member named 'acquire'\n"
+                             "t.cpp:54:25: error: template argument 1 is invalid\n"
+                             "t.cpp:23:33: error: passing 'const pools::Pool<int>' as 'this' argument discards qualifiers"));
+}
+
 TEST(MissedNames, include_specified_functions_that_a_test_calls) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
     ASSERT_TRUE(language.ok());
