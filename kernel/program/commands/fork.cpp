@@ -3,7 +3,6 @@
 
 #include "base/ids.hpp"
 #include "program/command_line.hpp"
-#include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 #include "replay/fork.hpp"
@@ -16,21 +15,21 @@ struct ForkArguments {
     std::string task;
     std::uint64_t from_step = 0;
     std::string feedback;
+    std::string backend;  ///< Empty: that of the task.
     bool only_make = false;
 };
 
-Result<std::string> make_fork(Project& project, const std::string& parent, std::uint64_t step) {
-    AF_TRY(const TaskState state, project.tasks().state(parent));
-    AF_CHECK(check_plugins(project, state.pipeline, nullptr));
+Result<std::string> make_fork(Project& project, const std::string& parent, const ForkArguments& arguments) {
+    if (!arguments.backend.empty()) { AF_CHECK(project.backend(arguments.backend, "")); }
     AF_TRY(const Repository repository, Repository::open(project.place().root));
     const TaskServices& services = project.services();
-    ForkOptions options{.from_step = step, .configuration = project.settings_for_task()};
+    ForkOptions options{.from_step = arguments.from_step, .configuration = project.settings_for_task()};
     options.seal = [&project](json::object& configuration) { return project.seal(configuration); };
     return fork_task({project.tasks(), repository, services.clock, project.ids(), services.redactor}, parent, options);
 }
 
 int run_fork(Program& program, Project& project, const std::string& parent, const ForkArguments& arguments) {
-    const auto id = make_fork(project, parent, arguments.from_step);
+    const auto id = make_fork(project, parent, arguments);
     if (!id.ok()) { return program.fail(id.error()); }
     if (!arguments.only_make) {
         const auto result = project.controller().resume(*id, arguments.feedback);
@@ -61,7 +60,11 @@ void add_fork(CLI::App& app, Program& program) {
                                        "Add this message to every context that the model gets in the continued stage");
     feedback->type_name("TEXT");
     add_option_function(
-        *command, "--backend", [&program](const std::string& name) { program.settings.emplace_back("llm.backend", name); },
+        *command, "--backend",
+        [&program, arguments](const std::string& name) {
+            arguments->backend = name;
+            program.settings.emplace_back("llm.backend", name);
+        },
         "Model backend of the fork (default: that of the task)")
         ->type_name("BACKEND");
     add_option_function(
