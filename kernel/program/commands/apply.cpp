@@ -36,7 +36,7 @@ Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git
 
 /// Makes git's index notice files that were only touched: `git apply --index` takes them for changed.
 Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, const Program& program) {
-    const ProcessRequest request = own_git(git, program.environment, {"update-index", "-q", "--refresh"});
+    const ProcessRequest request = own_git(git, program.environment, {"update-index", "--refresh"});
     AF_TRY(const ProcessOutcome done, processes.run(request, Stop{program.cancel, std::nullopt}));
     if (done.err.find("index.lock") == std::string::npos) { return {}; }  // It also fails where files have changed.
     return Error{"AF-GIT-053",

@@ -175,6 +175,10 @@ class TestPatch(DeliveriesTest):
         report = yaml.safe_load((self.task_folder() / "artifacts/phases/deliver/delivery_report.yaml").read_text())
         self.assertEqual((report["deliverable_type"], report.get("commit_sha")), ("files", None))
         self.assert_error(self.run_program("rebase", self.task()), "AF-GIT-050", "agentforge apply")
+        lock = self.repository / ".git" / "index.lock"
+        lock.touch()
+        self.assert_error(self.run_program("apply", self.task(), "--index"), "AF-GIT-053", "index.lock")
+        lock.unlink()
         self.assert_code(self.run_program("apply", self.task(), "--index"), 0)
         self.assertIn("A  textkit/slug.py", self.git("status", "--porcelain"))
 
