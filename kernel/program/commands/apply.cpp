@@ -34,15 +34,16 @@ Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git
     return processes.run(request, Stop{program.cancel, std::nullopt});
 }
 
-/// Makes git's index notice files that were only touched: `git apply --index` takes them for changed.
+/// Makes git's index notice files that were only touched: `git apply --index` takes them for changed. Refuses a locked index.
 Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, const Program& program) {
-    const ProcessRequest request = own_git(git, program.environment, {"update-index", "--refresh"});
-    AF_TRY(const ProcessOutcome done, processes.run(request, Stop{program.cancel, std::nullopt}));
-    if (done.err.find("index.lock") == std::string::npos) { return {}; }  // It also fails where files have changed.
-    return Error{"AF-GIT-053",
-                 "git cannot write its index because of a lock, so nothing was changed: " + first_line(sanitize_utf8(done.err)),
-                 git.work_directory().string(),
-                 "wait for the other git program; if none runs, remove the `.lock` file that is named", ErrorKind::transient};
+    const std::string lock = git.index().string() + ".lock";
+    if (std::error_code none; std::filesystem::exists(lock, none)) {
+        return Error{"AF-GIT-053", "git cannot write its index because of a lock, so nothing was changed", lock,
+                     "wait for the other git program; if none runs, remove the lock", ErrorKind::transient};
+    }
+    const ProcessRequest request = own_git(git, program.environment, {"update-index", "-q", "--refresh"});
+    static_cast<void>(processes.run(request, Stop{program.cancel, std::nullopt}).ok());  // It fails where files have changed.
+    return {};
 }
 
 Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state) {
@@ -84,6 +85,10 @@ Result<std::vector<std::string>> stage(const CheckoutChange& change, const std::
     for (const std::string& path : kept) { flags.push_back("--exclude=" + path_pattern(path)); }
     AF_TRY(const auto whole, git_apply(processes, git, program, change.index_patch(), std::move(flags)));
     if (whole.exit_code == 0) { return failed; }
+    if (whole.err.find("index.lock") != std::string::npos) {
+        return apply_failed("the files were changed, but the index was not: " + head_and_tail(sanitize_utf8(whole.err), 500),
+                            git.work_directory(), "Run `agentforge apply` again; it continues with the index.");
+    }
     for (const std::string& path : change.paths()) {
         if (std::ranges::find(kept, path) != kept.end()) { continue; }
         const std::string only = "--include=" + path_pattern(path);
