@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t most_output_bytes = 32UL * 1024;
 constexpr std::size_t max_error_bytes = 500;  // Maximum length of an error in the context.
 constexpr std::size_t max_summary_bytes = 300;
+constexpr unsigned most_identical_refusals = 4;
 
 /// The context of one model call. Forwards to the run's context, records failed attempts and shows the answer's progress; has an
 /// earlier deadline if time is limited.
@@ -128,6 +129,12 @@ private:
                          "Look at the step with `agentforge inspect`, then tell the model what to do: agentforge resume " +
                              spec_.place.task_id + " --say \"…\"",
                          ErrorKind::invalid};
+        }
+        if (memory_.identical_refusals() >= most_identical_refusals) {
+            return Error{"AF-AGENT-018",
+                         who() + " makes no progress: its artifact was refused for the same reason " +
+                             std::to_string(memory_.identical_refusals()) + " times: " + memory_.last()->error,
+                         "", "Say what the agent should do differently.", ErrorKind::invalid};
         }
         if (memory_.steps() >= most_steps_) {
             return Error{"AF-AGENT-010", who() + " used up its " + std::to_string(most_steps_) + " steps without completing", "",

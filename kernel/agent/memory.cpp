@@ -134,6 +134,7 @@ void Memory::add(const StepRecord& record) {
         identical_failures_ = action == failed_action_ ? identical_failures_ + 1 : 1;
         failed_action_ = std::move(action);
     }
+    if (record.tool == "complete" && !record.success) { identical_refusals_ = ++refusals_[record.error]; }
     remember_file(record);
     calibrate(record);
     last_ = record;

@@ -52,6 +52,8 @@ public:
     [[nodiscard]] unsigned steps() const noexcept { return steps_; }
     /// How often in a row the same tool failed with the same arguments.
     [[nodiscard]] unsigned identical_failures() const noexcept { return identical_failures_; }
+    /// How often `complete` failed with the error of its last failure, whatever was done in between.
+    [[nodiscard]] unsigned identical_refusals() const noexcept { return identical_refusals_; }
     /// How many answers in a row could not be read.
     [[nodiscard]] unsigned malformed() const noexcept { return malformed_; }
     /// Reported input tokens per estimated token, in thousandths: the highest of all steps (calibration_of).
@@ -72,6 +74,8 @@ private:
     std::vector<FileMemory> files_;
     unsigned steps_ = 0;
     unsigned identical_failures_ = 0;
+    unsigned identical_refusals_ = 0;
+    std::map<std::string, unsigned> refusals_;  ///< Error of `complete` → how often it was given.
     unsigned malformed_ = 0;
     unsigned calibration_permille_ = 1000;
     std::string failed_action_;

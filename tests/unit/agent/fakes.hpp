@@ -13,6 +13,7 @@ public:
     Result<ProcessResult> run_process(const ProcessSpec&) override { return ProcessResult{}; }
     Result<GateReport> run_gate(const GateRequest&) override { return GateReport{}; }
     Result<void> complete(const json::object& artifact) override {
+        if (refusal) { return *refusal; }
         accepted = artifact;
         return {};
     }
@@ -83,6 +84,7 @@ public:
     std::vector<StepRecord> records;
     std::function<void(const StepRecord&)> on_step;
     std::vector<Change> changes;
+    std::optional<Error> refusal;  ///< Of every artifact.
     std::optional<json::object> accepted;
     std::optional<EscalationRequest> asked;
     json::object verification{{"checks_passing", 1}, {"checks_failing", 0}, {"ready_for_completion", false}};

@@ -299,6 +299,18 @@ TEST(AgentLoop, ends_when_the_same_action_fails_three_times_in_a_row) {
     EXPECT_EQ(world.host.records.size(), 3U);
 }
 
+TEST(AgentLoop, ends_when_the_artifact_is_refused_four_times_for_the_same_reason) {
+    World world;
+    world.host.refusal = Error{"AF-ORCH-034", "only the handed-back parts may change", "", "", ErrorKind::invalid};
+    const auto outcome = world.run(std::make_shared<FakeBackend>([](const CompletionRequest& request) {
+        if (request.place.step % 2 == 0) { return tool_answer("read_file", {{"path", "slug.py"}}); }
+        return tool_answer("complete", {{"summary", request.place.step}});
+    }));
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.error().code, "AF-AGENT-018");
+    EXPECT_EQ(world.host.records.size(), 7U);
+}
+
 TEST(AgentLoop, different_failing_actions_do_not_end_the_run) {
     World world;
     world.spec.run.max_steps = 6;

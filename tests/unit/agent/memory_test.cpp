@@ -207,6 +207,14 @@ TEST(Memory, a_success_resets_the_count_of_failures) {
     EXPECT_EQ(memory.identical_failures(), 1U);
 }
 
+TEST(Memory, counts_refusals_for_the_same_reason_whatever_was_done_in_between) {
+    Memory memory;
+    memory.add(failed(1, "complete", {{"summary", "one"}}));
+    memory.add(done(2, "read_file", {{"path", "a"}}));
+    memory.add(failed(3, "complete", {{"summary", "two"}}));
+    EXPECT_EQ(memory.identical_refusals(), 2U);
+}
+
 TEST(Memory, raises_the_calibration_when_a_backend_counts_more) {
     Memory memory;
     StepRecord record = done(1, "run_tests", {});

@@ -106,6 +106,20 @@ struct point where(int x) {
                                                        Pair("Parser::parse", 7), Pair("plain", 3), Pair("where", 4)));
 }
 
+TEST(SourceText, braced_values_in_the_arguments_of_cpp_calls_are_no_functions) {
+    const auto text = R"text(
+Handle acquire() {
+    Handle handle(free_.back().release(), GiveBack{this});
+    add(first(free_), {1, 2});
+    set(list->begin(), Entry{1});
+    put(size(free_) + Offset{1});
+    visit([this](Handle& each) { close(each); });
+    return handle;
+}
+)text";
+    EXPECT_THAT(complexities("cpp", text), ElementsAre(Pair("acquire", 1)));
+}
+
 TEST(SourceText, finds_named_go_functions_only) {
     const auto text =
         "package a\n\ntype T struct {\n\tf func(int) int\n}\n\nfunc (t *T) Run(xs []int, any interface{}) (n int, err error) {\n\tfor _, x := range xs {\n\t\tif x > 1 && x < 5 {\n"
