@@ -515,7 +515,8 @@ private:
         }
         if (missing != 0 && (!keeps || place_.is_archive)) {
             part.unchecked(counted(missing, "recorded tree is", "recorded trees are") + " not in this repository: " + first +
-                           ". They are where the task ran, under refs/agentforge/" + verdict_.task_id);
+                           ". Either `agentforge gc` freed them, or they are only where the task ran, under refs/agentforge/" +
+                           verdict_.task_id);
         }
         if (unfetched != 0) {
             part.unchecked(counted(unfetched, "file is", "files are") +

@@ -326,7 +326,7 @@ bool can_restore(const fs::path& tasks, std::string_view task_id) {
     std::error_code error;
     if (!fs::exists(fs::symlink_status(tasks / task_id, error))) { return true; }
     const fs::path blobs = blobs_folder(tasks, task_id);
-    return !fs::exists(fs::symlink_status(blobs, error)) && fs::is_directory(blobs.parent_path(), error);
+    return !fs::exists(fs::symlink_status(blobs / "blobs.yaml", error)) && fs::is_directory(blobs.parent_path(), error);
 }
 
 Result<void> restore_task(const fs::path& repository, std::string_view task_id, const fs::path& tasks,
@@ -351,7 +351,10 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
         AF_CHECK(write_archived(handle.get(), files, "escalations/", escalations));
         return restore_folder(handle.get(), files, "task/", place);
     }
-    return restore_folder(handle.get(), files, archived_blobs, blobs_folder(tasks, task_id));
+    const fs::path blobs = blobs_folder(tasks, task_id);
+    if (!fs::exists(fs::symlink_status(blobs, error))) { return restore_folder(handle.get(), files, archived_blobs, blobs); }
+    AF_CHECK(write_archived(handle.get(), files, archived_blobs, blobs));  // Only files of the folder are gone.
+    return sync_directory(blobs);
 }
 
 }  // namespace agentforge::kernel

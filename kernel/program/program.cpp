@@ -93,6 +93,21 @@ const CLI::Option* option_named(const CLI::App& command, const std::string& word
 
 bool takes_value(const CLI::Option& option) { return option.get_expected_max() > 0 && option.get_type_size_max() > 0; }
 
+/// Returns an option's value as in the help, without its choices: `SHELL:{bash,zsh,fish}` → `SHELL`.
+std::string value_name(const CLI::Option& option) {
+    const std::string type = option.get_type_name();
+    return type.substr(0, type.find(':'));
+}
+
+/// Returns what the command takes without a flag, as in the help: `TASK`, `REQUEST`.
+std::vector<std::string> arguments_of(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options()) {
+        if (option->get_positional()) { names.push_back(value_name(*option)); }
+    }
+    return names;
+}
+
 /// An unknown word where a command is expected.
 struct UnknownCommand {
     const CLI::App* group = nullptr;  ///< The group that was expected to have the command. Null: every command is known.
@@ -112,25 +127,15 @@ UnknownCommand unknown_command(const CLI::App& app, const std::vector<std::strin
             continue;
         }
         const auto named = at->get_subcommands([&word](const CLI::App* each) { return each->check_name(word); });
-        if (named.empty()) { return {at, word}; }
+        if (named.empty()) {
+            // `agentforge audit TASK` beside `agentforge audit verify`: it is an argument unless it looks like a command.
+            const bool is_argument =
+                !arguments_of(*at).empty() && suggested_command(full_name(*at), word, command_names(*at)).empty();
+            return is_argument ? UnknownCommand() : UnknownCommand{at, word};
+        }
         at = named.front();
     }
     return {};
-}
-
-/// Returns an option's value as in the help, without its choices: `SHELL:{bash,zsh,fish}` → `SHELL`.
-std::string value_name(const CLI::Option& option) {
-    const std::string type = option.get_type_name();
-    return type.substr(0, type.find(':'));
-}
-
-/// Returns what the command takes without a flag, as in the help: `TASK`, `REQUEST`.
-std::vector<std::string> arguments_of(const CLI::App& command) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : command.get_options()) {
-        if (option->get_positional()) { names.push_back(value_name(*option)); }
-    }
-    return names;
 }
 
 /// True if an argument of the command is a text that people write in their own words.

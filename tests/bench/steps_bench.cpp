@@ -349,6 +349,62 @@ BENCHMARK(steps_in_a_small_repository)->Iterations(1)->UseManualTime()->Unit(ben
 BENCHMARK(steps_with_a_long_history)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(steps_in_a_large_repository)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
 
+/// Returns the memory of all the program's processes. A page that several of them share counts once.
+double megabytes_of_all_programs() {
+    double kibibytes = 0;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos) { continue; }
+        const auto command = kernel::read_file(entry.path() / "cmdline");
+        if (!command.ok() || !command->starts_with(fs::path(program()).parent_path().string() + "/")) { continue; }
+        const auto memory = kernel::read_file(entry.path() / "smaps_rollup");
+        if (!memory.ok()) { continue; }  // It has ended.
+        const std::size_t pss = memory->find("\nPss:");
+        if (pss == std::string::npos) { give_up("smaps_rollup has no Pss"); }
+        kibibytes += std::stod(memory->substr(pss + 5));
+    }
+    return kibibytes / 1024;
+}
+
+/// Each task waits for its model at the same moment.
+void run_of_a_hundred(benchmark::State& state) {
+    constexpr unsigned tasks = 100;
+    const WorkFolder folder("run");
+    const fs::path repository = repository_of(folder.path(), 20, "0");
+    std::string requests;
+    for (unsigned task = 1; task <= tasks; ++task) {
+        requests += R"({"request": "Say what note )" + std::to_string(task) +
+                    R"( says", "pipeline": "steps"})"
+                    "\n";
+    }
+    write_text(folder.path() / "requests.txt", requests);
+    double together = 0;
+    double alone = 0;
+    for (auto _ : state) {
+        const auto memory_of = [&](const std::string& command, std::size_t count) {
+            double megabytes = 0;
+            StepsServer server(
+                0, "read_file", {}, artifact(), [&] { megabytes = std::max(megabytes, megabytes_of_all_programs()); }, count);
+            shell(command + " --quiet --set llm.backend=openai --set llm.model=scripted --set llm.base_url=" + server.base_url() +
+                  " > /dev/null");
+            return megabytes;
+        };
+        const std::string here = "'" + program() + "' -C '" + repository.string() + "' ";
+        alone = memory_of(here + "start --pipeline steps 'Say what the note says'", 1);
+        const double begun = static_cast<double>(std::chrono::steady_clock::now().time_since_epoch().count());
+        together =
+            memory_of(here + "run '" + (folder.path() / "requests.txt").string() + "' --jobs " + std::to_string(tasks), tasks);
+        state.SetIterationTime((static_cast<double>(std::chrono::steady_clock::now().time_since_epoch().count()) - begun) / 1e9);
+    }
+    report(state, {"memory of `run --jobs 100` while 100 tasks wait for their model (PSS)",
+                   "MB",
+                   together,
+                   alone * tasks,
+                   "100 times that of one `start`",
+                   {Aim::Of::value, 400}});
+}
+BENCHMARK(run_of_a_hundred)->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
+
 /// Returns the processor time so far of all threads of a process, to the nanosecond.
 double thread_milliseconds_of(pid_t process) {
     double sum = 0;

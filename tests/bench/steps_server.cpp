@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "bench/places.hpp"
 
@@ -87,13 +88,17 @@ std::size_t request_size(const std::string& got, std::size_t& body) {
 }  // namespace
 
 StepsServer::StepsServer(unsigned steps, const std::string& tool, const json::object& arguments, const json::object& artifact,
-                         std::function<void()> between)
-    : steps_(steps), between_(std::move(between)), call_(response(tool, arguments)), done_(response("complete", artifact)) {
+                         std::function<void()> between, std::size_t together)
+    : steps_(steps),
+      between_(std::move(between)),
+      call_(response(tool, arguments)),
+      done_(response("complete", artifact)),
+      together_(together) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
     auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    if (listener_ < 0 || ::bind(listener_, generic, size) != 0 || ::listen(listener_, 16) != 0 ||
+    if (listener_ < 0 || ::bind(listener_, generic, size) != 0 || ::listen(listener_, 128) != 0 ||
         ::getsockname(listener_, generic, &size) != 0 || ::pipe2(stop_, O_CLOEXEC) != 0) {
         give_up("no loopback server");
     }
@@ -126,15 +131,19 @@ bool StepsServer::read_from(Connection& connection) {
         const auto same = static_cast<std::size_t>(
             std::mismatch(asked.begin(), asked.end(), before_.begin(), before_.end()).first - asked.begin());
         before_ = std::move(asked);
+        held_.push_back(connection.descriptor);
+        if (answered_ == 0 && held_.size() < together_) { continue; }
         if (between_) { between_(); }
         {
             const std::lock_guard guard(mutex_);
             asked_.push_back({at, std::chrono::steady_clock::now(), body, same});
         }
-        send_all(connection.descriptor, ++answered_ % (steps_ + 1) == 0 ? done_ : call_);
+        for (const int waiting : std::exchange(held_, {})) { answer(waiting); }
     }
     return true;
 }
+
+void StepsServer::answer(int descriptor) { send_all(descriptor, ++answered_ % (steps_ + 1) == 0 ? done_ : call_); }
 
 void StepsServer::serve() {
     std::vector<Connection> connections;

@@ -23,11 +23,12 @@ struct Asked {
 };
 
 /// Calls `between` for each request, before it is answered. Answers the first `steps` requests of every `steps + 1` with a call
-/// of one tool, the next with `complete`.
+/// of one tool, the next with `complete`. Holds the answers to the first `together` requests until all of them have come; then
+/// calls `between` once for these.
 class StepsServer {
 public:
     StepsServer(unsigned steps, const std::string& tool, const json::object& arguments, const json::object& artifact,
-                std::function<void()> between);
+                std::function<void()> between, std::size_t together = 1);
     ~StepsServer();
     StepsServer(const StepsServer&) = delete;
     StepsServer& operator=(const StepsServer&) = delete;
@@ -45,6 +46,7 @@ private:
     void serve();
     /// False if the connection ended.
     bool read_from(Connection& connection);
+    void answer(int descriptor);
 
     unsigned steps_;
     std::function<void()> between_;
@@ -57,6 +59,8 @@ private:
     std::vector<Asked> asked_;
     std::string before_;  ///< The last request's body.
     std::uint64_t answered_ = 0;
+    std::size_t together_;
+    std::vector<int> held_;  ///< Connections that wait until `together_` requests have come.
     std::thread thread_;
 };
 

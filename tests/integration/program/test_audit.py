@@ -237,6 +237,10 @@ class TestAuditLater(SignedAuditTest):
             self.assert_error(self.run_program("fork", task, "--from-step", 4), "AF-JRNL-011", f"agentforge archive restore {task}")
             self.assertIn(task, self.assert_code(self.run_program("archive", "restore", "--all", "--json"), 0).json["restored"])
             self.assert_code(self.run_program("replay", task, "--actions-only"), 0)
+        with self.subTest("only the file of the blobs is gone"):
+            (self.task_folder(task) / "artifacts/blobs/blobs.yaml").unlink()
+            self.assertIn(task, self.assert_code(self.run_program("archive", "restore", "--all", "--json"), 0).json["restored"])
+            self.assert_verified(self.verify(task))
 
     def test_a_removed_or_foreign_proof_is_found(self):
         task = self.task()

@@ -31,6 +31,7 @@ class TestExitCodes(ProgramTest):
     def test_2_is_a_usage_error(self):
         self.assert_error(self.run_program("strat", REQUEST), "AF-CLI-001", "did you mean `agentforge start`?", exit_code=2)
         self.assertEqual(self.assert_code(self.run_program("status", "--jsn", "--json"), 2).json["error"]["code"], "AF-CLI-001")
+        self.assert_error(self.run_program("audit", "1f2e3d4c", "--format", "markdown"), "AF-CLI-001", "`markdown` is not a value of --format", exit_code=2)
 
     def test_20_is_a_stage_timeout(self):
         model = self.folder / "model.sh"
