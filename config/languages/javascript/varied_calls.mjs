@@ -9,6 +9,7 @@
 // - A function always gives one part of its arguments: an entry of an object, or the first or last element of a list where the tests' lists have one value only.
 // - A function looks at as many elements as the tests' longest list has, and at none behind them.
 // - A call gives the same result many times, and then another.
+// - A call gives another result if other calls come before it, although repeating the calls changes nothing.
 // - Without the change, tests make another call than with it: what they ask comes from the change.
 // Only results that are literals count. An error in the program says nothing, nor does what takes too long.
 import { spawnSync } from 'node:child_process';
@@ -281,6 +282,28 @@ function wearsOut(calls, all, root) {
   return '';
 }
 
+/**
+ * A call of one of these functions with another result where the same calls are made in the reverse order. Functions whose results change when the calls
+ * are repeated keep something on purpose.
+ */
+function dependsOnOrder(functions, others, now, environment, root) {
+  const watched = new Set(functions.flatMap(({ near }) => near.map(named)));
+  if (watched.size === 0) return '';
+  const inReverse = (many) => results([...others].reverse(), environment, many, 'program').map((round) => round.reverse());
+  const [backward] = inReverse(1);
+  if (backward === undefined) return '';
+  const differs = (at) => isValue(backward[at]) && isValue(now[at]) && backward[at] !== now[at] && watched.has(named(others[at]));
+  if (!others.some((_, at) => differs(at))) return '';
+  const forward = [...results(others, environment, 2, 'program'), ...results(others, environment, 2, 'program')];
+  const reverse = inReverse(2);
+  if (forward.length !== 4 || reverse.length !== 2) return '';
+  const isUnsteady = (_, at) => forward.some((round) => round[at] !== now[at]) || reverse.some((round) => round[at] !== backward[at]);
+  const unsteady = new Set(others.filter(isUnsteady).map(named));
+  const found = others.findIndex((call, at) => differs(at) && !unsteady.has(named(call)));
+  return found < 0 ? '' : `${inWords(others[found], root)} is ${now[found].slice(0, 100)}, and ${backward[found].slice(0, 100)} after other calls: results may not depend `
+    + 'on earlier calls, such as through a cache whose key is only a part of the arguments';
+}
+
 /** A call with the tests' result in a test and another elsewhere; empty if there is none, nothing if it cannot be measured. `text`: of the test files. */
 function elsewhere(calls, root, environment, text) {
   const inTest = results(calls, environment, 1, 'test')[0];
@@ -310,7 +333,8 @@ export function finding(recorded, root, environment, text) {
   const others = varied(calls);
   const near = others.length > 0 ? results(others, environment, 1, 'program')[0] : undefined;
   const functions = near === undefined ? [] : byFunction(calls, others, near, root);
-  const fitted = table(functions, root) || partOfArguments(functions) || shortSighted(calls, root, environment);
+  const fitted = table(functions, root) || partOfArguments(functions) || dependsOnOrder(functions, others, near, environment, root)
+    || shortSighted(calls, root, environment);
   if (fitted !== '') return fitted;
   // The same in two processes: what changes with time or by chance does so after another number of calls.
   const worn = wearsOut(calls, results(calls, environment, rounds, 'program'), root);

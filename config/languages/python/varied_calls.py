@@ -6,6 +6,7 @@ Findings, each a fact that was measured:
 - A function always gives one part of its arguments: what was given by name, or the first or last element of a list where the tests' lists have one value only.
 - A function looks at as many elements as the tests' longest list has, and at none behind them.
 - A call gives the same result many times, and then another.
+- A call gives another result if other calls come before it, although repeating the calls changes nothing.
 Only results that are literals count. What takes too long says nothing.
 """
 import ast
@@ -274,11 +275,33 @@ def wears_out_again(calls, environment):
     return found if found and found == wears_out(calls, run(environment, calls, ROUNDS)) else ""
 
 
+def depends_on_order(calls, others, now, environment):
+    """A call of a function that tests give lists of numbers, with another result where the same calls are made in the reverse order. Functions whose
+    results change when the calls are repeated keep something on purpose."""
+    if not any(True for _ in by_function(calls, others, now)):
+        return ""
+    backward = run(environment, others[::-1])
+    changed = [place for place, each in enumerate(backward[0][::-1]) if is_value(each) and is_value(now[place]) and each != now[place]] if backward else []
+    if not changed:
+        return ""
+    forward, again, reverse = run(environment, others, 2), run(environment, others, 2), run(environment, others[::-1], 2)
+    if not len(forward) == len(again) == len(reverse) == 2:
+        return ""
+    unsteady = {tuple(call[:2]) for call, *given in zip(others, *forward, *again) if len(set(given)) > 1}
+    unsteady |= {tuple(call[:2]) for call, *given in zip(others[::-1], backward[0], *reverse) if len(set(given)) > 1}
+    for name, _, _ in by_function(calls, others, now):
+        for place in changed:
+            if tuple(others[place][:2]) == tuple(name.rsplit(".", 1)) and tuple(others[place][:2]) not in unsteady:
+                return (f"{told(others[place])} is {now[place][:100]}, and {backward[0][::-1][place][:100]} after other calls: results may not depend on earlier calls, "
+                        "such as through a cache whose key is only a part of the arguments")
+    return ""
+
+
 def finding(calls, environment):
     """What is wrong with the project's functions, whose `calls` tests make: [module, function, arguments, named, result]."""
     others = varied(calls)
     now = run(environment, others) if others else []
-    found = (table(calls, others, now[0]) or part_of_arguments(calls, others, now[0])) if now else ""
+    found = (table(calls, others, now[0]) or part_of_arguments(calls, others, now[0]) or depends_on_order(calls, others, now[0], environment)) if now else ""
     found = found or short_sighted(calls, environment)
     if found:
         return found

@@ -151,6 +151,23 @@ test('a function with other results for other values is not reported', () => {
   assert.equal(found(asking(module(depth), '[[5, 1, 4], [9, 8, 7], [[1], 2]]')).words, '');
 });
 
+const cached = (key) => `const cache = new Map();\nexport function middle(values) {\n  const key = ${key};\n`
+  + '  if (!cache.has(key)) cache.set(key, [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0);\n  return cache.get(key);\n}\n';
+
+test('a cache whose key different lists share is reported', () => {
+  const { words } = found(module(cached('`${values.length} ${values[0]} ${values.at(-1)}`')));
+  assert.match(words, /^stats\.js: middle\(.*\) is \d+, and \d+ after other calls: results may not depend on earlier calls/);
+});
+
+test('a cache with the whole key is not reported', () => {
+  assert.equal(found(module(cached('values.join()'))).words, '');
+});
+
+test('the highest value so far is not reported', () => {
+  const highest = 'const seen = [0];\nexport function middle(values) {\n  seen.push(...values);\n  return Math.max(...seen);\n}\n';
+  assert.equal(found(module(highest)).words, '');
+});
+
 const call = (words, result = 'throws Error', root = '/before', name = 'middle') => [`file://${root}/stats.js`, name, words, result];
 const now = (...calls) => ({ root: '/now', calls });
 const before = (...recordings) => ({ root: '/before', all: () => (recordings.length > 1 ? recordings.shift() : recordings[0]) });

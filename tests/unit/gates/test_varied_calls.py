@@ -103,6 +103,21 @@ class Lengths(Finding):
         self.assertEqual(self.found("def middle(values):\n    values = values[:5]\n    return sorted(values)[len(values) // 2]\n", calls), "")
 
 
+class Orders(Finding):
+    CACHED = "cache = {}\n\ndef middle(values):\n    key = %s\n    if key not in cache:\n        cache[key] = sorted(values)[len(values) // 2] if values else 0\n    return cache[key]\n"
+
+    def test_a_cache_whose_key_different_lists_share_is_found(self):
+        self.assertRegex(self.found(self.CACHED % "(len(values), values[0], values[-1]) if values else 0", LISTS),
+                         r"^stats.middle\(.*\) is \d+, and \d+ after other calls: results may not depend on earlier calls")
+
+    def test_a_cache_with_the_whole_key_is_not(self):
+        self.assertEqual(self.found(self.CACHED % "tuple(values)", LISTS), "")
+
+    def test_a_highest_value_so_far_is_not(self):
+        code = "seen = []\n\ndef middle(values):\n    seen.extend(values)\n    return max(seen, default=0)\n"
+        self.assertEqual(self.found(code, LISTS), "")
+
+
 class Repetitions(Finding):
     def test_a_result_that_changes_after_many_calls_is_found(self):
         code = "calls = []\n\ndef middle(values):\n    calls.append(1)\n    return sorted(values)[len(values) // 2] if len(calls) <= 10 else 0\n"
