@@ -338,7 +338,7 @@ void TestQualityJudgment::judge_request() {
 
 void TestQualityJudgment::judge_mutants() {
     // A few out of many, as far as time allowed, are chance.
-    const bool enough = !evidence_.cut_short || evidence_.tried.size() >= fewest_mutants;
+    const bool enough = !evidence_.cut_short || survived_.size() >= fewest_mutants;
     if (evidence_.mutated && new_tests_ && noticed_ == 0 && !survived_.empty() && enough) {
         refuse("No new test notices a fault in the change: " + describe(*survived_.front()) + ", and " +
                (survived_.size() == 1

@@ -302,6 +302,14 @@ TEST(Mutants, are_sampled_from_every_file_and_the_end_of_a_long_change) {
               30U);
 }
 
+TEST(Mutants, of_messages_are_tried_last) {
+    const std::string text = "raise ValueError(\"nothing\")\nreturn a < b\n";
+    const auto language = shipped("python");
+    const auto chosen = choose_mutants({mutants_of("a.py", text, text, {1, 2}, language.code, language.mutations)}, 2);
+    ASSERT_EQ(chosen.size(), 2U);
+    EXPECT_EQ(chosen[0].line, 2U);
+}
+
 TEST(Mutants, put_the_change_as_comments_into_the_skeleton) {
     const auto language = shipped("python");
     EXPECT_EQ(with_text_as_comment("def f():\n    raise NotImplementedError(\"agentforge: skeleton of f\")\n",
@@ -434,6 +442,17 @@ TEST(TestQuality, a_mutant_killed_by_an_error_does_not_offset_a_survivor) {
     EXPECT_FALSE(judge_test_quality(evidence).passed());
     evidence.tried.pop_back();
     EXPECT_TRUE(judge_test_quality(evidence).passed());
+}
+
+TEST(TestQuality, two_survivors_do_not_block_if_time_ran_out) {
+    auto evidence = with_mutant(TriedMutant::Noticed::by_error);
+    for (int line = 3; line < 5; ++line) {
+        evidence.tried.push_back({"a.py", static_cast<std::uint64_t>(line), "x", "y", TriedMutant::Noticed::not_noticed, false});
+    }
+    evidence.cut_short = true;
+    EXPECT_TRUE(judge_test_quality(evidence).passed());
+    evidence.tried.push_back({"a.py", 5, "x", "y", TriedMutant::Noticed::not_noticed, false});
+    EXPECT_FALSE(judge_test_quality(evidence).passed());
 }
 
 TEST(TestQuality, without_new_tests_a_guard_must_kill_a_mutant_in_each_changed_file) {
