@@ -23,6 +23,7 @@ import tempfile
 TYPES = ("https://in-toto.io/Statement/v1", "urn:agentforge:verified-change:v1")
 PROOF = ("proof/statement.json", "proof/statement.json.sig")
 TRANSIENT = ("lock", "abort.request", "pause.request", "plugin_call", "detached.log", "state.yaml", "working_memory.yaml", *PROOF)
+TRUST = ("TRUST_UNDEFINED", "TRUST_NEVER", "TRUST_MARGINAL", "TRUST_FULLY", "TRUST_ULTIMATE")
 FORMAT, BLOBS = "agentforge_journal: 1\n", "agentforge_blobs: 1\nblobs:\n"
 HASH = re.compile(rb', "hash": "([0-9a-f]{64})"}$')
 
@@ -35,9 +36,9 @@ class Unknown(Exception):
     """Something cannot be checked here."""
 
 
-def require(condition, message):
+def require(condition, message, otherwise=Wrong):
     if not condition:
-        raise Wrong(message)
+        raise otherwise(message)
 
 
 def sha256(data):
@@ -45,19 +46,23 @@ def sha256(data):
 
 
 class Repository:
-    """Reads objects and compares each with its name. Ignores refs/replace, which show other objects."""
+    """Reads objects and compares each with its name. Refuses those in whose place git shows others (refs/replace)."""
 
     def __init__(self, folder):
-        self.folder, self.environment = folder, {**os.environ, "GIT_NO_REPLACE_OBJECTS": "1"}
-        self.reader = subprocess.Popen(["git", "-C", folder, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment)
+        self.folder = folder
+        self.reader = subprocess.Popen(["git", "-C", folder, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.replaced = set(self.said("replace", "--list").split())
 
-    def identity(self, name, otherwise=None):
-        done = subprocess.run(["git", "-C", self.folder, "rev-parse", "--verify", "--end-of-options", name], capture_output=True, check=False, env=self.environment)
-        if done.returncode != 0:
-            raise Unknown(otherwise or done.stderr.decode(errors="replace").strip())
-        return done.stdout.decode().strip()
+    def said(self, *words):
+        return subprocess.run(["git", "-C", self.folder, *words], capture_output=True, check=False).stdout.decode(errors="replace").strip()
+
+    def identity(self, name, otherwise):
+        found = self.said("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+        require(found, otherwise, Unknown)
+        return found
 
     def object(self, identity):
+        require(identity not in self.replaced, f"git shows another object in place of {identity}: `git replace -d {identity}` ends that")
         self.reader.stdin.write(identity.encode() + b"\n")
         self.reader.stdin.flush()
         head = self.reader.stdout.readline().split()
@@ -68,14 +73,13 @@ class Repository:
 
     def commit(self, name):
         """Returns its id, tree, parents and message, and its signature (empty if there is none) with the bytes and the time that it is of."""
-        identity = self.identity(name + "^{commit}")
+        identity = self.identity(name + "^{commit}", f"there is no commit {name}")
         raw = self.object(identity)
         head, _, message = raw.partition(b"\n\n")
         fields = [line.split(b" ", 1) for line in head.split(b"\n") if not line.startswith(b" ")]
         parents = [value.decode() for key, value in fields if key == b"parent"]
         found = re.search(rb"\ngpgsig (.*(?:\n .*)*)", head)
-        signature = found.group(1).replace(b"\n ", b"\n") + b"\n" if found else b""
-        signed = raw[:found.start()] + raw[found.end():] if found else raw
+        signature, signed = (found.group(1).replace(b"\n ", b"\n") + b"\n", raw[:found.start()] + raw[found.end():]) if found else (b"", raw)
         return identity, dict(fields)[b"tree"].decode(), parents, message.decode(errors="replace"), (signed, signature, int(dict(fields)[b"committer"].split()[-2]))
 
     def files(self, tree, prefix=""):
@@ -123,10 +127,9 @@ def named_blobs(value):
 
 
 def trailer(message, key):
-    for line in message.split("\n")[::-1]:
-        if line.startswith(key + ": "):
-            return line[len(key) + 2:]
-    raise Unknown(f"the commit has no trailer {key}: it is not from a task")
+    found = re.findall(rf"^{key}: (.*)$", message, re.MULTILINE)
+    require(found, f"the commit has no trailer {key}: it is not from a task", Unknown)
+    return found[-1]
 
 
 def all_records(archive):
@@ -199,23 +202,20 @@ def check_approvals(predicate, records):
 
 
 def check_tests(repository, predicate, tree):
-    files = repository.files(tree)
-    for identity in files.values():
-        repository.object(identity)
+    hashes = {path: sha256(repository.object(identity)) for path, identity in repository.files(tree).items()}
     for test in predicate["tests"]:
-        require(test["path"] in files, f"the test {test['path']} is not in the commit")
-        require(sha256(repository.object(files[test["path"]])) == test["sha256"], f"the test {test['path']} is not the one that was measured")
-    return f"{len(predicate['tests'])} files of tests are the measured ones; all {len(files)} files of the commit are whole"
+        require(test["path"] in hashes, f"the test {test['path']} is not in the commit")
+        require(hashes[test["path"]] == test["sha256"], f"the test {test['path']} is not the one that was measured")
+    return f"{len(predicate['tests'])} files of tests are the measured ones; all {len(hashes)} files of the commit are whole"
 
 
-def check_signature(content, signature, namespace, time, allowed_signers):
-    """Returns who signed, as the checking program prints it. The key must be valid at `time` (in seconds): it may have expired since."""
+def check_signature(content, signature, namespace, time, allowed_signers, least):
+    """Returns who signed, and the fingerprint of a key that gpg does not trust. The key must be valid at `time` (in seconds): it may have expired since. `least`: gpg.minTrustLevel."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(signature)
         file.flush()
         if signature.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-            if not allowed_signers:
-                raise Unknown("it is signed with SSH: name the keys that you trust with --allowed-signers (ssh-keygen's file)")
+            require(allowed_signers, "it is signed with SSH: name the keys that you trust with --allowed-signers (ssh-keygen's file)", Unknown)
             at = "verify-time=" + datetime.datetime.fromtimestamp(time, datetime.timezone.utc).strftime("%Y%m%d%H%M%S")
             command = ["ssh-keygen", "-Y", "find-principals", "-s", file.name, "-f", allowed_signers, "-O", at]
             principal = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "TZ": "UTC"}).stdout.decode().split("\n")[0]
@@ -228,14 +228,10 @@ def check_signature(content, signature, namespace, time, allowed_signers):
         lines = (done.stdout + done.stderr).decode(errors="replace").strip().split("\n")
         revoked = any(line.startswith(("[GNUPG:] REVKEYSIG", "[GNUPG:] EXPSIG")) for line in lines)
         require(done.returncode == 0 and not revoked, f"the signature is not good: {'its key is revoked, or it has expired' if revoked else lines[-1]}")
-        return next((line for line in lines if "Good" in line), lines[-1])
-
-
-def check_commit_signature(signed, records, allowed_signers):
-    content, signature, time = signed
-    recorded = [records[number]["signed"] for number in sorted(records) if "signed" in records[number]]
-    require(not recorded or recorded[-1] == bool(signature), "the journal and the commit disagree on whether the commit is signed")
-    return check_signature(content, signature, "git", time, allowed_signers) if signature else "none"
+        told = {words[1]: words[-1] for words in map(str.split, lines) if words[:1] == ["[GNUPG:]"] and len(words) > 1}
+        trust = max((TRUST.index(word) for word in told if word in TRUST), default=0)
+        require("GOODSIG" not in told or not least or trust >= TRUST.index("TRUST_" + least.upper()), f"gpg.minTrustLevel ({least}) asks for more trust in the key")
+        return next((line for line in lines if "Good" in line), lines[-1]), "" if trust > 2 else told.get("VALIDSIG", "")
 
 
 def verify(arguments):
@@ -252,8 +248,7 @@ def verify(arguments):
     require(int(seq) in records and records[int(seq)]["hash"] == head, f"the journal does not have record {seq}, which the commit's trailer names")
     print(f"journal    {len(records)} records, the chain is unbroken; the commit's trailer names record {seq}")
     print(f"blobs      {check_blobs(archive, records)}; each has the hash that it names")
-    if PROOF[0] not in archive:
-        raise Unknown("the archive has no statement")
+    require(PROOF[0] in archive, "the archive has no statement", Unknown)
     statement = json.loads(archive[PROOF[0]])
     require((statement["_type"], statement["predicateType"]) == TYPES, "the statement is of another kind")
     predicate, last = statement["predicate"], max(records)
@@ -268,10 +263,16 @@ def verify(arguments):
     print(f"tests      {check_tests(repository, predicate, tree)}")
     print(f"approvals  {check_approvals(predicate, records)}")
     print(f"files      {check_files(archive, escalations, predicate)} of the task; each has the hash that the statement gives")
-    print(f"commit     signature: {check_commit_signature(signed, records, arguments.allowed_signers)}")
+    trusted, least = arguments.allowed_signers, repository.said("config", "gpg.minTrustLevel")
+    recorded = [records[number]["signed"] for number in sorted(records) if "signed" in records[number]]
+    require(not recorded or recorded[-1] == bool(signed[1]), "the journal and the commit disagree on whether the commit is signed")
+    signer, key = check_signature(signed[0], signed[1], "git", signed[2], trusted, least) if signed[1] else ("none", "")
+    print(f"commit     signature: {signer}")
     if PROOF[1] in archive:
         time = datetime.datetime.fromisoformat(records[last]["timestamp"].replace("Z", "+00:00")).timestamp()
-        print(f"signature  {check_signature(archive[PROOF[0]], archive[PROOF[1]], 'agentforge', time, arguments.allowed_signers)}")
+        signer, other = check_signature(archive[PROOF[0]], archive[PROOF[1]], "agentforge", time, trusted, least)
+        require(not signed[1] or not other or key == other, f"the statement is signed by another key than the commit, which gpg does not trust: {signer}")
+        print(f"signature  {signer}")
     else:
         require(not arguments.require_signature, "the statement is not signed")
         print("signature  none: only the owner of this repository vouches for the statement")

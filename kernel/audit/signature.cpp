@@ -88,6 +88,8 @@ Result<std::vector<std::string>> signing_command(const SignatureTools& tools, co
 /// Returns the start of ssh-keygen's output, such as `Good "agentforge" signature for NAME with ED25519 key SHA256:…`.
 std::string first_words(const std::string& text) { return ellipsis(sanitize_utf8(text.substr(0, text.find('\n'))), 300); }
 
+std::string last_word(const std::string& text) { return text.substr(text.rfind(' ') + 1); }
+
 /// The form that ssh-keygen reads, in UTC.
 std::string ssh_time(std::chrono::sys_seconds time) {
     const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
@@ -114,8 +116,11 @@ public:
         SignatureAnswer answer;
         const auto outcome = run({"check-novalidate", "-n", signed_.name_space, "-s", signature_}, signed_.content);
         answer.good = outcome.ok() && outcome->exit_code == 0;
+        answer.checkable = outcome.ok();
         answer.detail = outcome.ok() ? first_words(answer.good ? outcome->out : outcome->err) : outcome.error().message;
+        answer.key = last_word(answer.detail);
         if (answer.good && !allowed_.empty()) { identify_signer(answer); }
+        answer.trusted = answer.signer == SignatureAnswer::Signer::known;
         return answer;
     }
 
@@ -223,10 +228,13 @@ SignatureAnswer check_gpg(const SignatureTools& tools, const GitConfiguration& g
         stop);
     SignatureAnswer answer;
     if (!verified.ok()) {
+        answer.checkable = false;
         answer.detail = verified.error().message;
         return answer;
     }
     const std::string& status = verified->out;
+    answer.key = last_word(status_line(status, "VALIDSIG").value_or(""));
+    answer.trusted = is_trusted_enough(status, "fully");
     auto key = status_line(status, "GOODSIG");
     const auto expired = status_line(status, "EXPKEYSIG");
     if (!key && expired && signed_before_expiry(status)) { key = *expired + ", which has expired since"; }

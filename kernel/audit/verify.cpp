@@ -108,7 +108,7 @@ AuditAnswer answer_to(const SignatureAnswer& signature) {
 }
 
 std::string told(const SignatureAnswer& signature) {
-    if (!signature.checkable) { return "its key is not here: " + signature.detail; }
+    if (!signature.checkable) { return "its key, or the program that checks it, is not here: " + signature.detail; }
     if (!signature.good) { return "it does not verify: " + signature.detail; }
     const bool unknown = signature.signer == SignatureAnswer::Signer::unknown;
     return signature.detail + (unknown ? "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)" : "");
@@ -625,9 +625,9 @@ private:
                        (recorded ? " is signed; it is not" : " is not signed; it is"));
         }
         if (!commit.is_signed()) { return; }
-        const SignatureAnswer answer =
+        commit_signature_ =
             check_signature(tools_, {commit_namespace, commit.signed_content, commit.signature, commit.time}, stop_);
-        verdict_.add("signature", answer_to(answer), "of the commit: " + told(answer));
+        verdict_.add("signature", answer_to(commit_signature_), "of the commit: " + told(commit_signature_));
     }
     [[nodiscard]] const std::string& named_in_trailer() const { return state().task_id; }
 
@@ -816,7 +816,7 @@ private:
         const auto [noted, note_signature] = split_signed(note_.value_or(""));
         const bool in_note = !note_signature.empty() && noted == statement;
         if (signature.ok()) {
-            add_signature(verdict_, tools_, {statement_namespace, statement, *signature, time}, stop_);
+            add_signature(verdict_, tools_, {statement_namespace, statement, *signature, time}, commit_signature_, stop_);
             if (in_archive && without_line_ends(*archived) != without_line_ends(*signature)) {
                 verdict_.add("signature", AuditAnswer::fails,
                              std::string(signature_file) + " is not the signature that " + archive_->name + " has");
@@ -854,10 +854,14 @@ private:
     }
 
 public:
+    /// `of_commit`: the signature of the commit that the statement is about, if it has a good one.
     static void add_signature(AuditVerdict& verdict, const SignatureTools& tools, const SignedContent& statement,
-                              const Stop& stop) {
+                              const SignatureAnswer& of_commit, const Stop& stop) {
         const SignatureAnswer answer = check_signature(tools, statement, stop);
-        verdict.add("signature", answer_to(answer), "of the statement: " + told(answer));
+        const bool is_another_key = of_commit.good && answer.good && of_commit.key != answer.key && !answer.trusted;
+        verdict.add("signature", is_another_key ? AuditAnswer::fails : answer_to(answer),
+                    "of the statement: " + told(answer) +
+                        (is_another_key ? "; another key signed the commit, and nothing here trusts this one" : ""));
     }
 
 private:
@@ -871,6 +875,7 @@ private:
     std::optional<RefTarget> archive_;  ///< The repository's archive of the task.
     std::optional<std::string> note_;   ///< The delivered commit's.
     bool commit_is_signed_ = false;
+    SignatureAnswer commit_signature_;
     std::set<std::string, std::less<>> blobs_;
 };
 
@@ -951,7 +956,7 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
         verdict.add("signature", AuditAnswer::unchecked,
                     "the statement is not signed: anyone who can write notes could have written it");
     } else {
-        Verifier::add_signature(verdict, tools, {statement_namespace, statement, signature, written.time}, stop);
+        Verifier::add_signature(verdict, tools, {statement_namespace, statement, signature, written.time}, {}, stop);
     }
     return verdict;
 }

@@ -570,12 +570,32 @@ Result<void> EscalationStore::record(const ApprovalRequest& request, const Answe
                                        by));
 }
 
+namespace {
+
+Result<YamlDocument> load_record(const std::filesystem::path& directory, std::string_view id) {
+    AF_TRY(std::optional<YamlDocument> document,
+           load(directory / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
+    if (!document) { return unknown(directory, id); }
+    return *std::move(document);
+}
+
+/// Reads what all records end with.
+template <class Record>
+Result<Record> read_to_end(Fields& fields, Record record, std::string_view id, const std::filesystem::path& directory) {
+    AF_TRY(record.created_at, fields.text("created_at", true));
+    AF_CHECK(read_deadline(fields));
+    AF_CHECK(fields.no_others());
+    if (record.id != id) { return fields.wrong("id", "is not the id in the file's name"); }
+    record.directory = directory.string();
+    return record;
+}
+
+}  // namespace
+
 Result<Escalation> EscalationStore::escalation(std::string_view id) const {
     AF_CHECK(check_id(id, QuestionKind::escalation));
-    AF_TRY(const std::optional<YamlDocument> document,
-           load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
-    if (!document) { return unknown(directory_, id); }
-    Fields fields(*document, correct_record);
+    AF_TRY(const YamlDocument document, load_record(directory_, id));
+    Fields fields(document, correct_record);
     Escalation result;
     AF_TRY(result.id, fields.text("id", true));
     AF_TRY(result.task_id, fields.text("task_id", true));
@@ -584,32 +604,20 @@ Result<Escalation> EscalationStore::escalation(std::string_view id) const {
     AF_TRY(result.question, fields.text("question", true));
     AF_TRY(result.options, fields.texts("options"));
     AF_TRY(result.context, fields.mapping("context", false));
-    AF_TRY(result.created_at, fields.text("created_at", true));
-    AF_CHECK(read_deadline(fields));
-    AF_CHECK(fields.no_others());
-    if (result.id != id) { return fields.wrong("id", "is not the id in the file's name"); }
-    result.directory = directory_.string();
-    return result;
+    return read_to_end(fields, std::move(result), id, directory_);
 }
 
 Result<ApprovalRequest> EscalationStore::approval(std::string_view id) const {
     AF_CHECK(check_approval_id(id));
-    AF_TRY(const std::optional<YamlDocument> document,
-           load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
-    if (!document) { return unknown(directory_, id); }
-    Fields fields(*document, correct_record);
+    AF_TRY(const YamlDocument document, load_record(directory_, id));
+    Fields fields(document, correct_record);
     ApprovalRequest result;
     AF_TRY(result.id, fields.text("id", true));
     AF_TRY(result.task_id, fields.text("task_id", true));
     AF_TRY(result.stage, fields.text("stage", true));
     AF_TRY(result.artifact, fields.mapping("artifact", true));
     AF_TRY(result.artifact_hash, fields.text("artifact_hash", true));
-    AF_TRY(result.created_at, fields.text("created_at", true));
-    AF_CHECK(read_deadline(fields));
-    AF_CHECK(fields.no_others());
-    if (result.id != id) { return fields.wrong("id", "is not the id in the file's name"); }
-    result.directory = directory_.string();
-    return result;
+    return read_to_end(fields, std::move(result), id, directory_);
 }
 
 Result<PendingItem> EscalationStore::item(std::string_view id) const {
@@ -625,10 +633,8 @@ Result<PendingItem> EscalationStore::item(std::string_view id) const {
 
 Result<AnswerBy> EscalationStore::answer_by(std::string_view id) const {
     if (!is_id(id)) { AF_CHECK(check_id(id, QuestionKind::escalation)); }
-    AF_TRY(const std::optional<YamlDocument> document,
-           load(directory_ / (std::string(id) + std::string(record_suffix)), max_record_bytes, correct_record));
-    if (!document) { return unknown(directory_, id); }
-    Fields fields(*document, correct_record);
+    AF_TRY(const YamlDocument document, load_record(directory_, id));
+    Fields fields(document, correct_record);
     return read_deadline(fields);
 }
 

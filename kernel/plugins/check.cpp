@@ -71,6 +71,16 @@ CheckStatus status_of(std::string_view text) {
     return CheckStatus::error;
 }
 
+CheckFinding make_finding(std::string step, CheckStatus status, Error error, std::string found, std::string expected) {
+    CheckFinding finding;
+    finding.step = std::move(step);
+    finding.status = status;
+    finding.error = std::move(error);
+    finding.found = std::move(found);
+    finding.expected = std::move(expected);
+    return finding;
+}
+
 class Check {
 public:
     Check(const CheckOptions& options, const std::function<bool()>& cancelled) : options_(options), cancelled_(cancelled) {}
@@ -86,13 +96,8 @@ public:
 
 private:
     void add(std::string step, CheckStatus status, Error error, std::string found = {}, std::string expected = {}) {
-        CheckFinding finding;
-        finding.step = std::move(step);
-        finding.status = status;
-        finding.error = std::move(error);
-        finding.found = std::move(found);
-        finding.expected = std::move(expected);
-        report_.findings.push_back(std::move(finding));
+        report_.findings.push_back(
+            make_finding(std::move(step), status, std::move(error), std::move(found), std::move(expected)));
     }
     void pass(std::string step, std::string message) {
         add(std::move(step), CheckStatus::pass, {"", std::move(message), "", "", ErrorKind::invalid});
@@ -474,13 +479,7 @@ private:
 
     void after_the_last(const process::Outcome& outcome, std::vector<CheckFinding>& findings) const {
         const auto add_finding = [&](std::string step, CheckStatus status, Error error, std::string found, std::string expected) {
-            CheckFinding finding;
-            finding.step = std::move(step);
-            finding.status = status;
-            finding.error = std::move(error);
-            finding.found = std::move(found);
-            finding.expected = std::move(expected);
-            findings.push_back(std::move(finding));
+            findings.push_back(make_finding(std::move(step), status, std::move(error), std::move(found), std::move(expected)));
         };
         if (report_.load_us > std::chrono::microseconds(options_.slow_load).count()) {
             add_finding(

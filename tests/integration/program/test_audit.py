@@ -299,7 +299,7 @@ class TestAuditLater(SignedAuditTest):
         with self.subTest("git shows another object in place of a delivered file"):
             self.git("replace", source, forged)
             self.assertIn(f"`git replace -d {source}`", self.faults(self.verify(branch))[0])
-            self.assertEqual(self.script(*proven).returncode, 0)        # It reads the true objects.
+            self.assertIn("git shows another object in place of", self.script(*proven).stderr)
             self.git("replace", "-d", source)
         with self.subTest("a delivered file is damaged"):
             loose = self.repository / ".git" / "objects" / source[:2] / source[2:]
@@ -393,6 +393,33 @@ class TestAuditOfAGpgSignature(AuditTest):
         self.addCleanup(subprocess.run, ["gpgconf", "--homedir", home, "--kill", "all"], check=False, capture_output=True)
         return home
 
+    def gpg(self, *words, input=None):
+        return subprocess.run(["gpg", "--batch", "--quiet", *words], input=input, env=self.environment, check=True, capture_output=True)
+
+    def assert_another_key_is_found(self, branch):
+        self.gpg("--passphrase", "", "--quick-gen-key", "Stranger <stranger@example.invalid>", "ed25519", "sign", "2y")
+        stranger = self.gpg("--with-colons", "--fingerprint", "stranger@example.invalid").stdout.decode().split("fpr:::::::::")[1].split(":")[0]
+        ownership = self.gpg("--export-ownertrust").stdout
+        self.gpg("--import-ownertrust", input=f"{stranger}:2:\n".encode())       # Not the user's own any more.
+        task = branch.removeprefix("agentforge/")
+        signature = self.task_folder(task) / "proof/statement.json.sig"
+        own = signature.read_bytes()
+        forged = self.gpg("--local-user", stranger, "--armor", "--detach-sign", "--output", "-", self.task_folder(task) / "proof/statement.json").stdout
+        signature.write_bytes(forged)
+        self.assertIn("another key signed the commit", self.faults(self.verify(branch))[0])
+        signature.write_bytes(own)
+        reference = f"refs/agentforge/archive/{task}"
+        archived = self.git("rev-parse", reference).strip()
+        index = {"GIT_INDEX_FILE": str(self.folder / "archive.index")}
+        blob = subprocess.run(["git", "hash-object", "-w", "--stdin"], input=forged, cwd=self.repository, check=True, capture_output=True).stdout.decode().strip()
+        for words in (["read-tree", archived], ["update-index", "--cacheinfo", f"100644,{blob},task/proof/statement.json.sig"]):
+            subprocess.run(["git", *words], cwd=self.repository, env={**self.environment, **index}, check=True)
+        tree = subprocess.run(["git", "write-tree"], cwd=self.repository, env={**self.environment, **index}, check=True, capture_output=True).stdout.decode().strip()
+        self.git("update-ref", reference, tree)
+        self.assertIn("another key than the commit", self.script("--require-signature", self.repository, branch).stderr)
+        self.git("update-ref", reference, archived)
+        self.gpg("--import-ownertrust", input=ownership)
+
     def test_a_statement_signed_by_gpg_verifies_with_the_public_key(self):
         self.environment["GNUPGHOME"] = str(self.gpg_home("gnupg"))
         subprocess.run(["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", "Test <test@example.invalid>", "ed25519", "sign", "2y"],
@@ -409,6 +436,21 @@ class TestAuditOfAGpgSignature(AuditTest):
         proven = self.script("--require-signature", clone, branch)
         self.assertEqual((proven.returncode, proven.stdout.split("\n")[-2]), (0, "VERIFIED"), proven.stdout + proven.stderr)
         self.assertIn("Good signature", proven.stdout)
+        with self.subTest("another key, which gpg does not trust, signed the statement"):
+            self.assert_another_key_is_found(branch)
+        with self.subTest("gpg is not here"):
+            self.git("config", "--file", settings, "gpg.program", "/nowhere/gpg")
+            told = [finding for finding in self.assert_verified(self.verify(branch))["findings"] if finding["part"] == "signature"]
+            self.assertEqual({finding["answer"] for finding in told}, {"unchecked"})
+            self.git("config", "--file", settings, "--unset", "gpg.program")
+        with self.subTest("gpg.minTrustLevel asks for more than gpg knows of the key"):
+            ownership = self.gpg("--export-ownertrust").stdout
+            self.gpg("--import-ownertrust", input=ownership.replace(b":6:", b":2:"))
+            self.git("config", "--file", settings, "gpg.minTrustLevel", "fully")
+            self.assertIn("gpg.minTrustLevel", self.faults(self.verify(branch))[0])
+            self.assertIn("gpg.minTrustLevel", self.script("--require-signature", clone, branch).stderr)
+            self.git("config", "--file", settings, "--unset", "gpg.minTrustLevel")
+            self.gpg("--import-ownertrust", input=ownership)
         later = self.folder / "gpg-in-2040"
         later.write_text('#!/bin/sh\nexec gpg --faked-system-time 20400101T000000 "$@"\n')
         later.chmod(0o755)
@@ -420,7 +462,7 @@ class TestAuditOfAGpgSignature(AuditTest):
         trusted = self.environment["GNUPGHOME"]
         self.environment["GNUPGHOME"] = str(self.gpg_home("strangers"))
         told = [finding for finding in self.assert_verified(self.verify(branch))["findings"] if finding["part"] == "signature"]
-        self.assertEqual({(finding["answer"], "its key is not here" in finding["told"]) for finding in told}, {("unchecked", True)})
+        self.assertEqual({(finding["answer"], "its key, or the program that checks it, is not here" in finding["told"]) for finding in told}, {("unchecked", True)})
         self.assertEqual(self.script("--require-signature", clone, branch).returncode, 1)
         self.environment["GNUPGHOME"] = trusted
         revocation = next(pathlib.Path(trusted).glob("openpgp-revocs.d/*.rev"))
