@@ -181,6 +181,9 @@ struct Decision {
                std::to_string(on.external.size()) + " artifact(s) of other repositories";
     }
     std::string operator()(const records::Published& on) const { return "published to " + on.remote + " " + on.pr_url; }
+    std::string operator()(const records::RebasePrepared& on) const {
+        return "rebase: the branch is about to move from " + on.replaces + " to " + on.commit;
+    }
     std::string operator()(const records::Rebased& on) const { return "rebased: " + on.commit + " replaces " + on.replaces; }
     std::string operator()(const records::Note& on) const { return *on.message; }
 };

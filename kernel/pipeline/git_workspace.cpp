@@ -162,12 +162,14 @@ public:
         if (scratch_) { return made; }
         if (order.branch.empty()) {
             AF_CHECK(keep_commit(repository_.work_directory(), task_id_ + "/prepared", made.id));
-        } else if (order.replaces.empty()) {
-            AF_CHECK(repository_.create_branch(order.branch, made.id));
         } else {
-            AF_CHECK(move_branch(repository_.work_directory(), order.branch, order.replaces, made.id));
+            AF_CHECK(repository_.create_branch(order.branch, made.id));
         }
         return made;
+    }
+
+    [[nodiscard]] Result<void> move_branch(const std::string& branch, const std::string& from, const std::string& to) override {
+        return scratch_ ? Result<void>() : kernel::move_branch(repository_.work_directory(), branch, from, to);
     }
 
     [[nodiscard]] Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) override {

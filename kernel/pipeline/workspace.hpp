@@ -93,10 +93,11 @@ public:
 class TargetRepository {
 public:
     virtual ~TargetRepository() = default;
-    /// Makes the commit and puts the branch on it: a new branch, or one that is moved from `replaces`. Without a branch, keeps
-    /// the commit for one. Errors: AF-GIT-010 the branch exists, AF-GIT-040 it is not where it should be, AF-GIT-041 the commit
-    /// cannot be signed.
+    /// Makes the commit and a new branch on it. Without a branch, keeps the commit for one. Errors: AF-GIT-010 the branch
+    /// exists, AF-GIT-041 the commit cannot be signed.
     [[nodiscard]] virtual Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) = 0;
+    /// Errors: AF-GIT-040 the branch is not at `from`, or is checked out.
+    [[nodiscard]] virtual Result<void> move_branch(const std::string& branch, const std::string& from, const std::string& to) = 0;
     /// Runs the user's commit hooks.
     [[nodiscard]] virtual Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) = 0;
     /// Compares the branch that the task began on with a tree of the task.

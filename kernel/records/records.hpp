@@ -831,6 +831,25 @@ struct Published {
 };
 BOOST_DESCRIBE_STRUCT(Published, (), (stage, remote, pr_url, published_by, publish_note))
 
+/// A rebase made its commit and is about to move the branch. If it is killed before the record `rebased`, the next rebase takes
+/// the rest from here.
+struct RebasePrepared {
+    static constexpr std::string_view type = "rebase_prepared";
+    std::string commit;
+    std::string branch;
+    std::string tree;
+    std::string base_commit;
+    std::string base_tree;
+    std::string red_tree;
+    std::string replaces;  ///< The commit that the branch is moved away from.
+    std::string summary;   ///< Of the `deliver` gate, which passed on the tree.
+    std::string commit_hooks;
+    bool signed_;
+    Kept report;
+};
+BOOST_DESCRIBE_STRUCT(RebasePrepared, (),
+                      (commit, branch, tree, base_commit, base_tree, red_tree, replaces, summary, commit_hooks, signed_, report))
+
 /// The delivered change was rebased onto a newer base after the task's end.
 struct Rebased {
     static constexpr std::string_view type = "rebased";
@@ -905,7 +924,7 @@ using Body =
                  ArtifactRejected, ReviewFinished, StageEscalated, EscalationRaised, EscalationResolved, ApprovalRequested,
                  ApprovalDecided, ActionProposed, ActionAsked, ActionDecided, CycleRequested, CycleStarted, Step, Answer,
                  CallLost, AttemptFailed, ServerTool, Violation, CallStarted, CallFinished, Gate, Snapshot, HeldOut, Delivered,
-                 DeliveryPrepared, Published, Rebased, Costing, Plugins, DependenciesMet, Recovered, Note>;
+                 DeliveryPrepared, Published, RebasePrepared, Rebased, Costing, Plugins, DependenciesMet, Recovered, Note>;
 
 /// Who did what a record describes.
 struct Agent {

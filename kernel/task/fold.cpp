@@ -76,6 +76,8 @@ Result<void> Fold::on(const records::DeliveryPrepared&);
 template <>
 Result<void> Fold::on(const records::Published&);
 template <>
+Result<void> Fold::on(const records::RebasePrepared&);
+template <>
 Result<void> Fold::on(const records::Rebased&);
 template <>
 Result<void> Fold::on(const records::Costing&);
@@ -479,7 +481,8 @@ Result<records::AnyRecord> Fold::apply() {
     }
     const bool over = state_.status == TaskStatus::completed || state_.status == TaskStatus::aborted;
     const bool may_continue = state_.status == TaskStatus::completed && std::holds_alternative<records::TaskContinued>(read.body);
-    const bool may_follow = may_continue || std::holds_alternative<records::Rebased>(read.body) ||
+    const bool may_follow = may_continue || std::holds_alternative<records::RebasePrepared>(read.body) ||
+                            std::holds_alternative<records::Rebased>(read.body) ||
                             std::holds_alternative<records::Note>(read.body) ||
                             std::holds_alternative<records::Recovered>(read.body);
     if (over && !may_follow) { return refuse_ended(); }

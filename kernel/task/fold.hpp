@@ -142,6 +142,7 @@ private:
     [[nodiscard]] Result<void> require_reviews() const;
     [[nodiscard]] Result<void> require_exit_gate() const;
     [[nodiscard]] Result<void> require_deliver_gate(const std::string& tree) const;
+    [[nodiscard]] Result<void> require_rebase_of(const std::string& commit) const;
     [[nodiscard]] Result<void> require_delivery() const;
     [[nodiscard]] Result<void> require_unanswered(const records::Answer& answer) const;
     [[nodiscard]] static bool is_inside(const std::string& path);  ///< True for a relative path without `.` and `..`.

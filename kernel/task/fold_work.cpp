@@ -343,15 +343,23 @@ Result<void> Fold::on(const records::Published& published) {
     return {};
 }
 
-/// The delivered change was put on a newer base after the task's end.
 template <>
-Result<void> Fold::on(const records::Rebased& rebased) {
+Result<void> Fold::on(const records::RebasePrepared& prepared) {
+    return require_rebase_of(prepared.replaces);
+}
+
+Result<void> Fold::require_rebase_of(const std::string& commit) const {
     if (state_.status != TaskStatus::completed || state_.commit.empty()) {
         return refuse("only a commit that was delivered can be rebased");
     }
-    if (rebased.replaces != state_.commit) {
-        return refuse("it replaces " + rebased.replaces + ", and the task's commit is " + state_.commit);
-    }
+    if (commit != state_.commit) { return refuse("it replaces " + commit + ", and the task's commit is " + state_.commit); }
+    return {};
+}
+
+/// The delivered change was put on a newer base after the task's end.
+template <>
+Result<void> Fold::on(const records::Rebased& rebased) {
+    AF_CHECK(require_rebase_of(rebased.replaces));
     if (!rebased.gate_passed) { return refuse("the deliver gate did not pass on the rebased tree"); }
     state_.commit = rebased.commit;
     take_delivery(rebased);

@@ -16,9 +16,8 @@ namespace agentforge::kernel {
 struct CommitOrder {
     std::string tree;
     std::string parent;
-    std::string branch;    ///< Empty: none is made.
-    std::string replaces;  ///< The commit that the branch is moved away from; empty: the branch is new.
-    std::string message;   ///< Whole, trailers included.
+    std::string branch;   ///< Empty: none is made.
+    std::string message;  ///< Whole, trailers included.
     std::chrono::system_clock::time_point time;
     std::string author;  ///< `Name <email>`; empty: the user.
     std::string sign = "auto";

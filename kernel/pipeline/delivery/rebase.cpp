@@ -30,11 +30,21 @@ public:
           base_(delivery_base(session.state())),
           stop_{&services.cancel, std::nullopt} {}
 
+    /// A killed rebase may have moved the branch without recording it.
+    Result<void> finish(const records::RebasePrepared& prepared) {
+        AF_TRY(const auto there, task_workspace_.branch(prepared.branch));
+        if (!there || there->first != prepared.commit) { return {}; }  // It was not moved: begins again.
+        AF_CHECK(record(prepared));
+        base_ = delivery_base(state());
+        return {};
+    }
+
     Result<RebaseResult> run(bool dry_run) {
-        result_.branch = state().branch;
-        result_.replaced = state().commit;
         AF_TRY(result_.drift, task_workspace_.drift(state(), delivered_tree(state())));
+        if (!result_.done) { result_.replaced = state().commit; }
+        result_.branch = state().branch;
         if (!result_.drift.moved() || (dry_run && result_.drift.conflicts.empty())) { return result_; }
+        result_.replaced = state().commit;
         AF_TRY(const WrittenCommit head, task_workspace_.read_commit(result_.drift.head));
         AF_TRY(tree_, merged(head.tree, delivered_tree(state())));
         if (dry_run) { return result_; }
@@ -42,23 +52,10 @@ public:
         AF_CHECK(task_workspace_.keep("rebased", tree_));
         if (!red_tree_.empty()) { AF_CHECK(task_workspace_.keep("rebased-tests", red_tree_)); }
         AF_CHECK(measure_on_new_base(head.tree));
-        AF_CHECK(commit());
-        AF_TRY(const records::Kept report, session_.keep(to_json(report_)));
-        AF_CHECK(session_.record(records::Rebased{.commit = result_.commit,
-                                                  .branch = result_.branch,
-                                                  .tree = tree_,
-                                                  .base_commit = result_.drift.head,
-                                                  .base_tree = head.tree,
-                                                  .red_tree = red_tree_,
-                                                  .replaces = result_.replaced,
-                                                  .gate_passed = true,
-                                                  .summary = result_.summary,
-                                                  .commit_hooks = result_.hooks,
-                                                  .signed_ = signed_,
-                                                  .drift = json::value(nullptr),
-                                                  .report = report}));
-        result_.done = true;
-        result_.pushed_before = state().delivery.pr_url.has_value();
+        AF_TRY(const records::RebasePrepared prepared, prepare(head.tree));
+        AF_CHECK(session_.record(prepared));
+        AF_CHECK(task_workspace_.move_branch(prepared.branch, prepared.replaces, prepared.commit));
+        AF_CHECK(record(prepared));
         return result_;
     }
 
@@ -138,18 +135,38 @@ private:
                      ErrorKind::denied};
     }
 
-    Result<void> commit() {
+    /// Makes the commit. No branch is on it yet.
+    Result<records::RebasePrepared> prepare(const std::string& head_tree) {
+        AF_TRY(const MadeCommit made, commit());
+        AF_TRY(records::Kept report, session_.keep(to_json(report_)));
+        return records::RebasePrepared{made.id,          result_.branch,   tree_,           result_.drift.head, head_tree,
+                                       red_tree_,        result_.replaced, result_.summary, result_.hooks,      made.is_signed,
+                                       std::move(report)};
+    }
+
+    Result<void> record(const records::RebasePrepared& prepared) {
+        AF_CHECK(session_.record(records::Rebased{.commit = prepared.commit,
+                                                  .branch = prepared.branch,
+                                                  .tree = prepared.tree,
+                                                  .base_commit = prepared.base_commit,
+                                                  .base_tree = prepared.base_tree,
+                                                  .red_tree = prepared.red_tree,
+                                                  .replaces = prepared.replaces,
+                                                  .gate_passed = true,
+                                                  .summary = prepared.summary,
+                                                  .commit_hooks = prepared.commit_hooks,
+                                                  .signed_ = prepared.signed_,
+                                                  .drift = json::value(nullptr),
+                                                  .report = prepared.report}));
+        result_.commit = prepared.commit;
+        result_.replaced = prepared.replaces;
+        result_.pushed_before = state().delivery.pr_url.has_value();
+        result_.done = true;
+        return {};
+    }
+
+    Result<MadeCommit> commit() {
         AF_TRY(const WrittenCommit before, task_workspace_.read_commit(result_.replaced));
-        // After a crash between the branch and the record, that commit is reused.
-        AF_TRY(const auto there, task_workspace_.branch(result_.branch));
-        if (there && there->first != result_.replaced && there->second == tree_) {
-            AF_TRY(const WrittenCommit made, task_workspace_.read_commit(there->first));
-            if (made.parent == result_.drift.head) {
-                result_.commit = there->first;
-                signed_ = made.is_signed();
-                return {};
-            }
-        }
         HookOrder hooks{tree_, result_.drift.head, result_.branch, before.message, services_.delivery.hook_timeout};
         result_.hooks = "not run: delivery.hooks is skip";
         for (unsigned round = 0; services_.delivery.hooks == "run"; ++round) {
@@ -171,16 +188,11 @@ private:
         CommitOrder order;
         order.tree = tree_;
         order.parent = result_.drift.head;
-        order.branch = result_.branch;
-        order.replaces = result_.replaced;
         order.message = with_newest_head(hooks.message, session_.head());
         order.time = services_.clock.now();
         order.author = services_.delivery.author;
         order.sign = services_.delivery.sign;
-        AF_TRY(const MadeCommit made, task_workspace_.commit(order, stop_));
-        result_.commit = made.id;
-        signed_ = made.is_signed;
-        return {};
+        return task_workspace_.commit(order, stop_);
     }
 
     TaskSession& session_;
@@ -193,8 +205,16 @@ private:
     GateReport report_;
     std::string tree_;
     std::string red_tree_;
-    bool signed_ = false;
 };
+
+/// Returns what the newest rebase of a task prepared, if no record says that it was done.
+std::optional<records::RebasePrepared> unfinished_rebase(const std::vector<Record>& all) {
+    for (auto record = all.rbegin(); record != all.rend(); ++record) {
+        if (records::as<records::Rebased>(*record)) { return std::nullopt; }
+        if (auto prepared = records::as<records::RebasePrepared>(*record)) { return *std::move(prepared); }
+    }
+    return std::nullopt;
+}
 
 }  // namespace
 
@@ -212,8 +232,11 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
                      patch ? "`agentforge apply " + short_id(state.task_id) + "` puts the change into your checkout" : see_status,
                      ErrorKind::invalid};
     }
+    AF_TRY(const auto all, setup_.store.records(state.task_id));
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
-    auto result = Rebaser(*session, *task_workspace, setup_.services).run(dry_run);
+    Rebaser rebaser(*session, *task_workspace, setup_.services);
+    if (const auto prepared = unfinished_rebase(all); prepared && !dry_run) { AF_CHECK(rebaser.finish(*prepared)); }
+    auto result = rebaser.run(dry_run);
     const Result<void> closed = task_workspace->close();  // The task has ended: removes its worktree, whatever the outcome.
     if (!dry_run) { prove_and_archive(setup_, *session); }
     if (result.ok() && !closed.ok()) { return closed.error(); }

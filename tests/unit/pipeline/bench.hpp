@@ -113,6 +113,7 @@ struct Memory {
     unsigned commits = 0;
     unsigned closed = 0;
     unsigned programs = 0;
+    Result<void> moved;  ///< What moving a branch returns once it is done.
     std::function<void(const std::string& root)> program = [](const std::string&) {};
 
     std::string keep(Files files) {
@@ -220,15 +221,23 @@ public:
         return outcome;
     }
     [[nodiscard]] Result<MadeCommit> commit(const CommitOrder& order, const Stop&) override {
-        if (order.replaces.empty() && memory_.branches.contains(order.branch)) {
+        if (memory_.branches.contains(order.branch)) {
             return Error{"AF-GIT-010", "the branch exists", order.branch, "", ErrorKind::conflict};
         }
         memory_.messages.push_back(order.message);
         const std::string id = "commit-" + std::to_string(++memory_.commits);
-        memory_.branches[order.branch] = {id, order.tree};
+        if (!order.branch.empty()) { memory_.branches[order.branch] = {id, order.tree}; }
         memory_.parents[id] =
             WrittenCommit{order.tree, order.parent, order.message, order.sign == "always" ? "a signature" : "", ""};
         return MadeCommit{id, order.sign == "always"};
+    }
+    [[nodiscard]] Result<void> move_branch(const std::string& branch, const std::string& from, const std::string& to) override {
+        const auto found = memory_.branches.find(branch);
+        if (found == memory_.branches.end() || found->second.first != from) {
+            return Error{"AF-GIT-040", "the branch is elsewhere", branch, "", ErrorKind::conflict};
+        }
+        found->second = {to, memory_.parents.at(to).tree};
+        return memory_.moved;
     }
     [[nodiscard]] Result<HookReport> hooks(const HookOrder& order, const std::string&, const Stop&) override {
         HookReport report = memory_.hooks(order);

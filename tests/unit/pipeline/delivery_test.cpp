@@ -361,20 +361,70 @@ TEST_F(RebaseTest, does_nothing_if_the_base_did_not_move) {
     EXPECT_EQ(bench.memory.commits, 1U);
 }
 
-TEST_F(RebaseTest, reuses_the_commit_of_a_killed_rebase) {
-    ASSERT_TRUE(bench.controller().rebase(task, false).ok());
-    const auto made = bench.memory.branches.at(before.branch);
-    // As if the record were missing: another task's journal is at the old commit.
-    bench.memory.drift = BaseDrift();
-    bench.memory.branches.clear();
-    const std::string second = finished();
+class KilledRebaseTest : public RebaseTest {
+protected:
+    /// Moves the branch and ends before that is recorded.
+    void rebase_and_die() {
+        bench.memory.moved = Error{"AF-TEST-001", "killed", "", "", ErrorKind::cancelled};
+        ASSERT_FALSE(bench.controller().rebase(task, false).ok());
+        bench.memory.moved = {};
+        ASSERT_EQ(bench.state(task).commit, before.commit);
+        made = bench.memory.branches.at(before.branch).first;
+        ASSERT_NE(made, before.commit);
+        bench.memory.drift = BaseDrift();
+        commits = bench.memory.commits;
+    }
+    std::string made;
+    unsigned commits = 0;
+};
+
+TEST_F(KilledRebaseTest, the_next_rebase_records_the_commit_that_was_made) {
+    rebase_and_die();
+    const auto result = bench.controller().rebase(task, false);
+    ASSERT_TRUE(result.ok()) << result.error().to_string();
+    EXPECT_TRUE(result->done);
+    EXPECT_EQ(result->commit, made);
+    EXPECT_EQ(bench.state(task).commit, made);
+    EXPECT_EQ(bench.memory.commits, commits);
+}
+
+TEST_F(KilledRebaseTest, a_hook_that_formats_files_does_not_hide_the_commit) {
+    bench.memory.hooks = [](const HookOrder&) {
+        HookReport report;
+        report.runs.push_back({"pre-commit", 0, false, "", std::chrono::milliseconds(1)});
+        report.changed = {{"formatted.py", "by the hook\n"}};
+        return report;
+    };
+    rebase_and_die();
+    const auto result = bench.controller().rebase(task, false);
+    ASSERT_TRUE(result.ok()) << result.error().to_string();
+    EXPECT_EQ(bench.state(task).commit, made);
+}
+
+TEST_F(KilledRebaseTest, a_base_that_moved_again_is_rebased_onto_from_there) {
+    rebase_and_die();
+    Files newest = bench.memory.trees.at(bench.memory.parents.at("newer").tree);
+    newest["third.py"] = "theirs, too\n";
+    bench.memory.parents["newest"] = WrittenCommit{bench.memory.keep(newest), "newer", "theirs\n", "", ""};
+    bench.memory.drift.branch = "main";
+    bench.memory.drift.head = "newest";
+    bench.memory.drift.commits = 1;
+    const auto result = bench.controller().rebase(task, false);
+    ASSERT_TRUE(result.ok()) << result.error().to_string();
+    EXPECT_EQ(result->replaced, made);
+    EXPECT_EQ(bench.memory.parents.at(result->commit).parent, "newest");
+    EXPECT_EQ(bench.memory.branches.at(before.branch).first, result->commit);
+}
+
+TEST_F(KilledRebaseTest, a_branch_that_was_not_moved_is_rebased_again) {
+    rebase_and_die();
+    bench.memory.branches.at(before.branch) = {before.commit, before.tree};
+    bench.memory.drift.branch = "main";
     bench.memory.drift.head = "newer";
     bench.memory.drift.commits = 1;
-    bench.memory.branches.at(bench.state(second).branch) = made;
-    const auto result = bench.controller().rebase(second, false);
+    const auto result = bench.controller().rebase(task, false);
     ASSERT_TRUE(result.ok()) << result.error().to_string();
-    EXPECT_EQ(result->commit, made.first);
-    EXPECT_EQ(bench.memory.commits, 3U) << "one for each task and the first rebase";
+    EXPECT_EQ(result->replaced, before.commit);
 }
 
 TEST_F(RebaseTest, names_a_task_without_a_commit) {
