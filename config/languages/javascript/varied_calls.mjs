@@ -20,7 +20,8 @@ import path from 'node:path';
 export const mostCalls = 200;           // Of one test file.
 const mostVaried = 300;
 const mostOfOneCall = 30;
-const mostMilliseconds = 4000;          // Of one program, which then writes what it has.
+const mostMilliseconds = 4000;          // Processor time of one program, which then writes what it has.
+const waitsAtMost = 20_000;             // Milliseconds of one program, which then writes what it has.
 const rounds = 25;
 const fewestNeighbours = 12;            // Of a function that may be a table.
 const fewestResults = 3;
@@ -50,7 +51,7 @@ export function told(value) {
 
 // The same words in a test and in a program's main, since the code under test can see who calls it.
 const repeat = (asked, written, many) => `
-  const { calls, until } = { calls: JSON.parse(fs.readFileSync(${JSON.stringify(asked)}, 'utf8')), until: Date.now() + ${mostMilliseconds} };
+  const { calls, until } = { calls: JSON.parse(fs.readFileSync(${JSON.stringify(asked)}, 'utf8')), until: Date.now() + ${waitsAtMost} };
   process.on('unhandledRejection', () => {});
   const modules = new Map();
   for (const [url] of calls) if (!modules.has(url)) modules.set(url, await import(url));
@@ -58,7 +59,7 @@ const repeat = (asked, written, many) => `
   const results = [];
   for (let round = 0; round < ${many}; round += 1) {
     results.push(calls.map(([url, name, given]) => {
-      if (Date.now() > until) return null;
+      if (Date.now() > until || process.cpuUsage().user > ${1000 * mostMilliseconds}) return null;
       const loaded = modules.get(url);
       const work = name in loaded ? loaded[name] : loaded.default?.[name];
       const words = JSON.parse(given);
@@ -107,7 +108,7 @@ function results(calls, environment, many, place) {
     const [asked, written, program] = ['calls.json', 'results.json', 'app.mjs'].map((name) => path.join(scratch, name));
     fs.writeFileSync(asked, JSON.stringify(calls));
     fs.writeFileSync(program, programs[place](repeat(asked, written, many)));
-    const options = { cwd: scratch, env: environment, stdio: 'ignore', timeout: 2 * mostMilliseconds + 2000, killSignal: 'SIGKILL' };
+    const options = { cwd: scratch, env: environment, stdio: 'ignore', timeout: 3 * waitsAtMost, killSignal: 'SIGKILL' };
     const words = ['--no-warnings', ...(place === 'test' ? ['--test'] : []), program];
     if (place === 'terminal') {
       const quoted = [process.execPath, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');

@@ -26,7 +26,8 @@ import threading
 import types
 
 MOST_CALLS = 200
-MOST_SECONDS = 5            # Slower tests are not repeated.
+MOST_SECONDS = 5            # Of processor time, which a busy machine does not lengthen. Slower tests are not repeated.
+HANGS_AFTER = 60            # Seconds until a program is ended.
 # Tests with these words may test code that depends on such surroundings.
 LOOPS = re.compile(r"async|await", re.IGNORECASE)
 THREADS = re.compile(r"thread|concurrent|asyncio", re.IGNORECASE)
@@ -379,7 +380,7 @@ def finding(root, before, tests, arguments, environment, seconds, further):
     else `only_before`. Empty if nothing is, or if it cannot be measured. `seconds` is how long the tests took."""
     if seconds > MOST_SECONDS:
         return ""
-    limit = 2 * seconds + 2
+    limit = HANGS_AFTER
     here = recorded(root, tests, arguments, environment, limit)
     if not here or not here["calls"]:
         return ""

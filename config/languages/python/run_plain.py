@@ -8,9 +8,9 @@ Nothing of this file is in the process that runs the tests.
 """
 import importlib.util
 import os
+import resource
 import subprocess
 import sys
-import time
 
 
 def beside(name):
@@ -52,11 +52,11 @@ def main():
         arguments = ["-m", "unittest", "-q"] + names
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
-    began = time.monotonic()
     code = subprocess.run([sys.executable, "-B"] + arguments, env=environment, check=False).returncode
     if code != 0:
         sys.exit(1)
-    other = beside("outside_tests").finding(root, before, files, arguments[1:], environment, time.monotonic() - began, beside("varied_calls").finding)
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    other = beside("outside_tests").finding(root, before, files, arguments[1:], environment, spent.ru_utime + spent.ru_stime, beside("varied_calls").finding)
     if other:
         sys.exit(other)
 
