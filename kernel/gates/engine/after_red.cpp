@@ -83,7 +83,7 @@ private:
     Result<void> check_quality();
     Result<void> complete_red_run();
     void leave_integration_tests_out();
-    Result<void> set_flaky_tests_aside();
+    Result<void> exclude_flaky_tests();
     Result<void> judge_tests();
     Result<void> judge_late_documents();
     Result<void> judge_held_out_tests();
@@ -146,7 +146,7 @@ Result<GateReport> GateEngine::AfterRed::judge() {
     AF_CHECK(check_sources());
     AF_CHECK(complete_red_run());
     leave_integration_tests_out();
-    AF_CHECK(set_flaky_tests_aside());
+    AF_CHECK(exclude_flaky_tests());
     AF_CHECK(judge_tests());
     AF_CHECK(judge_late_documents());
     AF_CHECK(judge_held_out_tests());
@@ -315,7 +315,7 @@ Result<void> GateEngine::AfterRed::complete_red_run() {
 }
 
 /// Tests that flip without the task's change are listed and are not regressions. A test that fails twice is one.
-Result<void> GateEngine::AfterRed::set_flaky_tests_aside() {
+Result<void> GateEngine::AfterRed::exclude_flaky_tests() {
     AF_TRY(flaky_since_, engine_.flaky_tests(baseline_, call_.tree, judged_files_, evidence_.run, stop_));
     evidence_.flaky.insert(evidence_.flaky.end(), flaky_since_.begin(), flaky_since_.end());
     report_.facts["flaky_since"] = json::array(flaky_since_.begin(), flaky_since_.end());
@@ -342,7 +342,7 @@ Result<void> GateEngine::AfterRed::judge_tests() {
     if (green_ && waiting_.empty() && nothing_blocks() && !evidence_.red_files.empty()) {
         // Removes the change once more now: the results of RED's run may have depended on the time or on chance, and then prove
         // nothing about the change.
-        AF_CHECK(engine_.take_back(*language_, red_tree_, call_.tree, evidence_, quality_, stop_));
+        AF_CHECK(engine_.run_without_change(*language_, red_tree_, call_.tree, evidence_, quality_, stop_));
         verdict_ = judge_green(evidence_);
     }
     return {};
@@ -405,11 +405,11 @@ Result<void> GateEngine::AfterRed::gather_quality_of_tests() {
     quality_.code_changed = changed.has_value();
     AF_TRY(quality_.removed_functions, engine_.removed_functions(call_));
     AF_TRY(quality_.unnamed_files, engine_.unnamed_files(call_));
-    quality_.asked_without = engine_.commands_->settings().without_new_test || asks_for_no_behaviour(baseline_.request);
+    quality_.without_new_test = engine_.commands_->settings().without_new_test || may_keep_behaviour(baseline_.request);
     quality_.asked_for_code = asks_for_code(baseline_.request);
     quality_.asked_for_documentation = asks_for_documentation(baseline_.request);
     AF_TRY(quality_.skeletons, engine_.skeletons_left(call_, stop_));
-    AF_TRY(quality_.read_answers, engine_.read_answers(call_, red_tree_, evidence_.red_files));
+    AF_TRY(quality_.tests_naming_new_data, engine_.tests_naming_new_data(call_, red_tree_, evidence_.red_files));
     AF_CHECK(engine_.run_plainly(call_, red_tree_, evidence_, quality_, stop_));
     AF_CHECK(engine_.run_former_tests(call_, evidence_, quality_, stop_));
     quality_.of_requirements = new_tests_of_requirements(evidence_, quality_.fresh);
@@ -425,7 +425,7 @@ Result<void> GateEngine::AfterRed::try_tests(MutationRequest request) {
         if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
     }
     if (!quality_.fresh.empty()) {
-        AF_CHECK(engine_.expect_otherwise(call_, evidence_, request, quality_, stop_));
+        AF_CHECK(engine_.run_with_other_expectations(call_, evidence_, request, quality_, stop_));
         AF_CHECK(engine_.run_in_another_form(call_, evidence_, quality_, stop_));
         AF_CHECK(engine_.vary_calls(call_, evidence_, quality_, stop_));
     }
@@ -552,8 +552,8 @@ Result<std::map<std::string, std::string>> GateEngine::behind_links(const Langua
     return behind_.emplace(tree, std::move(behind)).first->second;
 }
 
-Result<void> GateEngine::take_back(const Language& language, const std::string& red_tree, const std::string& tree,
-                                   GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop) {
+Result<void> GateEngine::run_without_change(const Language& language, const std::string& red_tree, const std::string& tree,
+                                            GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop) {
     TestSelection selection{
         .files = evidence.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "change-taken-back"};
     AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));

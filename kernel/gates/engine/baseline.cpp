@@ -14,7 +14,7 @@ json::array list_of_ids(const std::vector<std::string>& ids) { return json::arra
 
 std::string number_of_tests(std::size_t count) { return std::to_string(count) + (count == 1 ? " test" : " tests"); }
 
-bool says_true(const json::object& facts, const char* key) {
+bool is_true(const json::object& facts, const char* key) {
     const auto* value = facts.if_contains(key);
     return value != nullptr && value->is_bool() && value->get_bool();
 }
@@ -39,12 +39,12 @@ std::vector<std::string> differing_tests(const std::vector<TestOutcome>& first, 
 
 GateReport baseline_report(std::vector<GateReport> runs) {
     const auto counts = static_cast<std::int64_t>(runs.size());
-    const bool found = std::ranges::any_of(runs, [](const GateReport& run) { return says_true(run.facts, "tests_found"); });
+    const bool found = std::ranges::any_of(runs, [](const GateReport& run) { return is_true(run.facts, "tests_found"); });
     std::chrono::milliseconds duration{0};
     for (const auto& run : runs) { duration += run.duration; }
     if (found) {
         const auto doubted =
-            std::ranges::stable_partition(runs, [](const GateReport& run) { return says_true(run.facts, "believed"); });
+            std::ranges::stable_partition(runs, [](const GateReport& run) { return is_true(run.facts, "believed"); });
         const auto trusted = static_cast<std::int64_t>(runs.size() - doubted.size());
         GateReport report = runs.front();
         std::vector<std::string> flaky;
@@ -62,7 +62,7 @@ GateReport baseline_report(std::vector<GateReport> runs) {
             report.summary =
                 "the suite could not be measured before the task: " +
                 (report.blocking_issues.empty() ? std::string("it was not trusted") : report.blocking_issues.front());
-        } else if (says_true(report.facts, "not_built")) {
+        } else if (is_true(report.facts, "not_built")) {
             report.summary = "the project does not build before the task (not held against it): " +
                              (report.tests.empty() ? std::string() : report.tests.front().message);
         } else {
@@ -114,11 +114,11 @@ Excused excused_failures(const std::vector<TestOutcome>& base_tests, const std::
     for (const auto& test : base_tests) {
         if (is_failure(test.status)) { failed.insert(test.id); }
     }
-    const std::set<std::string> unsteady(flaky.begin(), flaky.end());
+    const std::set<std::string> flaky_ids(flaky.begin(), flaky.end());
     Excused excused;
     for (const auto& test : now) {
         if (!is_failure(test.status) || declared.contains(test.id)) { continue; }
-        if (unsteady.contains(test.id)) {
+        if (flaky_ids.contains(test.id)) {
             excused.flaky.insert(test.id);
         } else if (failed.contains(test.id)) {
             excused.failed_before.insert(test.id);

@@ -140,7 +140,7 @@ Result<GateReport> GateEngine::gate(const GateCall& call, const Stop& stop) {
     to_be_changed_ = declared_functions(specification_);
     const GateFacts facts = gate_facts(name);
     judging_ = facts.judges_a_stage;
-    auto upto = Enforcement::every_edit;
+    auto enforcement = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
         if (name == gate_name::tests && parameter.key() == "scope" && parameter.value() == json::value("affected")) { continue; }
         if (name == gate_name::tests && parameter.key() == "run" && parameter.value().is_int64() &&
@@ -159,12 +159,12 @@ Result<GateReport> GateEngine::gate(const GateCall& call, const Stop& stop) {
                 "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; `fix` takes violation; the others take none.",
                 ErrorKind::invalid};
         }
-        if (parameter.value().get_string() == "all") { upto = Enforcement::phase_end; }
+        if (parameter.value().get_string() == "all") { enforcement = Enforcement::phase_end; }
     }
     if (name == gate_name::tests) { return tests(call, stop); }
     if (name == gate_name::syntax) { return syntax(call, stop); }
     if (name == gate_name::types) { return types(call, stop); }
-    if (name == gate_name::conformance) { return conformance(call, upto, stop); }
+    if (name == gate_name::conformance) { return conformance(call, enforcement, stop); }
     if (!facts.judges_a_stage) {
         return Error{"AF-GATE-001", "There is no gate `" + name + "`.", "",
                      "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.", ErrorKind::invalid};
@@ -473,7 +473,7 @@ private:
     void report_run();
     void report_part_of_files();
     Result<void> judge_failures();
-    void tell_failures_not_counted(std::size_t excused);
+    void describe_uncounted_failures(std::size_t excused);
     [[nodiscard]] std::string summary() const;
 
     GateEngine& engine_;
@@ -633,11 +633,11 @@ Result<void> GateEngine::TestsGate::judge_failures() {
         if (std::find(flaky_since_.begin(), flaky_since_.end(), test.id) != flaky_since_.end()) { continue; }
         report_.blocking_issues.push_back(test.id + " failed: " + first_line(test.message));
     }
-    tell_failures_not_counted(excused.failed_before.size() + excused.flaky.size());
+    describe_uncounted_failures(excused.failed_before.size() + excused.flaky.size());
     return {};
 }
 
-void GateEngine::TestsGate::tell_failures_not_counted(std::size_t excused) {
+void GateEngine::TestsGate::describe_uncounted_failures(std::size_t excused) {
     if (!flaky_since_.empty()) {
         not_counted_ += "; " + counted(flaky_since_.size(), "test", "tests") +
                         " failed and then passed twice (flaky): " + flaky_since_.front();
@@ -784,7 +784,7 @@ Result<std::vector<Violation>> GateEngine::syntax_errors(const Language& languag
                 "syntax", "syntax", some.front(), 0,
                 outcome->timed_out
                     ? "the check did not finish in time"
-                    : "the check ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text)));
+                    : "the check ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_output_line(text)));
         }
     }
     return found;
@@ -878,13 +878,13 @@ std::string first_missing_lines(const Coverage& measured) {
 
 }  // namespace
 
-Result<std::vector<ConformanceCheck>> GateEngine::checks(Enforcement upto) {
+Result<std::vector<ConformanceCheck>> GateEngine::checks(Enforcement enforcement) {
     if (!checks_) {
         AF_TRY(auto loaded, load_checks(options_.conformance_directories, commands_->settings().thresholds));
         checks_ = std::move(loaded);
     }
     auto checks = *checks_;
-    std::erase_if(checks, [&](const auto& check) { return check.enforcement > upto; });
+    std::erase_if(checks, [&](const auto& check) { return check.enforcement > enforcement; });
     return checks;
 }
 
@@ -1026,8 +1026,8 @@ Result<std::vector<Finding>> GateEngine::findings(const std::string& tree, const
 /// One call of the gate `conformance`.
 class GateEngine::ConformanceGate {
 public:
-    ConformanceGate(GateEngine& engine, const GateCall& call, Enforcement upto, const Stop& stop)
-        : engine_(engine), call_(call), upto_(upto), stop_(stop) {}
+    ConformanceGate(GateEngine& engine, const GateCall& call, Enforcement enforcement, const Stop& stop)
+        : engine_(engine), call_(call), enforcement_(enforcement), stop_(stop) {}
 
     Result<GateReport> measure();
 
@@ -1044,7 +1044,7 @@ private:
 
     GateEngine& engine_;
     const GateCall& call_;
-    const Enforcement upto_;
+    const Enforcement enforcement_;
     const Stop& stop_;
     const Language* language_ = nullptr;
     std::vector<ConformanceCheck> checks_;
@@ -1055,13 +1055,13 @@ private:
     GateReport report_;
 };
 
-Result<GateReport> GateEngine::conformance(const GateCall& call, Enforcement upto, const Stop& stop) {
-    return ConformanceGate(*this, call, upto, stop).measure();
+Result<GateReport> GateEngine::conformance(const GateCall& call, Enforcement enforcement, const Stop& stop) {
+    return ConformanceGate(*this, call, enforcement, stop).measure();
 }
 
 Result<GateReport> GateEngine::ConformanceGate::measure() {
     AF_TRY(language_, engine_.language(call_.tree));
-    AF_TRY(checks_, engine_.checks(upto_));
+    AF_TRY(checks_, engine_.checks(enforcement_));
     AF_CHECK(read_versions());
     AF_CHECK(engine_.measure_files(*language_, checks_, {&before_, &now_}, stop_));  // Together: one command for both.
     if (language_->commands.contains("metrics") && !now_.empty()) {

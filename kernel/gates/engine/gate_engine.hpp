@@ -105,14 +105,14 @@ private:
     [[nodiscard]] Result<GateReport> syntax(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<GateReport> types(const GateCall& call, const Stop& stop);
     class ConformanceGate;
-    [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement upto, const Stop& stop);
+    [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement enforcement, const Stop& stop);
     class ViolationFix;
     /// Writes into `report` whether the violation to fix is gone, and what appeared in its place.
     [[nodiscard]] Result<void> judge_violation(const GateCall& call, GateReport& report, const Stop& stop);
     [[nodiscard]] Result<std::optional<LineRange>> current_part(const GateCall& call, const NamedViolation& before);
     struct FileVersion;
     /// Reads the checks once, and returns those enforced up to this point. Errors: AF-GATE-020, AF-GATE-021.
-    [[nodiscard]] Result<std::vector<ConformanceCheck>> checks(Enforcement upto);
+    [[nodiscard]] Result<std::vector<ConformanceCheck>> checks(Enforcement enforcement);
     /// Measures the sources among these files, with the language's command or from their text. Errors: AF-GATE-003, AF-GATE-005.
     [[nodiscard]] Result<void> measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
                                              const std::vector<std::vector<FileVersion>*>& files, const Stop& stop);
@@ -146,8 +146,8 @@ private:
     /// True if a declaration replaces lines of the project's files: after a changed signature, the body may no longer fit.
     [[nodiscard]] Result<bool> replaces_lines(const std::string& tree, const DeclaredFiles& files);
     /// Turns functions that the declarations break into stubs. Keeps remaining errors if they prevent tests from running.
-    [[nodiscard]] Result<void> fit_callers(const TypeChecker& checker, const std::string& tree, Declared& result,
-                                           const Stop& stop);
+    [[nodiscard]] Result<void> stub_broken_callers(const TypeChecker& checker, const std::string& tree, Declared& result,
+                                                   const Stop& stop);
     /// Turns the project's functions that contain these errors into stubs in `files`. Returns whether there were any.
     [[nodiscard]] Result<bool> stub_callers(const Language& language, const std::string& tree,
                                             const std::vector<Violation>& errors, DeclaredFiles& files);
@@ -200,16 +200,17 @@ private:
     [[nodiscard]] Result<void> vary_calls(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
                                           const Stop& stop);
     /// Runs RED's tests once with altered expected values. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
-    [[nodiscard]] Result<void> expect_otherwise(const GateCall& call, const GreenEvidence& green, MutationRequest& request,
-                                                TestQualityEvidence& evidence, const Stop& stop);
+    [[nodiscard]] Result<void> run_with_other_expectations(const GateCall& call, const GreenEvidence& green,
+                                                           MutationRequest& request, TestQualityEvidence& evidence,
+                                                           const Stop& stop);
     /// Returns the places of skeletons that were not replaced, and of the project's own stubs that the specification declares and
     /// GREEN did not implement.
     [[nodiscard]] Result<std::vector<std::string>> skeletons_left(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<void> add_unwritten_stubs(const GateCall& call, const Language& language,
                                                    std::vector<std::string>& places, const Stop& stop);
     /// Returns data files that were added after RED and that RED's tests name: `test file names data file`.
-    [[nodiscard]] Result<std::vector<std::string>> read_answers(const GateCall& call, const std::string& red_tree,
-                                                                const std::vector<std::string>& tests);
+    [[nodiscard]] Result<std::vector<std::string>> tests_naming_new_data(const GateCall& call, const std::string& red_tree,
+                                                                         const std::vector<std::string>& tests);
     /// Returns the ids of outdated tests whose lines the task has changed or removed.
     [[nodiscard]] Result<std::set<std::string>> changed_as_outdated(const GateCall& call);
     /// Runs former versions of tests that passed before the task and were removed or changed as outdated, beside this tree's
@@ -217,8 +218,8 @@ private:
     [[nodiscard]] Result<void> run_former_tests(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
                                                 const Stop& stop);
     /// Runs RED's files on RED's tree again, with the change added as comments if the language has them.
-    [[nodiscard]] Result<void> take_back(const Language& language, const std::string& red_tree, const std::string& tree,
-                                         GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop);
+    [[nodiscard]] Result<void> run_without_change(const Language& language, const std::string& red_tree, const std::string& tree,
+                                                  GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop);
     /// For tests that do not load on RED's tree: runs RED's files on this tree with every function of the change altered to end
     /// any test that calls it. Returns an empty, trusted run if one of RED's files does not load here either.
     [[nodiscard]] Result<TestRun> run_without_bodies(const Language& language, const std::string& red_tree,

@@ -23,7 +23,7 @@ bool is_of(std::string_view text, const std::vector<std::string>& files) {
 
 json::value without(const json::value& value, const std::vector<std::string>& files);
 
-bool speaks_of(const json::value& value, const std::vector<std::string>& files) {
+bool refers_to(const json::value& value, const std::vector<std::string>& files) {
     if (value.is_string()) { return is_of(value.get_string(), files); }
     if (!value.is_object()) { return false; }
     return is_of(text_of(value.get_object(), "path"), files) || is_of(text_of(value.get_object(), "file"), files);
@@ -32,7 +32,7 @@ bool speaks_of(const json::value& value, const std::vector<std::string>& files) 
 json::object without(const json::object& object, const std::vector<std::string>& files) {
     json::object result;
     for (const auto& [key, value] : object) {
-        if (!is_of(key, files) && !speaks_of(value, files)) { result[key] = without(value, files); }
+        if (!is_of(key, files) && !refers_to(value, files)) { result[key] = without(value, files); }
     }
     return result;
 }
@@ -42,7 +42,7 @@ json::value without(const json::value& value, const std::vector<std::string>& fi
     if (!value.is_array()) { return value; }
     json::array result;
     for (const auto& each : value.get_array()) {
-        if (!speaks_of(each, files)) { result.push_back(without(each, files)); }
+        if (!refers_to(each, files)) { result.push_back(without(each, files)); }
     }
     return result;
 }

@@ -143,12 +143,12 @@ std::string canary_problem(const Stream& stream, std::size_t expected) {
            std::to_string(expected) + "): something in the project changes which tests are run";
 }
 
-std::string disbelief_of(const Stream& stream, const RunExpectation& expected, const ProcessOutcome& outcome) {
+std::string distrust_reason(const Stream& stream, const RunExpectation& expected, const ProcessOutcome& outcome) {
     if (!stream.problem.empty()) { return stream.problem; }
     if (!stream.ended || outcome.timed_out || outcome.signal != 0) {
         auto text = how_it_ended(outcome, expected);
         if (!stream.running.empty()) { text += ", in or after " + stream.running; }
-        if (const auto words = last_words(outcome.err); !words.empty()) { text += " (" + words + ")"; }
+        if (const auto words = last_output_line(outcome.err); !words.empty()) { text += " (" + words + ")"; }
         return text;
     }
     bool failures = false;
@@ -178,7 +178,7 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
         lines.remove_prefix(end + 1);
     }
     TestRun run;
-    run.distrust = disbelief_of(stream, expected, outcome);
+    run.distrust = distrust_reason(stream, expected, outcome);
     run.trusted = run.distrust.empty();
     if (stream.problem.empty()) { run.machine = std::move(stream.machine); }
     run.notes = std::move(stream.notes);

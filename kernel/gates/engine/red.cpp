@@ -115,7 +115,7 @@ Result<GateReport> GateEngine::RedGate::judge() {
 
 void GateEngine::RedGate::gather_declared() {
     evidence_.intent = baseline_.intent;
-    evidence_.asked_without = engine_.commands_->settings().without_new_test || asks_for_no_behaviour(baseline_.request);
+    evidence_.without_new_test = engine_.commands_->settings().without_new_test || may_keep_behaviour(baseline_.request);
     evidence_.declared = declared_tests(baseline_.test_suite, evidence_.problems);
     evidence_.requirements = testable_requirements(baseline_.specification);
     evidence_.base_tests = baseline_.base_tests;
@@ -177,7 +177,8 @@ Result<void> GateEngine::RedGate::sort_test_file(const std::string& path, const 
     evidence_.test_paths.push_back(path);
     AF_TRY(const auto base, checkout_.file(before_tree_, path));
     if (!content) { return {}; }
-    const auto there = evidence_.asked_without && base ? with_new_names(*base, *content, baseline_.request) : base.value_or("");
+    const auto there =
+        evidence_.without_new_test && base ? with_new_names(*base, *content, baseline_.request) : base.value_or("");
     add_changed_tests(evidence_, path, there, *content);
     if (language_->tests.matches(path)) { files_.insert(path); }
     return {};

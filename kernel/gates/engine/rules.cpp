@@ -334,7 +334,7 @@ private:
             }
             removed_.push_back(before.id);
             if (evidence_.outdated.contains(before.id)) { continue; }
-            if ((evidence_.intent != "delete" && evidence_.intent != "refactor") || !evidence_.asked_without) {
+            if ((evidence_.intent != "delete" && evidence_.intent != "refactor") || !evidence_.without_new_test) {
                 block(before.id +
                       " passed before and was removed; only a request to delete, rename or refactor may remove tests.");
             }
@@ -352,7 +352,7 @@ private:
                 const std::string place = test.place();
                 block(
                     place +
-                    " was there before and is changed or gone; leave existing lines as they are; add to them or write another file." +
+                    " existed before and was changed or removed; leave existing lines as they are; add to them or write another file." +
                     (test.id.empty()
                          ? ""
                          : " Only tests that the specification names in outdated_tests, or that were handed back, may change."));
@@ -470,7 +470,7 @@ public:
         }
         unmeasured();
         extra();
-        otherwise();
+        check_invocations();
         regressions();
         std::vector<std::string> passing;
         for (const auto& test : evidence_.run.tests) {
@@ -485,7 +485,7 @@ public:
         verdict_.facts["flaky"] = list(flaky_);
     }
 
-    void taken_back() {
+    void check_fails_without_change() {
         bool fails = true;
         if (!evidence_.red_run.trusted && !evidence_.red_run.distrust.empty()) {
             block("Without the change, the test run is not trusted: " + evidence_.red_run.distrust + ".");
@@ -501,7 +501,7 @@ public:
                 if (fails_as_red_must(*outcome) || contains(evidence_.passed_in_red, outcome->id)) { continue; }
                 fails = false;
                 block(outcome->id + " does not fail without the change (" + std::string(to_string(outcome->status)) +
-                      "), so it does not test the change; the tests must be written again.");
+                      "), so it does not test the change; the tests must be rewritten.");
             }
         }
         verdict_.facts["fails_without_change"] = fails;
@@ -558,7 +558,7 @@ private:
     }
 
     /// The same tests, but run or judged by other rules than on RED's tree: a pass then means something else.
-    void otherwise() {
+    void check_invocations() {
         if (!evidence_.run.trusted) { return; }
         for (const auto& [id, before] : evidence_.red_run.invocations) {
             const auto now = evidence_.run.invocations.find(id);
@@ -756,7 +756,7 @@ Verdict judge_green(const GreenEvidence& evidence) {
     SuiteJudge judge(evidence);
     judge.lock();
     judge.suite();
-    judge.taken_back();
+    judge.check_fails_without_change();
     return judge.take();
 }
 

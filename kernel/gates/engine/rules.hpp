@@ -41,8 +41,8 @@ struct Verdict {
 };
 
 struct RedEvidence {
-    std::string intent;         ///< `refactor` and `delete` need guards only.
-    bool asked_without = true;  ///< The request asks for work without new behaviour. Otherwise no test may be removed.
+    std::string intent;            ///< `refactor` and `delete` need guards only.
+    bool without_new_test = true;  ///< The request asks for work without new behaviour. Otherwise no test may be removed.
     std::vector<std::string> deleted_paths;  ///< Files of the user's commit that are gone.
     std::vector<DeclaredTest> declared;
     std::vector<std::string> problems;        ///< Problems in the declaration.

@@ -366,7 +366,7 @@ void MergedReport::leave_out_testable(const GateBaseline& whole) {
 
 }  // namespace
 
-GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole) {
+GateReport merge_reports(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole) {
     // A scope without tests means nothing beside one that has some.
     const bool some_tests =
         std::any_of(parts.begin(), parts.end(), [](const auto& part) { return fact_is(part.second, "tests_found", true); });
@@ -554,7 +554,7 @@ Result<GateReport> ScopedGates::GateInScopes::run() {
         // Nothing changed anywhere: the first scope reports what that means.
         return run_in_untouched(scopes_.all().front());
     }
-    auto report = put_together(std::move(parts_), call_.baseline);
+    auto report = merge_reports(std::move(parts_), call_.baseline);
     report_left_out(report);
     return report;
 }

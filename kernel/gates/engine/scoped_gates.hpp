@@ -80,6 +80,6 @@ private:
 [[nodiscard]] std::vector<std::string> part_of_paths(const std::vector<std::string>& paths, const Scopes& scopes,
                                                      const Scope& scope);
 /// Merges the reports of several scopes: passed if all passed; ids and paths are those of the whole tree.
-[[nodiscard]] GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole);
+[[nodiscard]] GateReport merge_reports(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole);
 
 }  // namespace agentforge::kernel

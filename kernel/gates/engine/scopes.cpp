@@ -30,7 +30,7 @@ std::string_view below(std::string_view path, std::string_view directory) {
     return directory.empty() ? path : path.substr(directory.size() + 1);
 }
 
-bool is_passed_over(std::string_view directory) {
+bool is_excluded_folder(std::string_view directory) {
     while (!directory.empty()) {
         const auto slash = directory.find('/');
         const auto name = directory.substr(0, slash);
@@ -50,8 +50,8 @@ std::size_t count_sources(const Language& language, const std::vector<Path>& fil
 }
 
 /// Returns the folder's language among those that claim it: the one with the most sources there.
-std::string strongest(const std::vector<const Language*>& claimants, const std::vector<std::string>& files,
-                      std::string_view directory) {
+std::string language_with_most_sources(const std::vector<const Language*>& claimants, const std::vector<std::string>& files,
+                                       std::string_view directory) {
     const Language* best = nullptr;
     std::size_t most = 0;
     for (const auto* language : claimants) {
@@ -82,7 +82,7 @@ Claims project_folders(const std::map<std::string, Language, std::less<>>& langu
         for (const auto& file : files) {
             if (!language.roots.matches(file)) { continue; }
             auto folder = folder_of(file);
-            if (is_passed_over(folder)) { continue; }
+            if (is_excluded_folder(folder)) { continue; }
             auto& claimants = claims[std::move(folder)];
             if (std::find(claimants.begin(), claimants.end(), &language) == claimants.end()) { claimants.push_back(&language); }
         }
@@ -104,7 +104,7 @@ const Language* language_of_the_rest(const std::map<std::string, Language, std::
     own.reserve(files.size());
     std::copy_if(files.begin(), files.end(), std::back_inserter(own), [](std::string_view file) {
         const auto slash = file.rfind('/');
-        return slash == std::string_view::npos || !is_passed_over(file.substr(0, slash));
+        return slash == std::string_view::npos || !is_excluded_folder(file.substr(0, slash));
     });
     std::vector<std::string_view> rest;
     rest.reserve(own.size());
@@ -154,7 +154,7 @@ void add_projects(std::vector<Scope>& scopes, const std::map<std::string, Langua
                        (outer.language == language->name && !language->nested_roots);
             });
         });
-        if (!claimants.empty()) { scopes.push_back({folder, strongest(claimants, files, folder), true}); }
+        if (!claimants.empty()) { scopes.push_back({folder, language_with_most_sources(claimants, files, folder), true}); }
     }
 }
 

@@ -50,12 +50,12 @@ struct TestRun {
 };
 
 /// Returns the last line with content in a process's output.
-[[nodiscard]] std::string last_words(std::string_view text);
+[[nodiscard]] std::string last_output_line(std::string_view text);
 
 /// Counts total, passed, failed, errors, skipped. `not_collected` counts as an error.
 [[nodiscard]] json::object count_tests(const std::vector<TestOutcome>& tests);
 [[nodiscard]] bool is_failure(TestStatus status) noexcept;
 /// True if a failed run may have failed because of the machine: it is not trusted, or a test's message names such a failure.
-[[nodiscard]] bool is_doubtful(const TestRun& run);
+[[nodiscard]] bool may_be_machine_failure(const TestRun& run);
 
 }  // namespace agentforge::kernel

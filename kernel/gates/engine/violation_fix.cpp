@@ -38,7 +38,7 @@ public:
 private:
     Result<void> gather_paths();
     Result<void> look_for_target(const std::vector<Finding>& before, const std::vector<Finding>& now);
-    void report_left(const Violation& violation);
+    void report_remaining(const Violation& violation);
     void report_new(const Finding& finding);
     [[nodiscard]] bool is_target(const NamedViolation& one) const { return !wanted_.empty() && one.id == wanted_.front().id; }
     [[nodiscard]] bool is_reported(const Violation& violation) const;
@@ -105,12 +105,12 @@ Result<void> GateEngine::ViolationFix::look_for_target(const std::vector<Finding
         const bool is_left = by_id ? same(each)
                                    : part && is_same_kind(each, *target_before) && each.violation.line >= part->first &&
                                          each.violation.line <= part->last;
-        if (is_left) { report_left(each.violation); }
+        if (is_left) { report_remaining(each.violation); }
     }
     return {};
 }
 
-void GateEngine::ViolationFix::report_left(const Violation& violation) {
+void GateEngine::ViolationFix::report_remaining(const Violation& violation) {
     gone_ = false;
     report_.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) +
                                       ": the violation is still there: " + violation.message + " (" + violation.check_id + ")" +

@@ -496,7 +496,7 @@ TEST(DishonestModel, tests_one_requirement_and_asserts_nothing_for_another) {
         "def slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n    if len(text) > 2:\n        return text.upper()\n    return text.lower()\n";
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-002 is tested by nothing that compares"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-002 has no test that compares results"));
 }
 
 TEST(DishonestModel, writes_assertions_that_pass_for_another_reason) {
@@ -511,7 +511,7 @@ TEST(DishonestModel, writes_assertions_that_pass_for_another_reason) {
         "def slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n    return text.replace(\" \", \"-\")\n";
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-001 is tested by nothing that compares"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-001 has no test that compares results"));
 }
 
 TEST(DishonestModel, compares_a_result_with_itself) {
@@ -526,7 +526,7 @@ TEST(DishonestModel, compares_a_result_with_itself) {
         "def slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n    if len(text) > 2:\n        return text.upper()\n    return text.lower()\n";
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-002 is tested by nothing that compares"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-002 has no test that compares results"));
 }
 
 TEST(DishonestModel, returns_a_value_equal_to_everything_for_some_inputs) {
@@ -537,7 +537,7 @@ TEST(DishonestModel, returns_a_value_equal_to_everything_for_some_inputs) {
         "    __hash__ = str.__hash__\n\n\ndef slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n"
         "    if \" \" in text:\n        return _Slug(text)\n    return text.lower()\n");
     EXPECT_THAT(joined(report.blocking_issues),
-                HasSubstr("test_spaces passes as well when the literals that it says a result equals are others"));
+                HasSubstr("test_spaces also passes when the literals that it compares with are altered"));
 }
 
 }  // namespace
