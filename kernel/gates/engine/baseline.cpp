@@ -63,12 +63,10 @@ GateReport baseline_report(std::vector<GateReport> runs) {
                 "the suite could not be measured before the task: " +
                 (report.blocking_issues.empty() ? std::string("it was not trusted") : report.blocking_issues.front());
         } else if (is_true(report.facts, "not_built")) {
-            report.summary = "the project does not build before the task (not held against it): " +
+            report.summary = "the project does not build before the task (ignored): " +
                              (report.tests.empty() ? std::string() : report.tests.front().message);
         } else {
-            if (!failed.empty()) {
-                report.summary += ", " + std::to_string(failed.size()) + " of them failing (not held against it)";
-            }
+            if (!failed.empty()) { report.summary += ", " + std::to_string(failed.size()) + " of them failing (ignored)"; }
             if (!flaky.empty()) { report.summary += ", " + std::to_string(flaky.size()) + " flaky (results ignored)"; }
             if (failed.empty() && flaky.empty()) { report.summary += ", none failing"; }
         }
@@ -84,7 +82,7 @@ GateReport baseline_report(std::vector<GateReport> runs) {
     GateReport report = std::move(runs.front());
     report.passed = true;
     report.blocking_issues.clear();
-    report.summary = "no tests before the task: no suite could show what it breaks";
+    report.summary = "no tests before the task, so regressions cannot be detected";
     report.facts["runs"] = counts;
     report.facts["failed_before"] = json::array();
     report.facts["flaky"] = json::array();
@@ -99,7 +97,7 @@ Result<void> check_suite_was_measured(const GateReport& baseline) {
     if (reasons.empty() || some_passed) { return {}; }
     return Error{
         "AF-GATE-107", "Cannot run the project's tests before the task changes anything: " + reasons.front() + ".", "",
-        "Run the tests by hand and fix what stops them, or set how to run them: gates.command, gates.language, gates.programs, gates.timeouts.tests (docs/gates.md).",
+        "Run the tests by hand and fix what stops them, or set how AgentForge runs them: gates.command, gates.language, gates.programs, gates.timeouts.tests (docs/gates.md).",
         ErrorKind::unavailable};
 }
 

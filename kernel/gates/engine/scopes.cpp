@@ -74,7 +74,7 @@ const Scope& deepest(const std::vector<Scope>& scopes, std::string_view path) {
 
 using Claims = std::map<std::string, std::vector<const Language*>>;
 
-/// Returns the folders with a project file, and the languages it belongs to.
+/// Returns the folders with a project file, and the languages of each.
 Claims project_folders(const std::map<std::string, Language, std::less<>>& languages, const std::vector<std::string>& files) {
     Claims claims;
     for (const auto& [name, language] : languages) {
@@ -127,7 +127,8 @@ const Language* language_of_the_rest(const std::map<std::string, Language, std::
             most = sources;
         }
     }
-    if (best == nullptr && own.size() < files.size() && claims.empty()) {  // A repository of only examples is judged by them.
+    if (best == nullptr && own.size() < files.size() &&
+        claims.empty()) {  // The repository contains only examples, so they count.
         for (const auto& [name, language] : languages) {
             const bool found = std::any_of(files.begin(), files.end(),
                                            [&, each = &language](const auto& file) { return each->detect.matches(file); });
@@ -158,7 +159,7 @@ void add_projects(std::vector<Scope>& scopes, const std::map<std::string, Langua
     }
 }
 
-/// For an unknown language the setting is at fault; a wrong file reports its own place.
+/// Blames the setting for an unknown language. Errors in a language file name that file.
 Error named_by(Error error, const std::string& setting) {
     if (error.code == "AF-GATE-002") { error.where = setting; }
     return error;

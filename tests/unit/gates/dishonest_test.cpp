@@ -82,7 +82,7 @@ TEST(DishonestModel, configures_the_runner) {
                                              {"sitecustomize.py", "import os\nos._exit(0)\n"},
                                              {"lib/x.pth", "import os; os._exit(0)\n"}}) {
         SlugProject project;
-        EXPECT_THAT(joined(green_with(project, file, content).blocking_issues), HasSubstr(file + " decides how tests are run"))
+        EXPECT_THAT(joined(green_with(project, file, content).blocking_issues), HasSubstr(file + " decides how tests run"))
             << file;
     }
 }

@@ -235,7 +235,7 @@ TEST(RedRule, a_deleted_file_that_no_test_was_run_from_blocks) {
     evidence.deleted_paths = {"t.py"};
     EXPECT_THAT(issues(judge_red(evidence)), Not(HasSubstr("was deleted")));
     evidence.deleted_paths = {"cases/2.txt"};
-    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("cases/2.txt was deleted, and no test was run from it"));
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("cases/2.txt was deleted, but no test ran from it"));
 }
 
 TEST(RedRule, an_untrusted_run_blocks) {

@@ -173,7 +173,7 @@ TEST(RustTests, red_writes_inline_tests_that_are_locked_by_item) {
     project.tree("changed")["src/lib.rs"] =
         code("String::new()") + "#[cfg(test)]\nmod tests {\n    #[test]\n    fn lower_case() {}\n}\n";
     EXPECT_THAT(joined(project.gate("green", "changed").blocking_issues),
-                HasSubstr("src/lib.rs (the tests in it): tests were changed since they were locked"));
+                HasSubstr("src/lib.rs (the tests in it): locked tests were changed"));
 
     project.tree("early") = project.tree("red");
     project.tree("early")["src/lib.rs"] = code("text.to_lowercase()") + without_unwrap(rust_tests);
