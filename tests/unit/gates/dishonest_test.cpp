@@ -336,7 +336,7 @@ TEST(DishonestModel, writes_a_test_that_reads_bytecode) {
         {{"TestSlug::test_lower", "REQ-001", "new"}, {"test_spaces", "REQ-002", ""}, {"test_code", "REQ-002", "new"}});
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("test_code fails when a statement that does nothing is added"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("test_code fails when a statement without effect is added"));
 }
 
 TEST(DishonestModel, works_only_under_test) {
@@ -481,7 +481,7 @@ TEST(DishonestModel, returns_a_value_equal_to_everything_after_green) {
         "def slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n    return Slug(text)\n";
     const auto report = project.gate("refactor", "evil");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("equal to everything"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("equals every value"));
 }
 
 TEST(DishonestModel, tests_one_requirement_and_asserts_nothing_for_another) {

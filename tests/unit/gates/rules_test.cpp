@@ -328,7 +328,7 @@ TEST(GreenRule, a_build_with_inputs_that_red_did_not_read_blocks) {
     evidence.run.reads = {"version.txt"};
     EXPECT_TRUE(judge_green(evidence).passed());
     evidence.run.reads.insert("src/outcome.txt");
-    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("takes instructions from src/outcome.txt"));
+    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("The build reads src/outcome.txt"));
 }
 
 TEST(GreenRule, changed_tests_and_configuration_block) {
