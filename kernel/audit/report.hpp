@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The auditor's report on a task, as a document. A pure function of the evidence and the verdict.
+// Writes the auditor's report on a task. A pure function of the evidence and the verdict.
 #pragma once
 
 #include "audit/document.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes from texts what differs between two runs, so that they can be compared and hashed. Pure functions.
+// Removes run-specific values from texts, so that texts of two runs can be compared and hashed. Pure functions.
 #pragma once
 
 #include <string>

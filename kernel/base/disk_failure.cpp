@@ -38,7 +38,7 @@ int failure_of_writing(const std::filesystem::path& directory, std::uint64_t eno
         if (written < 0) { return errno; }
         if (written != static_cast<ssize_t>(block.size())) { return ENOSPC; }
     }
-    // Some file systems report the error only here.
+    // Some file systems report a full disk only here.
     return ::fdatasync(file.get()) == 0 ? 0 : errno;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of the machine: a full disk or a broken one. Models and stages cannot fix these and are not told of them.
+// Machine failures: a full or broken disk. Models and stages cannot fix them and do not see them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace agentforge::kernel {
 [[nodiscard]] bool mentions_failing_disk(std::string_view output);
 
 /// Writes a megabyte to disk below a directory and removes it. Returns 0 or the errno value; 0 if the directory does not exist. A
-/// disk with fewer than `enough` bytes left counts as full (ENOSPC): the file that filled it may have been removed since.
+/// disk with fewer than `enough` free bytes counts as full (ENOSPC), because the file that filled it may be gone again.
 [[nodiscard]] int failure_of_writing(const std::filesystem::path& directory, std::uint64_t enough = 0);
 
 /// Reads plain files to their end. Returns 0, or the errno value for the first file that the disk cannot read (EIO). Skips files

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads files from a folder of ours in which another program may have replaced a file by something else.
+// Reads files from AgentForge's own folders, where another program may have replaced a file with a link, a folder or a pipe.
 #pragma once
 
 #include <sys/types.h>
@@ -16,13 +16,12 @@ namespace agentforge::kernel {
 /// Describes a file mode for a message: "a symbolic link", "a folder", "a file", "a pipe", "a socket", "a device".
 [[nodiscard]] std::string_view file_kind(mode_t mode) noexcept;
 
-/// Describes the object at `name` unless it is a regular file with one name that is reached through folders only: "a symbolic
-/// link", "a file with several names (hard links)", "a folder" … Empty if it is such a file or does not exist. `name` is relative
-/// to `folder`. Follows no link in it.
+/// Describes the object at `name` if it is not a plain file: "a symbolic link", "a file with several names (hard links)", "a
+/// folder" … A plain file is a regular file without other hard links, reached without symbolic links. Empty for a plain file, and
+/// if nothing exists there. `name` is relative to `folder`.
 [[nodiscard]] std::optional<std::string> irregular_kind(const std::filesystem::path& folder, const std::filesystem::path& name);
 
-/// Reads the whole file. Errors: those of `read_file`, and `conflict` AF-BASE-037 if it is not a plain file; nothing is read
-/// then.
+/// Reads the whole file. Errors: those of `read_file`, and `conflict` AF-BASE-037 (nothing was read) if it is not a plain file.
 [[nodiscard]] Result<std::string> read_plain_file(const std::filesystem::path& folder, const std::filesystem::path& name,
                                                   std::uint64_t max_bytes = 64ULL << 20U);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes one value in a YAML file that a person maintains. Every other byte stays, including comments.
+// Changes one value in a YAML file that a person maintains. All other bytes, including comments, stay unchanged.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace agentforge::kernel {
 
-/// Returns the text with `value` at the place that the segments name. Creates missing maps around it. Parses the result again and
+/// Returns the text with `value` at the path `segments`. Creates missing maps around it. Parses the result again and
 /// checks that nothing else changed. Errors: those of parse_yaml (the text is unchanged); AF-CONF-040 with file, line and column
 /// if the value cannot be changed without losing something (an anchor, a text of several lines, a list with comments).
 [[nodiscard]] Result<std::string> set_in_yaml(std::string_view text, std::string_view source,
                                               const std::vector<std::string>& segments, const json::value& value);
 
-/// Returns the text without that key. Returns it unchanged if the key is missing. Errors: as above.
+/// Returns the text without that key, or unchanged if the key is missing. Errors: as above.
 [[nodiscard]] Result<std::string> unset_in_yaml(std::string_view text, std::string_view source,
                                                 const std::vector<std::string>& segments);
 

@@ -88,7 +88,7 @@ Result<Migration> migrate_settings(const SettingsSchema& schema, std::string_vie
             AF_TRY(out.text, unset_in_yaml(out.text, source, around));
         }
         out.changes.push_back(
-            join_key(old) + " is " + former.now + " now" +
+            join_key(old) + " is now " + former.now +
             (former.divisor == 1 ? "" : ", in another unit: " + to_json_line(in_new_unit(value, former.divisor))));
     }
     return out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings `orchestration.…`: timeouts, limits and budget shares of the four parts of a pipeline. They are applied to a
-// template before a task takes it.
+// template before a task starts with it.
 #pragma once
 
 #include "config/pipelines.hpp"
@@ -8,7 +8,7 @@
 
 namespace agentforge::kernel {
 
-/// Returns the template with the settings of its parts applied (StageTemplate::part). A stage without a part takes the limits
+/// Returns the template with the settings of its parts applied (StageTemplate::part). A stage without a part gets the limits
 /// that name no part. A setting for one part overrides one for all; `orchestration.stages.PART.timeout` overrides
 /// `orchestration.PART_timeout`. Errors: `invalid` AF-PIPE-030 shares of more than 100 percent, AF-PIPE-031 parallel steps.
 [[nodiscard]] Result<PipelineTemplate> with_orchestration(PipelineTemplate pipeline, const Settings& settings);

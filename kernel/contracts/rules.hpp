@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The named rules, for what a schema cannot express. A contract names a rule by its text.
+// Named rules: checks that a schema cannot express. A contract names a rule by its text.
 #pragma once
 
 #include "contracts/violations.hpp"
@@ -16,7 +16,7 @@ struct NamedRule {
 [[nodiscard]] const std::vector<NamedRule>& named_rules();
 /// Returns the rule, or null.
 [[nodiscard]] const NamedRule* find_rule(std::string_view text);
-/// Returns what is wrong with a path that must stay inside the project ("is absolute", …). Empty: nothing.
+/// Returns the problem of a path that must stay inside the project ("is absolute", …), or empty.
 [[nodiscard]] std::string relative_path_problem(std::string_view path);
 
 }  // namespace agentforge::kernel

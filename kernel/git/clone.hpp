@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that share their blocks on disk until one of them is written (reflinks: Btrfs, XFS, bcachefs). Private to kernel/git.
+// Reflinks: files that share disk blocks until one is written (Btrfs, XFS, bcachefs). Private to kernel/git.
 #pragma once
 
 #include "git/library.hpp"
@@ -12,8 +12,8 @@ using CloneFile = bool (*)(int to, int from);
 /// The function in use. Tests set their own, because few file systems support it.
 CloneFile& clone_file();
 
-/// Makes the empty file `to` equal the recorded blob by sharing the bytes of the user's copy. Reads and hashes the result,
-/// because the user's copy may differ (changed, converted, changed meanwhile). Then returns false, and `to` is empty. Sets
+/// Fills the empty file `to` with the recorded blob by sharing the blocks of the user's copy. Hashes the result, because the
+/// user's copy may differ: changed, converted, or changed during the call. In that case returns false and leaves `to` empty. Sets
 /// `possible` to false if sharing does not work here.
 [[nodiscard]] bool share_blob(git_repository* repository, const git_oid& blob, const std::filesystem::path& copy, int to,
                               bool& possible);

@@ -31,7 +31,7 @@ Result<void> configure_rehearsal(git_repository* repository, const RehearsalRequ
     const ConfigHandle own(own_raw);
     AF_CHECK(set_rehearsal_option(own_raw, "user.name", request.name));
     AF_CHECK(set_rehearsal_option(own_raw, "user.email", request.email));
-    AF_CHECK(set_rehearsal_option(own_raw, "core.autocrlf", "false"));  // Commits the bytes as they are.
+    AF_CHECK(set_rehearsal_option(own_raw, "core.autocrlf", "false"));  // Keeps the bytes unchanged.
     AF_CHECK(set_rehearsal_option(own_raw, "gc.auto", "0"));
     return set_rehearsal_option(own_raw, "commit.gpgsign", "false");
 }
@@ -79,7 +79,7 @@ Result<void> prepare_rehearsal(const RehearsalRequest& request) {
     AF_TRY(const std::vector<std::string> objects, object_folders(request.repository));
     git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
     options.flags =
-        GIT_REPOSITORY_INIT_MKPATH | GIT_REPOSITORY_INIT_NO_REINIT;  // No template either: no hooks, nothing of the user's.
+        GIT_REPOSITORY_INIT_MKPATH | GIT_REPOSITORY_INIT_NO_REINIT;  // Uses no template, so it has no hooks of the user.
     git_repository* raw = nullptr;
     if (const int code = git_repository_init_ext(&raw, request.folder.c_str(), &options); code < 0) {
         return failure(code, "make a repository for the hooks");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workspace that a stage sees: with the rights of its role, and each call durable.
+// The workspace of a stage: it enforces the role's rights, and each call is durable.
 #pragma once
 
 #include <agentforge/host.hpp>

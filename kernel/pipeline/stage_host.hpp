@@ -15,15 +15,15 @@ namespace agentforge::kernel {
 
 class StageHost final : public StageContext {
 public:
-    /// Makes the host of the current stage, in its current visit.
+    /// Creates the host for the current visit of the current stage.
     [[nodiscard]] static Result<std::unique_ptr<StageHost>> enter(TaskSession& session, TaskWorkspace& task_workspace,
                                                                   TaskServices& services);
     ~StageHost();
 
     /// Measures the suite on the user's commit before the stage begins, if this stage or a later one is judged against it.
-    /// Journaled once per task. The stage's clock is stopped meanwhile.
+    /// Journaled once per task. Stops the stage's clock during the measurement.
     [[nodiscard]] Result<void> measure_before();
-    /// From now on every call fails as cancelled: the stage's time is over.
+    /// Makes every later call fail as cancelled, because the stage's time is over.
     void abandon() noexcept;
     /// Ends the tool servers of this visit. Call on the thread that ran the stage. Reverts what a server wrote after its last
     /// call, because no step records it.
@@ -31,13 +31,13 @@ public:
     /// Returns the sandbox of a stage process.
     [[nodiscard]] ServerPlace process_place();
     [[nodiscard]] StageClock& stage_clock() noexcept;
-    /// Returns an error that must end the visit whatever the stage returns: the journal could not be written, a replayed call
-    /// does not match, the model cannot be reached. Empty if there is none.
+    /// Returns an error that ends the visit whatever the stage returns, such as a failed journal write, a replayed call that does
+    /// not match, or an unreachable model. Empty if there is none.
     [[nodiscard]] std::optional<Error> fatal() const;
-    /// Returns AF-ORCH-029 if the stage, entered again, returned without a call that it made before the interruption.
+    /// Returns AF-ORCH-029 if the stage ran again after an interruption and did not repeat a call that it had made before.
     [[nodiscard]] std::optional<Error> left_out() const;
-    /// Returns the question of an agent in `run_contract`, where it can only be an error (AF-ORCH-004). A stage that fails with
-    /// that error asks the question.
+    /// Returns an agent's question in `run_contract`, which can return it only as an error (AF-ORCH-004). If the stage fails with
+    /// that error, the question goes to a person.
     [[nodiscard]] const std::optional<EscalationRequest>& asked() const noexcept { return asked_; }
 
     [[nodiscard]] bool cancelled() const noexcept override;

@@ -20,8 +20,8 @@ std::atomic<Mode> mode{Mode::off};
 std::atomic<pid_t> guarded{0};
 std::atomic<int> expected_code{-1};
 constexpr int failed = 1;
-/// The C library's own function: the program defines a `syscall` that calls back here (program/process_end.cpp). Looked up before
-/// `main`, because signal handlers end processes.
+/// The C library's `syscall`. The program defines its own, which calls back here (program/process_end.cpp). Looked up before
+/// `main`, so that signal handlers can use it to end the process.
 auto* const system_call = reinterpret_cast<long (*)(long, ...)>(::dlsym(RTLD_NEXT, "syscall"));
 
 std::function<void(const std::string&)>& reporter() {

@@ -38,7 +38,7 @@ Error no_such_command(const GrammarCommand& top, const std::vector<std::string>&
     return Error{"AF-CLI-001", "there is no such command", "", "`agentforge --help` lists the commands", ErrorKind::invalid};
 }
 
-/// `docs/gates.md`, as messages name it: a page that is installed with the program, or lies in its sources.
+/// Finds a page by the name that messages use, such as `docs/gates.md`: installed with the program, or in its sources.
 int show_page(Program& program, const std::string& name) {
     const auto product = ProductPaths::find();
     if (!product.ok()) { return program.fail(product.error()); }
@@ -82,7 +82,7 @@ int run_help(Program& program, CLI::App& app, const HelpArguments& arguments, co
         const CLI::App* at = &app;
         for (const std::string& word : arguments.words) { at = at->get_subcommand(word); }
         program.out << at->get_formatter()->make_help(
-            at, at->get_name(), CLI::AppFormatMode::Normal);  // App::help would explain the command that was parsed: this one.
+            at, at->get_name(), CLI::AppFormatMode::Normal);  // App::help would print the help of the parsed command, `help`.
     }
     return 0;
 }

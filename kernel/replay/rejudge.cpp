@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// If the step after the gate handed in a suite of tests, returns that: RED judges it, not what an earlier visit handed in.
+/// Returns the test suite of the step after the gate, if it submitted one. RED judges that suite, not one of an earlier visit.
 Result<std::optional<json::object>> candidate_for(const std::vector<Record>& records, std::size_t gate, const BlobStore& blobs) {
     const auto step = std::find_if(records.begin() + static_cast<std::ptrdiff_t>(gate), records.end(),
                                    [](const Record& record) { return record.type() == records::Step::type; });
@@ -24,7 +24,7 @@ Result<std::optional<json::object>> candidate_for(const std::vector<Record>& rec
     return is_suite ? std::optional(arguments.get_object()) : std::optional<json::object>();
 }
 
-/// One task's gates, measured by forks of it in a scratch store.
+/// Measures one task's gates again, in forks of the task in a scratch store.
 class Judge {
 public:
     Judge(const ReplayPlace& place, std::string_view task_id, const std::filesystem::path& scratch)
@@ -54,7 +54,7 @@ private:
         return options;
     }
 
-    /// Returns the task as it was before the record, running.
+    /// Returns the task in its state before the record, as running.
     Result<std::unique_ptr<TaskSession>> as_it_was(TaskStore& store, std::size_t at) {
         json::object task = task_;
         task["task_id"] = id_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Undoes escapes in a text, to find the secrets behind them.
+// Decodes escapes in a text, to find encoded secrets.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 
 namespace agentforge::kernel {
 
-/// A text derived from another, with the position of each of its bytes in that other text.
+/// A text derived from a source text, with the source position of each byte.
 class TextView {
 public:
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
-    /// Returns the range of the other text that became the bytes from `first` to `last` (not empty).
+    /// Returns the source range of the bytes from `first` to `last` (not empty).
     [[nodiscard]] std::size_t source_begin(std::size_t first) const;
     [[nodiscard]] std::size_t source_end(std::size_t last) const;
 
-    /// Adds bytes that are unchanged in the other text.
+    /// Adds bytes that are equal in the source.
     void add(std::string_view plain, std::size_t begin);
-    /// Adds the meaning of what the other text writes differently from `begin` to `end`. May be empty.
+    /// Adds the decoded form of the source range `begin` to `end`. May be empty.
     void add(std::string_view meaning, std::size_t begin, std::size_t end);
-    /// Maps positions in `inner`'s text to positions in `inner`'s other text.
+    /// Makes positions refer to the source of `inner`, of whose text this view was made.
     void map_through(const TextView& inner);
 
 private:
-    /// `size` bytes from `at` on represent the other text's `begin` to `end`. What follows them also follows there.
+    /// `size` bytes from `at` on represent the source range `begin` to `end`. Bytes after them follow in the source, too.
     struct Piece {
         std::size_t at;
         std::size_t size;
@@ -38,11 +38,10 @@ private:
     std::vector<std::vector<Piece>> below_;
 };
 
-/// The parts of a text that contain escapes, with the escapes undone and `reach` bytes on either side. Undoes percent signs
-/// (`%41`), HTML (`&#65;`, `&#x41;`,
-/// `&amp;`, `&plus;`) and backslashes (`\x41`, `\u0041`, `\u{41}`, `\U00000041`, `\101`, `\n`), and double escapes twice; removes
-/// terminal sequences (colours) and zero-width characters. Empty if there is nothing to undo; that costs about half a nanosecond
-/// a byte.
+/// Returns the parts of a text with escapes, decoded, with `reach` bytes on either side. Decodes percent signs (`%41`), HTML
+/// (`&#65;`, `&#x41;`, `&amp;`, `&plus;`) and backslashes (`\x41`, `\u0041`, `\u{41}`, `\U00000041`, `\101`, `\n`), and double
+/// escapes twice; removes terminal sequences (colours) and zero-width characters. Empty if there is nothing to decode; that costs
+/// about half a nanosecond a byte.
 [[nodiscard]] std::vector<TextView> without_escapes(std::string_view text, std::size_t reach);
 
 /// Returns the text with ASCII letters in lower case.
@@ -52,8 +51,8 @@ private:
 /// their separators.
 [[nodiscard]] std::vector<TextView> grouped_hexadecimal(std::string_view text, std::size_t least);
 
-/// Returns the runs of base64 digits that continue on the next line, without line ends and indentation: all of them in one view,
-/// and in another those parts that are broken at one width. A line end follows each run.
+/// Returns the runs of base64 digits that continue on the next line, without line ends and indentation: one view has all runs,
+/// another only the parts with lines of one width. A line end follows each run.
 [[nodiscard]] std::vector<TextView> joined_lines(std::string_view text);
 
 /// Returns the runs of base64 (both alphabets), base32 or hexadecimal digits, of `least` characters or more, that decode to text.

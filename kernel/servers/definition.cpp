@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::uint64_t max_file_bytes = 1UL << 20U;
-/// Filled in at the start, when the workspace is known.
+/// Filled in when the server starts and the workspace is known.
 const std::vector<std::string> own_variables{"AGENTFORGE_WORKSPACE", "AGENTFORGE_SCRATCH"};
 
 bool small_or_digit(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
@@ -37,7 +37,7 @@ Result<void> expand(std::vector<std::string>& list, const std::map<std::string, 
     return {};
 }
 
-/// Applies the fields from the settings, whose types the settings' schema has checked.
+/// Applies the fields from the settings. The settings schema has checked their types.
 void apply_settings(const json::object& fields, ServerDefinition& server) {
     const auto take = [&](std::string_view key, auto use) {
         if (const json::value* value = fields.if_contains(key); value != nullptr) { use(*value); }
@@ -68,8 +68,8 @@ void apply_settings(const json::object& fields, ServerDefinition& server) {
     take("enabled", [&](const json::value& value) { server.enabled = value.get_bool(); });
 }
 
-/// `.mcp.json`: JSON, and the places of its values. JSON is nearly always also YAML, whose reader knows the places. If that
-/// fails, errors name only the file.
+/// `.mcp.json` and the line of each value. The YAML reader finds the lines, because almost all JSON is also YAML. If it fails,
+/// errors name only the file.
 class McpJson {
 public:
     Result<void> read(const std::string& path) {
@@ -87,7 +87,7 @@ public:
         for (const auto& [key, value] : value_) {
             if (key != "mcpServers") {
                 return wrong(where("/" + std::string(key)), "`.mcp.json` has the unknown field `" + std::string(key) + "`",
-                             "Only `mcpServers` is known.");
+                             "Remove it; only `mcpServers` is allowed.");
             }
             if (!value.is_object()) {
                 return wrong(where("/mcpServers"), "`mcpServers` must be an object",
@@ -131,7 +131,7 @@ private:
                 where("/mcpServers/" + name + "/" + std::string(key)),
                 "the server `" + name + "` has the unknown field `" + std::string(key) + "`",
                 near.empty()
-                    ? "`type`, `command`, `args` and `env` are known here; what AgentForge adds to them goes under mcp_servers." +
+                    ? "`type`, `command`, `args` and `env` are allowed here; AgentForge's own fields go under mcp_servers." +
                           name + " in the settings."
                     : "Did you mean `" + near + "`?");
         }
@@ -149,7 +149,7 @@ private:
         const json::value* command = fields.if_contains("command");
         if (command == nullptr || !command->is_string() || command->get_string().empty()) {
             return wrong(server.where, "the server `" + server.name + "` has no `command`",
-                         "Name the program as a text; its arguments go into `args`.");
+                         "Give the program as a string, and its arguments in `args`.");
         }
         server.command.emplace_back(command->get_string());
         if (const json::value* args = fields.if_contains("args"); args != nullptr) {
@@ -167,7 +167,7 @@ private:
         if (env == nullptr) { return {}; }
         const std::string at = "/mcpServers/" + server.name + "/env";
         if (!env->is_object()) {
-            return wrong(where(at), "`env` of the server `" + server.name + "` must be an object of texts");
+            return wrong(where(at), "`env` of the server `" + server.name + "` must be an object with string values");
         }
         for (const auto& [key, text] : env->get_object()) {
             if (!text.is_string()) {
@@ -205,7 +205,7 @@ Result<void> check(ServerDefinition& server, const ServerSources& sources) {
         if (!folder.starts_with('/')) {
             return wrong(server.where,
                          "`readable` of the server `" + server.name + "` names `" + folder + "`, which is not an absolute path",
-                         "Write the whole path.");
+                         "Write the absolute path.");
         }
     }
     if (server.network && !sources.network_allowed) {
@@ -320,13 +320,14 @@ Error no_such_tool(const ServerDefinition& server, const std::string& tool, cons
 }
 
 Error not_trusted(const std::string& name, const std::string& where) {
-    return {"AF-MCP-004", "the server `" + name + "` is declared by the project, which you have not trusted: it is not started",
-            where, "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`.", ErrorKind::denied};
+    return {"AF-MCP-004",
+            "the server `" + name + "` is declared by the project, which you have not trusted, so it was not started", where,
+            "Look at it with `agentforge trust --show`, then allow it with `agentforge trust`.", ErrorKind::denied};
 }
 
 namespace {
 
-/// Gathers the declarations of servers, and sorts them into those that are used and those that are refused.
+/// Collects the declared servers, and divides them into used and refused ones.
 class ServerSetReader {
 public:
     explicit ServerSetReader(const ServerSources& sources) : sources_(sources) {}
@@ -381,15 +382,15 @@ private:
         server.prefix = tool_prefix(name);
         if (!server.enabled) {
             set_.refused.insert_or_assign(server.prefix,
-                                          Error{"AF-MCP-001", "the server `" + name + "` is switched off", server.where,
+                                          Error{"AF-MCP-001", "the server `" + name + "` is disabled", server.where,
                                                 "Remove `enabled: false` from its settings.", ErrorKind::unavailable});
             return;
         }
         const auto [other, first] = prefixes_.emplace(server.prefix, name);
         if (!first) {
             refuse(name, {"AF-MCP-016",
-                          "the servers `" + other->second + "` and `" + name + "` both give their tools the prefix `" +
-                              server.prefix + "__`; `" + name + "` is not used",
+                          "the servers `" + other->second + "` and `" + name + "` both use the tool prefix `" + server.prefix +
+                              "__`; `" + name + "` is not used",
                           server.where, "Rename one of the two.", ErrorKind::conflict});
             set_.refused.erase(server.prefix);
             return;

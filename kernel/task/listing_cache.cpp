@@ -19,7 +19,7 @@ struct CacheHeader {
     std::uint64_t sum = 0;  ///< Checksum of everything after the header.
 };
 
-/// The texts of an entry in their order; the id first.
+/// The string fields of an entry, in file order.
 constexpr std::array<std::string TaskSummary::*, 8> texts{
     &TaskSummary::task_id,       &TaskSummary::request,    &TaskSummary::status,     &TaskSummary::pipeline,
     &TaskSummary::current_stage, &TaskSummary::created_at, &TaskSummary::updated_at, &TaskSummary::waiting_for};
@@ -29,7 +29,7 @@ void put(std::string& bytes, const Value& value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// Takes values off the front. Returns false if the bytes end too early.
+/// Reads values from the bytes in order. `take` returns false if the bytes end too early.
 class CacheReader {
 public:
     CacheReader(std::string_view bytes, std::size_t at) : bytes_(bytes), at_(at) {}

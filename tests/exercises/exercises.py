@@ -112,7 +112,7 @@ def is_test(id, file, name):
 
 def worthless_tests(texts):
     """Whether the last result in a context says that tests pass and prove nothing. The stage's instructions always speak of such tests."""
-    return "must be written again" in texts.rpartition("last_result:")[2]
+    return "must be rewritten" in texts.rpartition("last_result:")[2]
 
 
 class Script:
@@ -241,7 +241,7 @@ class ExerciseModel(ModelServer):
         if not failing and worthless_tests(texts):
             return call("complete", summary="The tests prove nothing", hand_back={
                 "to": "red", "tests": sorted(declared), "criterion": self.exercise["spec"]["requirements"][0]["acceptance_criteria"][0],
-                "reason": "The tests pass whatever the code returns, so they must be written again"})
+                "reason": "The tests pass whatever the code returns, so they must be rewritten"})
         return None
 
 

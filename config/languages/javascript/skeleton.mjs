@@ -40,7 +40,7 @@ function value(signature, name, file) {
   const said = signature.trim().replace(/;$/, '').trim();
   const match = /^(?:export\s+)?(const|let|var)\s+([\p{ID_Start}$_][\p{ID_Continue}$]*)/u.exec(said);
   if (match === null) return null;
-  if (match[2] !== name) throw new Problem(`the signature \`${signature}\` declares \`${match[2]}\`, the interface is called \`${name}\``);
+  if (match[2] !== name) throw new Problem(`the signature \`${signature}\` declares \`${match[2]}\`, but the interface is called \`${name}\``);
   const arrow = /=>\s*(?:\{\s*\})?$/.test(said);
   const plain = said.replace(/^export\s+/, '');
   const text = arrow ? plain.replace(/=>\s*(?:\{\s*\})?$/, '=> {}') : plain.includes('=') ? plain : `${plain.replace(/^const/, 'let')}`;
@@ -78,10 +78,10 @@ function declared(signature, name, file, inClass) {
     throw new Problem(`the signature \`${signature}\` is not ${inClass ? 'that of a method' : 'that of a function, class, interface or type'}`);
   }
   if ((node.body?.statements.length ?? 0) > 0 || (ts.isClassDeclaration(node) && node.members.length > 0)) {
-    throw new Problem(`the signature \`${signature}\` has a body; only the declaration is wanted`);
+    throw new Problem(`the signature \`${signature}\` has a body; give only the declaration`);
   }
   const own = ts.isConstructorDeclaration(node) ? 'constructor' : node.name?.text;
-  if (own !== name) throw new Problem(`the signature \`${signature}\` declares \`${own}\`, the interface is called \`${name}\``);
+  if (own !== name) throw new Problem(`the signature \`${signature}\` declares \`${own}\`, but the interface is called \`${name}\``);
   if ((node.decorators ?? []).length > 0 || (node.modifiers ?? []).some((each) => ts.isDecorator(each))) {
     throw new Problem(`the signature \`${signature}\` has a decorator, which a skeleton may not have`);
   }

@@ -188,7 +188,7 @@ function table(functions, root) {
     const other = numbers(near.map((call) => call[3]));
     if (other.size !== 1 || given.size === 0) continue;
     const [constant] = other;
-    const such = `${constant} for all ${near.length} others that were tried near them, such as ${inWords(near[0], root)}: it must do the work for every argument`;
+    const such = `${constant} for all ${near.length} similar arguments that were tried, such as ${inWords(near[0], root)}: it must compute its result for every argument`;
     if (given.size >= fewestResults || (given.size > 1 && !given.has(constant))) return `${name} gives ${given.size} different results for the tests' arguments and ${such}`;
     const all = numbers(own.map((call) => call[3]));
     if (all.size === 1 && all.has(constant)) return `${name} gives ${constant} for the tests' arguments and ${such}`;
@@ -217,7 +217,7 @@ function partOfArguments(functions) {
       // Tests that tell an element from its neighbours may ask for just that one.
       if (which.includes(' element ') && !own.every(hasOneValue)) continue;
       if (seen.every((call) => parts(call).get(which) === Number(call[3]))) {
-        return `${name} gives ${which} in all ${own.length} calls of the tests and all ${near.length} others that were tried near them: it must do the work, and a test must tell the two apart`;
+        return `${name} gives ${which} in all ${own.length} calls of the tests and all ${near.length} similar arguments that were tried: it must compute its result, and a test must tell the two apart`;
       }
     }
   }

@@ -104,12 +104,12 @@ def parse_signature(signature, name):
     node = body[0]
     only = node.body[0]
     if len(node.body) != 1 or not (isinstance(only, ast.Expr) and isinstance(only.value, ast.Constant) and only.value.value is ...):
-        raise Problem(f"the signature `{signature}` has a body; only the declaration is wanted")
+        raise Problem(f"the signature `{signature}` has a body; give only the declaration")
     for decorator in node.decorator_list:
         if not (isinstance(decorator, ast.Name) and decorator.id in DECORATORS):
             raise Problem(f"the signature `{signature}` has a decorator that a skeleton may not have")
     if node.name != name:
-        raise Problem(f"the signature `{signature}` declares `{node.name}`, the interface is called `{name}`")
+        raise Problem(f"the signature `{signature}` declares `{node.name}`, but the interface is called `{name}`")
     for default in _defaults(node):
         if not all(isinstance(part, (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.expr_context,
                                      ast.Name, ast.Attribute)) for part in ast.walk(default)):

@@ -172,7 +172,7 @@ def table(calls, others, results):
         given, other = numbers([call[4] for call in own]), numbers([result for _, result in near])
         if len(other) != 1 or not given:
             continue
-        such = f"{near[0][1]} for all {len(near)} others that were tried near them, such as {told(near[0][0])}: it must do the work for every argument"
+        such = f"{near[0][1]} for all {len(near)} similar arguments that were tried, such as {told(near[0][0])}: it must compute its result for every argument"
         if len(given) >= FEWEST_RESULTS or (len(given) > 1 and not given & other):
             return f"{name} gives {len(given)} different results for the tests' arguments and {such}"
         if given == other == numbers([call[4] for call in every]):
@@ -207,7 +207,7 @@ def part_of_arguments(calls, others, results):
             if "element" in which and not all(has_one_value(call) for call in own):
                 continue
             if all(parts(call).get(which) == ast.literal_eval(result) for call, result in seen):
-                return f"{name} gives {which} in all {len(own)} calls of the tests and all {len(near)} others that were tried near them: it must do the work, and a test must tell the two apart"
+                return f"{name} gives {which} in all {len(own)} calls of the tests and all {len(near)} similar arguments that were tried: it must compute its result, and a test must tell the two apart"
     return ""
 
 

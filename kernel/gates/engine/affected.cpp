@@ -101,23 +101,23 @@ Result<void> MentionIndex::update(const std::vector<std::string>& files, const s
 
 std::set<std::string> MentionIndex::affected(const std::vector<std::string>& changed) const {
     std::set<std::string> reached(changed.begin(), changed.end());
-    std::vector<bool> spoken(words_.size(), false);
+    std::vector<bool> searched(words_.size(), false);
     std::vector<unsigned> open;
-    const auto speak = [&](const std::string& file) {
+    const auto search_words_of = [&](const std::string& file) {
         for (const auto& word : words_for(file)) {
             const auto number = words_.find(word);
-            if (number == words_.end() || spoken[number->second]) { continue; }
-            spoken[number->second] = true;
+            if (number == words_.end() || searched[number->second]) { continue; }
+            searched[number->second] = true;
             open.push_back(number->second);
         }
     };
-    for (const auto& file : changed) { speak(file); }
+    for (const auto& file : changed) { search_words_of(file); }
     while (!open.empty()) {
         const auto word = open.back();
         open.pop_back();
         for (const auto& [file, mentioned] : mentions_) {
             if (!std::binary_search(mentioned.begin(), mentioned.end(), word) || !reached.insert(file).second) { continue; }
-            speak(file);
+            search_words_of(file);
         }
     }
     return reached;

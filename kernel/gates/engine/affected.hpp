@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the test files that a change may affect, by names alone, for languages whose runner cannot tell.
+// Finds the test files that a change may affect, by names alone. For languages whose runner does not report dependencies.
 #pragma once
 
 #include <functional>
@@ -28,11 +28,11 @@ public:
     static constexpr std::size_t max_files = 5'000;  ///< For more files the index would cost more than it saves.
     static constexpr std::size_t max_file_bytes = 1UL << 20U;
 
-    /// Updates the index to these files (sources and tests, sorted). Reads only `changed`, new and unknown ones, unless files
-    /// appeared or disappeared whose words others may have mentioned before.
+    /// Updates the index to these files (sources and tests, sorted). Reads only `changed` and new files, unless
+    /// files were added or removed whose words other files may mention.
     [[nodiscard]] Result<void> update(const std::vector<std::string>& files, const std::vector<std::string>& changed,
                                       const Read& read);
-    /// Returns the files that a change of these may affect, including themselves. These may be deleted files.
+    /// Returns the files that a change of these files may affect, and the changed files. Deleted files are allowed.
     [[nodiscard]] std::set<std::string> affected(const std::vector<std::string>& changed) const;
 
 private:

@@ -83,7 +83,7 @@ private:
     Result<void> check_quality();
     Result<void> complete_red_run();
     void leave_integration_tests_out();
-    Result<void> set_flaky_tests_aside();
+    Result<void> exclude_flaky_tests();
     Result<void> judge_tests();
     Result<void> judge_late_documents();
     Result<void> judge_held_out_tests();
@@ -113,7 +113,7 @@ private:
     Verdict verdict_;
     std::vector<std::string> tests_in_red_;  ///< Test files of RED's tree.
     std::vector<std::string> suite_;         ///< Test files of this tree.
-    std::vector<std::string> judged_files_;  ///< Those that count here: in GREEN, integration tests wait.
+    std::vector<std::string> judged_files_;  ///< Test files to judge. GREEN leaves out integration tests.
     std::set<std::string> waiting_;          ///< RED's files that do not load before the implementation.
     std::vector<std::string> flaky_since_;   ///< Tests that became flaky during the task.
     std::vector<std::string> special_;       ///< Lines that compare with the tests' values.
@@ -126,7 +126,7 @@ Result<GateReport> GateEngine::AfterRed::judge() {
     AF_CHECK(gather_declared());
     AF_CHECK(compare_locked_files());
     if (!evidence_.changed_tests.empty() || !evidence_.changed_configuration.empty()) {
-        // The results of other tests would not count.
+        // Results of other tests do not count.
         take_over(report_, judge_lock(evidence_));
         conclude(report_, "");
         return std::move(report_);
@@ -146,7 +146,7 @@ Result<GateReport> GateEngine::AfterRed::judge() {
     AF_CHECK(check_sources());
     AF_CHECK(complete_red_run());
     leave_integration_tests_out();
-    AF_CHECK(set_flaky_tests_aside());
+    AF_CHECK(exclude_flaky_tests());
     AF_CHECK(judge_tests());
     AF_CHECK(judge_late_documents());
     AF_CHECK(judge_held_out_tests());
@@ -214,7 +214,7 @@ Result<void> GateEngine::AfterRed::compare_files_behind_links(const std::vector<
     return {};
 }
 
-/// RED's files are those it changed and those it named: measured on RED's tree, whatever was reported then.
+/// Finds RED's files on RED's tree: those that RED changed, and those that it named.
 Result<void> GateEngine::AfterRed::find_red_files() {
     std::set<std::string> files;
     AF_TRY(const auto changes, engine_.checkout_->changes(baseline_.base_tree, red_tree_));
@@ -298,7 +298,7 @@ Result<void> GateEngine::AfterRed::check_quality() {
     return {};
 }
 
-/// Measures what RED's run alone does not tell about the tree without the change.
+/// Completes RED's run: measures more about the tree without the change.
 Result<void> GateEngine::AfterRed::complete_red_run() {
     AF_TRY(const auto declared, engine_.declared_names(*language_, baseline_.specification, red_tree_));
     waiting_ = waiting_files(*language_, baseline_.specification, evidence_.red_run, declared);
@@ -306,7 +306,7 @@ Result<void> GateEngine::AfterRed::complete_red_run() {
         AF_TRY(evidence_.red_run, engine_.run_without_bodies(*language_, red_tree_, call_.tree, evidence_, stop_));
     }
     if (evidence_.red_files.empty() && (!evidence_.run.invocations.empty() || !evidence_.run.reads.empty())) {
-        // RED has no test to remove the change for, but others must run as they were.
+        // RED named no new test, so the change is not removed. Other tests must still run as before.
         AF_TRY(auto before, engine_.run_tests(red_tree_, tests_in_red_, stop_));
         evidence_.red_run.invocations = std::move(before.invocations);
         evidence_.red_run.reads = std::move(before.reads);
@@ -314,8 +314,8 @@ Result<void> GateEngine::AfterRed::complete_red_run() {
     return {};
 }
 
-/// Tests that flip without the task's change are listed and are not regressions. A test that fails twice is one.
-Result<void> GateEngine::AfterRed::set_flaky_tests_aside() {
+/// Lists tests whose result varies without the task's change: these are not regressions. A second failure is a regression.
+Result<void> GateEngine::AfterRed::exclude_flaky_tests() {
     AF_TRY(flaky_since_, engine_.flaky_tests(baseline_, call_.tree, judged_files_, evidence_.run, stop_));
     evidence_.flaky.insert(evidence_.flaky.end(), flaky_since_.begin(), flaky_since_.end());
     report_.facts["flaky_since"] = json::array(flaky_since_.begin(), flaky_since_.end());
@@ -336,13 +336,12 @@ Result<void> GateEngine::AfterRed::judge_tests() {
         if (changed) {
             verdict_.blocking.push_back(
                 *changed +
-                " was changed, and no stage of this pipeline tests code; only documents may change here. Take the change back.");
+                " was changed, but no stage of this pipeline tests code; it may change only documents. Revert the change.");
         }
     }
     if (green_ && waiting_.empty() && nothing_blocks() && !evidence_.red_files.empty()) {
-        // Removes the change once more now: the results of RED's run may have depended on the time or on chance, and then prove
-        // nothing about the change.
-        AF_CHECK(engine_.take_back(*language_, red_tree_, call_.tree, evidence_, quality_, stop_));
+        // Removes the change and runs the tests again: RED's results may have depended on time or chance.
+        AF_CHECK(engine_.run_without_change(*language_, red_tree_, call_.tree, evidence_, quality_, stop_));
         verdict_ = judge_green(evidence_);
     }
     return {};
@@ -361,8 +360,7 @@ Result<void> GateEngine::AfterRed::judge_late_documents() {
         for (const auto& document : late) {
             if (document.path == change.path || !names_file(content.value_or(""), document.path)) { continue; }
             verdict_.blocking.push_back(document.path + " was changed after the change was judged, and " + change.path +
-                                        " names it: what the code does may depend on it. Take the change of " + document.path +
-                                        " back.");
+                                        " names it, so the code's behaviour may depend on it. Revert " + document.path + ".");
         }
     }
     return {};
@@ -386,7 +384,7 @@ Result<void> GateEngine::AfterRed::judge_quality_of_tests() {
     const auto ids = red_ids(evidence_.declared, evidence_.red_run.tests, evidence_.base_tests);
     quality_.fresh = ids.fresh;
     quality_.guards = ids.guards;
-    // After REFACTOR changed the tree, everything is measured again: results on GREEN's tree do not apply to another.
+    // REFACTOR changed the tree, so results measured on GREEN's tree do not apply. Everything is measured again.
     const bool asked = !deliver_ && (green_ || quality_.fresh.empty() || !engine_.meaningful_.contains(call_.tree));
     if (asked && nothing_blocks()) {
         AF_CHECK(gather_quality_of_tests());
@@ -405,18 +403,18 @@ Result<void> GateEngine::AfterRed::gather_quality_of_tests() {
     quality_.code_changed = changed.has_value();
     AF_TRY(quality_.removed_functions, engine_.removed_functions(call_));
     AF_TRY(quality_.unnamed_files, engine_.unnamed_files(call_));
-    quality_.asked_without = engine_.commands_->settings().without_new_test || asks_for_no_behaviour(baseline_.request);
+    quality_.without_new_test = engine_.commands_->settings().without_new_test || may_keep_behaviour(baseline_.request);
     quality_.asked_for_code = asks_for_code(baseline_.request);
     quality_.asked_for_documentation = asks_for_documentation(baseline_.request);
     AF_TRY(quality_.skeletons, engine_.skeletons_left(call_, stop_));
-    AF_TRY(quality_.read_answers, engine_.read_answers(call_, red_tree_, evidence_.red_files));
+    AF_TRY(quality_.tests_naming_new_data, engine_.tests_naming_new_data(call_, red_tree_, evidence_.red_files));
     AF_CHECK(engine_.run_plainly(call_, red_tree_, evidence_, quality_, stop_));
     AF_CHECK(engine_.run_former_tests(call_, evidence_, quality_, stop_));
     quality_.of_requirements = new_tests_of_requirements(evidence_, quality_.fresh);
     return try_tests({red_tree_, quality_.fresh.empty() ? judged_files_ : evidence_.red_files, {}, evidence_.run.duration});
 }
 
-/// Alters expectations and code, which the tests must notice.
+/// Alters expected values and code. The tests must notice.
 Result<void> GateEngine::AfterRed::try_tests(MutationRequest request) {
     for (const auto& test : evidence_.run.tests) {
         if (test.status == TestStatus::passed) { request.passing.push_back(test.id); }
@@ -425,7 +423,7 @@ Result<void> GateEngine::AfterRed::try_tests(MutationRequest request) {
         if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
     }
     if (!quality_.fresh.empty()) {
-        AF_CHECK(engine_.expect_otherwise(call_, evidence_, request, quality_, stop_));
+        AF_CHECK(engine_.run_with_other_expectations(call_, evidence_, request, quality_, stop_));
         AF_CHECK(engine_.run_in_another_form(call_, evidence_, quality_, stop_));
         AF_CHECK(engine_.vary_calls(call_, evidence_, quality_, stop_));
     }
@@ -450,7 +448,7 @@ void GateEngine::AfterRed::report_surviving_mutants() {
         if (mutant.noticed != TriedMutant::Noticed::not_noticed) { continue; }
         report_.violations.push_back({"surviving-mutant", "quality", "minor", mutant.file, mutant.line,
                                       "No new test notices when `" + mutant.before + "` is made `" + mutant.after + "`.",
-                                      "A person should check whether that code does what was asked for."});
+                                      "A person should check whether that code does what the request asks for."});
     }
 }
 
@@ -469,9 +467,9 @@ void GateEngine::AfterRed::report_special_case(const CoveredLine& line) {
     const std::string tests = joined(line.tests);
     report_.violations.push_back(
         {"special-casing", "pattern", "minor", line.file, line.line,
-         "The code compares with " + line.special + ", which the tests give or expect; " +
-             (tests.empty() ? "the gate did not measure which tests run the code that depends on it."
-                            : "these tests run the code that depends on it: " + tests + "."),
+         "The code compares with " + line.special + ", an input or expected value of the tests; " +
+             (tests.empty() ? "the gate did not measure which tests run the code after this comparison."
+                            : "these tests run the code after this comparison: " + tests + "."),
          "A person should check whether the code computes its results or only knows the tests' answers."});
     special_.push_back(line.file + ":" + std::to_string(line.line) + " compares with " + line.special + " (" +
                        (tests.empty() ? "not measured" : tests) + ")");
@@ -491,11 +489,11 @@ std::string GateEngine::AfterRed::summary() const {
     if (held_out_tests_ != 0) { text += " (" + std::to_string(held_out_tests_) + " of them held out)"; }
     text += ", nothing that passed before fails";
     if (!flaky_since_.empty()) {
-        text += " twice (" + std::to_string(flaky_since_.size()) + " flaky since: " + flaky_since_.front() + ")";
+        text += " (" + std::to_string(flaky_since_.size()) + " became flaky: " + flaky_since_.front() + ")";
     }
     if (!special_.empty()) {
-        text += "; look at " + std::to_string(special_.size()) +
-                (special_.size() == 1 ? " line that compares" : " lines that compare") + " with what the tests give";
+        text += "; check " + std::to_string(special_.size()) +
+                (special_.size() == 1 ? " line that compares" : " lines that compare") + " with the tests' values";
     }
     return text;
 }
@@ -529,7 +527,7 @@ Result<std::map<std::string, std::string>> GateEngine::behind_links(const Langua
     AF_CHECK(checkout_->check_out(tree));
     for (const auto& file : files) {
         if (!language.belongs_to_tests(file) || !is_link(file)) { continue; }
-        // Every name on the way: a chain of links can be redirected at each of them.
+        // Counts each link of a chain, because each can be redirected.
         fs::path at = file;
         for (int hops = 0; hops < 20; ++hops) {
             fs::path so_far;
@@ -552,8 +550,8 @@ Result<std::map<std::string, std::string>> GateEngine::behind_links(const Langua
     return behind_.emplace(tree, std::move(behind)).first->second;
 }
 
-Result<void> GateEngine::take_back(const Language& language, const std::string& red_tree, const std::string& tree,
-                                   GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop) {
+Result<void> GateEngine::run_without_change(const Language& language, const std::string& red_tree, const std::string& tree,
+                                            GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop) {
     TestSelection selection{
         .files = evidence.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "change-taken-back"};
     AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));
@@ -572,7 +570,7 @@ Result<void> GateEngine::take_back(const Language& language, const std::string& 
         if (test.status == TestStatus::passed) { passing.push_back(test.id); }
     }
     if (commented && (!run.trusted || failing < fresh.size())) {
-        // The comments may be to blame, so the bare tree decides; a test that passed only beside comments is reported.
+        // The added comments may be the cause, so a run without them decides. Reports tests that pass only with the comments.
         const bool trusted = run.trusted;
         AF_TRY(run, run_red_tests(red_tree, evidence.red_files, true, stop));
         for (const auto& test : run.tests) {
@@ -619,7 +617,7 @@ Result<Verdict> GateEngine::held_out(const GateCall& call, const Stop& stop) {
     if (const auto known = runs_.find(key); known != runs_.end()) {
         return judge_held_out(held, call.baseline->specification, known->second);
     }
-    // Built in the folder of the tree without them. Only what is delivered, with them, is built from scratch.
+    // Reuses the build folder of the tree without these tests. Only the delivered tree is built from scratch with them.
     const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}, .built_in = call.tree};
     AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
     if (run.trusted) { runs_.emplace(key, run); }

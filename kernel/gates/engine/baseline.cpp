@@ -14,7 +14,7 @@ json::array list_of_ids(const std::vector<std::string>& ids) { return json::arra
 
 std::string number_of_tests(std::size_t count) { return std::to_string(count) + (count == 1 ? " test" : " tests"); }
 
-bool says_true(const json::object& facts, const char* key) {
+bool is_true(const json::object& facts, const char* key) {
     const auto* value = facts.if_contains(key);
     return value != nullptr && value->is_bool() && value->get_bool();
 }
@@ -39,12 +39,12 @@ std::vector<std::string> differing_tests(const std::vector<TestOutcome>& first, 
 
 GateReport baseline_report(std::vector<GateReport> runs) {
     const auto counts = static_cast<std::int64_t>(runs.size());
-    const bool found = std::ranges::any_of(runs, [](const GateReport& run) { return says_true(run.facts, "tests_found"); });
+    const bool found = std::ranges::any_of(runs, [](const GateReport& run) { return is_true(run.facts, "tests_found"); });
     std::chrono::milliseconds duration{0};
     for (const auto& run : runs) { duration += run.duration; }
     if (found) {
         const auto doubted =
-            std::ranges::stable_partition(runs, [](const GateReport& run) { return says_true(run.facts, "believed"); });
+            std::ranges::stable_partition(runs, [](const GateReport& run) { return is_true(run.facts, "believed"); });
         const auto trusted = static_cast<std::int64_t>(runs.size() - doubted.size());
         GateReport report = runs.front();
         std::vector<std::string> flaky;
@@ -62,13 +62,11 @@ GateReport baseline_report(std::vector<GateReport> runs) {
             report.summary =
                 "the suite could not be measured before the task: " +
                 (report.blocking_issues.empty() ? std::string("it was not trusted") : report.blocking_issues.front());
-        } else if (says_true(report.facts, "not_built")) {
-            report.summary = "the project does not build before the task (not held against it): " +
+        } else if (is_true(report.facts, "not_built")) {
+            report.summary = "the project does not build before the task (ignored): " +
                              (report.tests.empty() ? std::string() : report.tests.front().message);
         } else {
-            if (!failed.empty()) {
-                report.summary += ", " + std::to_string(failed.size()) + " of them failing (not held against it)";
-            }
+            if (!failed.empty()) { report.summary += ", " + std::to_string(failed.size()) + " of them failing (ignored)"; }
             if (!flaky.empty()) { report.summary += ", " + std::to_string(flaky.size()) + " flaky (results ignored)"; }
             if (failed.empty() && flaky.empty()) { report.summary += ", none failing"; }
         }
@@ -84,7 +82,7 @@ GateReport baseline_report(std::vector<GateReport> runs) {
     GateReport report = std::move(runs.front());
     report.passed = true;
     report.blocking_issues.clear();
-    report.summary = "no tests before the task: no suite could show what it breaks";
+    report.summary = "no tests before the task, so regressions cannot be detected";
     report.facts["runs"] = counts;
     report.facts["failed_before"] = json::array();
     report.facts["flaky"] = json::array();
@@ -99,7 +97,7 @@ Result<void> check_suite_was_measured(const GateReport& baseline) {
     if (reasons.empty() || some_passed) { return {}; }
     return Error{
         "AF-GATE-107", "Cannot run the project's tests before the task changes anything: " + reasons.front() + ".", "",
-        "Run the tests by hand and fix what stops them, or set how to run them: gates.command, gates.language, gates.programs, gates.timeouts.tests (docs/gates.md).",
+        "Run the tests by hand and fix what stops them, or set how AgentForge runs them: gates.command, gates.language, gates.programs, gates.timeouts.tests (docs/gates.md).",
         ErrorKind::unavailable};
 }
 
@@ -114,11 +112,11 @@ Excused excused_failures(const std::vector<TestOutcome>& base_tests, const std::
     for (const auto& test : base_tests) {
         if (is_failure(test.status)) { failed.insert(test.id); }
     }
-    const std::set<std::string> unsteady(flaky.begin(), flaky.end());
+    const std::set<std::string> flaky_ids(flaky.begin(), flaky.end());
     Excused excused;
     for (const auto& test : now) {
         if (!is_failure(test.status) || declared.contains(test.id)) { continue; }
-        if (unsteady.contains(test.id)) {
+        if (flaky_ids.contains(test.id)) {
             excused.flaky.insert(test.id);
         } else if (failed.contains(test.id)) {
             excused.failed_before.insert(test.id);

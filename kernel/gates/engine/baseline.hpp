@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of the suite before the task. Failures from before are not held against the task, and flaky tests count in neither
-// direction. Pure functions.
+// The baseline: the suite's results before the task. Earlier failures and flaky tests do not count against the task. Pure
+// functions.
 #pragma once
 
 #include <set>
@@ -18,15 +18,15 @@ namespace agentforge::kernel {
 
 /// Builds the report `baseline` from two or more runs of the suite on the user's commit. The first trusted run gives the results;
 /// the others only show what is flaky. facts: tests_found, believed, runs, runs_believed, failed_before, flaky, and the first
-/// run's others. The report always passes: the task is not to blame for the suite.
+/// run's others. The report always passes, because the task has changed nothing yet.
 [[nodiscard]] GateReport baseline_report(std::vector<GateReport> runs);
 
 /// Checks that a task can be judged against a report `baseline`. Errors: AF-GATE-107 (`unavailable`) tests were found, but no run
-/// could measure any of them because of how they are run. A task may begin on code that does not build or that crashes the
-/// runner, because fixing that may be the task.
+/// could measure any, because the way they run is wrong. A task may begin on code that does not build or crashes the runner:
+/// fixing it may be the task.
 [[nodiscard]] Result<void> check_suite_was_measured(const GateReport& baseline);
 
-/// Failures that are not held against the task, by id: those from before it, and flaky ones, unless RED declared them.
+/// Failures that do not count against the task, by id: earlier ones and flaky ones. Excludes tests that RED declared.
 struct Excused {
     std::set<std::string> failed_before;
     std::set<std::string> flaky;

@@ -63,7 +63,7 @@ std::int64_t number_of(const json::object& line, const char* key) {
     return found != nullptr && found->is_int64() ? found->get_int64() : 0;
 }
 
-/// By file: the functions that a specification declares, by their own names. Excludes constructors, because their objects may
+/// Returns the names of the functions that a specification declares, by file. Excludes constructors, because their objects may
 /// have to exist first.
 std::map<std::string, std::set<std::string>> declared_functions(const json::object& specification) {
     std::map<std::string, std::set<std::string>> functions;
@@ -140,7 +140,7 @@ Result<GateReport> GateEngine::gate(const GateCall& call, const Stop& stop) {
     to_be_changed_ = declared_functions(specification_);
     const GateFacts facts = gate_facts(name);
     judging_ = facts.judges_a_stage;
-    auto upto = Enforcement::every_edit;
+    auto enforcement = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
         if (name == gate_name::tests && parameter.key() == "scope" && parameter.value() == json::value("affected")) { continue; }
         if (name == gate_name::tests && parameter.key() == "run" && parameter.value().is_int64() &&
@@ -154,17 +154,17 @@ Result<GateReport> GateEngine::gate(const GateCall& call, const Stop& stop) {
             return Error{
                 "AF-GATE-006",
                 "The gate `" + name + "` does not accept the parameter `" + std::string(parameter.key()) +
-                    "` or this value of it.",
+                    "`, or not with this value.",
                 "",
                 "`conformance` takes enforcement: every_edit or all; `tests` takes run, a number, and scope: affected; `fix` takes violation; the others take none.",
                 ErrorKind::invalid};
         }
-        if (parameter.value().get_string() == "all") { upto = Enforcement::phase_end; }
+        if (parameter.value().get_string() == "all") { enforcement = Enforcement::phase_end; }
     }
     if (name == gate_name::tests) { return tests(call, stop); }
     if (name == gate_name::syntax) { return syntax(call, stop); }
     if (name == gate_name::types) { return types(call, stop); }
-    if (name == gate_name::conformance) { return conformance(call, upto, stop); }
+    if (name == gate_name::conformance) { return conformance(call, enforcement, stop); }
     if (!facts.judges_a_stage) {
         return Error{"AF-GATE-001", "There is no gate `" + name + "`.", "",
                      "Known gates: syntax, types, conformance, tests, red, green, refactor, fix, deliver.", ErrorKind::invalid};
@@ -320,8 +320,8 @@ Result<TestRun> GateEngine::run_suite(const std::string& tree, const std::vector
     if (last.empty()) { return run; }
     AF_TRY(auto more, run_tests(tree, last, stop, number, "integration"));
     if (first.empty()) { return more; }
-    // Both runs must be trusted for either to count: one verdict on one tree.
-    if (run.trusted && !more.trusted) { run.distrust = "tests of integration: " + more.distrust; }
+    // Neither run counts unless both are trusted: a tree gets one verdict.
+    if (run.trusted && !more.trusted) { run.distrust = "integration tests: " + more.distrust; }
     run.trusted = run.trusted && more.trusted;
     std::move(more.tests.begin(), more.tests.end(), std::back_inserter(run.tests));
     std::move(more.notes.begin(), more.notes.end(), std::back_inserter(run.notes));
@@ -337,7 +337,7 @@ Result<std::vector<std::string>> GateEngine::flaky_tests(const GateBaseline& bas
                                                          const Stop& stop) {
     constexpr std::size_t most_doubted = 20;
     if (!run.trusted || run.not_built) { return std::vector<std::string>{}; }
-    std::set<std::string> passed(baseline.flaky.begin(), baseline.flaky.end());  // First excludes the tests that do not matter.
+    std::set<std::string> passed(baseline.flaky.begin(), baseline.flaky.end());  // Flaky tests cannot regress.
     std::vector<std::string> problems;
     for (const auto& test : declared_tests(baseline.test_suite, problems)) {
         for (const auto* outcome : outcomes_of(test, run.tests)) { passed.insert(outcome->id); }
@@ -365,7 +365,7 @@ Result<std::vector<std::string>> GateEngine::flaky_tests(const GateBaseline& bas
     for (const auto* selection : {&alone, &files}) {
         if (doubted.empty()) { break; }
         AF_TRY(const auto again,
-               run_suite(tree, *selection, true, {}, stop, selection == &alone ? -1 : -2));  // A number that no caller passes.
+               run_suite(tree, *selection, true, {}, stop, selection == &alone ? -1 : -2));  // Run numbers that no caller uses.
         std::set<std::string> passing;
         for (const auto& test : again.tests) {
             if (again.trusted && test.status == TestStatus::passed) { passing.insert(test.id); }
@@ -392,7 +392,7 @@ Result<std::vector<std::string>> GateEngine::affected_files(const GateCall& call
             } else if (found->sources.matches(*path) && !found->test_support.matches(*path)) {
                 sources.push_back(*path);
             } else {
-                return unit;  // Data, configuration, test support: their readers are unknown.
+                return unit;  // Data, configuration or test support: the tests that read it are unknown.
             }
         }
     }
@@ -473,7 +473,7 @@ private:
     void report_run();
     void report_part_of_files();
     Result<void> judge_failures();
-    void tell_failures_not_counted(std::size_t excused);
+    void describe_uncounted_failures(std::size_t excused);
     [[nodiscard]] std::string summary() const;
 
     GateEngine& engine_;
@@ -522,9 +522,9 @@ Result<void> GateEngine::TestsGate::choose_requested_files() {
         const auto place = path.substr(0, path.find("::"));
         if (add_files_under(place, chosen)) { continue; }
         if (std::find(everything.begin(), everything.end(), place) != everything.end()) {
-            all = true;  // A source file: the tests it affects are unknown, so all run.
+            all = true;  // A source file: which tests it affects is unknown, so all run.
         } else {
-            report_.blocking_issues.push_back("There is no file or folder " + place + " with tests in the workspace.");
+            report_.blocking_issues.push_back("The workspace has no test file or folder with tests at " + place + ".");
         }
     }
     std::sort(chosen.begin(), chosen.end());
@@ -573,7 +573,7 @@ Result<GateReport> GateEngine::TestsGate::report_no_tests() {
 Result<TestRun> GateEngine::TestsGate::run_chosen() {
     if (affected_) { return engine_.run_tests(call_.tree, files_, stop_, 1, "tests_after_edit"); }
     if (names_.empty()) {
-        // A caller that names an integration test wants it run.
+        // The caller named an integration test, so integration tests run.
         const auto wanted = call_.request.paths.empty() ? std::vector<std::string>{} : files_;
         const auto number = number_of(call_.request.parameters, "run");
         return engine_.run_suite(call_.tree, files_, true, wanted, stop_, number == 0 ? 1 : number);
@@ -600,7 +600,7 @@ void GateEngine::TestsGate::report_run() {
     report_.facts = {{"tests_found", true},        {"believed", run_.trusted},        {"test_results", count_tests(run_.tests)},
                      {"notes", texts(run_.notes)}, {"confinement", run_.confinement}, {"duration_ms", run_.duration.count()},
                      {"runner", run_.runner},      {"not_built", run_.not_built}};
-    // The runner itself does not work. Code that crashes it, and a project without a known runner, are for the task to fix.
+    // The runner itself does not work. A crash by the code, or an unknown runner, does not count: the task can fix these.
     if (!run_.trusted && !run_.runner.empty() && !run_.crashed) { report_.facts["unmeasurable"] = texts({run_.distrust}); }
     if (affected_) { report_part_of_files(); }
 }
@@ -621,7 +621,7 @@ Result<void> GateEngine::TestsGate::judge_failures() {
     }
     Excused excused;
     if (call_.baseline != nullptr) {
-        // The end of a phase runs again; after an edit the answer must be fast.
+        // Reruns flaky tests only at the end of a phase. After an edit the answer must be fast.
         if (!affected_) { AF_TRY(flaky_since_, engine_.flaky_tests(*call_.baseline, call_.tree, files_, run_, stop_)); }
         report_.facts["flaky_since"] = texts(flaky_since_);
         excused = excused_failures(call_.baseline->base_tests, call_.baseline->flaky, call_.baseline->test_suite, run_.tests);
@@ -633,18 +633,17 @@ Result<void> GateEngine::TestsGate::judge_failures() {
         if (std::find(flaky_since_.begin(), flaky_since_.end(), test.id) != flaky_since_.end()) { continue; }
         report_.blocking_issues.push_back(test.id + " failed: " + first_line(test.message));
     }
-    tell_failures_not_counted(excused.failed_before.size() + excused.flaky.size());
+    describe_uncounted_failures(excused.failed_before.size() + excused.flaky.size());
     return {};
 }
 
-void GateEngine::TestsGate::tell_failures_not_counted(std::size_t excused) {
+void GateEngine::TestsGate::describe_uncounted_failures(std::size_t excused) {
     if (!flaky_since_.empty()) {
         not_counted_ += "; " + counted(flaky_since_.size(), "test", "tests") +
                         " failed and then passed twice (flaky): " + flaky_since_.front();
     }
     if (excused > 0) {
-        not_counted_ +=
-            "; " + counted(excused, "failure", "failures") + " that the task is not charged with (failing before it, or flaky)";
+        not_counted_ += "; " + counted(excused, "failure", "failures") + " not counted (failed before the task, or flaky)";
     }
 }
 
@@ -686,10 +685,10 @@ Result<GateReport> GateEngine::syntax(const GateCall& call, const Stop& stop) {
     const auto command = found->commands.find("syntax");
     const bool as_text = command != found->commands.end() && !command->second.error.empty();
     if (command == found->commands.end()) {
-        // A compiled language: its build reads the sources.
+        // In a compiled language the build checks the syntax.
         report.passed = true;
         report.facts = {{"files_checked", 0}, {"syntax_passing", true}, {"syntax_check", "by the build"}};
-        report.summary = found->name + " is read by its build; nothing was checked apart from it";
+        report.summary = found->name + " syntax is checked by its build";
         return report;
     }
     const auto count = files.size();
@@ -745,7 +744,7 @@ Result<std::vector<Violation>> GateEngine::type_errors(const Language& language,
 
 Result<std::vector<Violation>> GateEngine::build_errors(const Language& language, const TypeChecker& checker,
                                                         const std::string& tree, const Stop& stop) {
-    // The gate of a later phase asks again about the same tree.
+    // Gates of later phases measure the same tree again.
     const auto key = (judging_ ? "judged " : "kept ") + tree;
     if (commands_->has_no_stand_ins() && built_.contains(key)) { return std::vector<Violation>{}; }
     AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
@@ -784,7 +783,7 @@ Result<std::vector<Violation>> GateEngine::syntax_errors(const Language& languag
                 "syntax", "syntax", some.front(), 0,
                 outcome->timed_out
                     ? "the check did not finish in time"
-                    : "the check ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text)));
+                    : "the check ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_output_line(text)));
         }
     }
     return found;
@@ -795,7 +794,7 @@ Result<GateReport> GateEngine::types(const GateCall& call, const Stop& stop) {
     report.passed = true;
     AF_TRY(const auto* found, language(call.tree));
     AF_TRY(const auto* declared, declared_checker(call.tree));
-    // True only because no required checker complained. `type_check` says so.
+    // True because no required checker complained; the fact `type_check` tells that none ran.
     report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
     report.summary = "no type checker configured";
     if (declared == nullptr) { return report; }
@@ -858,15 +857,15 @@ bool stands_in_tests(const Language& language, const std::vector<std::string>& n
     return text_at(split_inline_tests(content, language.inline_begins).lines) != text_at(content);
 }
 
-constexpr std::size_t most_measured_bytes = 2UL << 20U;  // Of a file. A larger one is not searched either.
+constexpr std::size_t most_measured_bytes = 2UL << 20U;  // Per file. Larger files are not searched either.
 
-/// Returns why violations may be missing in a source file, or nothing. `command`: what the language's command says of it.
+/// Returns why violations of a source file may be missing, or empty. `command`: the reason that the language's command gave.
 std::string why_not_measured(const std::string& content, const std::string& command) {
     if (content.size() > most_measured_bytes) { return "larger than " + std::to_string(most_measured_bytes >> 20U) + " MiB"; }
     return content.find('\0') == std::string::npos ? command : "binary: it has a zero byte";
 }
 
-/// Names the first five lines that no test runs.
+/// Lists the first five lines that no test runs.
 std::string first_missing_lines(const Coverage& measured) {
     std::string lines;
     for (std::size_t index = 0; index < std::min<std::size_t>(measured.missing.size(), 5); ++index) {
@@ -878,13 +877,13 @@ std::string first_missing_lines(const Coverage& measured) {
 
 }  // namespace
 
-Result<std::vector<ConformanceCheck>> GateEngine::checks(Enforcement upto) {
+Result<std::vector<ConformanceCheck>> GateEngine::checks(Enforcement enforcement) {
     if (!checks_) {
         AF_TRY(auto loaded, load_checks(options_.conformance_directories, commands_->settings().thresholds));
         checks_ = std::move(loaded);
     }
     auto checks = *checks_;
-    std::erase_if(checks, [&](const auto& check) { return check.enforcement > upto; });
+    std::erase_if(checks, [&](const auto& check) { return check.enforcement > enforcement; });
     return checks;
 }
 
@@ -1015,7 +1014,7 @@ Result<std::vector<Finding>> GateEngine::findings(const std::string& tree, const
         auto some = search.find(version.path, version.content, version.metrics);
         std::move(some.begin(), some.end(), std::back_inserter(all));
         miss(version.path, why_not_measured(version.content, version.not_measured));
-        // If the user names a file of another language, tell them that most checks skipped it.
+        // The user named a file of another language: reports that most checks skip it.
         if (not_measured != nullptr && wanted.contains(version.path) && !found->sources.matches(version.path)) {
             not_measured->push_back({version.path, "not a " + found->name + " source: only the checks for all files apply"});
         }
@@ -1026,8 +1025,8 @@ Result<std::vector<Finding>> GateEngine::findings(const std::string& tree, const
 /// One call of the gate `conformance`.
 class GateEngine::ConformanceGate {
 public:
-    ConformanceGate(GateEngine& engine, const GateCall& call, Enforcement upto, const Stop& stop)
-        : engine_(engine), call_(call), upto_(upto), stop_(stop) {}
+    ConformanceGate(GateEngine& engine, const GateCall& call, Enforcement enforcement, const Stop& stop)
+        : engine_(engine), call_(call), enforcement_(enforcement), stop_(stop) {}
 
     Result<GateReport> measure();
 
@@ -1044,7 +1043,7 @@ private:
 
     GateEngine& engine_;
     const GateCall& call_;
-    const Enforcement upto_;
+    const Enforcement enforcement_;
     const Stop& stop_;
     const Language* language_ = nullptr;
     std::vector<ConformanceCheck> checks_;
@@ -1055,15 +1054,15 @@ private:
     GateReport report_;
 };
 
-Result<GateReport> GateEngine::conformance(const GateCall& call, Enforcement upto, const Stop& stop) {
-    return ConformanceGate(*this, call, upto, stop).measure();
+Result<GateReport> GateEngine::conformance(const GateCall& call, Enforcement enforcement, const Stop& stop) {
+    return ConformanceGate(*this, call, enforcement, stop).measure();
 }
 
 Result<GateReport> GateEngine::ConformanceGate::measure() {
     AF_TRY(language_, engine_.language(call_.tree));
-    AF_TRY(checks_, engine_.checks(upto_));
+    AF_TRY(checks_, engine_.checks(enforcement_));
     AF_CHECK(read_versions());
-    AF_CHECK(engine_.measure_files(*language_, checks_, {&before_, &now_}, stop_));  // Together: one command for both.
+    AF_CHECK(engine_.measure_files(*language_, checks_, {&before_, &now_}, stop_));  // One command measures both.
     if (language_->commands.contains("metrics") && !now_.empty()) {
         report_.facts["confinement"] = engine_.commands_->last_confinement();
     }
@@ -1092,7 +1091,7 @@ Result<void> GateEngine::ConformanceGate::measure_coverage() {
     if (!covered || !call_.request.paths.empty() || call_.baseline == nullptr || now_.empty()) { return {}; }
     AF_TRY(const auto tests, engine_.test_files(call_.tree));
     AF_TRY(auto measured, engine_.coverage(call_.baseline->base_tree, call_.tree, tests, false, stop_));
-    // Its words may be those of a held-out test.
+    // The message may quote a held-out test.
     if (!measured.problem.empty() && !call_.baseline->held_out.files.empty()) { measured.problem = "its command failed"; }
     report_coverage(measured);
     if (!measured.problem.empty() || !measured.missing.empty()) { add_untested_percent(measured); }
@@ -1106,7 +1105,7 @@ void GateEngine::ConformanceGate::report_coverage(const Coverage& measured) {
     report_.facts["coverage_lines"] = static_cast<std::int64_t>(measured.lines);
 }
 
-/// One number for the whole change: a file of three lines with one error path must not fail it.
+/// Measures the whole change as one number, so that a tiny file with one uncovered error path does not fail it.
 void GateEngine::ConformanceGate::add_untested_percent(const Coverage& measured) {
     const auto version = std::find_if(now_.begin(), now_.end(), [&](const auto& each) {
         return measured.missing.empty() ? language_->sources.matches(each.path) && !language_->belongs_to_tests(each.path)
@@ -1142,7 +1141,7 @@ std::vector<Finding> GateEngine::ConformanceGate::found_in(const ConformanceSear
     return findings;
 }
 
-/// RED's gate judged the tests before they were locked; later stages cannot change them.
+/// Violations in locked tests do not block: RED's gate judged them, and later stages cannot change them.
 void GateEngine::ConformanceGate::excuse_locked_test(Finding& finding) const {
     const bool locked =
         call_.baseline != nullptr && !call_.baseline->red_tree.empty() && !gate_facts(call_.request.gate).judges_tests;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures recorded trees. rules.hpp decides what the measurements mean for a phase.
+// Measures recorded trees. rules.hpp turns the measurements into a verdict on a phase.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ namespace agentforge::kernel {
 
 /// Returns the interfaces of a specification that can be declared: those with a file and a signature.
 [[nodiscard]] std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification);
-/// A changed line: the tests that run it, or what depends on its comparison with one of their literals.
+/// A changed line, and the tests that run it. If it compares with a literal of the tests: the tests that run the code after it.
 struct CoveredLine {
     std::string file;
     std::uint64_t line = 0;
@@ -36,7 +36,7 @@ struct CoveredLine {
 };
 
 /// True if a message is only about missing names that appear in the specification's interfaces, components or files. A name in
-/// `declared` is not missing: the test looks for it in the wrong place. `test_file`: the file that does not load, if it is known.
+/// `declared` is not missing: the test looks for it in the wrong place. `test_file`: the file that does not load, if known.
 [[nodiscard]] bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message,
                                         const std::set<std::string>& declared = {}, const std::string& test_file = {});
 
@@ -60,11 +60,11 @@ struct MutationRequest {
 struct Coverage {
     bool measured = false;  ///< False without problem and reason: the language has no coverage command, or nothing changed.
     std::string problem;    ///< Why a required measurement failed.
-    std::string reason;     ///< Why it was skipped without blame: a tool is missing.
+    std::string reason;     ///< Why it was skipped without failing: a tool is missing.
     std::size_t lines = 0;  ///< Changed lines that can be run.
     std::vector<CoveredLine> missing;  ///< Those that no test runs.
-    /// Lines that may be written only for the tests' values: a person should check them. Without `tests`, it is unknown whether
-    /// any test runs the line.
+    /// Lines that may be written for the tests' values only; a person should check them. Without `tests`, it was not measured
+    /// which tests run the line.
     std::vector<CoveredLine> special;
     [[nodiscard]] std::string summary() const {
         if (measured) { return "measured"; }
@@ -90,7 +90,7 @@ public:
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
 
-    /// Declares the interfaces and has the result compiled or checked. Errors: AF-GATE-030, with the compiler's message; those of
+    /// Declares the interfaces and compiles or checks the result. Errors: AF-GATE-030, with the compiler's message; those of
     /// `skeleton` and the checks.
     [[nodiscard]] Result<void> try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                             const Stop& stop);
@@ -105,14 +105,14 @@ private:
     [[nodiscard]] Result<GateReport> syntax(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<GateReport> types(const GateCall& call, const Stop& stop);
     class ConformanceGate;
-    [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement upto, const Stop& stop);
+    [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement enforcement, const Stop& stop);
     class ViolationFix;
-    /// Writes into `report` whether the violation to fix is gone, and what appeared in its place.
+    /// Writes into `report` whether the violation is gone, and which violations are new.
     [[nodiscard]] Result<void> judge_violation(const GateCall& call, GateReport& report, const Stop& stop);
     [[nodiscard]] Result<std::optional<LineRange>> current_part(const GateCall& call, const NamedViolation& before);
     struct FileVersion;
     /// Reads the checks once, and returns those enforced up to this point. Errors: AF-GATE-020, AF-GATE-021.
-    [[nodiscard]] Result<std::vector<ConformanceCheck>> checks(Enforcement upto);
+    [[nodiscard]] Result<std::vector<ConformanceCheck>> checks(Enforcement enforcement);
     /// Measures the sources among these files, with the language's command or from their text. Errors: AF-GATE-003, AF-GATE-005.
     [[nodiscard]] Result<void> measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
                                              const std::vector<std::vector<FileVersion>*>& files, const Stop& stop);
@@ -133,7 +133,7 @@ private:
     using DeclaredFiles = std::map<std::string, std::string>;
     /// A specification's declarations, added to a tree.
     struct Declared {
-        /// Includes callers of changed functions as stubs where the tree would not compile otherwise.
+        /// Turns callers of changed functions into stubs if the tree would not compile otherwise.
         DeclaredFiles files;
         std::vector<Violation> errors;  ///< New compiler errors that no stub removes.
     };
@@ -146,8 +146,8 @@ private:
     /// True if a declaration replaces lines of the project's files: after a changed signature, the body may no longer fit.
     [[nodiscard]] Result<bool> replaces_lines(const std::string& tree, const DeclaredFiles& files);
     /// Turns functions that the declarations break into stubs. Keeps remaining errors if they prevent tests from running.
-    [[nodiscard]] Result<void> fit_callers(const TypeChecker& checker, const std::string& tree, Declared& result,
-                                           const Stop& stop);
+    [[nodiscard]] Result<void> stub_broken_callers(const TypeChecker& checker, const std::string& tree, Declared& result,
+                                                   const Stop& stop);
     /// Turns the project's functions that contain these errors into stubs in `files`. Returns whether there were any.
     [[nodiscard]] Result<bool> stub_callers(const Language& language, const std::string& tree,
                                             const std::vector<Violation>& errors, DeclaredFiles& files);
@@ -172,7 +172,7 @@ private:
     /// Returns a few functions that the specification declares, then a few others.
     [[nodiscard]] Result<std::vector<ResultMutant>> result_mutants(const GateCall& call, const Language& language,
                                                                    const std::string& before_tree);
-    /// Runs the new and the held-out tests with the results of each declared function altered. If none of these builds, tries
+    /// Runs the new and the held-out tests with the results of each declared function altered. If no such mutant builds, tries
     /// other functions until a test notices one.
     [[nodiscard]] Result<void> try_results(const GateCall& call, const Language& language, MutationRequest& request,
                                            TestQualityEvidence& evidence, const Stop& stop);
@@ -192,7 +192,8 @@ private:
     /// names them. Skips names that begin with `_`.
     [[nodiscard]] Result<std::vector<std::string>> removed_functions(const GateCall& call);
     [[nodiscard]] Result<std::vector<std::string>> unnamed_files(const GateCall& call);
-    /// Runs RED's files as their user would. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
+    /// Runs RED's files as a user would, without the kernel's recorder. Errors: AF-GATE-005 cancelled; git's and the sandbox's
+    /// own.
     [[nodiscard]] Result<void> run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green,
                                            TestQualityEvidence& evidence, const Stop& stop);
     /// Runs RED's tests once with functions of lists of numbers that call themselves with other lists (varied_calls.hpp). Errors:
@@ -200,25 +201,26 @@ private:
     [[nodiscard]] Result<void> vary_calls(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
                                           const Stop& stop);
     /// Runs RED's tests once with altered expected values. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
-    [[nodiscard]] Result<void> expect_otherwise(const GateCall& call, const GreenEvidence& green, MutationRequest& request,
-                                                TestQualityEvidence& evidence, const Stop& stop);
-    /// Returns the places of skeletons that were not replaced, and of the project's own stubs that the specification declares and
-    /// GREEN did not implement.
+    [[nodiscard]] Result<void> run_with_other_expectations(const GateCall& call, const GreenEvidence& green,
+                                                           MutationRequest& request, TestQualityEvidence& evidence,
+                                                           const Stop& stop);
+    /// Returns the places of skeletons that are still in the tree, and of the project's own stubs that the specification declares
+    /// and GREEN did not implement.
     [[nodiscard]] Result<std::vector<std::string>> skeletons_left(const GateCall& call, const Stop& stop);
     [[nodiscard]] Result<void> add_unwritten_stubs(const GateCall& call, const Language& language,
                                                    std::vector<std::string>& places, const Stop& stop);
     /// Returns data files that were added after RED and that RED's tests name: `test file names data file`.
-    [[nodiscard]] Result<std::vector<std::string>> read_answers(const GateCall& call, const std::string& red_tree,
-                                                                const std::vector<std::string>& tests);
+    [[nodiscard]] Result<std::vector<std::string>> tests_naming_new_data(const GateCall& call, const std::string& red_tree,
+                                                                         const std::vector<std::string>& tests);
     /// Returns the ids of outdated tests whose lines the task has changed or removed.
     [[nodiscard]] Result<std::set<std::string>> changed_as_outdated(const GateCall& call);
-    /// Runs former versions of tests that passed before the task and were removed or changed as outdated, beside this tree's
-    /// code. Their outcomes go into `removed` and `outdated` of the evidence.
+    /// Runs, on this tree's code, the former versions of tests that passed before the task and were removed or changed as
+    /// outdated. Adds their outcomes to `removed` and `outdated` of the evidence.
     [[nodiscard]] Result<void> run_former_tests(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
                                                 const Stop& stop);
     /// Runs RED's files on RED's tree again, with the change added as comments if the language has them.
-    [[nodiscard]] Result<void> take_back(const Language& language, const std::string& red_tree, const std::string& tree,
-                                         GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop);
+    [[nodiscard]] Result<void> run_without_change(const Language& language, const std::string& red_tree, const std::string& tree,
+                                                  GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop);
     /// For tests that do not load on RED's tree: runs RED's files on this tree with every function of the change altered to end
     /// any test that calls it. Returns an empty, trusted run if one of RED's files does not load here either.
     [[nodiscard]] Result<TestRun> run_without_bodies(const Language& language, const std::string& red_tree,
@@ -231,7 +233,7 @@ private:
     /// Returns the names of the specification's interfaces whose skeletons are in this tree.
     [[nodiscard]] Result<std::set<std::string>> declared_names(const Language& language, const json::object& specification,
                                                                const std::string& tree);
-    /// The contents of the changed sources and the numbers of their changed lines.
+    /// The changed sources: their contents and the numbers of their changed lines.
     struct ChangedSources {
         std::map<std::string, std::string> contents;
         std::map<std::string, std::set<std::uint64_t>> lines;
@@ -247,7 +249,7 @@ private:
     /// code is written, not on what it does.
     [[nodiscard]] Result<void> run_in_another_form(const GateCall& call, const GreenEvidence& green,
                                                    TestQualityEvidence& evidence, const Stop& stop);
-    /// Returns RED's sources with the change beside them as comments.
+    /// Returns RED's sources with the change added as comments.
     [[nodiscard]] Result<std::map<std::string, std::string>> change_as_comments(const Language& language,
                                                                                 const std::string& red_tree,
                                                                                 const std::string& tree);
@@ -276,16 +278,16 @@ private:
     /// Runs RED's files on RED's tree, with `mark_stub_failures`. `again`: runs even if there is a cached result.
     [[nodiscard]] Result<TestRun> run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again,
                                                 const Stop& stop);
-    /// Marks tests that fail as at a skeleton. A test does if it hit an error caused by what the code returned (`result_errors`
-    /// of the language), if it misses a name that the specification has (`undeclared`), or if it ended with an error and reaches
-    /// one of the project's own stubs (`stubs` of the language) or a new function that the specification declares. One more run
-    /// of these files on the tree, in which each such function ends any test that reaches it, measures the last case.
+    /// Marks tests that fail because code is not implemented yet. Such a test hits an error in the code's result (`result_errors`
+    /// of the language), or misses a name that the specification has (`undeclared`), or ends with an error and reaches a stub of
+    /// the project (`stubs` of the language) or a new function that the specification declares. The last case needs another run
+    /// of these files, in which each such function ends any test that reaches it.
     [[nodiscard]] Result<void> mark_stub_failures(const Language& language, const std::string& tree,
                                                   const std::vector<std::string>& files, TestRun& run, const Stop& stop);
     /// Returns the sources with stubs, marked for such a run: path and content.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree,
                                                                           const Stop& stop);
-    /// The same for these contents. Functions in `named` for their file count, whatever they do.
+    /// The same for these contents. Functions in `named` for their file count as stubs, whatever they do.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_in(const Language& language,
                                                                        const std::map<std::string, std::string>& contents,
                                                                        const std::map<std::string, std::set<std::string>>& named,
@@ -293,13 +295,12 @@ private:
     /// The same with the language's command `stubs`. `input`: what it reads besides the marker.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_by_command(const Language& language, json::object input,
                                                                                const Stop& stop);
-    /// Does `run_tests` with a separate timeout for integration tests, which are skipped unless `integration`. `always`: run in
-    /// any case.
+    /// Calls `run_tests` with a separate timeout for integration tests. Skips integration tests unless `integration` is set or
+    /// `always` names them.
     [[nodiscard]] Result<TestRun> run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
                                             const std::vector<std::string>& always, const Stop& stop, std::int64_t number = 1);
-    /// Returns the flaky tests: they passed before the task, fail in this run of these files, and pass twice more, alone and with
-    /// the rest. Their failure is not a regression; a second failure is. Never includes RED's own tests, or anything if too many
-    /// tests fail to be chance.
+    /// Returns the flaky tests: they passed before the task, failed in this run, and passed in two more runs, alone and with the
+    /// rest. Their failure is not a regression. Never includes RED's own tests. Empty if too many tests fail to be chance.
     [[nodiscard]] Result<std::vector<std::string>> flaky_tests(const GateBaseline& baseline, const std::string& tree,
                                                                const std::vector<std::string>& files, const TestRun& run,
                                                                const Stop& stop);
@@ -343,7 +344,7 @@ private:
     std::map<std::string, std::map<std::string, std::string>> behind_;  ///< Cache of behind_links, by tree.
     std::set<std::string> meaningful_;                                  ///< Trees on which the new tests proved meaningful.
     std::set<std::string> built_;  ///< Trees that build, with the folder: `judged <tree>`, `kept <tree>`.
-    bool judging_ = false;         ///< The running gate is a phase's.
+    bool judging_ = false;         ///< The running gate judges a phase.
 };
 
 }  // namespace agentforge::kernel

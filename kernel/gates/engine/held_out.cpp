@@ -16,14 +16,14 @@ bool contains(const std::vector<std::string>& list, std::string_view text) {
     return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-/// True if a text is one of these paths or the id of a test in one of them.
+/// True if a text is one of these paths, or the id of a test in one of these files.
 bool is_of(std::string_view text, const std::vector<std::string>& files) {
     return contains(files, text.substr(0, text.find("::")));
 }
 
 json::value without(const json::value& value, const std::vector<std::string>& files);
 
-bool speaks_of(const json::value& value, const std::vector<std::string>& files) {
+bool refers_to(const json::value& value, const std::vector<std::string>& files) {
     if (value.is_string()) { return is_of(value.get_string(), files); }
     if (!value.is_object()) { return false; }
     return is_of(text_of(value.get_object(), "path"), files) || is_of(text_of(value.get_object(), "file"), files);
@@ -32,7 +32,7 @@ bool speaks_of(const json::value& value, const std::vector<std::string>& files) 
 json::object without(const json::object& object, const std::vector<std::string>& files) {
     json::object result;
     for (const auto& [key, value] : object) {
-        if (!is_of(key, files) && !speaks_of(value, files)) { result[key] = without(value, files); }
+        if (!is_of(key, files) && !refers_to(value, files)) { result[key] = without(value, files); }
     }
     return result;
 }
@@ -42,12 +42,12 @@ json::value without(const json::value& value, const std::vector<std::string>& fi
     if (!value.is_array()) { return value; }
     json::array result;
     for (const auto& each : value.get_array()) {
-        if (!speaks_of(each, files)) { result.push_back(without(each, files)); }
+        if (!refers_to(each, files)) { result.push_back(without(each, files)); }
     }
     return result;
 }
 
-/// Requirement → files with a new test of it, and the number of tests in each file.
+/// The files with a new test, by requirement, and the number of tests in each file.
 struct Spread {
     std::map<std::string, std::set<std::string>> files_of;
     std::map<std::string, std::size_t> tests_in;
@@ -151,12 +151,13 @@ Verdict judge_held_out(const HeldOut& held, const json::object& specification, c
         }
         failing_files.insert(before.file);
         const auto words = descriptions.find(before.id);
-        const std::string of = words == descriptions.end() ? "what worked before" : words->second;
-        const std::string issue = run.trusted && !run.not_built
-                                      ? "A test that you are not shown fails, of " + of +
-                                            ". Do what the specification says for every value, not only for those that you see."
-                                      : "Tests that you are not shown cannot be run with this code, of " + of +
-                                            ". They use what the specification declares, as it declares it.";
+        const std::string tested = words == descriptions.end() ? "existing behaviour" : words->second;
+        const std::string issue =
+            run.trusted && !run.not_built
+                ? "A test that you cannot see fails. It tests " + tested +
+                      ". Implement what the specification says for all values, not only those in the tests that you see."
+                : "A test that you cannot see cannot run with this code. It tests " + tested +
+                      ". Declare every interface exactly as the specification does.";
         if (std::find(issues.begin(), issues.end(), issue) == issues.end()) { issues.push_back(issue); }
     }
     verdict.blocking = std::move(issues);

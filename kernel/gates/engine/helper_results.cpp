@@ -38,7 +38,7 @@ struct Planned {
     std::optional<std::uint64_t> assertions = {};
 };
 
-/// The stream, line by line. `problem` says why it is not trusted.
+/// The stream of results, read line by line. `problem`: why it is not trusted.
 struct Stream {
     std::vector<Planned> tests;
     std::map<std::string, std::size_t, std::less<>> index;
@@ -136,19 +136,18 @@ std::string canary_problem(const Stream& stream, std::size_t expected) {
     if (failed == expected) { return {}; }
     if (failed == 0 && !stream.tests.empty() &&
         std::ranges::all_of(stream.tests, [](const auto& planned) { return planned.test.status == TestStatus::error; })) {
-        return "the runner could run nothing, not even the kernel's own canary tests: " +
-               first_line(stream.tests.front().test.message);
+        return "the runner ran no test, not even the kernel's own canary tests: " + first_line(stream.tests.front().test.message);
     }
     return "the kernel's own canary tests, which must fail, were not all run (" + std::to_string(failed) + " of " +
            std::to_string(expected) + "): something in the project changes which tests are run";
 }
 
-std::string disbelief_of(const Stream& stream, const RunExpectation& expected, const ProcessOutcome& outcome) {
+std::string distrust_reason(const Stream& stream, const RunExpectation& expected, const ProcessOutcome& outcome) {
     if (!stream.problem.empty()) { return stream.problem; }
     if (!stream.ended || outcome.timed_out || outcome.signal != 0) {
         auto text = how_it_ended(outcome, expected);
         if (!stream.running.empty()) { text += ", in or after " + stream.running; }
-        if (const auto words = last_words(outcome.err); !words.empty()) { text += " (" + words + ")"; }
+        if (const auto words = last_output_line(outcome.err); !words.empty()) { text += " (" + words + ")"; }
         return text;
     }
     bool failures = false;
@@ -170,7 +169,7 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
     while (!lines.empty() && stream.problem.empty()) {
         const auto end = lines.find('\n');
         if (end == std::string_view::npos) {
-            // A line that was unfinished when the process died does not show who wrote it.
+            // The process died while writing this line, so its writer is unknown.
             if (stream.ended) { stream.problem = "something was written after the end mark"; }
             break;
         }
@@ -178,7 +177,7 @@ TestRun read_test_lines(std::string_view lines, const RunExpectation& expected, 
         lines.remove_prefix(end + 1);
     }
     TestRun run;
-    run.distrust = disbelief_of(stream, expected, outcome);
+    run.distrust = distrust_reason(stream, expected, outcome);
     run.trusted = run.distrust.empty();
     if (stream.problem.empty()) { run.machine = std::move(stream.machine); }
     run.notes = std::move(stream.notes);

@@ -13,7 +13,7 @@
 namespace agentforge::kernel {
 namespace {
 
-/// Programs that only run others, and that exist wherever commands run at all.
+/// Programs that only start others and exist on every system.
 constexpr std::array<std::string_view, 6> carriers{"sh", "bash", "env", "{command}", "true", "test"};
 
 bool is_executable(const std::string& path) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preflight: what gates will need of a tree and of this machine, reported before a task costs anything.
+// Preflight: reports what gates need in a tree and on this machine, before a task costs anything.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace agentforge::kernel {
 
-/// A program that a language's checks run (`tools` of the language's file), looked up as the commands will look it up.
+/// A program that a language's checks run (`tools` of the language's file). Found in the same way as the commands find it.
 struct ToolState {
     std::string name;                  ///< The language's name for it: `cargo`.
     std::string program;               ///< The program that is run: from `gates.programs`, or fetched by setup; else the name.
@@ -26,7 +26,7 @@ struct ToolState {
     std::vector<std::string> probe = {};  ///< Arguments with which the program reports whether it has what `name` names.
     bool unsupported = false;             ///< The project names it as its test runner, but it cannot be measured: never found.
 
-    /// Returns what is missing if the tool was not found: the program, or what the program was asked for.
+    /// Returns what is missing if the tool was not found: the program, or the package that the program was asked for.
     [[nodiscard]] const std::string& wanted() const { return probe.empty() && !unsupported ? program : name; }
 };
 
@@ -50,10 +50,10 @@ struct GateReadiness {
                                               const std::map<std::string, std::string>& fetched,
                                               const std::map<std::string, std::string>& environment);
 
-/// Checks that the settings apply to the languages that judge the tree. Errors (`invalid`, `where` is the setting's key):
+/// Checks that the settings fit the languages of the tree. Errors (`invalid`, `where` is the setting's key):
 /// AF-GATE-060 a language runs its tests by `gates.command`, which is not set; AF-GATE-140 it is set, but no language in use runs
-/// it; AF-GATE-141 `gates.programs` names a program that no language runs; AF-GATE-142 its program is missing, though a language
-/// in use needs it; AF-GATE-143 a folder of `gates.readable` is missing or not absolute.
+/// it; AF-GATE-141 `gates.programs` names a program that no language runs; AF-GATE-142 its program is missing and a language in
+/// use needs it; AF-GATE-143 a folder of `gates.readable` is missing or not absolute.
 [[nodiscard]] Result<void> check_settings_of_gates(const GateSettings& settings,
                                                    const std::map<std::string, Language, std::less<>>& languages,
                                                    const std::vector<std::pair<const Language*, const TestRunner*>>& used);

@@ -43,7 +43,7 @@ std::string reason_of(const json::object& specification, const std::string& id) 
     return {};
 }
 
-/// For the report: changed tests as they are shown to a person.
+/// Returns the changed tests as the report shows them to a person.
 json::array changed_tests_json(const RedEvidence& evidence, const json::object& specification) {
     json::array lines;
     for (const ChangedTest& test : evidence.changed) {
@@ -115,7 +115,7 @@ Result<GateReport> GateEngine::RedGate::judge() {
 
 void GateEngine::RedGate::gather_declared() {
     evidence_.intent = baseline_.intent;
-    evidence_.asked_without = engine_.commands_->settings().without_new_test || asks_for_no_behaviour(baseline_.request);
+    evidence_.without_new_test = engine_.commands_->settings().without_new_test || may_keep_behaviour(baseline_.request);
     evidence_.declared = declared_tests(baseline_.test_suite, evidence_.problems);
     evidence_.requirements = testable_requirements(baseline_.specification);
     evidence_.base_tests = baseline_.base_tests;
@@ -126,7 +126,7 @@ Result<void> GateEngine::RedGate::find_kernel_files() {
     auto generated = engine_.skeleton(before_tree_, declarable_interfaces(baseline_.specification), stop_);
     if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
     if (generated.ok()) { kernel_files_.insert(generated->begin(), generated->end()); }
-    // Without a suite, the kernel itself has started one.
+    // The project had no suite, so the kernel started one.
     AF_TRY(const auto begun, engine_.scaffold(before_tree_));
     for (const auto& [path, content] : begun) { kernel_files_.try_emplace(path, content); }
     return {};
@@ -160,7 +160,7 @@ bool GateEngine::RedGate::is_kernel_file(const std::string& path, const std::str
     return known != kernel_files_.end() && known->second == content;
 }
 
-/// RED may write the tests in it, but not the rest.
+/// Checks a file with inline tests: RED may write the tests, but not the rest.
 Result<void> GateEngine::RedGate::sort_file_with_tests(const std::string& path, const std::string& content) {
     AF_TRY(const auto base, checkout_.file(before_tree_, path));
     const auto declared = kernel_files_.find(path);
@@ -177,7 +177,8 @@ Result<void> GateEngine::RedGate::sort_test_file(const std::string& path, const 
     evidence_.test_paths.push_back(path);
     AF_TRY(const auto base, checkout_.file(before_tree_, path));
     if (!content) { return {}; }
-    const auto there = evidence_.asked_without && base ? with_new_names(*base, *content, baseline_.request) : base.value_or("");
+    const auto there =
+        evidence_.without_new_test && base ? with_new_names(*base, *content, baseline_.request) : base.value_or("");
     add_changed_tests(evidence_, path, there, *content);
     if (language_->tests.matches(path)) { files_.insert(path); }
     return {};
@@ -187,7 +188,7 @@ Result<void> GateEngine::RedGate::refuse_links() {
     if (!evidence_.test_paths.empty()) { AF_CHECK(checkout_.check_out(call_.tree)); }
     for (const auto& path : evidence_.test_paths) {
         if (!engine_.is_link(path)) { continue; }
-        evidence_.problems.push_back(path + " is a link; make tests regular files, so that their content is locked with them.");
+        evidence_.problems.push_back(path + " is a link; use regular files for tests, so that their content is locked.");
     }
     return {};
 }
@@ -198,7 +199,7 @@ Result<void> GateEngine::RedGate::find_declared_files() {
         const bool inlined = content && language_->may_hold_tests(test.file) &&
                              !split_inline_tests(*content, language_->inline_begins).tests.empty();
         if (!language_->tests.matches(test.file) && !inlined) {
-            evidence_.problems.push_back(test.file + " is not where " + language_->name + " tests are looked for (" +
+            evidence_.problems.push_back(test.file + " is not in a place for " + language_->name + " tests (" +
                                          language_->test_patterns.front() + ").");
         } else if (content) {
             files_.insert(test.file);
@@ -223,7 +224,7 @@ void GateEngine::RedGate::judge_tests() {
     for (auto& fact : facts_of_run) { report_.facts[fact.key()] = std::move(fact.value()); }
 }
 
-/// The last time that tests can be fixed: checks all rules, including those of a phase's end.
+/// Checks all conformance rules, including those of a phase's end: tests cannot be changed later.
 Result<void> GateEngine::RedGate::check_rules() {
     GateCall rules = call_;
     rules.request.paths = evidence_.test_paths;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts a gate's report together from the parts that were judged one by one.
+// Builds a gate's report from separately judged parts.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace agentforge::kernel {
 
-/// Adds the part's blocking issues and violations, and these of its facts.
+/// Adds the part's blocking issues and violations, and those of its facts that `facts` names.
 void take_over(GateReport& report, GateReport part, const std::vector<const char*>& facts);
 /// Adds the verdict's issues and facts; its tests become the report's.
 void take_over(GateReport& report, Verdict verdict);
-/// Sets `passed`, and the summary: `good`, or the first blocking issue with the number of the others.
+/// Sets `passed` and the summary: `good` if passed, else the first blocking issue and the number of others.
 void conclude(GateReport& report, const std::string& good);
 
 }  // namespace agentforge::kernel

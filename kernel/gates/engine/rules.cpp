@@ -118,7 +118,7 @@ std::string place(const TestOutcome& test) {
     return test.line == 0 ? std::string{} : " (line " + std::to_string(test.line) + ")";
 }
 
-/// Describes what a run found in a file that lacks a named test: the tests it has, and what did not load.
+/// Describes a file that lacks a named test: the tests that it has, and files that did not load.
 std::string collected_instead(const std::vector<TestOutcome>& tests, const std::string& file) {
     constexpr std::size_t most = 8;
     std::vector<std::string> here;
@@ -164,7 +164,7 @@ public:
         verdict_.blocking = evidence_.problems;
         files();
         if (evidence_.declared.empty()) {
-            block("The test suite names no test; write tests for the specification and name them.");
+            block("The test suite names no tests; write tests for the specification and list them in test_files.");
         }
         if (!evidence_.run.trusted && !(evidence_.run.tests.empty() && evidence_.run.distrust.empty())) {
             block("The test run is not trusted: " + evidence_.run.distrust + ".");
@@ -184,16 +184,14 @@ private:
 
     void files() {
         for (const auto& path : evidence_.foreign_paths) {
-            block(
-                path +
-                " was changed, but this stage may change only tests and the skeleton of the specified interfaces; take the change back.");
+            block(path +
+                  " was changed, but this stage may change only tests and the skeleton of the specified interfaces; revert it.");
         }
         for (const auto& path : evidence_.deleted_paths) {
             const auto in_it = [&](const TestOutcome& test) { return test.file == path; };
             if (std::ranges::none_of(evidence_.base_tests, in_it) &&
                 std::ranges::find(evidence_.foreign_paths, path) == evidence_.foreign_paths.end()) {
-                block(path +
-                      " was deleted, and no test was run from it; this stage may delete only files of tests. Put it back.");
+                block(path + " was deleted, but no test ran from it; this stage may delete only test files. Restore it.");
             }
         }
     }
@@ -201,7 +199,7 @@ private:
     [[nodiscard]] std::string how_it_loads(const std::string& message) const {
         if (const std::string name = unimported_name(message, evidence_.declared_names); !name.empty()) {
             return "`" + name +
-                   "` is declared, and this file looks for it elsewhere: import it, or put the file into the package of the code.";
+                   "` is declared, but this file looks for it elsewhere: import it, or put the file into the package of the code.";
         }
         return "A test file must load before the implementation exists; declare what it imports in specification.interfaces "
                "or correct the import.";
@@ -239,7 +237,7 @@ private:
         }
     }
 
-    /// Its file does not load before the implementation exists.
+    /// A test whose file cannot load before the implementation exists.
     void waiting(const DeclaredTest& test) {
         const auto id = whole_id(test);
         const auto* broken = broken_file(evidence_.run.tests, test.file);
@@ -247,7 +245,7 @@ private:
         if (test.kind == TestKind::guard) {
             valid_ = false;
             block(id + " is a guard, and its file does not load yet (" + first_line(why) +
-                  "); write guards in a file that does.");
+                  "); put guards into a file that loads now.");
             return;
         }
         named_.insert(id);
@@ -264,8 +262,8 @@ private:
 
     void fresh(const TestOutcome& test) {
         if (test.status == TestStatus::passed) {
-            // It already passes (a stub's result may be right for it). Measured, so no one need declare it. It proves nothing
-            // about the change.
+            // The test already passes, perhaps because a stub's result is right for it. So it counts as a guard, whatever its
+            // declared kind, and proves nothing about the change.
             guards_.push_back(test.id);
             pass_already_.push_back(test.id);
             return;
@@ -282,7 +280,7 @@ private:
         } else {
             valid_ = false;
             block(test.id + place(test) + " did not fail at an assertion but with an error: " + first_line(test.message) +
-                  ". Correct the test, or declare what it needs and what is to behave otherwise in specification.interfaces.");
+                  ". Correct the test, or declare in specification.interfaces the code that it needs or that must change.");
         }
     }
 
@@ -295,7 +293,7 @@ private:
               "; a guard passes before and after the change. Mark it kind: new if it describes new behaviour.");
     }
 
-    /// Tests in RED's files that RED did not name: known ones are ignored; others must be new ones that fail.
+    /// Tests in RED's files that RED did not name. Known tests are ignored; new ones must fail.
     void undeclared() {
         if (!evidence_.run.trusted) { return; }
         for (const auto& test : evidence_.run.tests) {
@@ -303,7 +301,7 @@ private:
             const auto* before = find_test(evidence_.base_tests, test.id);
             if (before != nullptr && (before->status == test.status || is_failure(before->status))) { continue; }
             if (before != nullptr && before->status == TestStatus::passed && test.status == TestStatus::skipped) {
-                block(test.id + " passed before the task and is skipped now; leave existing tests as they are.");
+                block(test.id + " passed before the task and is skipped now; do not change existing tests.");
                 continue;
             }
             if (fails_as_red_must(test)) {
@@ -334,9 +332,10 @@ private:
             }
             removed_.push_back(before.id);
             if (evidence_.outdated.contains(before.id)) { continue; }
-            if ((evidence_.intent != "delete" && evidence_.intent != "refactor") || !evidence_.asked_without) {
-                block(before.id +
-                      " passed before and was removed; only a request to delete, rename or refactor may remove tests.");
+            if ((evidence_.intent != "delete" && evidence_.intent != "refactor") || !evidence_.without_new_test) {
+                block(
+                    before.id +
+                    " passed before and was removed; tests may be removed only if the request is to delete, rename or refactor.");
             }
         }
     }
@@ -352,7 +351,7 @@ private:
                 const std::string place = test.place();
                 block(
                     place +
-                    " was there before and is changed or gone; leave existing lines as they are; add to them or write another file." +
+                    " existed before and was changed or removed; keep existing lines; add new ones or write another file." +
                     (test.id.empty()
                          ? ""
                          : " Only tests that the specification names in outdated_tests, or that were handed back, may change."));
@@ -360,9 +359,8 @@ private:
                        std::ranges::none_of(evidence_.run.tests, [&](const TestOutcome& outcome) {
                            return cases(outcome) && outcome.status != TestStatus::passed;
                        })) {
-                block(
-                    test.id +
-                    " was changed and still passes without the change that is asked for, so it was not outdated; put its lines back.");
+                block(test.id +
+                      " was changed and still passes without the requested change, so it was not outdated; restore its lines.");
             }
         }
     }
@@ -436,13 +434,13 @@ private:
     std::vector<std::string> other_requirements_;
 };
 
-/// What GREEN and DELIVER have in common: the lock, RED's ids, the tests that passed before.
+/// The checks that GREEN and DELIVER share: the lock, RED's tests, and the tests that passed before.
 class SuiteJudge {
 public:
     explicit SuiteJudge(const GreenEvidence& evidence)
         : evidence_(evidence), ids_(red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests)) {
         verdict_.tests = evidence.run.tests;
-        // A flaky test that RED did not declare failed there by chance. It is not one of its new tests.
+        // A flaky test that RED did not declare failed by chance, so it is not a new test.
         std::vector<std::string> declared;
         for (const auto& test : evidence.declared) {
             for (const auto* outcome : outcomes_of(test, evidence.red_run.tests)) { declared.push_back(outcome->id); }
@@ -452,10 +450,10 @@ public:
 
     void lock() {
         for (const auto& path : evidence_.changed_tests) {
-            block(path + ": tests were changed since they were locked; restore the file. Tests stay locked until the commit.");
+            block(path + ": locked tests were changed; restore the file. Tests stay locked until the commit.");
         }
         for (const auto& path : evidence_.changed_configuration) {
-            block(path + " decides how tests are run and was changed since they were locked; restore it.");
+            block(path + " decides how tests run and was changed after the tests were locked; restore it.");
         }
         verdict_.facts["tests_unchanged"] = evidence_.changed_tests.empty();
         verdict_.facts["runner_configuration_unchanged"] = evidence_.changed_configuration.empty();
@@ -470,7 +468,7 @@ public:
         }
         unmeasured();
         extra();
-        otherwise();
+        check_invocations();
         regressions();
         std::vector<std::string> passing;
         for (const auto& test : evidence_.run.tests) {
@@ -485,7 +483,7 @@ public:
         verdict_.facts["flaky"] = list(flaky_);
     }
 
-    void taken_back() {
+    void check_fails_without_change() {
         bool fails = true;
         if (!evidence_.red_run.trusted && !evidence_.red_run.distrust.empty()) {
             block("Without the change, the test run is not trusted: " + evidence_.red_run.distrust + ".");
@@ -501,7 +499,7 @@ public:
                 if (fails_as_red_must(*outcome) || contains(evidence_.passed_in_red, outcome->id)) { continue; }
                 fails = false;
                 block(outcome->id + " does not fail without the change (" + std::string(to_string(outcome->status)) +
-                      "), so it does not test the change; the tests must be written again.");
+                      "), so it does not test the change; the tests must be rewritten.");
             }
         }
         verdict_.facts["fails_without_change"] = fails;
@@ -534,7 +532,7 @@ private:
               first_line(test->message));
     }
 
-    /// Declared tests that waited and could not be measured here either.
+    /// Declared tests that waited for the implementation and still could not be measured.
     void unmeasured() {
         for (const auto& test : evidence_.declared) {
             if (!contains(evidence_.red_files, test.file) || !outcomes_of(test, evidence_.red_run.tests).empty()) { continue; }
@@ -542,7 +540,7 @@ private:
         }
     }
 
-    /// A test in RED's files that neither RED's run nor the user's commit had: the same bytes, but another set of tests.
+    /// Tests in RED's unchanged files that neither RED's run nor the user's commit had.
     void extra() {
         if (!evidence_.run.trusted || evidence_.red_run.tests.empty()) { return; }
         const std::set<std::string> files(evidence_.red_files.begin(), evidence_.red_files.end());
@@ -553,18 +551,18 @@ private:
             all_pass_ = false;
             block(
                 test.id +
-                " did not exist before the change although its file is the same; the set of tests must not depend on the implementation.");
+                " did not exist before the change, although its file is unchanged; the set of tests must not depend on the implementation.");
         }
     }
 
-    /// The same tests, but run or judged by other rules than on RED's tree: a pass then means something else.
-    void otherwise() {
+    /// Tests that run, or are judged, differently than on RED's tree, so that a pass does not mean the same.
+    void check_invocations() {
         if (!evidence_.run.trusted) { return; }
         for (const auto& [id, before] : evidence_.red_run.invocations) {
             const auto now = evidence_.run.invocations.find(id);
             if (now == evidence_.run.invocations.end()) { continue; }
             for (const auto& invocation : before) {
-                // A file that the build now names: whatever its program, it must stand on its own.
+                // The project's build names the file now, so the program that the kernel built for it is no longer used.
                 const bool named =
                     invocation.provisional && std::any_of(now->second.begin(), now->second.end(),
                                                           [](const auto& each) { return each.recorded && !each.provisional; });
@@ -572,7 +570,7 @@ private:
                 all_pass_ = false;
                 block(id + " is run or judged differently than before the change (" +
                       difference(invocation, *now->second.begin()) +
-                      "); take that back. How a test is run and what its outcome means belong to the tests.");
+                      "); revert that. The change must not alter how a test runs or how its outcome is judged.");
                 break;
             }
         }
@@ -581,8 +579,8 @@ private:
             if (evidence_.red_run.reads.contains(file)) { continue; }
             all_pass_ = false;
             block(
-                "The build takes instructions from " + file +
-                " and did not before the change; write them where the build's files are known by their names (CMakeLists.txt, *.cmake).");
+                "The build reads " + file +
+                ", which it did not read before the change; put build instructions into files with the usual names (CMakeLists.txt, *.cmake).");
         }
     }
 
@@ -609,7 +607,7 @@ private:
         for (const auto& line : old) {
             if (!fresh.contains(line)) { add("before ", line); }
         }
-        return text.empty() ? "not by what its own program says" : text;
+        return text.empty() ? "no longer judged by its own program" : text;
     }
 
     void regressions() {
@@ -633,7 +631,7 @@ private:
                 no_regressions_ = no_regressions_ && now != nullptr && now->status == TestStatus::passed;
                 continue;
             }
-            // RED may have removed it, if the intent allows that; RED's gate has judged it.
+            // RED removed the test, and RED's gate has judged that.
             if (red_files.contains(before.file) && find_test(evidence_.red_run.tests, before.id) == nullptr) { continue; }
             const auto* now = find_test(evidence_.run.tests, before.id);
             if (now != nullptr && now->status == TestStatus::passed) { continue; }
@@ -756,7 +754,7 @@ Verdict judge_green(const GreenEvidence& evidence) {
     SuiteJudge judge(evidence);
     judge.lock();
     judge.suite();
-    judge.taken_back();
+    judge.check_fails_without_change();
     return judge.take();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What measurements mean: red, green, refactor and deliver as pure functions.
+// Turns measurements into verdicts on RED, GREEN, REFACTOR and DELIVER. Pure functions.
 #pragma once
 
 #include <set>
@@ -29,7 +29,7 @@ struct DeclaredTest {
 [[nodiscard]] std::vector<DeclaredTest> declared_tests(const json::object& test_suite, std::vector<std::string>& problems);
 /// Returns the ids of `requirements` whose verification_method is `test`, in order.
 [[nodiscard]] std::vector<std::string> testable_requirements(const json::object& specification);
-/// Returns the outcomes that a declared name refers to: exactly it, or each of its parameters (`test_a[1]`).
+/// Returns the outcomes of a declared test: one, or one for each of its parameters (`test_a[1]`).
 [[nodiscard]] std::vector<const TestOutcome*> outcomes_of(const DeclaredTest& test, const std::vector<TestOutcome>& outcomes);
 
 /// The decision on one phase.
@@ -41,8 +41,8 @@ struct Verdict {
 };
 
 struct RedEvidence {
-    std::string intent;         ///< `refactor` and `delete` need guards only.
-    bool asked_without = true;  ///< The request asks for work without new behaviour. Otherwise no test may be removed.
+    std::string intent;            ///< `refactor` and `delete` need guards only.
+    bool without_new_test = true;  ///< The request asks for work without new behaviour. If false, no test may be removed.
     std::vector<std::string> deleted_paths;  ///< Files of the user's commit that are gone.
     std::vector<DeclaredTest> declared;
     std::vector<std::string> problems;        ///< Problems in the declaration.

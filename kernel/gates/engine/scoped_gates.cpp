@@ -167,7 +167,7 @@ void add(json::value& sum, const json::value& value, std::string_view name) {
 
 bool text_is_long(const std::string& text) { return text.size() > 300; }
 
-/// Appends "GLOB, GLOB in FOLDER". `in`: the last words; empty for the whole tree.
+/// Appends `GLOB, GLOB in FOLDER`. `in`: the text ` in FOLDER`; empty for the whole tree.
 void append_globs(std::string& text, const std::vector<std::string>& globs, const std::string& in) {
     text += (text.empty() ? "" : "; ");
     for (std::size_t i = 0; i < globs.size(); ++i) { text += (i == 0 ? "" : ", ") + globs[i]; }
@@ -349,7 +349,8 @@ GateReport MergedReport::finish(const GateBaseline* whole) {
     return std::move(report_);
 }
 
-/// A scope does not know the requirements of others: removes those that the whole specification wants tested.
+/// Removes the requirements that the whole specification wants tested: one scope's report lists those of other scopes as
+/// untested.
 void MergedReport::leave_out_testable(const GateBaseline& whole) {
     auto* others = report_.facts.if_contains("requirements_not_tested_by_contract");
     if (others == nullptr || !others->is_array()) { return; }
@@ -366,8 +367,8 @@ void MergedReport::leave_out_testable(const GateBaseline& whole) {
 
 }  // namespace
 
-GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole) {
-    // A scope without tests means nothing beside one that has some.
+GateReport merge_reports(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole) {
+    // Ignores scopes without tests if another scope has tests.
     const bool some_tests =
         std::any_of(parts.begin(), parts.end(), [](const auto& part) { return fact_is(part.second, "tests_found", true); });
     if (some_tests) {
@@ -420,7 +421,7 @@ Result<const Scopes*> ScopedGates::scopes(const std::string& base_tree, const st
     }
     auto found = **before;
     if (settings_.directories.empty() && settings_.language.empty()) {
-        // Checking all files costs time at every step; only a new project file can make a new scope.
+        // Only a new project file can make a new scope, so most steps need not check all files.
         AF_TRY(const auto* known, languages_.all());
         AF_TRY(const auto changes, whole_->changes(base_tree, tree));
         const bool new_project = std::any_of(changes.begin(), changes.end(), [&](const TreeChange& change) {
@@ -452,7 +453,7 @@ Result<GateEngine*> ScopedGates::engine_for(const Scopes& scopes, const Scope& s
     return engines_.emplace(std::move(key), std::move(made)).first->second.get();
 }
 
-/// RED in a scope in which it named no test: only fixtures and the skeleton may have changed there.
+/// Judges RED in a scope in which it named no test: only fixtures and the skeleton may have changed there.
 Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, GateEngine& engine, const Scope& scope,
                                                   const Stop& stop) {
     AF_TRY(const auto* language, languages_.get(scope.language));
@@ -480,12 +481,12 @@ Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, GateEngi
             } else {
                 report.blocking_issues.push_back(
                     *path +
-                    " was changed, but this stage may change only tests and the skeleton of the specified interfaces; take the change back.");
+                    " was changed, but this stage may change only tests and the skeleton of the specified interfaces; revert it.");
             }
         }
     }
     report.passed = report.blocking_issues.empty();
-    report.summary = report.passed ? "no tests of its own" : report.blocking_issues.front();
+    report.summary = report.passed ? "no new tests in this project" : report.blocking_issues.front();
     report.facts = {{"no_implementation_exists", report.passed}, {"skeleton_files", std::move(skeleton_files)}};
     return report;
 }
@@ -551,10 +552,10 @@ Result<GateReport> ScopedGates::GateInScopes::run() {
     for (const auto& scope : scopes_.all()) { AF_CHECK(run_in(scope)); }
     if (parts_.empty()) {
         if (!left_out_.empty()) { return std::move(left_out_.front().second); }
-        // Nothing changed anywhere: the first scope reports what that means.
+        // Nothing changed in any scope: the first one reports it.
         return run_in_untouched(scopes_.all().front());
     }
-    auto report = put_together(std::move(parts_), call_.baseline);
+    auto report = merge_reports(std::move(parts_), call_.baseline);
     report_left_out(report);
     return report;
 }
@@ -575,7 +576,7 @@ bool ScopedGates::GateInScopes::measures_all() const {
            gate == gate_name::deliver;
 }
 
-/// True if RED named tests there, or the violation to fix is there.
+/// True if the scope has tests that RED named, or the violation to fix.
 bool ScopedGates::GateInScopes::is_named(const Scope& scope) const {
     return call_.baseline != nullptr &&
            (names_tests(call_.baseline->test_suite, scopes_, scope) || holds_violation(call_.request, scopes_, scope));
@@ -633,7 +634,7 @@ Result<void> ScopedGates::for_interfaces(const std::string& tree, const std::vec
                                          const DeclaringScope& each) {
     auto known = scopes("", tree);
     if (!known.ok() && known.error().code == "AF-GATE-002" && !interfaces.empty()) {
-        // Nothing exists yet: the file names of the interfaces tell the language.
+        // The tree has no sources yet: the interfaces' file names determine the language.
         std::vector<std::string> files;
         for (const auto& interface : interfaces) { files.push_back(interface.file); }
         AF_TRY(auto coming, Scopes::find(languages_, files, settings_));
@@ -727,7 +728,7 @@ Result<void> ScopedGates::probe(const std::vector<std::string>& readable, std::v
         request.confinement.readable.insert(request.confinement.readable.end(), readable.begin(), readable.end());
         if (tool.program.starts_with('/')) { request.confinement.readable.push_back(tool.program); }
         const auto outcome = processes_.run(request, Stop{});
-        if (!outcome.ok() && outcome.error().code == "AF-EXEC-004") { return {}; }  // Reported wherever a program is started.
+        if (!outcome.ok() && outcome.error().code == "AF-EXEC-004") { return {}; }  // Each start of a program reports this error.
         if (!outcome.ok()) { return outcome.error(); }
         tool.found = outcome->exit_code == 0;
     }
@@ -746,7 +747,7 @@ void count_files(const Language& language, const std::vector<std::string>& files
     }
 }
 
-/// Tests among other code are only found by reading it. A few are enough to know that there are any.
+/// Inline tests are found only by reading the code. Stops after a few, because only their existence matters.
 Result<void> count_files_with_inline_tests(const Language& language, const std::vector<std::string>& files,
                                            const ContentReader& content, ScopeReadiness& part) {
     constexpr std::size_t most_read = 300;
@@ -811,12 +812,12 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
         }
         AF_TRY(const Language here, with_applying_tools(*language, files, content));
         part.tools = tools_of(here, runner, settings, fetched, options_.environment);
-        // Dependencies that are fetched later may provide it.
+        // Probes only after setup: until then, dependencies that provide the tool may be missing.
         if (std::all_of(part.setup.begin(), part.setup.end(), [](const auto& step) { return step.ready; })) {
             AF_CHECK(probe(settings.readable, part.tools));
         }
         used.emplace_back(language, runner);
-        // Files outside all projects only use the globs.
+        // Outside all projects, only the language's globs are used.
         if (!scope.has_project && part.source_files + part.test_files == 0) { continue; }
         if (!scope.has_project) { part.tools.clear(); }
         readiness.scopes.push_back(std::move(part));

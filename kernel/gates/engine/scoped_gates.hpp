@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs gates over the scopes of a tree. Each scope's own language measures it as if it were a repository. The results are merged
-// with paths of the whole tree.
+// Runs gates over the scopes of a tree. Each scope is measured by its language, as if it were a repository. Merged results have
+// paths of the whole tree.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,8 @@ public:
 
     /// Errors: of Measure, and of Scopes::find.
     [[nodiscard]] Result<GateReport> gate(const GateCall& call, const Stop& stop);
-    /// Returns the findings of all scopes, with paths of the whole tree; so are those added to `not_measured`, if given. Errors:
-    /// of Measure, and of Scopes::find.
+    /// Returns the findings of all scopes. Adds unmeasured files to `not_measured`, if given. Both have paths of the whole tree.
+    /// Errors: of Measure, and of Scopes::find.
     [[nodiscard]] Result<std::vector<Finding>> findings(const std::string& tree, const std::vector<std::string>& paths,
                                                         const Stop& stop, std::vector<UnmeasuredFile>* not_measured = nullptr);
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
@@ -35,10 +35,12 @@ public:
     [[nodiscard]] Result<void> try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                             const Stop& stop);
     /// Returns the scopes of a tree. With `base_tree`, those of the user's commit; a project in a new folder is an additional
-    /// scope. So nothing written meanwhile changes who judges existing files.
+    /// scope. So the task cannot change which language judges existing
+    /// files.
     [[nodiscard]] Result<const Scopes*> scopes(const std::string& base_tree, const std::string& tree);
     [[nodiscard]] Result<const Language*> language(const Scope& scope) { return languages_.get(scope.language); }
-    /// Starts a suite if the whole tree is one scope without tests. With several scopes the right one is unknown.
+    /// Returns the files of a first test suite if the whole tree is one scope without tests. With several scopes, returns
+    /// nothing: the right one is unknown.
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> scaffold(const std::string& tree);
     /// Returns the steps of all scopes. Names and files have the scope's folder as prefix.
     [[nodiscard]] Result<std::vector<SetupStep>> setup_steps(const std::string& tree);
@@ -53,7 +55,7 @@ private:
     struct LanguageParts;
     /// Errors: those of `scopes`, except AF-GATE-002 (no language): then each known language is a part.
     [[nodiscard]] Result<LanguageParts> language_parts(const std::string& tree);
-    /// Calls `each` for every scope that has some of the interfaces, with these in the scope's form.
+    /// Calls `each` for every scope that contains some of the interfaces, with these interfaces and paths relative to the scope.
     using DeclaringScope = std::function<Result<void>(const Scope&, GateEngine&, const std::vector<SkeletonInterface>&)>;
     [[nodiscard]] Result<void> for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                               const DeclaringScope& each);
@@ -62,7 +64,7 @@ private:
                                                        const Stop& stop);
 
     std::unique_ptr<TreeCheckout> whole_;
-    /// Asks each tool that can report it whether it is present.
+    /// Runs the probe of each tool that has one, and sets `found`.
     [[nodiscard]] Result<void> probe(const std::vector<std::string>& readable, std::vector<ToolState>& tools);
 
     ProcessRunner& processes_;
@@ -80,6 +82,6 @@ private:
 [[nodiscard]] std::vector<std::string> part_of_paths(const std::vector<std::string>& paths, const Scopes& scopes,
                                                      const Scope& scope);
 /// Merges the reports of several scopes: passed if all passed; ids and paths are those of the whole tree.
-[[nodiscard]] GateReport put_together(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole);
+[[nodiscard]] GateReport merge_reports(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole);
 
 }  // namespace agentforge::kernel

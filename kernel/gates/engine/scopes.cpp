@@ -30,7 +30,7 @@ std::string_view below(std::string_view path, std::string_view directory) {
     return directory.empty() ? path : path.substr(directory.size() + 1);
 }
 
-bool is_passed_over(std::string_view directory) {
+bool is_excluded_folder(std::string_view directory) {
     while (!directory.empty()) {
         const auto slash = directory.find('/');
         const auto name = directory.substr(0, slash);
@@ -50,8 +50,8 @@ std::size_t count_sources(const Language& language, const std::vector<Path>& fil
 }
 
 /// Returns the folder's language among those that claim it: the one with the most sources there.
-std::string strongest(const std::vector<const Language*>& claimants, const std::vector<std::string>& files,
-                      std::string_view directory) {
+std::string language_with_most_sources(const std::vector<const Language*>& claimants, const std::vector<std::string>& files,
+                                       std::string_view directory) {
     const Language* best = nullptr;
     std::size_t most = 0;
     for (const auto* language : claimants) {
@@ -74,7 +74,7 @@ const Scope& deepest(const std::vector<Scope>& scopes, std::string_view path) {
 
 using Claims = std::map<std::string, std::vector<const Language*>>;
 
-/// Returns the folders with a project file, and the languages it belongs to.
+/// Returns the folders with a project file, and the languages of each.
 Claims project_folders(const std::map<std::string, Language, std::less<>>& languages, const std::vector<std::string>& files) {
     Claims claims;
     for (const auto& [name, language] : languages) {
@@ -82,7 +82,7 @@ Claims project_folders(const std::map<std::string, Language, std::less<>>& langu
         for (const auto& file : files) {
             if (!language.roots.matches(file)) { continue; }
             auto folder = folder_of(file);
-            if (is_passed_over(folder)) { continue; }
+            if (is_excluded_folder(folder)) { continue; }
             auto& claimants = claims[std::move(folder)];
             if (std::find(claimants.begin(), claimants.end(), &language) == claimants.end()) { claimants.push_back(&language); }
         }
@@ -104,7 +104,7 @@ const Language* language_of_the_rest(const std::map<std::string, Language, std::
     own.reserve(files.size());
     std::copy_if(files.begin(), files.end(), std::back_inserter(own), [](std::string_view file) {
         const auto slash = file.rfind('/');
-        return slash == std::string_view::npos || !is_passed_over(file.substr(0, slash));
+        return slash == std::string_view::npos || !is_excluded_folder(file.substr(0, slash));
     });
     std::vector<std::string_view> rest;
     rest.reserve(own.size());
@@ -127,7 +127,8 @@ const Language* language_of_the_rest(const std::map<std::string, Language, std::
             most = sources;
         }
     }
-    if (best == nullptr && own.size() < files.size() && claims.empty()) {  // A repository of only examples is judged by them.
+    if (best == nullptr && own.size() < files.size() &&
+        claims.empty()) {  // The repository contains only examples, so they count.
         for (const auto& [name, language] : languages) {
             const bool found = std::any_of(files.begin(), files.end(),
                                            [&, each = &language](const auto& file) { return each->detect.matches(file); });
@@ -154,11 +155,11 @@ void add_projects(std::vector<Scope>& scopes, const std::map<std::string, Langua
                        (outer.language == language->name && !language->nested_roots);
             });
         });
-        if (!claimants.empty()) { scopes.push_back({folder, strongest(claimants, files, folder), true}); }
+        if (!claimants.empty()) { scopes.push_back({folder, language_with_most_sources(claimants, files, folder), true}); }
     }
 }
 
-/// For an unknown language the setting is at fault; a wrong file reports its own place.
+/// Blames the setting for an unknown language. Errors in a language file name that file.
 Error named_by(Error error, const std::string& setting) {
     if (error.code == "AF-GATE-002") { error.where = setting; }
     return error;

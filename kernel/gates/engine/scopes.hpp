@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which language judges which path. A repository with one language is one scope. In a monorepo each project folder is a scope,
-// which its language sees as if it were a repository.
+// Decides which language judges which path. A repository with one language is one scope. In a monorepo each project folder is a
+// scope, which its language treats as a repository.
 #pragma once
 
 #include <map>
@@ -16,12 +16,12 @@
 
 namespace agentforge::kernel {
 
-/// Language files of several folders: the product's, then a user's or project's own. A later one replaces an earlier one of the
-/// same name.
+/// The language files of several folders: the product's, then those of the user or project. A later file replaces an earlier one
+/// with the same name.
 class LanguageFiles {
 public:
     explicit LanguageFiles(std::vector<std::string> directories) : directories_(std::move(directories)) {}
-    /// Returns all of them by name, read once. Folders other than the first may be missing. Errors: AF-GATE-010.
+    /// Returns all languages by name. Reads the files once. Folders other than the first may be missing. Errors: AF-GATE-010.
     [[nodiscard]] Result<const std::map<std::string, Language, std::less<>>*> all();
     /// Errors: AF-GATE-002 with the known languages.
     [[nodiscard]] Result<const Language*> get(std::string_view name);
@@ -66,15 +66,15 @@ public:
     [[nodiscard]] static Result<Scopes> find(LanguageFiles& languages, const std::vector<std::string>& files,
                                              const ScopeSettings& settings);
 
-    /// Adds the scopes of `later` whose folders contained none of the earlier files.
+    /// Adds the scopes of `later` whose folders contain none of `earlier_files`.
     void add_new(const Scopes& later, const std::vector<std::string>& earlier_files);
 
 private:
     std::vector<Scope> scopes_;
 };
 
-/// Returns the part of another checkout that one scope sees. A file moved across its border counts as added or deleted. `whole`
-/// must outlive it.
+/// Returns the part of another checkout that one scope sees. A file moved into or out of the scope counts as added or deleted.
+/// `whole` must outlive the result.
 [[nodiscard]] std::unique_ptr<TreeCheckout> make_scope_checkout(TreeCheckout& whole, const Scopes& scopes, const Scope& scope);
 
 }  // namespace agentforge::kernel

@@ -8,7 +8,7 @@
 
 namespace agentforge::kernel {
 
-std::string last_words(std::string_view text) {
+std::string last_output_line(std::string_view text) {
     while (!text.empty()) {
         const auto end = text.find_last_not_of(" \r\n\t");
         if (end == std::string_view::npos) { return {}; }
@@ -19,7 +19,7 @@ std::string last_words(std::string_view text) {
     return {};
 }
 
-bool is_doubtful(const TestRun& run) {
+bool may_be_machine_failure(const TestRun& run) {
     return !run.trusted ||
            std::any_of(run.tests.begin(), run.tests.end(), [](const auto& test) { return mentions_failing_disk(test.message); });
 }

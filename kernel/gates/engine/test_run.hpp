@@ -15,8 +15,7 @@
 
 namespace agentforge::kernel {
 
-/// How the project's build runs and judges a test. If it is the same before and after a change, it does not matter what it means.
-/// A difference can invert an outcome.
+/// How the project's build runs and judges a test. Only differences matter: a change can invert an outcome.
 struct TestInvocation {
     bool recorded = false;     ///< True if the kernel's recorder saw it, not only the runner.
     bool provisional = false;  ///< A program that the kernel built from a file that the project's build does not name yet.
@@ -29,7 +28,7 @@ struct TestRun {
     std::string tree;
     bool trusted = false;
     std::string distrust;  ///< Why it is not trusted; one sentence for the model.
-    /// Without the canary, in order of file. If the run is not trusted, every one is an `error`.
+    /// In file order, without the canary. If the run is not trusted, every test is an `error`.
     std::vector<TestOutcome> tests;
     std::map<std::string, std::uint64_t> assertions;  ///< Number of assertions that ran, by id. A missing test was not counted.
     /// A failure of the machine that hit the runner itself, not a test. Then there are no results.
@@ -49,13 +48,13 @@ struct TestRun {
     bool crashed = false;    ///< A signal ended the runner. The code under test may be the cause.
 };
 
-/// Returns the last line with content in a process's output.
-[[nodiscard]] std::string last_words(std::string_view text);
+/// Returns the last non-empty line of a process's output.
+[[nodiscard]] std::string last_output_line(std::string_view text);
 
 /// Counts total, passed, failed, errors, skipped. `not_collected` counts as an error.
 [[nodiscard]] json::object count_tests(const std::vector<TestOutcome>& tests);
 [[nodiscard]] bool is_failure(TestStatus status) noexcept;
 /// True if a failed run may have failed because of the machine: it is not trusted, or a test's message names such a failure.
-[[nodiscard]] bool is_doubtful(const TestRun& run);
+[[nodiscard]] bool may_be_machine_failure(const TestRun& run);
 
 }  // namespace agentforge::kernel

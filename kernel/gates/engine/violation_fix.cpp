@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges whether a violation was fixed, and no new one added, from recorded trees only.
+// Judges, from recorded trees only, whether a violation was fixed without adding new ones.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -19,7 +19,7 @@ bool is_same_kind(const NamedViolation& one, const NamedViolation& other) {
 
 }  // namespace
 
-/// Returns the lines that a violation's line became. Empty if its file is gone or was moved, or if that cannot be told.
+/// Returns the lines that replaced a violation's line. Empty if its file is gone or was moved, or the lines are unknown.
 Result<std::optional<LineRange>> GateEngine::current_part(const GateCall& call, const NamedViolation& before) {
     AF_TRY(const auto then, checkout_->file(call.baseline->base_tree, before.violation.file));
     AF_TRY(const auto now, checkout_->file(call.tree, before.violation.file));
@@ -38,7 +38,7 @@ public:
 private:
     Result<void> gather_paths();
     Result<void> look_for_target(const std::vector<Finding>& before, const std::vector<Finding>& now);
-    void report_left(const Violation& violation);
+    void report_remaining(const Violation& violation);
     void report_new(const Finding& finding);
     [[nodiscard]] bool is_target(const NamedViolation& one) const { return !wanted_.empty() && one.id == wanted_.front().id; }
     [[nodiscard]] bool is_reported(const Violation& violation) const;
@@ -87,7 +87,7 @@ Result<void> GateEngine::ViolationFix::gather_paths() {
 
 Result<void> GateEngine::ViolationFix::look_for_target(const std::vector<Finding>& before, const std::vector<Finding>& now) {
     const auto same = [this](const NamedViolation& one) { return is_target(one); };
-    // The right one is found by its neighbours among others with the same text. Names them all, so that none is mistaken for
+    // Finds the violation among others with the same text by its neighbours. Names them all, so that none is mistaken for
     // it.
     const auto known = name_violations(before, wanted_);
     std::optional<LineRange> part;
@@ -96,21 +96,21 @@ Result<void> GateEngine::ViolationFix::look_for_target(const std::vector<Finding
     const auto named_now = name_violations(now, known);
     if (part) {
         const auto alike = [&](const NamedViolation& each) { return is_same_kind(each, *target_before); };
-        // It went to another place of the file if there are as many as before.
+        // If there are as many as before, it only moved within the file.
         if (std::ranges::count_if(named_now, alike) >= std::ranges::count_if(known, alike)) { part.reset(); }
     }
     const bool by_id = !part && std::ranges::any_of(named_now, same);
     for (const auto& each : named_now) {
-        // Where the same text violates the check several times, ids may have moved to the ones that are left.
+        // If the same text violates the check several times, the ids may now belong to the remaining ones.
         const bool is_left = by_id ? same(each)
                                    : part && is_same_kind(each, *target_before) && each.violation.line >= part->first &&
                                          each.violation.line <= part->last;
-        if (is_left) { report_left(each.violation); }
+        if (is_left) { report_remaining(each.violation); }
     }
     return {};
 }
 
-void GateEngine::ViolationFix::report_left(const Violation& violation) {
+void GateEngine::ViolationFix::report_remaining(const Violation& violation) {
     gone_ = false;
     report_.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) +
                                       ": the violation is still there: " + violation.message + " (" + violation.check_id + ")" +
@@ -124,7 +124,7 @@ void GateEngine::ViolationFix::report_new(const Finding& finding) {
     if (!known) { report_.violations.push_back(violation); }
     if (known && finding.blocks) { return; }
     report_.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) + ": " + violation.message + " (" +
-                                      violation.check_id + "). It is new, and a fix adds no violation, whatever its severity" +
+                                      violation.check_id + "). It is new; a fix must not add a violation of any severity" +
                                       (violation.fix_hint.empty() ? "." : ". " + violation.fix_hint));
 }
 

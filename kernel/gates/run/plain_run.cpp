@@ -144,7 +144,7 @@ void judge_plainly(const ProcessOutcome& outcome, std::chrono::seconds timeout, 
     } else {
         result.measured = true;
         result.passed = outcome.exit_code == 0;
-        result.words = ellipsis(last_words(outcome.err.empty() ? outcome.out : outcome.err), 300);
+        result.words = ellipsis(last_output_line(outcome.err.empty() ? outcome.out : outcome.err), 300);
     }
 }
 

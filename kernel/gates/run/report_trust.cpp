@@ -308,7 +308,7 @@ std::string exit_problem(const TestRunner& runner, bool failures, const ProcessO
     const auto& agreeing = failures ? runner.exit_failed : runner.exit_passed;
     if (std::find(agreeing.begin(), agreeing.end(), outcome.exit_code) != agreeing.end()) { return {}; }
     if (outcome.signal != 0) { return "the runner was ended by signal " + std::to_string(outcome.signal); }
-    const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
+    const auto words = last_output_line(outcome.err.empty() ? outcome.out : outcome.err);
     return "the runner's exit code " + std::to_string(outcome.exit_code) + " does not agree with its report" +
            (words.empty() ? "" : " (" + words + ")");
 }
@@ -329,7 +329,7 @@ TestRun judge_report(const FormatResult& report, const ReportContext& context, c
     if (outcome.timed_out) {
         run.distrust = "the tests did not finish within " + std::to_string(context.timeout.count()) + " s";
     } else if (!report.problem.empty()) {
-        const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
+        const auto words = last_output_line(outcome.err.empty() ? outcome.out : outcome.err);
         run.distrust = report.problem + (words.empty() ? "" : " (" + words + ")");
     } else if (context.collected && !context.collected->problem.empty()) {
         run.distrust = "when the tests were collected, " + context.collected->problem;

@@ -200,7 +200,7 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
         std::erase_if(built.errors, [&](const auto& error) {
             return error.file.starts_with(language.directory + "/");
         });  // From our own helper.
-        const auto words = last_words(outcome.err.empty() ? outcome.out : outcome.err);
+        const auto words = last_output_line(outcome.err.empty() ? outcome.out : outcome.err);
         AF_CHECK(check_fetched(built.output));
         AF_CHECK(check_machine(outcome, true));
         built.problem = outcome.timed_out
@@ -359,7 +359,7 @@ Result<TestRun> LanguageCommands::run_helper(const Language& language, const Tes
     AF_TRY(const auto outcome, start(language, "tests", call, stop));
     auto run = read_test_lines(read_run_file(filling.results, max_report_bytes).value_or(""), expected, outcome);
     if (!run.machine.empty()) { return machine_failed(run.machine); }
-    AF_CHECK(check_machine(outcome, is_doubtful(run)));
+    AF_CHECK(check_machine(outcome, may_be_machine_failure(run)));
     return run;
 }
 
@@ -448,7 +448,7 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     if (!problem.empty()) { report.problem = problem; }
     auto run = judge_report(report, context, outcome);
     if (selection.calls) { run.calls = read_run_file(calls, max_report_bytes).value_or(""); }
-    AF_CHECK(check_machine(outcome, is_doubtful(run)));
+    AF_CHECK(check_machine(outcome, may_be_machine_failure(run)));
     return run;
 }
 
@@ -488,7 +488,7 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
             result.reason = "coverage was not measured in time";
         } else if (result.failed) {
             result.reason =
-                "the coverage command ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_words(text);
+                "the coverage command ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_output_line(text);
         } else {
             result.reason = ellipsis(sanitize_utf8(reason), 300);
         }

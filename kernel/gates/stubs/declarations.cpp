@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a specification's declarations into a tree before anything is implemented, and checks that they compile.
+// Writes a specification's declarations into a tree before RED, and checks that they compile.
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -19,8 +19,8 @@ constexpr std::size_t most_shown = 5;
 
 json::array texts(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
 
-/// True if lines of the old text are missing in the new one. A declaration that was only added breaks no caller.
-bool takes_away(std::string_view before, std::string_view after) {
+/// True if the new text lacks lines of the old one. An added declaration breaks no caller.
+bool removes_lines(std::string_view before, std::string_view after) {
     std::istringstream old_lines{std::string(before)};
     std::istringstream new_lines{std::string(after)};
     std::string wanted;
@@ -42,13 +42,12 @@ Error cannot_declare(const std::string& problems) {
             "Correct the name, file and signature of these interfaces.", ErrorKind::invalid};
 }
 
-/// Adds to `texts_of` the other files that declarations of these interfaces need. `existing`: the files of the tree.
-Result<void> read_beside(TreeCheckout& checkout, const Language& language, const std::string& tree,
-                         const std::vector<SkeletonInterface>& interfaces, const std::vector<std::string>& existing,
-                         std::map<std::string, std::string>& texts_of) {
+/// Adds to `texts_of` the other files that the declarations need. `existing`: the files of the tree.
+Result<void> read_related_files(TreeCheckout& checkout, const Language& language, const std::string& tree,
+                                const std::vector<SkeletonInterface>& interfaces, const std::vector<std::string>& existing,
+                                std::map<std::string, std::string>& texts_of) {
     const bool plain = is_plain_skeleton(language.skeletons);
-    // What else a declaration depends on: in C and C++ the headers with its types; elsewhere its package, the module it
-    // belongs to.
+    // In C and C++ a declaration needs the headers with its types; elsewhere, the other files of its package, and go.mod.
     constexpr std::size_t most_files = 2000;
     const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
     for (const auto& file : existing) {
@@ -74,7 +73,7 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declaration
     std::vector<std::pair<std::string, std::string>> result;
     if (interfaces.empty()) { return result; }
     AF_TRY(const auto* found, language(tree));
-    // Tests must then fail without one.
+    // Without a declaration, tests must fail to load.
     if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return result; }
     AF_TRY(const auto existing, checkout_->files(tree));
     json::object contents;
@@ -85,7 +84,7 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declaration
         if (std::find(existing.begin(), existing.end(), interface.file) == existing.end()) { continue; }
         AF_TRY(const auto content, checkout_->file(tree, interface.file));
         if (content && !is_valid_utf8(*content)) {
-            return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8; nothing can be declared in it.",
+            return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8, so no declaration can be added.",
                          interface.file, "Name another file for the interface.", ErrorKind::invalid};
         }
         if (content) {
@@ -95,7 +94,7 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declaration
     }
     if (!found->skeletons.empty()) {
         const bool plain = is_plain_skeleton(found->skeletons);
-        AF_CHECK(read_beside(*checkout_, *found, tree, interfaces, existing, texts_of));
+        AF_CHECK(read_related_files(*checkout_, *found, tree, interfaces, existing, texts_of));
         auto written = plain ? write_plain_skeletons(found->skeletons, interfaces, texts_of, existing, found->skeleton_marker)
                              : write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
         if (written.problems.empty()) { return std::move(written.files); }
@@ -163,19 +162,20 @@ Result<bool> GateEngine::stub_callers(const Language& language, const std::strin
 Result<bool> GateEngine::replaces_lines(const std::string& tree, const DeclaredFiles& files) {
     for (const auto& [path, text] : files) {
         AF_TRY(const auto before, checkout_->file(tree, path));
-        if (before && takes_away(*before, text)) { return true; }
+        if (before && removes_lines(*before, text)) { return true; }
     }
     return false;
 }
 
-Result<void> GateEngine::fit_callers(const TypeChecker& checker, const std::string& tree, Declared& result, const Stop& stop) {
+Result<void> GateEngine::stub_broken_callers(const TypeChecker& checker, const std::string& tree, Declared& result,
+                                             const Stop& stop) {
     AF_TRY(const auto* found, language(tree));
     AF_TRY(auto errors, errors_beside(*found, checker, tree, result.files, stop));
     if (errors.empty()) { return {}; }
     AF_TRY(const auto before, errors_beside(*found, checker, tree, {}, stop));
     std::set<std::string> known;
     for (const auto& each : before) { known.insert(each.file + "\n" + each.message); }
-    // An error from before the declarations says nothing about the specification. Neither do existing tests that wait for it.
+    // Errors that were there before, and errors in existing tests, say nothing about the declarations.
     const auto is_old = [&](const Violation& each) {
         return known.contains(each.file + "\n" + each.message) || (!each.file.empty() && found->belongs_to_tests(each.file));
     };
@@ -209,7 +209,7 @@ Result<const GateEngine::Declared*> GateEngine::declared(const std::string& tree
     AF_TRY(const bool replaces, replaces_lines(tree, result.files));
     // Without a build step, a type error does not stop tests from running. A body that no longer fits its changed signature may.
     if (!result.files.empty() && checker != nullptr && (!runs_as_it_is || replaces)) {
-        AF_CHECK(fit_callers(*checker, tree, result, stop));
+        AF_CHECK(stub_broken_callers(*checker, tree, result, stop));
     }
     return &declared_.emplace(key, std::move(result)).first->second;
 }
@@ -243,9 +243,9 @@ Result<void> GateEngine::try_skeleton(const std::string& tree, const std::vector
     for (std::size_t at = 0; at < std::min(tried->errors.size(), most_shown); ++at) {
         text += (at == 0 ? "" : "; ") + where_and_what(tried->errors[at]);
     }
-    return Error{"AF-GATE-030", "The interfaces of the specification do not compile as they are declared: " + text + ".",
+    return Error{"AF-GATE-030", "The interfaces of the specification do not compile as declared: " + text + ".",
                  "specification.interfaces",
-                 "Correct the signatures; declare types, constants and aliases that they need as interfaces before them.",
+                 "Correct the signatures. Declare the types, constants and aliases that they need as interfaces before them.",
                  ErrorKind::invalid};
 }
 

@@ -87,7 +87,7 @@ std::size_t closing(std::string_view code, std::size_t open) {
     return std::string_view::npos;
 }
 
-/// Returns where `word` occurs as a whole word, from `from` on.
+/// Returns the position of `word` as a whole word at or after `from`; npos: none.
 std::size_t find_word(std::string_view code, std::string_view word, std::size_t from = 0) {
     for (auto at = code.find(word, from); at != std::string_view::npos; at = code.find(word, at + 1)) {
         const auto after = at + word.size();
@@ -124,7 +124,7 @@ constexpr std::array<std::string_view, 14> type_words{"void",   "bool",   "char"
 constexpr std::array<std::string_view, 8> no_types{"const", "volatile", "struct",   "class",
                                                    "enum",  "typename", "register", "restrict"};
 
-/// Returns the name of a parameter. Empty: it has none.
+/// Returns the name of a parameter, or empty.
 std::string parameter_name(std::string text) {
     text = text.substr(0, split_top(text, '=').empty() ? 0 : split_top(text, '=').front().size());
     if (const auto pointer = text.find("(*"); pointer != std::string::npos) {
@@ -140,7 +140,7 @@ std::string parameter_name(std::string text) {
         std::find(no_types.begin(), no_types.end(), name) != no_types.end()) {
         return {};
     }
-    // A type must come before it.
+    // A lone word is the type, not the name.
     auto before = squeezed(text.substr(0, begin));
     for (const auto word : no_types) {
         for (auto at = find_word(before, word); at != std::string::npos; at = find_word(before, word)) {
@@ -211,7 +211,7 @@ std::string without_semicolon(std::string text) {
 }
 
 void check_is_one_declaration(const std::string& code, const std::string& signature) {
-    if (has_body(code)) { throw CannotDeclare{"the signature `" + signature + "` has a body; only the declaration is wanted"}; }
+    if (has_body(code)) { throw CannotDeclare{"the signature `" + signature + "` has a body; give only the declaration"}; }
     if (code.find(';') != std::string::npos) {
         throw CannotDeclare{"the signature `" + signature + "` is more than one declaration"};
     }
@@ -291,7 +291,7 @@ CFunction parse_function(const std::string& signature) {
     }
     result.qualified = find_qualifiers_before(code, result.name);
     if (code.find('=', result.close) != std::string::npos) {
-        throw CannotDeclare{"the signature `" + signature + "` has something behind `=`; such a declaration needs no skeleton"};
+        throw CannotDeclare{"the signature `" + signature + "` has text after `=`; such a declaration needs no skeleton"};
     }
     return result;
 }
@@ -342,8 +342,8 @@ std::string without_template(const std::string& text) {
     return text;
 }
 
-/// Returns the name of a constant, a variable or a `#define`: something with a value and no parameters. Empty: it is none of
-/// these.
+/// Returns the name of a constant, a variable or a `#define`: anything with a value and no parameters. Empty for other
+/// signatures.
 std::string value_name(const std::string& signature) {
     const auto text = squeezed(signature);
     if (text.starts_with("#define ")) {
@@ -509,7 +509,7 @@ public:
         return false;
     }
 
-    /// True if the name occurs in its code.
+    /// True if the name occurs in the file's code.
     [[nodiscard]] bool mentions(const std::string& name) const { return find_word(code_only(text_), name) != std::string::npos; }
     [[nodiscard]] bool has_define(const std::string& name) const { return text_.find("#define " + name) != std::string::npos; }
 
@@ -550,11 +550,11 @@ public:
     void include(const std::string& line) {
         if (text_.find("#include " + line) == std::string::npos) { includes_.insert(line); }
     }
-    /// Writes the required includes, once everything is declared.
+    /// Writes the required includes. Call it after all declarations.
     void finish() {
         if (includes_.empty()) { return; }
         const auto code = code_only(text_);
-        // After the last include, else after `#pragma once` or the guard, else at the top.
+        // After the last include; else after `#pragma once` or the guard; else at the top.
         auto place = std::size_t{0};
         for (const auto* mark : {"#include", "# include"}) {
             if (const auto last = code.rfind(mark); last != std::string::npos) { place = std::max(place, line_end(last)); }
@@ -751,7 +751,7 @@ private:
             if (label && (member == "public" || member == "protected" || member == "private")) {
                 result += member + ":\n";
             } else if (label) {
-                throw CannotDeclare{"the signature `" + text + "` has something behind `:` that a skeleton may not have"};
+                throw CannotDeclare{"the signature `" + text + "` has text after `:` that a skeleton cannot have"};
             } else if (code_only(member).find('(') == std::string::npos || code_only(member).find('=') != std::string::npos) {
                 result += "    " + member + ";\n";
             } else {
@@ -792,13 +792,13 @@ private:
         for (const auto header : wanted) { target.include("<" + std::string(header) + ">"); }
     }
 
-    /// Returns how a header of the tree is included: by the path after its `include/` folder, else by its whole path.
+    /// Returns the path by which a header is included: the part after its `include/` folder, else its whole path.
     static std::string include_path(const std::string& header) {
         const auto folder = header.rfind("include/");
         return folder != std::string::npos && (folder == 0 || header[folder - 1] == '/') ? header.substr(folder + 8) : header;
     }
 
-    /// Includes the project's headers for the types in a declaration. A type that two headers declare is left to the author.
+    /// Includes the project's headers for the types in a declaration. Skips a type that several headers declare.
     void project_includes(CFile& target, const std::string& path, const std::string& text) {
         const auto code = code_only(text);
         std::set<std::string> words;
@@ -843,8 +843,8 @@ private:
         const auto parts = name_parts(interface.name);
         const auto name = value_name(interface.signature);
         if (name != parts.back()) {
-            throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + name + "`, the interface is called `" +
-                                interface.name + "`"};
+            throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + name +
+                                "`, but the interface is called `" + interface.name + "`"};
         }
         const auto text = without_semicolon(squeezed(interface.signature));
         auto& target = file(interface.file);
@@ -917,7 +917,7 @@ private:
         if (target.declares(function, owner)) { return; }
         if (target.is_c() && target.has_function(parts.back())) {
             throw CannotDeclare{"`" + interface.name + "` exists in " + interface.file +
-                                " with other parameters; C knows no overloads"};
+                                " with other parameters; C has no overloads"};
         }
         const auto text = declaration_of(function);
         const auto plain = parse_function(text);
@@ -931,23 +931,23 @@ private:
             target.add_member(owner, "    " + plain.text + body(plain, name, target.is_c(), "    "));
             return;
         }
-        // Checks whether it is declared here and defined in a source file of the tree that the specification also names.
+        // The specification may name the function twice: in a header, and in a source file that defines it.
         if (const auto* partner = partner_of(interface)) {
             const auto& source = is_header(interface.file) ? partner->file : interface.file;
             if (exists(source) && is_header(interface.file)) { return target.append(spaces, plain.text + ";\n"); }
-            // No list of sources names it, so the header has the body.
+            // No build file lists a new source file, so the header gets the body.
             if (!exists(source) && is_source(interface.file)) { return; }
         }
         add_failing_includes(target, plain);
         target.append(spaces, definition_head(plain, interface.file, target.is_c()) + body(plain, name, target.is_c(), ""));
     }
 
-    /// Returns the parts of the function's name: the signature's if only it is qualified.
+    /// Returns the parts of the function's name: those of the signature if only the signature is qualified.
     static std::vector<std::string> parts_of_name(const SkeletonInterface& interface, const CFunction& function) {
         auto parts = name_parts(interface.name);
         if (parts.back() != function.own_name()) {
             throw CannotDeclare{"the signature `" + interface.signature + "` declares `" + function.own_name() +
-                                "`, the interface is called `" + interface.name + "`"};
+                                "`, but the interface is called `" + interface.name + "`"};
         }
         if (parts.size() == 1 && function.qualified != function.name) {
             return name_parts(function.text.substr(function.qualified, function.open - function.qualified));
@@ -955,7 +955,7 @@ private:
         return parts;
     }
 
-    /// Returns the declaration without qualifiers in its name, and without what a skeleton cannot have.
+    /// Returns the declaration without qualifiers in its name, and without keywords that a skeleton cannot have.
     static std::string declaration_of(const CFunction& function) {
         auto text = function.text;
         text.erase(function.qualified, function.name - function.qualified);
@@ -967,7 +967,7 @@ private:
         return text;
     }
 
-    /// Returns the same function in the other kind of file: in a source for a header, in a header for a source.
+    /// Returns the interface of the same function in the other kind of file: the source for a header, the header for a source.
     [[nodiscard]] const SkeletonInterface* partner_of(const SkeletonInterface& interface) const {
         const auto found = std::find_if(interfaces_->begin(), interfaces_->end(), [&](const SkeletonInterface& other) {
             return &other != &interface && other.name == interface.name && is_header(other.file) != is_header(interface.file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Skeletons of C and C++: declarations that compile and link before anything is implemented.
+// Skeletons of C and C++: declarations that compile and link without an implementation.
 #pragma once
 
 #include <map>
@@ -16,17 +16,17 @@ struct Skeletons {
     std::vector<std::string> problems;  ///< One for each interface that cannot be declared. `files` is then empty.
 };
 
-/// Declares each interface in its file and nothing else. `contents` are these files and the project's headers as they are;
-/// `existing` are all paths of the tree.
-///   - A function in a header becomes an inline definition (C: static inline), so that no list of sources has to change; in a
-///     source file a plain one. A name that is in both a header and a source file of the tree is declared in the first and
-///     defined in the second.
-///   - `a::b::f` is in these namespaces, or is a method if `b` is a class of the file or another interface (`class b`,
-///     `struct b`).
-///   - The body is `throw std::logic_error("<marker> a::b::f")`. For C, noexcept and destructors it prints the text to standard
-///     error and calls abort(). The skeleton omits `constexpr`, which such a body cannot have.
-///   - Skips what the file already declares with the same parameters. Includes headers of the standard library that the
-///     signature needs, and headers of the project that alone declare one of its types. A new header gets `#pragma once`.
+/// Declares each interface in its file and changes nothing else. `contents`: the current text of these files and of the project's
+/// headers. `existing`: all paths of the tree.
+///   - A function in a header becomes an inline definition (C: static inline), so no build file has to change. In a source file
+///     it becomes a plain definition. A function that the specification names in a header and in an existing source file is
+///     declared in the header and defined in the source file.
+///   - `a::b::f` is a function in the namespace `a::b`. It is a method if `b` is a class of the file or of another interface
+///     (`class b`, `struct b`).
+///   - The body is `throw std::logic_error("<marker> a::b::f")`. In C, and in noexcept functions and destructors, it prints
+///     the text to standard error and calls abort(). The skeleton omits `constexpr`, because such a body cannot be constexpr.
+///   - Functions that the file already declares with the same parameters are skipped. Includes the standard headers that the
+///     signature needs, and the project's header of each type that only one header declares. A new header gets `#pragma once`.
 ///   - A signature is one function without a body, or one class, struct, enum or using. It may contain members; its methods get
 ///     bodies. `namespace a { class b … }` is `a::b`. A constant, a variable with its value and a `#define` are declared as
 ///     written.

@@ -68,7 +68,7 @@ constexpr std::pair<std::string_view, std::string_view> java_packages[] = {
     {"java.nio.file", "Path Files"},
     {"java.util.concurrent", "Callable Future ExecutorService CompletableFuture TimeUnit ConcurrentHashMap"}};
 
-/// Rules for reading these languages when only brackets matter.
+/// Rules for reading these languages that only tell brackets from strings and comments.
 CodeRules bracket_rules() {
     CodeRules rules;
     rules.line_comments = {"//"};
@@ -78,7 +78,7 @@ CodeRules bracket_rules() {
     return rules;
 }
 
-std::string dense(std::string_view text) {
+std::string without_blanks(std::string_view text) {
     std::string result;
     for (const auto each : text) {
         if (each != ' ' && each != '\t' && each != '\n' && each != '\r') { result += each; }
@@ -178,13 +178,13 @@ Parameters read_parameters(std::string_view kind, std::string_view text) {
             if (type.starts_with("final ")) { type.erase(0, 6); }
             if (blank != std::string::npos) { result.names.push_back(part->substr(blank + 1)); }
         }
-        types.push_back(dense(type));
+        types.push_back(without_blanks(type));
     }
     for (auto each = types.rbegin(); each != types.rend(); ++each) { result.types += *each + ","; }
     return result;
 }
 
-/// A function's header, as far as it matters to callers and body.
+/// The parts of a function's header that callers and the body depend on.
 struct Head {
     Parameters parameters;
     std::string result;
@@ -215,8 +215,8 @@ Head read_head(std::string_view kind, std::string_view text, std::size_t open) {
     const auto first = rest.find_first_not_of(" \t\n");
     rest = first == std::string::npos ? std::string{} : rest.substr(first);
     const bool several = kind == "go" && !rest.empty() && rest.front() == '(';
-    head.result =
-        several ? read_parameters(kind, std::string_view(rest).substr(1, closing_bracket(rest, 0) - 1)).types : dense(rest);
+    head.result = several ? read_parameters(kind, std::string_view(rest).substr(1, closing_bracket(rest, 0) - 1)).types
+                          : without_blanks(rest);
     return head;
 }
 
@@ -284,7 +284,7 @@ public:
             }
         }
         if (plain.find("//") != std::string::npos || plain.find("/*") != std::string::npos) {
-            return problem("a signature has no comments");
+            return problem("a signature must not contain comments");
         }
         std::string name;
         const bool type = RE2::FullMatch(signature, kind_.type, &name);
@@ -296,7 +296,7 @@ public:
         }
         if (!RE2::FullMatch(plain, kind_.function, &name)) {
             if (!RE2::FullMatch(plain, kind_.bare, &name)) {
-                return problem("`" + signature + "` is not one function without a body, a type or a constant");
+                return problem("`" + signature + "` must be one function without a body, or a type, or a constant");
             }
             signature = kind_.prefix + signature;
         }
@@ -321,8 +321,8 @@ public:
         if (kind_.name == "rust") { use_types_of_others(interface.file, signature); }
     }
 
-    /// Registers everything to be declared: a declaration may name a type that goes into another file.
-    void know(const std::vector<SkeletonInterface>& interfaces) {
+    /// Registers the types to be declared, because a declaration may name a type of another file.
+    void register_types(const std::vector<SkeletonInterface>& interfaces) {
         for (const auto& each : interfaces) {
             std::string name;
             const auto signature = trimmed_signature(each.signature);
@@ -354,7 +354,7 @@ private:
         return text;
     }
 
-    /// In Go, also in another file of the package.
+    /// In Go, also searches the other files of the package.
     [[nodiscard]] bool is_named(const std::string& path, const std::string& name) const {
         const RE2 pattern(with_name(kind_.named, name));
         const auto written = files_.find(path);
@@ -421,7 +421,7 @@ private:
         import_what_is_named(text, signature);
     }
 
-    /// Returns the type that a method belongs to. Empty: none.
+    /// Returns the type that a method belongs to, or empty.
     [[nodiscard]] std::string owner_of(const std::string& name, const std::string& signature) const {
         std::string owner;
         if (kind_.name == "go") {
@@ -456,7 +456,7 @@ private:
         return types.size() == 1 ? *types.begin() : std::string{};
     }
 
-    /// Rust: true if a place is in an `impl` of the type.
+    /// Rust: true if a position is inside an `impl` of the type.
     static bool in_impl(const std::string& code, std::size_t place, const std::string& owner) {
         static const RE2 begin(R"((?m)^\s*impl\b[^{;]*\{)");
         re2::StringPiece rest(code);
@@ -477,7 +477,7 @@ private:
         return owner.empty();
     }
 
-    /// Finds the function. If its signature differs for callers, changes it to the requested one.
+    /// Finds the function. If callers would notice a difference in its signature, changes it to the requested one.
     Known change(std::string& text, const std::string& name, const std::string& owner, const std::string& signature) const {
         const auto code = read_code(text, bracket_rules()).code;
         const RE2 head(with_name(kind_.head, name));
@@ -510,7 +510,7 @@ private:
                    RE2::PartialMatch(re2::StringPiece(code.data() + close, open - close), R"(\b(?:interface|struct)\s*$)")) {
                 open = code.find('{', closing_bracket(code, open));
             }
-            // Only declared.
+            // Declared only, without a body.
             if (const auto end = code.find(';', close); open == std::string::npos || end < open) { return Known::as_wanted; }
             const auto end = closing_bracket(code, open);
             if (end == std::string::npos) { return Known::as_wanted; }
@@ -524,7 +524,7 @@ private:
         return Known::no;
     }
 
-    /// Keeps the body if possible: the same result, and no name in it was removed.
+    /// Keeps the body if the result type is the same and the body uses no removed parameter.
     void replace(std::string& text, const std::string& code, std::size_t begin, std::size_t open, std::size_t end,
                  const Head& have, const Head& wanted, const std::string& name, std::string signature) const {
         auto first = begin;
@@ -551,7 +551,7 @@ private:
         text.replace(first, end + 1 - first, function_text(signature, name, text.substr(line, first - line)));
     }
 
-    /// Without indentation on its first line and without line end.
+    /// The first line has no indentation, and the last has no line end.
     [[nodiscard]] std::string function_text(const std::string& signature, const std::string& name,
                                             const std::string& indent) const {
         if (kind_.name == "go") { return signature + " {\n\tpanic(\"" + marker_ + " " + name + "\")\n}"; }
@@ -602,7 +602,7 @@ private:
         declare_type(path, owner, "type " + owner + (parameters.empty() ? "" : "[" + parameters + "]") + " struct{}");
     }
 
-    /// True if this writer started the block: further methods are added to it.
+    /// True if this writer started the block, so further methods can be added to it.
     [[nodiscard]] bool is_ours(const std::string& path, const std::string& block) const { return ours_.contains(path + block); }
 
     /// Imports the standard library packages that a declaration names and its file does not import.
@@ -722,7 +722,7 @@ private:
         std::string head;
         if (kind_.name == "go") { head = "package " + go_package(path) + "\n"; }
         if (kind_.name == "java") { head = package_line(path) + "public class " + stem_of(path) + " {\n}\n"; }
-        if (kind_.name == "rust") { make_known(path); }
+        if (kind_.name == "rust") { declare_module(path); }
         return files_.emplace(path, std::move(head)).first->second;
     }
 
@@ -737,7 +737,7 @@ private:
         }
         auto name = folder.substr(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
         if (name.empty()) {
-            // The top folder: the module's last part, which the tests beside it will use.
+            // In the top folder, the package has the name of the module's last part, as its tests expect.
             const auto module = contents_.find("go.mod");
             if (module != contents_.end()) {
                 RE2::PartialMatch(module->second, R"((?m)^module\s+(?:\S*/)?([A-Za-z]\w*)\s*$)", &name);
@@ -747,8 +747,8 @@ private:
         return name.empty() ? "main" : name;
     }
 
-    /// A module belongs to a crate only if its parent declares it.
-    void make_known(const std::string& path) {
+    /// Declares the file's module in its parent, so that it belongs to the crate.
+    void declare_module(const std::string& path) {
         const auto folder = folder_path(path);
         const auto module = stem_of(path);
         if (module == "lib" || module == "main" || module == "mod") { return; }
@@ -795,9 +795,9 @@ Skeletons write_plain_skeletons(std::string_view kind, const std::vector<Skeleto
                                 const std::map<std::string, std::string>& contents, const std::vector<std::string>& existing,
                                 const std::string& marker) {
     const auto* found = find_plain(kind);
-    if (found == nullptr) { return {{}, {"there is no kind of skeletons `" + std::string(kind) + "`"}}; }
+    if (found == nullptr) { return {{}, {"unknown kind of skeleton `" + std::string(kind) + "`"}}; }
     PlainWriter writer(*found, contents, existing, marker);
-    writer.know(interfaces);
+    writer.register_types(interfaces);
     for (const auto& interface : interfaces) { writer.declare(interface); }
     return writer.take();
 }

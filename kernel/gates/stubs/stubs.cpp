@@ -37,13 +37,13 @@ std::string commented(std::string_view body, const std::string& comment) {
     return result;
 }
 
-/// Returns the innermost functions around these lines, by their begin.
+/// Returns the innermost functions around these lines, sorted by where they begin.
 std::vector<CodeFunction> functions_around(const std::vector<CodeFunction>& functions, const std::set<std::uint64_t>& lines) {
     std::map<std::size_t, const CodeFunction*> chosen;
     for (const auto line : lines) {
         const CodeFunction* innermost = nullptr;
         for (const auto& each : functions) {
-            // They are sorted; an inner one comes after the one around it.
+            // Sorted, so an inner function comes after the one that contains it.
             if (each.first_line <= line && line <= each.last_line) { innermost = &each; }
         }
         if (innermost != nullptr) { chosen[innermost->begin] = innermost; }

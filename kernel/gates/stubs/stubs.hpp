@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of a project that exist but do nothing yet: `pass`, `todo!()`, `throw`, an empty body, a constant as the answer.
+// Stubs: functions of a project that do nothing yet, such as `pass`, `todo!()`, `throw`, an empty body or a constant result.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace agentforge::kernel {
 
 struct StubRules;
 
-/// Returns the text with each stub marked, and each function in `named`, whatever it does. A marked function first ends the test
-/// that calls it, with the marker and its own name. Without such functions, returns the text unchanged. Adds no lines except
-/// StubRules::head. Errors: none; an unreadable text stays as it is.
+/// Returns the text with each stub marked, and also each function in `named`, even if it is no stub. A marked function begins by
+/// ending the calling test, with the marker and its own name. Returns the text unchanged if it has no such function or cannot be
+/// parsed. Adds no lines except StubRules::head.
 [[nodiscard]] std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs,
                                      const std::string& marker, const std::set<std::string>& named = {});
 
@@ -23,13 +23,13 @@ struct StubRules;
 [[nodiscard]] std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs,
                                             const std::set<std::uint64_t>& lines, const std::string& marker);
 
-/// Returns the text with the innermost function around each of these lines turned into a stub: it ends any test that calls it and
-/// keeps its old body as comments. Functions that already are such stubs, and lines outside functions, stay unchanged.
+/// Returns the text with the innermost function around each of these lines turned into a stub. The stub ends any test that calls
+/// it, and keeps its old body as comments. Functions that already are stubs, and lines outside functions, stay unchanged.
 [[nodiscard]] std::string stub_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs,
                                             const std::set<std::uint64_t>& lines, const std::string& marker);
 
-/// Returns the declared identifier that a message reports as missing: the test looks for it in another package, or does not
-/// import it. Empty if there is none.
+/// Returns the declared identifier that a message reports as missing, because the test looks for it in another package or does
+/// not import it. Empty if there is none.
 [[nodiscard]] std::string unimported_name(std::string_view message, const std::set<std::string>& declared);
 
 }  // namespace agentforge::kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that cannot load until the code they test exists, because it was not declared or the language cannot declare it. They
-// wait for GREEN, where the gate removes the new bodies again to see the tests fail.
+// Waiting tests: they cannot load until the code that they test exists, because it was not declared or the language cannot
+// declare it. GREEN's gate measures them: it removes the new bodies again and checks that the tests fail.
 #include <algorithm>
 
 #include <re2/re2.h>
@@ -70,11 +70,11 @@ std::string missing_module(std::string_view message, const std::string& test_fil
     return module.starts_with(root) ? module.substr(root.size()) : std::string();
 }
 
-/// The parts of a specification that name code. Its prose may contain any word, and counts only if no interface names any.
+/// The parts of a specification that name code. Its prose may contain any word, so it counts only if no interface names code.
 struct Specified {
     std::string names;  ///< Names of interfaces and components, with their signatures.
     std::string files;  ///< Their files, and those to be created or changed.
-    Names open_types;   ///< Types that are declared without their members (`class Pool;`): they may get any.
+    Names open_types;   ///< Types declared without members (`class Pool;`), so any member may be missing.
 };
 
 bool declares_no_member(const std::string& signature) {
@@ -108,8 +108,8 @@ Specified specified_in(const json::object& specification) {
     return specified;
 }
 
-/// A name that the specification does not mention is the test's own mistake, such as a missing helper or import. A file name
-/// counts only if a module is missing: a test that forgot to import the package `errors` does not mean the file `errors.go`.
+/// False for a name that the specification does not mention: the test itself is wrong, for example lacks a helper or an import.
+/// File names count only if a module is missing: a test that forgot to import `errors` does not mean the file `errors.go`.
 bool is_specified(std::string_view message, const Specified& specified, const Names& declared, const std::string& test_file) {
     const std::string name = missing_name(message);
     const auto occurs_in = [&](const std::string& text) {
@@ -142,8 +142,8 @@ bool only_lacks_specified_names(std::string_view message, const RE2& undeclared,
 
 bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
 
-/// If a file calls a function without its body while it loads, all tests of the file fail.
-void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& marker) {
+/// Marks all tests of a file as failed if the file, while it loads, calls a function whose body was removed.
+void fail_tests_of_broken_files(TestRun& run, const TestRun& whole, const std::string& marker) {
     std::set<std::string> files;
     for (const auto& test : run.tests) {
         if (is_broken_file(test) && test.message.find(marker) != std::string::npos) { files.insert(test.file); }
@@ -152,7 +152,7 @@ void fail_at_loading(TestRun& run, const TestRun& whole, const std::string& mark
     for (auto test : whole.tests) {
         if (!files.contains(test.file)) { continue; }
         test.status = TestStatus::failed_skeleton;
-        test.message = "its file does not load without the function bodies of the change";
+        test.message = "its file does not load without the change's function bodies";
         run.tests.push_back(std::move(test));
     }
 }
@@ -270,7 +270,7 @@ Result<TestRun> GateEngine::run_without_bodies(const Language& language, const s
     auto run = commands_->run_tests(language, tree, selection, stop);
     commands_->stand_in({});
     if (!run.ok()) { return run; }
-    fail_at_loading(*run, evidence.run, language.skeleton_marker);
+    fail_tests_of_broken_files(*run, evidence.run, language.skeleton_marker);
     AF_CHECK(alter_outside_functions(language, red_tree, tree, evidence, *run, stop));
     return run;
 }

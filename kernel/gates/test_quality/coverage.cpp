@@ -36,7 +36,7 @@ struct ChangedSource {
     std::vector<ComparedLiteral> special;  ///< Changed comparisons with a value of the tests.
 };
 
-/// Returns the values that tell tests apart. If a file contains tests beside other code, only those of its tests.
+/// Returns the literals that distinguish tests from each other. From a file with other code, takes only those of its tests.
 Result<std::set<std::string>> values_of_tests(TreeCheckout& checkout, const Language& language, const std::string& tree,
                                               const std::vector<std::string>& tests) {
     std::set<std::string> known;
@@ -73,7 +73,7 @@ Result<std::vector<ChangedSource>> read_changed_sources(TreeCheckout& checkout, 
     return sources;
 }
 
-/// Adds the changed lines of a source that the report counts, and those that it counts zero times.
+/// Adds the changed lines that the report counts, and which of them it counts zero times.
 void add_counted_lines(const ChangedSource& source, const std::map<std::uint64_t, std::uint64_t>& counts, Coverage& result) {
     for (const auto line : source.changed) {
         const auto count = counts.find(line);
@@ -83,7 +83,7 @@ void add_counted_lines(const ChangedSource& source, const std::map<std::uint64_t
     }
 }
 
-/// A source in no report is not part of any program that the tests run. So nothing runs its functions.
+/// A source that no report lists is in no program that the tests run, so none of its functions ran.
 void add_unreported_lines(const ChangedSource& source, const CodeRules& code, Coverage& result) {
     for (const auto& function : functions_of(source.text, code)) {
         for (const auto line : source.changed) {
@@ -104,7 +104,7 @@ Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const s
     const bool suspicious =
         std::any_of(sources.begin(), sources.end(), [](const auto& source) { return !source.special.empty(); });
     if (special_only && !suspicious) {
-        result.reason = "no changed line compares with what the tests give";
+        result.reason = "no changed line compares with a value of the tests";
         return result;
     }
     AF_TRY(const auto* runner, commands_->runner(language, tree));
@@ -127,7 +127,7 @@ Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const s
     }
     for (const auto& source : sources) {
         const auto counts = run.counts.find(source.path);
-        // Returns the first executable line at or after one, at a place that a person would call the same.
+        // True if the first executable line at or up to 3 lines after this one ran.
         const auto ran = [&](std::uint64_t line) {
             if (counts == run.counts.end()) { return false; }
             const auto at = counts->second.lower_bound(line);
@@ -149,8 +149,8 @@ Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const s
 
 namespace {
 
-/// Reads what the language's command `coverage` wrote.
-void add_told_lines(const std::vector<json::object>& lines, Coverage& result) {
+/// Reads the output of the language's command `coverage`.
+void add_reported_lines(const std::vector<json::object>& lines, Coverage& result) {
     result.measured = true;
     std::map<std::string, std::size_t> measured_lines;
     std::map<std::string, std::vector<CoveredLine>> unseen;
@@ -174,7 +174,7 @@ void add_told_lines(const std::vector<json::object>& lines, Coverage& result) {
         ++measured_lines[each.file];
         if (coverage_number(line, "count") == 0) { unseen[each.file].push_back(std::move(each)); }
     }
-    // The command only sees the test process. A file of which it saw nothing may be a program that the tests start.
+    // The command measures only the test process. A file without a measured line may be a program that the tests start.
     bool elsewhere = false;
     for (const auto& [file, count] : measured_lines) {
         auto& missing = unseen[file];
@@ -187,7 +187,7 @@ void add_told_lines(const std::vector<json::object>& lines, Coverage& result) {
     }
     if (elsewhere && result.lines == 0) {
         result.measured = false;
-        result.reason = "no changed line was run in the tests' own process; what a program runs that they start is not seen";
+        result.reason = "no changed line ran in the tests' own process; programs that the tests start are not measured";
     }
 }
 
@@ -224,17 +224,17 @@ Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::s
                              {"marker", found->skeleton_marker}};
     const auto lines = commands_->run_for_lines(*found, "coverage", tree, input, stop);
     if (!lines.ok()) {
-        if (lines.error().code != "AF-GATE-003") { return lines.error(); }  // It says nothing about the tree.
+        if (lines.error().code != "AF-GATE-003") { return lines.error(); }  // The failure is not about the tree.
         constexpr std::string_view said = "agentforge: not measured: ";
         if (const auto at = lines.error().where.rfind(said); at != std::string::npos) {
             result.reason = first_line(std::string_view(lines.error().where).substr(at + said.size()));
             return result;
         }
         result.problem =
-            lines.error().message + (lines.error().where.empty() ? "" : " (" + last_words(lines.error().where) + ")");
+            lines.error().message + (lines.error().where.empty() ? "" : " (" + last_output_line(lines.error().where) + ")");
         return result;
     }
-    add_told_lines(*lines, result);
+    add_reported_lines(*lines, result);
     return result;
 }
 

@@ -35,7 +35,7 @@ struct Alteration {
     std::string description = {};
 };
 
-/// Expands `replace`, taking its groups from the line as written.
+/// Expands `replace` with groups from the line as written.
 std::string filled(const std::string& replace, const Line& line, const std::vector<re2::StringPiece>& groups) {
     std::string result;
     for (std::size_t at = 0; at < replace.size(); ++at) {
@@ -68,7 +68,7 @@ void by_rule(const MutationRule& rule, const Line& line, std::vector<Alteration>
         const auto replacement = filled(rule.replace, line, groups);
         auto text = std::string(line.text.substr(0, begin)) + replacement + std::string(line.text.substr(end));
         const auto altered = std::string(line.code.substr(0, begin)) + replacement + std::string(line.code.substr(end));
-        // A part that continues in the next line cannot be moved among other words.
+        // A string that continues on the next line cannot be moved.
         const bool whole = std::all_of(groups.begin() + 1, groups.end(), [](const re2::StringPiece& group) {
             return group.size() < 2 || bracket_balance({group.data(), group.size()}) == 0;
         });
@@ -79,7 +79,7 @@ void by_rule(const MutationRule& rule, const Line& line, std::vector<Alteration>
     }
 }
 
-/// Returns another value for a literal of this line. A line that begins with a text is documentation or a directive.
+/// Returns another value for a literal of this line. Skips a line that begins with a string: documentation or a directive.
 std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t begin, const Line& line) {
     if (literal.begin < begin || literal.end > begin + line.text.size()) { return std::nullopt; }  // Spans several lines.
     const auto at = literal.begin - begin;
@@ -95,7 +95,7 @@ std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t 
         return Alteration{"another number",
                           std::string(before) + std::to_string(std::stoll(std::string(written)) + 1) + std::string(after)};
     }
-    // After the opening quote, whatever it is: `f"`, `'`, `"""`.
+    // After the opening quote, such as `f"`, `'` or `"""`.
     const auto mark = written.find_first_of("\"'`");
     if (mark == std::string_view::npos) { return std::nullopt; }
     auto inside = mark;
@@ -112,7 +112,7 @@ std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t 
                                                      std::string(written.substr(inside)) + std::string(after)};
 }
 
-/// The same for a literal that something must equal exactly: a decimal number may be a tolerance.
+/// The same for a literal in an exact comparison. Changes a decimal by 1, because a smaller change may be within a tolerance.
 std::optional<Alteration> other_exact(const CodeLiteral& literal, std::size_t begin, const Line& line) {
     std::string whole;
     std::string decimals;
@@ -156,7 +156,7 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
     for (const auto number : lines) {
         if (number == 0 || number > written.size() || number > left.size() || number > blanked.size()) { continue; }
         const Line line{written[number - 1], blanked[number - 1]};
-        // In `code` the line differs or is empty: it is not a line of code.
+        // If the line differs in `code`, it is not code.
         if (line.text != left[number - 1] || line.text.size() != line.code.size() || without_margins(line.code).empty()) {
             continue;
         }
@@ -198,8 +198,7 @@ std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, s
 
 namespace {
 
-/// Replaces a result that is a single literal with another literal. The other rules return a neutral value, which may equal this
-/// literal.
+/// Replaces a result that is a single literal with another literal. A neutral value of the other rules might equal this literal.
 std::optional<std::string> other_literal_result(const Line& line, std::size_t begin, const std::vector<CodeLiteral>& literals) {
     static const RE2 word(R"(^(\s*return\s+)(true|false|True|False)(\s*;?\s*)$)");
     std::string before;
@@ -221,7 +220,7 @@ std::optional<std::string> other_literal_result(const Line& line, std::size_t be
     return std::nullopt;
 }
 
-/// True if the result already is the neutral value that the rules would insert.
+/// True if the result is already the neutral value of the rules.
 bool is_neutral_result(const Line& line) {
     static const RE2 neutral(
         R"(^\s*(?:return\s+)?(?:None|nil|null|nullptr|std::nullopt|[\w:]*(?:<.*>)?\{\}|[\w:<>]+::(?:new|default)\(\)|vec!\[\]|std::\w+(?:<.*>)?\(\))\s*;?\s*$)");
@@ -249,7 +248,7 @@ std::vector<Alteration> other_results(const std::string& path, const Line& line,
     }
     const auto altered = std::find_if(found.begin(), found.end(), [&](const Alteration& each) { return each.text != line.text; });
     if (altered == found.end()) { return {}; }
-    // A rule for another way to write a result does not match here. Alters this one anyway if that rule alters the others.
+    // This result is written in a form that the rule does not match. Alters it anyway, because the rule alters the others.
     const auto other = *altered;
     if (!is_neutral_result(line)) {
         std::replace_if(
@@ -355,7 +354,7 @@ std::optional<std::string> other_row(std::string_view line) {
     return before + (quoted ? value.substr(0, 1) + "~" + value.substr(1) : std::to_string(std::stoll(value) + 1)) + after;
 }
 
-/// Returns literals that something is compared with directly: `f() == 4`.
+/// Returns the literals that are direct operands of a comparison: `f() == 4`.
 std::vector<const CodeLiteral*> equated(const std::vector<const CodeLiteral*>& literals, std::string_view code,
                                         std::size_t begin) {
     static const RE2 equal(R"([^=!<>]={2,3}\s*$)");
@@ -379,7 +378,7 @@ std::string_view first_operand(std::string_view text) {
     return text;
 }
 
-/// True if the same call is on both sides of a comparison, `f(1) == f(1)` or `assertEqual(f(1), f(1))`: it expects nothing.
+/// True if the same call is on both sides of a comparison, such as `assertEqual(f(1), f(1))`, so no value is expected.
 bool compares_with_itself(const Line& line) {
     static const RE2 separator(R"(={2,3}|,)");
     re2::StringPiece found;
@@ -394,8 +393,7 @@ bool compares_with_itself(const Line& line) {
     return false;
 }
 
-/// True if a call has exactly these literals as arguments, `Equal("a", "b")`: they are the code's input, and its answer is
-/// compared with none of them.
+/// True if a call has exactly these literals as arguments, `Equal("a", "b")`: they are the code's input, not expected values.
 bool are_all_arguments(std::string_view text, const std::vector<const CodeLiteral*>& literals) {
     static const RE2 parted(R"(\s*,\s*)");
     for (std::size_t at = 1; at < literals.size(); ++at) {
@@ -406,7 +404,7 @@ bool are_all_arguments(std::string_view text, const std::vector<const CodeLitera
     return text.substr(0, literals.front()->begin).ends_with('(') && text.substr(literals.back()->end).starts_with(')');
 }
 
-/// Returns the largest decimal number, if there is one: beside a tolerance, it is the expected value.
+/// Returns the largest decimal number, if any. The tolerance is smaller than the expected value.
 const CodeLiteral* largest_decimal(const std::vector<const CodeLiteral*>& literals) {
     static const RE2 decimal(R"(\d{1,9}\.\d+)");
     const CodeLiteral* largest = nullptr;
@@ -417,8 +415,8 @@ const CodeLiteral* largest_decimal(const std::vector<const CodeLiteral*>& litera
     return largest;
 }
 
-/// True if something must equal what is at this place: after `==` or `!=` outside every call, or an argument (or an element of
-/// one) of an equality assertion.
+/// True if the value at this position is compared for equality: after `==` or `!=` outside every call, or an argument (or an
+/// element of one) of an equality assertion.
 bool must_be_equal(const Line& line, std::size_t place) {
     static const RE2 compared(R"([^=!<>][=!]={1,2}[^=])");
     static const RE2 equality(R"((?i)(?:(?:_|^|str)eq|equals?|tobe|same|^is)!?$)");
@@ -479,7 +477,7 @@ private:
     const std::size_t begin_;  ///< Of the line in the text.
     const std::vector<const CodeLiteral*> all_;
     const std::vector<const CodeLiteral*> direct_;  ///< Those that something is compared with directly.
-    const bool tolerant_;                           ///< Beside a tolerance, which with another value may accept more.
+    const bool tolerant_;                           ///< The line has a tolerance, which accepts more if its value is altered.
     std::vector<const CodeLiteral*> chosen_;
     const CodeLiteral* decimal_ = nullptr;
 };
@@ -500,8 +498,8 @@ void ExpectedLiterals::choose() {
     if (chosen_.size() > 1 && !arguments) { choose_last_operand(); }
 }
 
-/// The expected value is the last on the line, or before it if only commas separate them: elements of a list, or a message
-/// after the value. Chooses only one, because an input and its result that change alike may still match.
+/// Chooses the expected value: the last literal, or an earlier one separated from it only by commas (elements of a list, or a
+/// message after the value). Chooses one only, because input and result might still match if both change.
 void ExpectedLiterals::choose_last_operand() {
     static const RE2 parted(R"(\s*,\s*)");
     std::size_t expected = chosen_.size() - 1;
@@ -541,7 +539,7 @@ bool ExpectedLiterals::is_decisive(const CodeLiteral& literal) const {
 
 OtherLine with_other_values(std::string_view text, const Line& line, std::uint64_t number, const CodeText& read) {
     static const RE2 asserts(R"((?i)==|assert|expect|require|check|\bis\(|\bto(?:be|equal|strictequal)\(|equal|!=)");
-    // Names of modules: with another one, the file would not load.
+    // Imports: with another module name, the file would not load.
     static const RE2 imports(R"(^\s*(?:import|from|export\b.*\bfrom|use|package|#\s*include)\b|=\s*require\()");
     const re2::StringPiece words(line.code.data(), line.code.size());
     if (RE2::PartialMatch(words, imports)) { return {std::string(line.text)}; }
@@ -578,7 +576,7 @@ OtherExpectations with_other_expectations(std::string_view text, const std::set<
 
 namespace {
 
-/// True if a line asserts that something equals a literal, and nothing else: `assert f(1) == 2`, `self.assertEqual(f(1), 2)`.
+/// True if a line only asserts equality with a literal: `assert f(1) == 2`, `self.assertEqual(f(1), 2)`.
 bool is_plain_equality(const Line& line, const std::vector<CodeLiteral>& literals, std::size_t begin) {
     static const RE2 assertion(R"(^\s*assert\s[^=!<>]*[^=!<>\s]\s*==\s*$)");
     static const RE2 words(R"(\b(?:not|and|or|if|for|lambda|is|in)\b)");
@@ -615,7 +613,7 @@ std::set<std::string> asserting_equality(std::string_view text, const std::set<s
     const auto written = lines_of(text);
     const auto blanked = lines_of(read.code);
     std::map<std::string, std::pair<std::size_t, bool>>
-        functions;  // The number of functions with the name, and whether one of them does.
+        functions;  // By name: the number of functions, and whether one of them asserts equality.
     for (const auto& function : function_lines(text, rules)) {
         auto& [count, equating] = functions[function.name];
         ++count;
@@ -641,12 +639,12 @@ std::set<std::string> asserting_equality(std::string_view text, const std::set<s
 std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std::size_t most) {
     std::erase_if(by_file, [](const auto& mutants) { return mutants.empty(); });
     if (by_file.empty() || most == 0) { return {}; }
-    // Each file's share. What one does not need, others get.
+    // Each file's share. Files get the unused share of others.
     std::vector<std::vector<Mutant>> spread;
     for (auto& mutants : by_file) {
         std::size_t lines = 1;
         while (lines < mutants.size() && mutants[lines].line > mutants[lines - 1].line) { ++lines; }
-        // If there are more lines than needed, takes every second or third of the first round first, so that the end of a long
+        // With more lines than needed, the first round takes every second or third line, so that the end of a long
         // change is also covered.
         const auto step = std::max<std::size_t>(1, (lines + most - 1) / most);
         std::vector<Mutant> order;
@@ -676,7 +674,7 @@ std::string with_text_as_comment(std::string_view before, std::string_view after
     const auto comment = [&](std::string_view margin) {
         std::string text;
         for (const auto line : lines_of(after)) {
-            // A backslash at its end would continue into the next line (C and C++).
+            // In C and C++, a backslash at the end would continue the comment on the next line.
             auto kept = std::string(line);
             while (kept.ends_with('\\') || kept.ends_with('\r')) { kept.pop_back(); }
             text += std::string(margin) + mark + " " + kept + "\n";
@@ -688,7 +686,7 @@ std::string with_text_as_comment(std::string_view before, std::string_view after
     for (const auto line : lines_of(before)) {
         if (!marker.empty() && line.find(marker) != std::string_view::npos) {
             const auto margin = line.find_first_not_of(" \t");
-            // A body on the line of its header (`def f(): raise …`) has no place for it.
+            // A body on its header's line (`def f(): raise …`) has no room for a comment.
             const bool alone = margin != std::string_view::npos && margin > 0;
             if (alone) {
                 result += comment(line.substr(0, margin));
@@ -721,7 +719,7 @@ bool has_other_line_ends(std::string_view text) {
            text.find("\xE2\x80\xA9") != std::string_view::npos;  // U+2028, U+2029.
 }
 
-/// Returns the code without texts that are statements, if the language has no other multi-line comments: Python's docstrings.
+/// Returns the code without strings that are statements (Python's docstrings), if the language has no multi-line comments.
 CodeText without_docstrings(CodeText read, const CodeRules& rules) {
     if (!rules.comment_begins.empty()) { return read; }
     const std::string code = read.code;
@@ -746,8 +744,8 @@ CodeText without_docstrings(CodeText read, const CodeRules& rules) {
     return read;
 }
 
-/// The lines of a text that a change touches, without lines that look like comments. `read_code` can be misled, for instance by a
-/// regular expression with a quote in it, and then takes code for a comment.
+/// The lines of a text that a change touches, without lines that look like comments. `read_code` can mistake code for a
+/// comment, for example after a regular expression that contains a quote.
 class ChangedCode {
 public:
     ChangedCode(std::string_view text, const CodeRules& rules)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserts small faults into changed lines, to see whether a test notices. Works on text by a language's rules; runs nothing.
+// Inserts small faults into changed lines, to see whether a test notices. Changes text by a language's rules; runs nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace agentforge::kernel {
 
-/// One way to alter a line of code: replaces the match of `match` (RE2) by `replace`, in which `\1` is its first group. Searches
-/// with texts and comments blanked, but keeps them where a group spans them.
+/// One way to alter a line of code: replaces the match of `match` (RE2) with `replace`, in which `\1` is its first group. The
+/// search ignores strings and comments, but groups keep them.
 struct MutationRule {
     std::string name;
     std::string match;
@@ -23,7 +23,7 @@ struct MutationRule {
     Globs files;              ///< Only in these files. Empty: in all.
 };
 
-/// One line altered, and nothing else. It may not compile; running it shows that.
+/// A file with one line altered. It may not compile.
 struct Mutant {
     std::string file;
     std::uint64_t line = 0;
@@ -33,14 +33,14 @@ struct Mutant {
     std::string content;  ///< The whole file.
 };
 
-/// Returns mutants of these lines, the most informative first: each line's first rule before any line's second. `code`: the text
-/// with untouchable lines emptied (tests beside code); otherwise the text itself. Rules of the language come first, then other
-/// values for its literals. Without rules for its text (data), alters only numbers and words.
+/// Returns mutants of these lines, the most informative first: the first rule of every line, then the second, and so on. `code`:
+/// the text, with lines that must stay (inline tests) emptied. Rules of the language come first, then other values for its
+/// literals. Without rules for its text (data), alters only numbers and words.
 [[nodiscard]] std::vector<Mutant> mutants_of(const std::string& path, std::string_view text, std::string_view code,
                                              const std::set<std::uint64_t>& lines, const CodeRules& rules,
                                              const std::vector<MutationRule>& mutations);
 
-/// A function with all its results altered.
+/// A function with all its return values altered.
 struct AlteredResults {
     std::string function;
     std::uint64_t line = 0;  ///< Line of the first result.
@@ -59,32 +59,34 @@ struct AlteredResults {
 /// A test's text, altered to expect other values.
 struct OtherExpectations {
     std::string text;  ///< Empty: there is no such line.
-    /// True if something must equal an altered value, so a test that reaches it must fail. Other altered values may be arguments.
+    /// True if an assertion compares for equality with an altered value, so a test that reaches it must fail. Other altered
+    /// values
+    /// may be arguments.
     bool decisive = false;
 };
 
-/// On each line with an assertion, alters the literal that something must equal (`== 4`). If there is none, alters the largest
-/// decimal (`assertAlmostEqual(f(), 2.5, delta=0.1)`); without decimals, the last of the least nested literals. In each row of a
-/// table of cases, alters the last value. A call that is compared with itself stays. `lines`: only these.
+/// On each line with an assertion, alters the literal in an equality comparison (`== 4`); else the largest decimal
+/// (`assertAlmostEqual(f(), 2.5, delta=0.1)`); else the last of the least nested literals. In each row of a table of cases,
+/// alters the last value. Leaves a call that is compared with itself. `lines`: alters only these.
 [[nodiscard]] OtherExpectations with_other_expectations(std::string_view text, const std::set<std::uint64_t>& lines,
                                                         const CodeRules& rules);
 
-/// Returns the functions that assert on one of these lines, unconditionally, that something equals a literal: with another
-/// literal they fail. If several functions have the same name, skips them.
+/// Returns the functions that, on one of these lines, unconditionally assert equality with a literal. They must fail with another
+/// literal. Skips functions that share their name.
 [[nodiscard]] std::set<std::string> asserting_equality(std::string_view text, const std::set<std::uint64_t>& lines,
                                                        const CodeRules& rules);
 
 /// Returns at most `most` of them, taken in turn from each file and spread over its lines.
 [[nodiscard]] std::vector<Mutant> choose_mutants(std::vector<std::vector<Mutant>> by_file, std::size_t most);
 
-/// Returns `before` with `after` beside it, all as comments: it behaves as before but contains every word of the new text. The
-/// comments are before each line with `marker`, indented alike, so they are part of the skeleton's body; without such a line, at
-/// the end. Empty: the language has no one-line comments.
+/// Returns `before` with all of `after` added as comments: it behaves as before but contains every word of the new text. The
+/// comments stand before each line with `marker`, with its indentation, so they are in the skeleton's body. Without such a line,
+/// they stand at the end. Empty if the language has no one-line comments.
 [[nodiscard]] std::string with_text_as_comment(std::string_view before, std::string_view after, const CodeRules& rules,
                                                std::string_view marker);
 
-/// Returns the function around a line if `before` has none of that name. Empty otherwise. Found by braces, or by indentation if
-/// the language has no C comments.
+/// Returns the function around a line if `before` has none of that name. Empty otherwise. Finds functions by braces, or by
+/// indentation if the language has no C comments.
 [[nodiscard]] std::string added_function(std::string_view before, std::string_view now, std::uint64_t line,
                                          const CodeRules& rules);
 

@@ -43,7 +43,7 @@ bool has_word(std::string_view line, std::string_view word) {
     return false;
 }
 
-/// Returns the parts of a test's name, outermost first: its class or suite, itself, and its parameter (`TestSize/given`).
+/// Returns the parts of a test's name, outermost first: class or suite, function, parameter (`TestSize/given`).
 std::vector<std::string> parts_of_name(std::string_view name) {
     std::vector<std::string> parts;
     while (!name.empty()) {
@@ -68,7 +68,7 @@ bool belongs_to_the_next(std::string_view line) {
            line.starts_with('*');
 }
 
-/// Returns the line of a test: the first with its whole name, else the first with its innermost part below its outer ones.
+/// Returns the line of a test: the first with its whole name, else the first with its innermost part after its outer parts.
 std::optional<std::size_t> line_of_test(const std::vector<std::string_view>& lines, const TestOutcome& test) {
     const auto line_with = [&](const std::string& word, std::size_t from) -> std::optional<std::size_t> {
         for (std::size_t at = from; at < lines.size(); ++at) {
@@ -160,7 +160,7 @@ std::vector<std::string> tests_named(const std::vector<std::string>& names, cons
 }
 
 std::string changed_test_line(const ChangedTest& test, std::string_view why) {
-    std::string line = test.id + " was there before the task and is ";
+    std::string line = test.id + " existed before the task and is ";
     line += test.after.empty() ? "removed" : "changed";
     line += " (line " + std::to_string(test.line) + "): " + quoted(test.before);
     if (!test.after.empty()) { line += " is now " + quoted(test.after); }

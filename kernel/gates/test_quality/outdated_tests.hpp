@@ -33,8 +33,8 @@ struct ChangedTest {
 /// parameters, all of them.
 [[nodiscard]] std::vector<std::string> tests_named(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests);
 
-/// Returns one line about a changed test for people: its id, old and new lines, `why` the specification calls it outdated, and a
-/// hash of both.
+/// Returns one line that describes a changed test for people: its id, old and new lines, `why` the specification calls it
+/// outdated, and a hash of the lines.
 [[nodiscard]] std::string changed_test_line(const ChangedTest& test, std::string_view why);
 
 }  // namespace agentforge::kernel

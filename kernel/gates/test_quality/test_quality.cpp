@@ -38,7 +38,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 constexpr std::size_t fewest_mutants = 3;  ///< This many must survive to count if time ran out before all were tried.
 
-/// Returns how these passing tests react to an altered line. Nothing if none of them could be run.
+/// Returns how these passing tests react to an altered line. Empty if none of them ran.
 std::optional<Noticed> noticed_by(const std::vector<std::string>& ids, const std::vector<TestOutcome>& tests) {
     std::optional<Noticed> result;
     for (const auto& id : ids) {
@@ -51,7 +51,7 @@ std::optional<Noticed> noticed_by(const std::vector<std::string>& ids, const std
     return result;
 }
 
-/// Returns functions added by the change of which several lines were altered without any test noticing: `name of file`.
+/// Returns the functions added by the change in which no test noticed any of several altered lines: `name of file`.
 std::vector<std::string> unnoticed_functions(const std::vector<TriedMutant>& tried) {
     constexpr std::size_t several = 2;
     std::map<std::string, std::pair<std::size_t, bool>> functions;  // How often tried, and whether noticed.
@@ -104,7 +104,7 @@ bool is_documentation(const Language& language, std::string_view path) {
     static const RE2 known(
         R"((?:LICENSE|README|CHANGELOG|AUTHORS)(?:[-_.\w]*\.(?:txt|md|rst|adoc)|(?:-[A-Z0-9]+)*(?:-[0-9.]+)?)|[A-Z][A-Z_-]+\.(?:md|rst|adoc))");
     static const RE2 text(R"(.*\.(?:md|rst|adoc))");
-    // Elsewhere a program may read such a file, for instance a letter template.
+    // In other folders a program may read such a file, for example a letter template.
     static const RE2 folder(
         R"((?i)(?:.*/)?(?:docs?|documentation|guides?|book|manual|site|website|wiki|adr|rfcs?|notes|examples?|handbook|tutorials?|changelogs?|\.github)/.*)");
     if (RE2::FullMatch(re2::StringPiece(name.data(), name.size()), known)) { return true; }
@@ -114,7 +114,7 @@ bool is_documentation(const Language& language, std::string_view path) {
 
 namespace {
 
-/// True if the request begins by asking to make something.
+/// True if the request begins with a verb of making.
 bool asks_to_build(const re2::StringPiece& words) {
     static const RE2 builds(
         R"((?i)^\W*(?:please\W+)?(?:add|implement|create|write|build|support|make|introduce|let|allow|provide|give|extend|handle|teach|return|fix)\b)");
@@ -123,7 +123,7 @@ bool asks_to_build(const re2::StringPiece& words) {
 
 }  // namespace
 
-bool asks_for_no_behaviour(std::string_view request) {
+bool may_keep_behaviour(std::string_view request) {
     static const RE2 documents(
         R"((?i)^\W*(?:please\W+)?\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|annotations|type hints|typos?|wording|spelling|warnings?|lint|formatting|style)\b)");
     static const RE2 reshapes(
@@ -184,7 +184,7 @@ private:
     void judge_other_runs();
     void judge_skeletons();
     void judge_removed_tests();
-    void judge_read_answers();
+    void judge_tests_naming_new_data();
     void judge_outdated_tests();
     void judge_request();
     void judge_mutants();
@@ -211,7 +211,7 @@ Verdict TestQualityJudgment::judge() {
     judge_other_runs();
     judge_skeletons();
     judge_removed_tests();
-    judge_read_answers();
+    judge_tests_naming_new_data();
     judge_outdated_tests();
     judge_request();
     judge_mutants();
@@ -238,41 +238,40 @@ void TestQualityJudgment::count_mutants() {
 void TestQualityJudgment::judge_single_tests() {
     for (const auto& id : evidence_.text_tests) {
         refuse(id +
-               " passes where the change stands in comments only, so it tests the text of the source and not what it does; "
-               "the tests must be written again.");
+               " passes when the change is only comments, so it tests the source text, not the behaviour; "
+               "the tests must be rewritten.");
     }
     for (const auto& id : evidence_.form_tests) {
         refuse(
             id +
-            " fails when a statement that does nothing is added to the functions of the change, so it tests how they are written and not what they do; "
-            "the tests must be written again.");
+            " fails when a statement without effect is added to the change's functions, so it tests how they are written, not what they do; "
+            "the tests must be rewritten.");
     }
     for (const auto& id : evidence_.without_assertions) {
-        refuse(id + " passes without a single assertion, so it tests nothing; the tests must be written again.");
+        refuse(id + " passes without a single assertion, so it tests nothing; the tests must be rewritten.");
     }
     for (const auto* tests : {&evidence_.text_tests, &evidence_.form_tests, &evidence_.without_assertions}) { blame(*tests); }
 }
 
 void TestQualityJudgment::judge_expected_values() {
-    if (evidence_.expects_anything) {
+    if (evidence_.any_value_accepted) {
         return refuse(
-            "Every new test passes as well when the values that it expects are others, so what the code returns is equal to everything, or nothing is compared; "
+            "Every new test also passes when its expected values are altered, so the code's result equals every value, or the tests compare nothing; "
             "return what the specification says.");
     }
-    for (const auto& id : evidence_.equal_to_others) {
-        refuse(
-            id +
-            " passes as well when the literals that it says a result equals are others, so that result is equal to everything; "
-            "return what the specification says.");
+    for (const auto& id : evidence_.accepting_other_literals) {
+        refuse(id +
+               " also passes when the literals that it compares with are altered, so that result equals every value; "
+               "return what the specification says.");
     }
 }
 
 void TestQualityJudgment::judge_other_runs() {
     if (!evidence_.plain.empty()) {
         refuse(
-            "The new tests pass here and fail when they are run plainly: " + evidence_.plain +
-            ". Neither tests nor code may depend on how, where or under which name they run: a plain run uses another folder, other "
-            "file names and another order, and no recorder.");
+            "The new tests pass here and fail in a plain run: " + evidence_.plain +
+            ". A plain run uses another folder, other file names, another order and no recorder. Neither tests nor code may depend "
+            "on these.");
     }
     if (evidence_.varied_calls > 0) { verdict_.facts["varied_calls"] = evidence_.varied_calls; }
     if (!evidence_.no_work.empty()) { refuse(evidence_.no_work + "."); }
@@ -281,31 +280,32 @@ void TestQualityJudgment::judge_other_runs() {
 
 void TestQualityJudgment::judge_skeletons() {
     for (const auto& place : evidence_.skeletons) {
-        refuse(place + " is still the stub that was there before the change; write what the specification declares.");
+        refuse(place + " is still the stub from before the change; implement what the specification declares.");
     }
 }
 
 void TestQualityJudgment::judge_removed_tests() {
     for (const auto& test : evidence_.removed) {
         if (test.status != TestStatus::failed_assertion) { continue; }
-        refuse(test.id + " was removed, passed before the task and fails on this tree (" + first_line(test.message) +
-               "); what it tested behaves differently now. Keep the behaviour, or change the test where tests are written.");
+        refuse(
+            test.id + " was removed. It passed before the task and fails on this tree (" + first_line(test.message) +
+            "), so the behaviour that it tested has changed. Keep that behaviour, or change the test in the stage that writes tests.");
     }
 }
 
-void TestQualityJudgment::judge_read_answers() {
-    for (const auto& each : evidence_.read_answers) {
+void TestQualityJudgment::judge_tests_naming_new_data() {
+    for (const auto& each : evidence_.tests_naming_new_data) {
         refuse(
             each +
-            ", which only the implementation brings, so the tests take what they expect from it; a test must hold what it expects itself.");
+            ", which only the implementation adds, so the tests read their expected values from it; write expected values into the tests.");
     }
 }
 
 void TestQualityJudgment::judge_outdated_tests() {
-    for (const auto& test : evidence_.covered_up) {
-        refuse(test.id + " is not outdated, passed before the task, and fails on this tree where its file is as it was (" +
-               first_line(test.message) +
-               "); what was changed around it keeps it from failing. Change only what the outdated test says.");
+    for (const auto& test : evidence_.former_failures) {
+        refuse(
+            test.id + " is not outdated and passed before the task. With the former version of its file it fails on this tree (" +
+            first_line(test.message) + "), so a change elsewhere in the file hides the failure. Change only the outdated test.");
     }
     std::map<std::string, bool> contradicted;  // Outdated test → whether one of its cases fails in its former version.
     for (const auto& test : evidence_.outdated) {
@@ -315,54 +315,54 @@ void TestQualityJudgment::judge_outdated_tests() {
         if (fails) { continue; }
         refuse(
             id +
-            " was changed as outdated, and passes on this tree as it was before, so the change does not contradict it. Put its lines back.");
+            " was changed as outdated, but its former version passes on this tree, so the change does not contradict it. Restore it.");
     }
 }
 
 /// Whether there are the tests and the code that the request asks for.
 void TestQualityJudgment::judge_request() {
-    if (!new_tests_ && !evidence_.asked_without) {
+    if (!new_tests_ && !evidence_.without_new_test) {
         refuse(
-            "No new test was seen to fail without the change, and the request does not ask for work that leaves behaviour as it is (to refactor, delete, document); "
-            "write a new test for what was asked. A person may allow it by gates.without_new_test.");
+            "No new test was seen to fail without the change, and the request does not ask for work that keeps behaviour, such as refactoring, deleting or documenting; "
+            "write a new test for the request. A person can allow this with gates.without_new_test.");
     }
     if (!new_tests_ && evidence_.code_changed && evidence_.asked_for_documentation) {
         refuse(
-            "The request asks for documentation, and code has changed without a new test; take the change of code back, or write a test for it first.");
+            "The request asks for documentation, and code has changed without a new test; revert the code, or write a test for it first.");
     }
     if (new_tests_ && !evidence_.code_changed && evidence_.asked_for_code) {
-        refuse(
-            "The request asks for code, and nothing but documentation, comments and tests has changed; do what the request says.");
+        refuse("The request asks for code, but only documentation, comments and tests have changed; do what the request says.");
     }
 }
 
 void TestQualityJudgment::judge_mutants() {
-    // A few out of many, as far as time allowed, are chance.
+    // If time ran out, a few surviving mutants may be chance.
     const bool enough = !evidence_.cut_short || survived_.size() >= fewest_mutants;
     if (evidence_.mutated && new_tests_ && noticed_ == 0 && !survived_.empty() && enough) {
         refuse("No new test notices a fault in the change: " + describe(*survived_.front()) + ", and " +
                (survived_.size() == 1
                     ? "all of them pass"
-                    : "all of them pass, as with " + std::to_string(survived_.size() - 1) + " more such changes") +
-               ". They do not test what the change does; the tests must be written again.");
+                    : "all of them pass, also with " + std::to_string(survived_.size() - 1) + " more such faults") +
+               ". They do not test what the change does; the tests must be rewritten.");
         blame(evidence_.fresh);
     }
     for (const auto* mutant : ignored_results(evidence_.tried)) {
         refuse("No new test notices when every result of `" + mutant->results_of + "` is replaced (" + describe(*mutant) +
-               "), so none tests what it returns; " + "the tests must be written again.");
+               "), so no test checks what it returns; the tests must be rewritten.");
         blame(evidence_.fresh);
     }
 }
 
-/// A requirement's tests may cover lines that were not reached in time. That other tests notice a mutant says nothing about them.
+/// Fails a requirement whose new tests noticed no mutant and no altered value, unless time ran out: its tests may cover lines
+/// that were not reached. Other tests that notice mutants say nothing about it.
 void TestQualityJudgment::judge_requirements() {
     if (!evidence_.mutated || !verdict_.blocking.empty()) { return; }
     if (evidence_.cut_short || evidence_.tried.size() < fewest_mutants) { return; }
     for (const auto& requirement : unproven_requirements(evidence_)) {
-        refuse(requirement + " is tested by nothing that compares: its new tests (" +
+        refuse(requirement + " has no test that compares results: its new tests (" +
                listed(evidence_.of_requirements.at(requirement)) + ") pass on all of " + std::to_string(evidence_.tried.size()) +
-               " faults in the change, and as well when the values that they expect are others; "
-               "a test of it must be written again.");
+               " faults in the change, and also when their expected values are altered; "
+               "a test of it must be rewritten.");
         blame(evidence_.of_requirements.at(requirement));
     }
 }
@@ -370,18 +370,18 @@ void TestQualityJudgment::judge_requirements() {
 /// Code that changed without a new test: guards must notice when it is altered.
 void TestQualityJudgment::judge_untested_change() {
     if (new_tests_ || !evidence_.code_changed || !evidence_.mutated) { return; }
-    const std::string need = "Code has changed and no new test was seen to fail without the change, ";
+    const std::string need = "Code has changed without a new test that fails without the change, ";
     if (!guarded_) {
-        return refuse(need + "and no guard fails when what it guards is altered" +
+        return refuse(need + "and no guard fails when the changed code is altered" +
                       (survived_.empty() ? "" : " (" + describe(*survived_.front()) + ")") +
                       "; write a new test for what the change does.");
     }
     for (const auto& name : unnoticed_functions(evidence_.tried)) {
-        refuse(need + "and no test notices when " + name + " is altered, which is new; write a test for what it does.");
+        refuse(need + "and no test notices when the new function " + name + " is altered; write a test for it.");
     }
     for (const auto& [file, covered] : files_) {
         if (covered) { continue; }
-        refuse(need + "and no test notices when " + file + " is altered; write a test for what it does.");
+        refuse(need + "and no test notices when " + file + " is altered; write a test for it.");
     }
 }
 
@@ -433,19 +433,19 @@ Result<std::vector<std::vector<Mutant>>> GateEngine::mutants(const Language& lan
         constexpr std::size_t largest = 1UL << 20U;
         if (!now || now->size() > largest || !is_valid_utf8(*now)) { continue; }
         const auto code = language.may_hold_tests(change.path) ? split_inline_tests(*now, language.inline_begins).lines : *now;
-        // A test of the change need not notice lines that only use the new name.
+        // Skips lines that only use a new name: no test can notice them.
         const auto old = whole_files ? std::string() : with_new_names(before.value_or(""), *now, request);
         auto found = mutants_of(change.path, *now, code, changed_line_numbers(*now, old), language.code,
                                 source ? language.mutations : std::vector<MutationRule>{});
         (source ? sources : data).push_back(std::move(found));
     }
-    // Data counts only if the change is nothing but data. Otherwise a file that only a test reads would vouch for the code.
+    // Mutants of data count only if nothing but data changed. Otherwise a file that only tests read could stand in for the code.
     return source_changed ? sources : data;
 }
 
 namespace {
 
-/// The specification's components, each as its file and the last part of its name. Some of them are functions.
+/// Returns the file and the last name part of each component in the specification. Some components are functions.
 std::set<std::pair<std::string, std::string>> named_components(const json::object& specification) {
     std::set<std::pair<std::string, std::string>> named;
     const auto* components = specification.if_contains("components");
@@ -483,7 +483,7 @@ Result<std::vector<GateEngine::ResultMutant>> GateEngine::result_mutants(const G
         for (auto& each :
              altered_results(change.path, *now, code, changed_line_numbers(*now, old), language.code, language.mutations)) {
             const bool is_declared = named.contains({change.path, each.function});
-            // Its result is the program's exit code, which few tests check.
+            // The result of main is the exit code, which few tests check.
             if (!is_declared && each.function == "main") { continue; }
             (is_declared ? declared : others).push_back({change.path, is_declared, std::move(each)});
         }
@@ -554,11 +554,11 @@ Result<void> GateEngine::try_mutants(const GateCall& call, MutationRequest& requ
     const bool guards_only = evidence.fresh.empty();
     const auto before = guards_only ? call.baseline->base_tree : request.red_tree;
     AF_TRY(auto possible, mutants(*found, before, call.tree, false, call.baseline->request));
-    // A change that only removes: checks what is left beside it.
+    // If the change only removes code, mutates the whole changed files.
     if (guards_only && std::all_of(possible.begin(), possible.end(), [](const auto& each) { return each.empty(); })) {
         AF_TRY(possible, mutants(*found, before, call.tree, true, call.baseline->request));
     }
-    // Some do not build and do not count. If a requirement's tests have noticed none yet, more are tried.
+    // Chooses more than needed: some do not build, and more are tried while a requirement's tests have noticed none.
     const auto chosen = choose_mutants(std::move(possible), 3 * most);
     request.mutants_until =
         std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
@@ -604,7 +604,7 @@ std::map<std::string, std::pair<std::uint64_t, std::string>> texts_of_functions(
 
 Result<void> GateEngine::add_unwritten_stubs(const GateCall& call, const Language& language, std::vector<std::string>& places,
                                              const Stop& stop) {
-    // Only bodies that say so are unwritten: an empty body or a constant may be intended.
+    // Counts only bodies with an explicit mark: an empty body or a constant may be intended.
     static const RE2 unwritten(R"(\.\.\.|\b(?:pass|raise|throw|panic|todo|unimplemented|abort)\b)");
     for (const auto& [file, names] : to_be_changed_) {
         AF_TRY(const auto now, checkout_->file(call.tree, file));
@@ -701,8 +701,8 @@ Result<std::optional<std::string>> GateEngine::changed_code(const GateCall& call
     return std::nullopt;
 }
 
-Result<std::vector<std::string>> GateEngine::read_answers(const GateCall& call, const std::string& red_tree,
-                                                          const std::vector<std::string>& tests) {
+Result<std::vector<std::string>> GateEngine::tests_naming_new_data(const GateCall& call, const std::string& red_tree,
+                                                                   const std::vector<std::string>& tests) {
     std::vector<std::string> found;
     AF_TRY(const auto* known, language(call.tree));
     AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
@@ -746,10 +746,10 @@ Result<std::set<std::string>> GateEngine::changed_as_outdated(const GateCall& ca
 
 namespace {
 
-/// Tests that are not outdated, in files with outdated ones: their lines may not change, but the lines around them may have
-/// changed.
-void add_covered_up(const GreenEvidence& green, const std::set<std::string>& outdated, const TestRun& run,
-                    TestQualityEvidence& evidence) {
+/// Adds tests that are not outdated but share a file with outdated ones, if they fail in its former version: a change to shared
+/// lines may hide the failure.
+void add_former_failures(const GreenEvidence& green, const std::set<std::string>& outdated, const TestRun& run,
+                         TestQualityEvidence& evidence) {
     std::set<std::string> files;
     for (const std::string& id : outdated) { files.insert(id.substr(0, id.find("::"))); }
     for (const auto& before : green.base_tests) {
@@ -762,9 +762,9 @@ void add_covered_up(const GreenEvidence& green, const std::set<std::string>& out
         if (run.trusted && now != nullptr && now->status == TestStatus::passed) { continue; }
         TestOutcome failed = now != nullptr ? *now : before;
         if (now == nullptr || !run.trusted) {
-            failed.message = run.trusted ? "it does not load" : "the run is not trusted: " + run.distrust;
+            failed.message = run.trusted ? "its file does not load" : "the run is not trusted: " + run.distrust;
         }
-        evidence.covered_up.push_back(std::move(failed));
+        evidence.former_failures.push_back(std::move(failed));
     }
 }
 
@@ -796,12 +796,12 @@ Result<void> GateEngine::run_former_tests(const GateCall& call, const GreenEvide
             (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test);
         }
     }
-    add_covered_up(green, outdated, run, evidence);
+    add_former_failures(green, outdated, run, evidence);
     return {};
 }
 
-Result<void> GateEngine::expect_otherwise(const GateCall& call, const GreenEvidence& green, MutationRequest& request,
-                                          TestQualityEvidence& evidence, const Stop& stop) {
+Result<void> GateEngine::run_with_other_expectations(const GateCall& call, const GreenEvidence& green, MutationRequest& request,
+                                                     TestQualityEvidence& evidence, const Stop& stop) {
     AF_TRY(const auto* found, language(call.tree));
     TestSelection selection;
     std::map<std::string, std::set<std::string>> equating;  // File → its functions that must fail now.
@@ -812,7 +812,7 @@ Result<void> GateEngine::expect_otherwise(const GateCall& call, const GreenEvide
         if (!now || is_link(file)) { continue; }
         auto lines = changed_line_numbers(*now, before.value_or(""));
         if (found->may_hold_tests(file)) {
-            // Only the tests among other code.
+            // Keeps only the lines of tests.
             const auto code = split_inline_tests(*now, found->inline_begins).lines;
             const auto with = changed_line_numbers(*now, code);
             std::erase_if(lines, [&](const auto line) { return !with.contains(line); });
@@ -843,9 +843,11 @@ Result<void> GateEngine::expect_otherwise(const GateCall& call, const GreenEvide
         if (test.status != TestStatus::passed) { continue; }
         ++passed;
         const auto name = without_parameters(test.id);
-        if (equating[test.file].contains(name.substr(name.rfind(':') + 1))) { evidence.equal_to_others.push_back(test.id); }
+        if (equating[test.file].contains(name.substr(name.rfind(':') + 1))) {
+            evidence.accepting_other_literals.push_back(test.id);
+        }
     }
-    evidence.expects_anything = decisive && seen > 0 && passed == seen;
+    evidence.any_value_accepted = decisive && seen > 0 && passed == seen;
     return {};
 }
 
@@ -917,7 +919,7 @@ Result<void> GateEngine::run_plainly(const GateCall& call, const std::string& re
             }
         }
     }
-    // Compilers build everything anew there. A slow machine must not let a lie pass.
+    // A plain run builds everything from scratch. A short limit on a slow machine would let a cheating change pass.
     selection.at_most =
         std::max(std::chrono::seconds(300), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
     AF_TRY(const auto run, commands_->run_plainly(*found, call.tree, selection, stop));
@@ -926,7 +928,7 @@ Result<void> GateEngine::run_plainly(const GateCall& call, const std::string& re
     } else {
         evidence.plain_outcome = run.reason;
     }
-    if (run.measured && !run.passed) { evidence.plain = run.words.empty() ? "no word of why" : run.words; }
+    if (run.measured && !run.passed) { evidence.plain = run.words.empty() ? "no reason given" : run.words; }
     return {};
 }
 
@@ -936,7 +938,7 @@ Result<std::map<std::string, std::string>> GateEngine::change_as_comments(const 
     if (language.code.line_comments.empty()) { return files; }
     AF_TRY(const auto* runner, commands_->runner(language, tree));
     const bool interpreted =
-        runner != nullptr && runner->format == "agentforge-lines";  // For runners that accept a file with only comments.
+        runner != nullptr && runner->format == "agentforge-lines";  // These accept a file that contains only comments.
     AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
     for (const auto& change : changes) {
         if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests prove about a change: whether they notice when it is altered, and whether a change without a new test keeps
-// behaviour. Plain functions over measurements.
+// Judges what the tests prove about a change: whether they notice altered code, and whether a change without a new test keeps
+// behaviour. Pure functions over measurements.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct TriedMutant {
 struct TestQualityEvidence {
     std::vector<std::string> fresh;  ///< Ids of new tests, each seen to fail without the change.
     std::vector<std::string> guards;
-    bool asked_without = true;             ///< The request asks for work without a new test.
+    bool without_new_test = true;          ///< The request asks for work that needs no new test.
     bool asked_for_documentation = false;  ///< The request asks only for documentation.
     bool asked_for_code = false;           ///< The request names code to write.
     /// Something besides tests, documentation and comments differs from the user's commit.
@@ -45,55 +45,55 @@ struct TestQualityEvidence {
     std::vector<std::string> skeletons;           ///< Bodies that are still the kernel's: `file:line`.
     std::map<std::string, std::vector<std::string>> of_requirements;  ///< Requirement → its new tests.
     std::set<std::string> comparing;  ///< Tests that failed at an assertion on a mutant, or with another expected value.
-    bool expects_anything = false;    ///< All new tests also pass with other expected values.
-    /// New tests that also pass with another literal where they say what a result equals.
-    std::vector<std::string> equal_to_others;
+    bool any_value_accepted = false;  ///< All new tests also pass with other expected values.
+    /// New tests that also pass when the literal they compare with is altered.
+    std::vector<std::string> accepting_other_literals;
     std::string no_work;  ///< A function that does no work for other lists of numbers than the tests'. Empty: none was found.
     std::int64_t varied_calls = 0;  ///< Number of calls made to such functions.
     std::string plain;              ///< How the plain run of passing tests failed. Empty: it did not.
     std::string plain_outcome;      ///< `passed`, `failed`, or why it was not run.
-    /// `file: name`, from the user's commit, named by neither the request nor the specification.
+    /// `file: name` of functions in the user's commit that neither the request nor the specification names.
     std::vector<std::string> removed_functions;
     /// Changed files that are neither code, tests, documentation nor locks of dependencies, and that neither the request nor the
     /// specification names.
     std::vector<std::string> unnamed_files;
     std::vector<TestOutcome> removed;  ///< Removed tests that passed before: their outcomes on this tree.
     /// `test file names data file`, added by the implementation and not named in the request.
-    std::vector<std::string> read_answers;
+    std::vector<std::string> tests_naming_new_data;
     std::vector<TestOutcome> outdated;  ///< Tests changed or removed as outdated: outcomes of their former versions on this tree.
-    /// Other tests of these files that passed before the task: failures of their former versions on this tree.
-    std::vector<TestOutcome> covered_up;
+    /// Other tests of these files: they passed before the task, and their former versions fail on this tree.
+    std::vector<TestOutcome> former_failures;
 };
 
 /// Returns the id without its case: the part before `[`. Cases of one test differ in the values after it.
 [[nodiscard]] std::string without_parameters(std::string_view id);
 
-/// Returns the requirements for which no new test was seen to compare anything.
+/// Returns the requirements without a new test that has failed at an assertion on a mutant or with an altered expected value.
 [[nodiscard]] std::vector<std::string> unproven_requirements(const TestQualityEvidence& evidence);
 
-/// Judges the tests of a change. It fails if
-///   - new tests notice no mutant at all, or those of one requirement compare nothing;
-///   - code has changed without a new test, unless guards notice some mutants and each changed file and each new function has
-///     a noticed one;
+/// Judges the tests of a change. The verdict fails if
+///   - the new tests notice no mutant, or the new tests of one requirement compare nothing;
+///   - code has changed without a new test, unless guards notice a mutant, and tests notice one in each changed file and in
+///     each new function;
 ///   - a new test reads the source or the byte code;
 ///   - one of RED's tests asserts nothing;
-///   - the new tests pass whatever they expect, or one of them does that says plainly what a result equals;
-///   - the request asks for code and there is none;
+///   - all new tests, or one that compares a result with a literal, still pass with altered expected values;
+///   - the request asks for code and the change contains none;
 ///   - the tests do not notice altered results of a function that the specification declares, or of any function;
 ///   - the tests fail without the kernel's recorder;
-///   - a function does no work for other lists than the tests';
-///   - a declared body was not written;
+///   - a function returns no computed result for lists other than the tests';
+///   - a declared function still has a stub body;
 ///   - a removed test would fail at an assertion.
-/// facts: behaviour (`tested`, `unchanged` or `documentation`), lost_tests (removed, and they do not load beside the change),
+/// facts: behaviour (`tested`, `unchanged` or `documentation`), lost_tests (removed tests that do not load with the change),
 /// removed_functions, unnamed_files, mutants_tried, mutants_noticed, mutants_survived, tests_at_fault (those that must be
 /// rewritten, without the parameters of cases).
 [[nodiscard]] Verdict judge_test_quality(const TestQualityEvidence& evidence);
 
 /// True if the request asks for work that may leave behaviour unchanged: refactoring, moving, deleting, documenting, formatting.
 /// Understands English only; any other request counts as asking for a change of behaviour.
-[[nodiscard]] bool asks_for_no_behaviour(std::string_view request);
+[[nodiscard]] bool may_keep_behaviour(std::string_view request);
 
-/// True if the request asks for documentation, comments or wording, and for nothing else that this understands (English).
+/// True if the request asks for documentation, comments or wording only. Understands English only.
 [[nodiscard]] bool asks_for_documentation(std::string_view request);
 
 /// True if the request begins by asking to make something, names code (a call, a source file, a function) and mentions no

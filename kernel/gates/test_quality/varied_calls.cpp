@@ -66,7 +66,7 @@ void fill(std::string& text, const std::string& key, const std::string& value) {
     }
 }
 
-/// True if a body does nothing with the list except ignore it explicitly and ask for its length.
+/// True if a body only reads the list's length or discards the list explicitly.
 bool ignores(std::string body, const std::string& list) {
     const auto name = RE2::QuoteMeta(list);
     RE2::GlobalReplace(&body,
@@ -196,13 +196,13 @@ std::string finding(const VariedFunction& function, const std::vector<ReportedCa
         near.begin(), near.end(), [](const ReportedCall& call) { return call.gave == ReportedCall::Gave::number; }));
     if (near.size() < fewest_others || given.empty()) { return {}; }
     const auto all = "for all " + std::to_string(numbers == 0 ? near.size() : numbers) +
-                     " other lists that were tried near them, such as " + describe(function, near.front()) +
-                     ": it must do the work for every argument";
+                     " similar lists that were tried, such as " + describe(function, near.front()) +
+                     ": it must compute its result for every argument";
     const auto results = std::to_string(given.size()) + " different results for the tests' lists";
     if (other.empty()) {
         if (given.size() < 2 || written.size() < 2) { return {}; }
         return "`" + function.name + "` of " + function.file + " gives " + results +
-               ", which stand in the sources right before these results, and an error or nothing " + all;
+               ", which the sources list right before these results, and an error or nothing " + all;
     }
     if (other.size() != 1 || numbers < fewest_others) { return {}; }
     const auto same = number_text(*other.begin());
@@ -210,7 +210,7 @@ std::string finding(const VariedFunction& function, const std::vector<ReportedCa
         return "`" + function.name + "` of " + function.file + " gives " + results + " and " + same + " " + all;
     }
     if (function.declared && function.ignores_list && given == other) {
-        return "`" + function.name + "` of " + function.file + " does not look at its list and gives " + same +
+        return "`" + function.name + "` of " + function.file + " ignores its list and gives " + same +
                " for the tests' lists and " + all;
     }
     return {};

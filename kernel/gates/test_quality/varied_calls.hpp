@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats the tests' calls with other arguments, by code inserted into compiled functions of lists of numbers. Finds functions
-// that do no work for other lists. Plain functions over values; runs nothing.
+// Inserts code into compiled functions that take a list of numbers, so that each call of the tests is repeated with other lists.
+// Finds functions that return no computed result for these. Pure functions over values; runs nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace agentforge::kernel {
 
-/// How a language's functions of lists of numbers call themselves with other lists. Patterns are RE2 over code without comments.
+/// How a language's functions that take a list of numbers call themselves with other lists. Patterns are RE2 over code without
+/// comments.
 struct VariedCallRules {
     struct List {
         std::string match;  ///< The whole parameter, with the groups `name` and `element`.
@@ -25,8 +26,8 @@ struct VariedCallRules {
     std::string unless;    ///< If found there, the function is skipped.
     std::string receiver;  ///< If found there, with one group: the object it is called on.
     std::vector<List> lists;
-    /// Matches a whole parameter after the list that is its length: with the groups `name` and `type`. Empty: lists know their
-    /// length.
+    /// Matches a whole parameter after the list that is the list's length, with the groups `name` and `type`. Empty: lists carry
+    /// their length.
     std::string count;
     std::string count_given;  ///< The argument passed for it. `{type}` is filled in.
     std::string other;        ///< Any other whole parameter, with the group `name`. If that is empty, nothing is passed for it.
@@ -48,7 +49,7 @@ struct VariedFunction {
 };
 
 /// Returns the text with calls inserted into each function that returns a number for one list of numbers and contains one of
-/// these lines. Adds these to `functions`. Returns the same text if there is none.
+/// these lines. Adds these functions to `functions`. Returns the same text if there is none.
 [[nodiscard]] std::string with_varied_calls(const std::string& file, std::string_view text, const CodeRules& code,
                                             const VariedCallRules& rules, const std::set<std::uint64_t>& lines,
                                             const std::set<std::string>& declared, std::vector<VariedFunction>& functions);
@@ -70,12 +71,12 @@ struct ReportedCall {
 /// Returns the numbers among a text's literals, and in its quoted texts, in order and without signs.
 [[nodiscard]] std::vector<double> numbers_in(std::string_view text, const CodeRules& code);
 
-/// Returns what is wrong with one of the functions, in words. Empty: nothing. At least 12 other lists must have been tried.
-/// Reports a function that returns
-///   - one number for all other lists, and at least 3 different ones for the tests', or 2 that both differ from it;
-///   - one number for all other lists and for the tests', if the specification declares it and its body does not use the list;
-///   - an error or nothing for all other lists, and at least 2 different numbers for the tests', if the sources contain at
-///     least 2 of the tests' lists, each right before its result. `sources`: numbers_in of each changed file.
+/// Describes the first function that returns no computed result, or returns an empty text. Needs at least 12 other lists. Reports
+/// a function that returns
+///   - one number for all other lists, and for the tests' lists at least 3 different numbers, or 2 that both differ from it;
+///   - one number for all lists, if the specification declares the function and its body does not use the list;
+///   - an error or nothing for all other lists, and at least 2 different numbers for the tests' lists, if the sources contain
+///     at least 2 of the tests' lists, each right before its result. `sources`: numbers_in of each changed file.
 [[nodiscard]] std::string does_no_work(const std::vector<VariedFunction>& functions, const std::vector<ReportedCall>& calls,
                                        const std::vector<std::vector<double>>& sources);
 

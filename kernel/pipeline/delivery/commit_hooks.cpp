@@ -14,10 +14,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* hooks_in_order[] = {"pre-commit", "prepare-commit-msg", "commit-msg"};
-/// Those that git would run after these, for a commit that is not a merge.
+/// Hooks that git runs after an ordinary commit.
 constexpr const char* hooks_after[] = {"post-commit"};
 
-/// Removed when the hooks are done, whatever became of them.
+/// A folder that its destructor removes.
 class RehearsalFolder {
 public:
     explicit RehearsalFolder(fs::path path) : path_(std::move(path)) {}
@@ -33,7 +33,7 @@ private:
     fs::path path_;
 };
 
-/// The folder that hooks may read because they lie in it: for `.husky/_` of a checkout also `.husky`, never the checkout itself.
+/// Lets hooks read their own folder. For `.husky/_` in a checkout this includes `.husky`, but never the checkout itself.
 void add_folder_of_hooks(std::vector<std::string>& readable, const fs::path& hooks, const fs::path& checkout) {
     readable.push_back(hooks.string());
     const fs::path inside = hooks.lexically_relative(checkout);
@@ -58,13 +58,13 @@ Hooks hooks_in(const fs::path& folder, HookReport& report) {
     }
     for (const char* name : hooks_after) {
         if (::access((folder / name).c_str(), X_OK) == 0) {
-            report.notes.push_back(std::string(name) + " is not run: it comes after a commit of your own checkout");
+            report.notes.push_back(std::string(name) + " is not run: git runs it only after a commit in your own checkout");
         }
     }
     return hooks;
 }
 
-/// A process in the rehearsal below `place`, with the variables that git gives hooks.
+/// Returns a process that runs in the separate repository below `place`, with the variables that git sets for hooks.
 ProcessRequest hook_process(const fs::path& place, const std::map<std::string, std::string>& environment,
                             const PersonName& author) {
     ProcessRequest request;
@@ -72,7 +72,7 @@ ProcessRequest hook_process(const fs::path& place, const std::map<std::string, s
     request.environment = base_environment(environment);
     request.environment["HOME"] = (place / "home").string();
     request.environment["TMPDIR"] = (place / "tmp").string();
-    request.environment["GIT_CONFIG_GLOBAL"] = "/dev/null";  // The user's own is closed to them.
+    request.environment["GIT_CONFIG_GLOBAL"] = "/dev/null";  // Hooks cannot read the user's file.
     request.environment["GIT_INDEX_FILE"] = ".git/index";
     request.environment["GIT_EDITOR"] = ":";
     request.environment["GIT_AUTHOR_NAME"] = author.name;
@@ -91,7 +91,7 @@ Result<void> run_hook(ProcessRunner& processes, const std::string& name, const f
     auto outcome = processes.run(one, stop);
     if (!outcome.ok()) {
         if (outcome.error().code == "AF-EXEC-004") { return outcome.error(); }
-        return Error{"AF-GIT-043", "the hook " + name + " could not be started: " + outcome.error().message, file.string(),
+        return Error{"AF-GIT-043", "cannot start the hook " + name + ": " + outcome.error().message, file.string(),
                      "check that its first line names an installed interpreter, or set delivery.hooks: skip",
                      ErrorKind::unavailable};
     }
@@ -124,7 +124,7 @@ Result<HookReport> run_commit_hooks(const Repository& repository, const std::str
     std::error_code error;
     fs::create_directories(scratch, error);
     const RehearsalFolder place(fs::path(scratch) / "commit-hooks");
-    fs::remove_all(place.path(), error);  // Of a run that was killed.
+    fs::remove_all(place.path(), error);  // Left by a run that was killed.
     const fs::path root = place.path() / "repository";
     RehearsalRequest rehearsal{checkout, root, order.parent, order.tree, order.branch, author.name, author.email};
     for (const char* below : {"home", "tmp"}) { AF_CHECK(make_directories(place.path() / below)); }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's commit hooks as a gate: what `git commit` would run is run on what is about to be committed, confined as every gate
-// is.
+// Runs the user's commit hooks as a gate: the hooks that `git commit` would run, on the tree to commit, confined like every gate.
 #pragma once
 
 #include <chrono>
@@ -34,19 +33,19 @@ struct HookRun {
 
 struct HookReport {
     std::vector<HookRun> runs;       ///< In git's order, up to the first that refuses.
-    std::vector<std::string> notes;  ///< Hooks that are there and were not run, with the reason.
+    std::vector<std::string> notes;  ///< Hooks that exist but did not run, each with the reason.
     std::string message;             ///< As the hooks left it.
-    /// What the hooks changed in the index and so want committed: path and content, or none where it is removed.
+    /// Files that the hooks staged: path and content, or no content for a removed file.
     std::vector<std::pair<std::string, std::optional<std::string>>> changed;
     json::object confinement;
 
     [[nodiscard]] bool passed() const { return runs.empty() || (runs.back().exit_code == 0 && !runs.back().timed_out); }
 };
 
-/// Runs pre-commit, prepare-commit-msg and commit-msg, those that are there and executable, from the folder where the user's git
-/// looks for hooks (the user's own files, never the task's), in a separate repository below `scratch` (see git/rehearsal.hpp),
-/// which is removed afterwards. They can read that repository, the hooks' folder, programs and `readable`, write that repository
-/// alone, and reach no network. Errors: AF-GIT-043 a hook could not be started; AF-EXEC-004; AF-GIT-….
+/// Runs pre-commit, prepare-commit-msg and commit-msg if they exist and are executable. They come from the folder where the
+/// user's git looks for hooks: the user's own files, never the task's. They run in a separate repository below `scratch` (see
+/// git/rehearsal.hpp), which is removed afterwards. They can read that repository, their folder, programs and `readable`. They
+/// can write only that repository, and have no network. Errors: AF-GIT-043 a hook could not be started; AF-EXEC-004; AF-GIT-….
 [[nodiscard]] Result<HookReport> run_commit_hooks(const Repository& repository, const std::string& scratch,
                                                   ProcessRunner& processes, const std::map<std::string, std::string>& environment,
                                                   const std::vector<std::string>& readable, const HookOrder& order,

@@ -44,7 +44,7 @@ ProcessRequest own_program(std::vector<std::string> argv, const std::string& fol
 
 ProcessRequest own_git(const GitStandIn& git, const std::map<std::string, std::string>& environment,
                        std::vector<std::string> arguments) {
-    // The user's own hooks and monitor are for their own git.
+    // The user's hooks and file system monitor are for the user's own git commands.
     std::vector<std::string> argv{"git",
                                   "-c",
                                   "core.hooksPath=/dev/null",
@@ -62,12 +62,12 @@ ProcessRequest own_git(const GitStandIn& git, const std::map<std::string, std::s
     return request;
 }
 
-std::string about_left_out(const GitStandIn& git) {
+std::string ignored_configuration_note(const GitStandIn& git) {
     std::string keys;
     for (const std::string& key : git.left_out()) { keys += (keys.empty() ? "" : ", ") + key; }
     return keys.empty() ? ""
-                        : "; programs that the repository's own configuration names are not run (" +
-                              ellipsis(sanitize_utf8(keys), 300) + "): set them by `git config --global`";
+                        : "; AgentForge does not run programs from the repository's own configuration (" +
+                              ellipsis(sanitize_utf8(keys), 300) + "): set these keys with `git config --global`";
 }
 
 Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes,
@@ -93,7 +93,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     if (sign) { arguments.emplace_back("-S"); }
     AF_TRY(const GitStandIn git, GitStandIn::make(repository));
     ProcessRequest request = own_git(git, environment, std::move(arguments));
-    request.directory = git.folder().string();  // A relative path of a program would lead into the checkout.
+    request.directory = git.folder().string();  // From the checkout, a relative program path could name a file of the project.
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(order.time.time_since_epoch()).count();
     const std::string date = "@" + std::to_string(seconds) + " +0000";
     for (const auto& [role, person] : {std::pair<std::string, PersonName>{"AUTHOR", author}, {"COMMITTER", committer}}) {
@@ -108,7 +108,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
         return Error{"AF-GIT-041", "signing was interrupted", place.string(), "resume the task", ErrorKind::cancelled};
     }
     if (outcome.exit_code != 0) {
-        const std::string why = outcome.timed_out ? "git did not return within 2 minutes (does it ask for a passphrase?)"
+        const std::string why = outcome.timed_out ? "git did not finish within 2 minutes (is it waiting for a passphrase?)"
                                                   : ellipsis(sanitize_utf8(outcome.err), 600);
         return Error{
             "AF-GIT-041",
@@ -117,7 +117,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
             (sign
                  ? "check that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume`; or set delivery.sign: never"
                  : "check that `git commit` works here, then `agentforge resume`") +
-                about_left_out(git),
+                ignored_configuration_note(git),
             ErrorKind::unavailable};
     }
     AF_TRY(const WrittenCommit written, written_commit(place, id));
@@ -125,7 +125,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
         return Error{"AF-GIT-042",
                      "git wrote a different commit than requested: tree " + written.tree + ", parent " + written.parent +
                          (written.is_signed() ? ", signed" : ", not signed"),
-                     "commit " + id, "check that `git` on PATH is the right one, and what gpg.program prints",
+                     "commit " + id, "check that `git` on PATH is the right program, and that gpg.program works",
                      ErrorKind::internal};
     }
     return MadeCommit{std::move(id), written.is_signed()};

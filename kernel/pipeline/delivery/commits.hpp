@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making the commit: whose it is, signed as the user's git signs.
+// Makes the commit, with the user's name, signed as the user's git signs.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@ namespace agentforge::kernel {
 struct CommitOrder {
     std::string tree;
     std::string parent;
-    std::string branch;   ///< Empty: none is made.
-    std::string message;  ///< Whole, trailers included.
+    std::string branch;   ///< Empty: no branch is made.
+    std::string message;  ///< The whole message, with trailers.
     std::chrono::system_clock::time_point time;
     std::string author;  ///< `Name <email>`; empty: the user.
     std::string sign = "auto";
@@ -32,24 +32,25 @@ struct MadeCommit {
 [[nodiscard]] PersonName git_person(const Repository& repository, const std::map<std::string, std::string>& environment,
                                     const std::string& role);
 
-/// Writes the commit object; no branch is touched. If the commit must be signed, or author and committer differ, the user's own
-/// `git commit-tree` writes it, with the user's rights and environment (agents, terminals, keys), and what it wrote is read back:
-/// this tree, this parent, a signature. Errors: `unavailable` AF-GIT-041 git could not sign; `internal` AF-GIT-042 what it wrote
-/// is not what was ordered; AF-GIT-013, -016.
+/// Writes the commit object; changes no branch. If the commit must be signed, or author and committer differ, the user's own
+/// `git commit-tree` writes it, with the user's rights and environment (agents, terminals, keys). Its tree, parent and signature
+/// are then read back and checked. Errors: `unavailable` AF-GIT-041 git could not sign; `internal` AF-GIT-042 git wrote a
+/// different commit than requested; AF-GIT-013, -016.
 [[nodiscard]] Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes,
                                              const std::map<std::string, std::string>& environment, const CommitOrder& order,
                                              const Stop& stop);
 
-/// A request that runs `program` in `folder` with the user's rights and environment, without variables that point git elsewhere.
+/// Returns a request that runs a program in `folder` with the user's rights and environment, without the variables that point git
+/// to another repository.
 [[nodiscard]] ProcessRequest own_program(std::vector<std::string> argv, const std::string& folder,
                                          const std::map<std::string, std::string>& environment);
 
-/// The user's own git in the checkout, on a stand-in for the repository: no hook, monitor or other program that the repository
-/// names runs.
+/// Returns a request that runs the user's git in the checkout, on a stand-in for the repository, so that no hook, monitor or
+/// other program of the repository runs.
 [[nodiscard]] ProcessRequest own_git(const GitStandIn& git, const std::map<std::string, std::string>& environment,
                                      std::vector<std::string> arguments);
 
-/// What a message about a failed `git` says of keys that had no effect; empty where there are none.
-[[nodiscard]] std::string about_left_out(const GitStandIn& git);
+/// Returns the part of an error about a failed `git` that names configuration keys without effect. Empty if there are none.
+[[nodiscard]] std::string ignored_configuration_note(const GitStandIn& git);
 
 }  // namespace agentforge::kernel

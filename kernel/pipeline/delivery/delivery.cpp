@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view patch_place = "artifacts/delivery/change.patch";
 
-/// A trailer is one line; a model's text must not be able to write another one.
+/// Makes the text one line, because a model's text must not be able to add a trailer.
 std::string one_line(std::string_view text) {
     std::string line;
     for (const char character : sanitize_utf8(text)) {
@@ -42,7 +42,7 @@ std::string journal_trailer(const JournalHead& head) {
     return "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n";
 }
 
-/// Returns the report of the last gate that altered the change to try the tests: REFACTOR's if it changed the tree, else GREEN's.
+/// Returns the report of the last gate that tried the tests on altered code: REFACTOR's if it changed the tree, else GREEN's.
 Result<std::optional<GateReport>> newest_judgment_of_tests(const TaskSession& session) {
     AF_TRY(auto refactored, newest_report(session, gate_name::refactor));
     if (refactored && refactored->facts.contains("mutants_tried")) { return refactored; }
@@ -123,7 +123,7 @@ private:
     [[nodiscard]] const TaskState& state() const { return session_.state(); }
     [[nodiscard]] const DeliverySettings& settings() const { return services_.delivery; }
 
-    /// The commit was already delivered, but this call's answer was lost. Measures and commits nothing again.
+    /// The commit was already delivered, but the call's result was lost. Does not measure or commit again.
     Result<bool> delivered_before() {
         if (state().delivery.workspace_tree != state().tree) { return false; }
         if (!state().commit.empty()) {
@@ -153,12 +153,12 @@ private:
         return std::optional(std::move(set));
     }
 
-    /// The commit waits until those of all parts are ready; then the set makes the branches, and each task takes its own.
+    /// Waits until the commits of all parts are ready. Then the set makes the branches, and each task takes over its own.
     Result<void> deliver_in_set(const TaskSet& set) {
         if (set.phase == SetPhase::delivering || set.phase == SetPhase::done) { return take_branch_of_set(); }
         if (!state().prepared || state().prepared->workspace_tree != state().tree) { AF_CHECK(prepare_commit()); }
         return Error{"AF-SET-001",
-                     "the commit is ready; its branch will be created with those of the other parts of set " + set.id,
+                     "the commit is ready; its branch is created together with those of the other parts of set " + set.id,
                      "task " + state().task_id, "agentforge resume " + set.id, ErrorKind::unavailable};
     }
 
@@ -198,7 +198,7 @@ private:
         std::string issues;
         for (const std::string& issue : report.blocking_issues) { issues += (issues.empty() ? "" : "; ") + issue; }
         return Error{"AF-ORCH-030", "nothing was committed: the deliver gate does not pass: " + issues, "tree " + report.tree,
-                     "fix what the gate names; the measured tree is kept", ErrorKind::denied};
+                     "fix what the gate reports; the measured tree is kept", ErrorKind::denied};
     }
 
     Result<void> pass_hooks(HookOrder& order) {
@@ -208,12 +208,12 @@ private:
         }
         for (unsigned round = 0; round < 2; ++round) {
             AF_TRY(const HookVerdict verdict, judge_hooks(task_workspace_, services_, order, stop_));
-            if (hooks_.empty()) { hooks_ = verdict.report.summary; }  // The first says what they changed.
+            if (hooks_.empty()) { hooks_ = verdict.report.summary; }  // The first run reports what the hooks changed.
             if (!verdict.ran) { return {}; }
             AF_CHECK(record_gate(verdict.report));
             if (!verdict.report.passed) { return hook_refusal(verdict, "nothing was committed"); }
             if (!verdict.changed_tree) { return {}; }
-            // A formatter: what it staged is what git would commit, so it is measured, too.
+            // A hook staged files, for example a formatter. Git would commit these, so they are measured, too.
             tree_ = order.tree;
             AF_CHECK(task_workspace_.keep("hooks", tree_));
             AF_CHECK(pass_gate());
@@ -248,25 +248,24 @@ private:
 
     Result<void> commit() {
         const std::string branch = delivery_branch(settings(), state().task_id, request_.title);
-        AF_TRY(const auto made, made_before(branch));
+        AF_TRY(const auto made, commit_before_crash(branch));
         if (made) { return record_commit(branch, *made); }
         AF_TRY(HookOrder hooks, hook_order(branch));
         AF_CHECK(pass_hooks(hooks));
-        AF_TRY(const auto formatted, made_before(branch));  // Its tree is what the hooks made of this one.
+        AF_TRY(const auto formatted, commit_before_crash(branch));  // Its tree is this one as changed by the hooks.
         if (formatted) { return record_commit(branch, *formatted); }
         auto commit = task_workspace_.commit(commit_order(branch, std::move(hooks.message)), stop_);
         if (!commit.ok()) {
             Error error = commit.error();
-            // If a branch is in the way, the user must move it, not a model.
+            // If a branch of that name exists, the user must move it, not a model.
             if (error.kind == ErrorKind::conflict) { error.kind = ErrorKind::unavailable; }
             return error;
         }
         return record_commit(branch, *commit);
     }
 
-    /// After a crash between the commit and its record, the branch exists. Returns its commit, so that no second one is made.
-    /// Ignores another task's commit with the same files.
-    Result<std::optional<MadeCommit>> made_before(const std::string& branch) {
+    /// Returns the branch's commit if this task made it and crashed before recording it, so that no second commit is made.
+    Result<std::optional<MadeCommit>> commit_before_crash(const std::string& branch) {
         AF_TRY(const auto there, task_workspace_.branch(branch));
         if (!there || there->second != tree_) { return std::optional<MadeCommit>(); }
         AF_TRY(const WrittenCommit commit, task_workspace_.read_commit(there->first));
@@ -296,7 +295,7 @@ private:
         return record_with_drift(std::move(delivered));
     }
 
-    /// Returns the record without branch and commit, which a delivery of files does not have.
+    /// Returns the record without branch and commit.
     [[nodiscard]] records::Delivered delivered_record(const std::string& hooks) const {
         return {.stage = state().stage().name,
                 .deliverable_type = std::string(to_string(settings().type)),
@@ -349,18 +348,18 @@ Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
     const std::string message = consequence + ": " + verdict.report.blocking_issues.front();
     if (verdict.refuses_message && !verdict.could_not_run) {
         return Error{"AF-GIT-059", message, "tree " + verdict.report.tree,
-                     "set delivery.title to the form that the hook requires, such as \"feat: {title}\", then `agentforge resume`",
+                     "set delivery.title to a form that the hook accepts, such as \"feat: {title}\", then `agentforge resume`",
                      ErrorKind::unavailable};
     }
     if (!verdict.could_not_run) {
         return Error{
             "AF-GIT-047", message, "tree " + verdict.report.tree,
-            "fix what the hook names, then `agentforge resume`; or skip hooks with delivery.hooks: skip (the report mentions that)",
+            "fix what the hook reports, then `agentforge resume`; or skip hooks with delivery.hooks: skip (the report says so)",
             ErrorKind::denied};
     }
     return Error{
         "AF-GIT-058", message, "tree " + verdict.report.tree,
-        "hooks run in the sandbox, without network and home folder: allow what the hook needs with gates.readable, or set delivery.hooks: skip; then `agentforge resume`",
+        "hooks run in the sandbox, without network or home folder: allow what the hook needs with gates.readable, or set delivery.hooks: skip; then `agentforge resume`",
         ErrorKind::unavailable};
 }
 
@@ -396,12 +395,12 @@ json::object delivered_facts(const TaskState& state) {
 
 namespace {
 
-/// A hook is the user's own, but it may run programs of the task, which put files of their choice into the commit.
+/// Checks the files that a hook changed: the hook is the user's, but it may run programs of the task, which could add files.
 bool hook_may_change(const std::string& path, const ActingLinks& links) {
     return normalize_path(path).ok() && !acts_later(path) && links.leading_to(path).empty();
 }
 
-/// One run of the commit hooks, and what it says of the change.
+/// One run of the commit hooks, and its verdict on the change.
 class HookJudgment {
 public:
     HookJudgment(TaskWorkspace& task_workspace, TaskServices& services, HookOrder& order, const Stop& stop)
@@ -466,7 +465,7 @@ Result<void> HookJudgment::judge_refusal() {
     verdict_.could_not_run = last.timed_out || last.exit_code == 126 ||
                              last.exit_code == 127;  // A shell's exit codes for a program that it cannot run.
     report_.blocking_issues.push_back("the hook " + last.name +
-                                      (last.timed_out ? " did not end within its " + std::to_string(order_.timeout.count()) + " s"
+                                      (last.timed_out ? " did not finish within " + std::to_string(order_.timeout.count()) + " s"
                                                       : " refuses it (exit code " + std::to_string(last.exit_code) + ")") +
                                       (last.output.empty() ? "" : ": " + ellipsis(last.output, 1500)));
     return verdict_.refuses_message || verdict_.could_not_run ? Result<void>() : compare_with_parent();
@@ -480,7 +479,7 @@ Result<void> HookJudgment::compare_with_parent() {
     nothing.tree = parent.tree;
     AF_TRY(const HookReport control, task_workspace_.hooks(nothing, services_.delivery.author, stop_));
     verdict_.could_not_run = !control.passed();
-    if (verdict_.could_not_run) { report_.blocking_issues.front() += "\n(it refuses the commit before the task, too)"; }
+    if (verdict_.could_not_run) { report_.blocking_issues.front() += "\n(it also refuses the commit from before the task)"; }
     return {};
 }
 
@@ -489,14 +488,13 @@ Result<void> HookJudgment::judge_changed_files() {
     for (const auto& [path, content] : hooks_.changed) {
         if (hook_may_change(path, links)) { continue; }
         report_.passed = false;
-        report_.blocking_issues.push_back(
-            "the hooks changed " + sanitize_utf8(path) +
-            ", which takes effect later or is protected; a program of the task may have caused this");
+        report_.blocking_issues.push_back("the hooks changed " + sanitize_utf8(path) +
+                                          ", which is protected or is run later; a program of the task may have caused this");
     }
     return {};
 }
 
-/// Takes the hooks' changes over into the order.
+/// Adds the hooks' changes to the order.
 Result<void> HookJudgment::take_changes() {
     order_.message = hooks_.message;
     if (!hooks_.changed.empty()) {
@@ -527,7 +525,8 @@ Result<void> check_leaves_branch(const DeliverySettings& settings, const std::st
 
 Result<Delivery> deliver_task(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock,
                               const DeliveryRequest& request) {
-    const StageClock::Pause measuring(clock);  // What gates, hooks, a passphrase and a push take is not an agent's time.
+    const StageClock::Pause measuring(
+        clock);  // Time for gates, hooks, a passphrase and a push does not count as an agent's time.
     return Deliverer(session, task_workspace, services, request).run();
 }
 

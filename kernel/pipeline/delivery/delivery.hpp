@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delivery: the last gate on exactly the tree to commit, the user's commit hooks, the commit (or the patch), and its
-// publication.
+// Delivers a task: runs the last gate on the tree to commit, runs the user's commit hooks, makes the commit or the patch, and
+// publishes it.
 #pragma once
 
 #include "pipeline/services.hpp"
@@ -9,21 +9,21 @@
 
 namespace agentforge::kernel {
 
-/// Measures the deliver gate on the recorded tree and, only if it passes, delivers that tree as `delivery.type` says:
+/// Runs the deliver gate on the recorded tree. If it passes, delivers that tree by `delivery.type`:
 ///   commit   one commit on the branch `agentforge/<task-id>`, with the task's id and the journal's head as trailers;
 ///   branch   the same on a branch that `delivery.branch` names;
-///   files    `artifacts/delivery/change.patch` of the task's folder, for `git apply` and `agentforge apply`; git gets nothing;
+///   files    `artifacts/delivery/change.patch` of the task's folder, for `git apply` and `agentforge apply`; makes no commit;
 ///   pr       as branch, then pushed, with a pull request if `gh` or `glab` is available.
-/// The user's commit hooks run on it first, as a gate named `hooks` (not for files: nothing is committed). What a pre-commit hook
-/// stages itself (a formatter) is included and measured again; the hooks must then leave it unchanged. Parts that were finished
-/// before a crash are recognized and not repeated. Errors: AF-ORCH-030 the gate does not pass, AF-ORCH-031 nothing changed;
-/// AF-GIT-047 a hook refuses, AF-GIT-058 one could not run, AF-GIT-059 one refuses the message, AF-GIT-048 hooks change the tree
-/// every time; AF-GIT-041 it cannot be signed, AF-GIT-044 it cannot be pushed (both pause the task); AF-GIT-….
+/// Before a commit, runs the user's commit hooks as a gate named `hooks`. Files that a hook stages (a formatter) are included and
+/// measured again; the hooks must then change nothing. After a crash, does not repeat finished steps. Errors: AF-ORCH-030 the
+/// gate does not pass, AF-ORCH-031 nothing changed; AF-GIT-047 a hook refuses, AF-GIT-058 one could not run, AF-GIT-059 one
+/// refuses the message, AF-GIT-048 hooks change the tree every time; AF-GIT-041 it cannot be signed, AF-GIT-044 it cannot be
+/// pushed (both pause the task); AF-GIT-….
 [[nodiscard]] Result<Delivery> deliver_task(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services,
                                             StageClock& clock, const DeliveryRequest& request);
 
-/// Checks that a part of a set is delivered as a branch. Errors: `unavailable` AF-SET-012 it is not, at `where`; `then`
-/// ends the remedy.
+/// Checks that the settings deliver a branch, as a part of a set must. Errors: `unavailable` AF-SET-012 they do not. `where`: the
+/// error's place; `then`: the end of its remedy.
 [[nodiscard]] Result<void> check_leaves_branch(const DeliverySettings& settings, const std::string& where,
                                                const std::string& then);
 
@@ -31,12 +31,12 @@ namespace agentforge::kernel {
 /// commit_hooks, drift.
 [[nodiscard]] json::object delivered_facts(const TaskState& state);
 
-/// Returns the message with the journal's head as its trailer, replacing an older one. The trailer is in the commit, outside the
-/// task's folder, so it reveals a truncated journal. It is added after the hooks, which may change the message.
+/// Returns the message with the journal's head as its trailer, replacing an older one. The commit is outside the task's
+/// folder, so the trailer reveals a truncated journal. Added after the hooks, because they may change the message.
 [[nodiscard]] std::string with_newest_head(std::string message, const JournalHead& head);
 
-/// The hooks' verdict on a tree, as a report of the gate `hooks`; the caller journals it. `order.message` and `order.tree` become
-/// the hooks' versions of them.
+/// The hooks' verdict on a tree, as a report of the gate `hooks`. The caller records it. Sets `order.message` and `order.tree` to
+/// the hooks' versions.
 struct HookVerdict {
     bool ran = false;
     bool changed_tree = false;

@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-/// Words of a title that a branch's name can hold.
+/// Returns the title's words in a form that is valid in a branch name.
 std::string slug_of(std::string_view title) {
     constexpr std::size_t longest = 48;
     std::string slug;
@@ -58,7 +58,7 @@ Result<PersonName> parse_person(std::string_view text, std::string_view what) {
 Result<DeliverySettings> read_delivery_settings(const json::object& section,
                                                 const std::function<std::string(const std::string&)>& where) {
     DeliverySettings settings;
-    // The schema of the settings refuses other words.
+    // The settings schema allows no other values.
     settings.type = parse_delivery_type(delivery_text(section, "type", "")).value_or(settings.type);
     settings.branch = delivery_text(section, "branch", settings.branch);
     settings.title = delivery_text(section, "title", settings.title);
@@ -83,7 +83,7 @@ Result<DeliverySettings> read_delivery_settings(const json::object& section,
     }
     if (!any || rest.find_first_of("{}") != std::string::npos || rest.starts_with('-')) {
         return Error{"AF-GIT-046",
-                     "`" + ellipsis(sanitize_utf8(settings.branch), 120) + "` does not give each task's branch its own name",
+                     "`" + ellipsis(sanitize_utf8(settings.branch), 120) + "` would give the branches of all tasks the same name",
                      where("delivery.branch"),
                      "Use {task} (the id), {short} (its end) or {slug} (the title's words), such as feature/{slug}-{short}",
                      ErrorKind::invalid};
@@ -91,8 +91,7 @@ Result<DeliverySettings> read_delivery_settings(const json::object& section,
     bool one_line = true;
     for (const char character : settings.title) { one_line = one_line && static_cast<unsigned char>(character) >= 0x20; }
     if (!one_line || settings.title.find("{title}") == std::string::npos) {
-        return Error{"AF-GIT-046",
-                     "`" + ellipsis(sanitize_utf8(settings.title), 120) + "` does not give each commit its own title",
+        return Error{"AF-GIT-046", "`" + ellipsis(sanitize_utf8(settings.title), 120) + "` would give all commits the same title",
                      where("delivery.title"), "Write one line with {title} in it, such as feat: {title}", ErrorKind::invalid};
     }
     return settings;

@@ -53,7 +53,7 @@ Result<BaseDrift> measure_drift(const Repository& repository, const std::string&
     const std::filesystem::path place = repository.work_directory();
     AF_TRY(const BranchDistance distance, branch_distance(place, base_commit, drift.head));
     drift.commits = distance.ahead;
-    // A base with the user's uncommitted changes on top is not a rewritten branch: that has others instead.
+    // A base commit with the user's uncommitted changes was never on the branch, so its absence does not mean a rewrite.
     std::uint64_t own = 0;
     if (distance.behind > 0) {
         AF_TRY(const WrittenCommit base, written_commit(place, base_commit));

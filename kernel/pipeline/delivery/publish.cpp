@@ -31,7 +31,7 @@ std::string percent_encoded(std::string_view text) {
     return result;
 }
 
-/// An address that may be shown: no user, no password.
+/// Returns an address without user and password.
 std::string without_password(const std::string& address) {
     const std::size_t scheme = address.find("://");
     if (scheme == std::string::npos) { return address; }
@@ -40,7 +40,7 @@ std::string without_password(const std::string& address) {
     return at == std::string::npos || at < scheme ? address : address.substr(0, scheme + 3) + address.substr(at + 1);
 }
 
-/// The last line that is an address: gh and glab print that of an existing request.
+/// Returns the last line that is an address: gh and glab print the address of an existing request.
 std::string address_in(const std::string& text) {
     std::string found;
     for (std::size_t at = text.find("https://"); at != std::string::npos; at = text.find("https://", at + 1)) {
@@ -117,7 +117,7 @@ namespace {
 /// Whether a remote's address is a folder below `place`.
 bool lies_in(std::string_view address, const std::filesystem::path& place) {
     if (address.starts_with("file://")) { address.remove_prefix(7); }
-    // `https://…`, `git@host:…`, `ext::…`: as git tells them.
+    // `https://…`, `git@host:…` and `ext::…`, by git's own rules.
     if (address.substr(0, address.find('/')).find(':') != std::string_view::npos) { return false; }
     std::error_code error;
     const std::filesystem::path inner = std::filesystem::weakly_canonical(place / address, error);
@@ -130,7 +130,7 @@ bool repository_uses_lfs(const Repository& repository) {
     return std::filesystem::exists(repository.git_directory() / "lfs", error);
 }
 
-/// Opens the request with `gh` or `glab`, if the host is theirs and the program is installed. A failure becomes a note.
+/// Opens the request with `gh` or `glab`, if it serves the host and is installed. A failure becomes a note.
 /// `request`: a process without arguments, in the stand-in of the repository.
 void open_with_program(ProcessRunner& processes, const std::map<std::string, std::string>& environment, ProcessRequest request,
                        const std::string& host, const PublishOrder& order, const Stop& stop, Published& result) {
@@ -153,13 +153,13 @@ void open_with_program(ProcessRunner& processes, const std::map<std::string, std
     auto opened = processes.run(request, stop);
     const std::string said = opened.ok() ? sanitize_utf8(opened->out) : std::string();
     const std::string complaint = opened.ok() ? sanitize_utf8(opened->err) : opened.error().message;
-    // `gh` refuses a second request for one branch and names the first.
+    // `gh` refuses a second request for a branch and prints the address of the first.
     const bool there = complaint.find("already exists") != std::string::npos && !address_in(complaint).empty();
     if ((opened.ok() && opened->exit_code == 0 && !address_in(said + "\n" + complaint).empty()) || there) {
         result.url = there ? address_in(complaint) : address_in(address_in(said).empty() ? complaint : said);
         result.by = program;
     } else {
-        result.note = program + " could not open the request: " + ellipsis(complaint.empty() ? said : complaint, 400);
+        result.note = program + " could not open the pull request: " + ellipsis(complaint.empty() ? said : complaint, 400);
     }
 }
 
@@ -196,12 +196,13 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
             return Error{"AF-GIT-044", "the push was interrupted", result.remote, "resume the task", ErrorKind::cancelled};
         }
         if (outcome.exit_code == 0) { return outcome; }
-        return Error{"AF-GIT-044",
-                     "the commit is on branch " + order.branch + ", but it could not be pushed: " +
-                         (outcome.timed_out ? "git did not return within 10 minutes" : ellipsis(sanitize_utf8(outcome.err), 600)),
-                     result.remote,
-                     "check that `git push " + order.remote + "` works here, then `agentforge resume`" + about_left_out(git),
-                     ErrorKind::unavailable};
+        return Error{
+            "AF-GIT-044",
+            "the commit is on branch " + order.branch + ", but it could not be pushed: " +
+                (outcome.timed_out ? "git did not finish within 10 minutes" : ellipsis(sanitize_utf8(outcome.err), 600)),
+            result.remote,
+            "check that `git push " + order.remote + "` works here, then `agentforge resume`" + ignored_configuration_note(git),
+            ErrorKind::unavailable};
     };
     AF_TRY(const ProcessOutcome asked, run(in_stand_in({"git", "remote", "get-url", "--push", order.remote})));
     const std::string target = asked.out.substr(0, asked.out.find('\n'));
@@ -212,7 +213,8 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
                      ellipsis(sanitize_utf8(target), 300), "set delivery.remote to another one, then `agentforge resume`",
                      ErrorKind::denied};
     }
-    if (repository_uses_lfs(repository) && is_on_path(environment, "git-lfs")) {  // As its pre-push hook does.
+    if (repository_uses_lfs(repository) &&
+        is_on_path(environment, "git-lfs")) {  // Uploads LFS objects, as the pre-push hook of Git LFS does.
         ProcessRequest contents = in_stand_in({"git", "lfs", "pre-push", order.remote, target});
         contents.input = ref + " " + order.commit + " " + ref + " " + std::string(40, '0') + "\n";
         AF_CHECK(run(contents));
@@ -222,7 +224,9 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
     result.by = "push";
     const RemotePlace host = read_remote(address);
     result.url = request_page(host, order.branch, order.base);
-    if (result.url.empty()) { result.url = address_in(sanitize_utf8(outcome.err)); }  // Many servers say it themselves.
+    if (result.url.empty()) {
+        result.url = address_in(sanitize_utf8(outcome.err));
+    }  // Many servers print the address after a push.
     open_with_program(processes, environment, in_stand_in({}), host.host, order, stop, result);
     return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Putting a delivered change on a base that has moved: merge, measure, commit; and keeping ended tasks in the repository.
+// Rebases a delivered change onto a base that has moved: merges, measures, commits. Also archives ended tasks.
 #include "base/advice.hpp"
 #include "base/ids.hpp"
 #include "config/gate_names.hpp"
@@ -96,7 +96,7 @@ private:
         AF_TRY(GateReport before, task_workspace_.gate(suite, stop_));
         report_gate(gate_name::baseline, before);
         baseline.base_tests = std::move(before.tests);
-        // A test that was flaky before the task is not trusted here either.
+        // Results of tests that were flaky before the task do not count here either.
         AF_TRY(const auto known, newest_report(session_, gate_name::baseline));
         if (known) { baseline.flaky = fact_texts(known->facts, "flaky"); }
         const auto delivering = std::ranges::find_if(state().pipeline.stages, makes_delivery);
@@ -130,7 +130,7 @@ private:
                                     listed_paths(report_.blocking_issues);
         AF_CHECK(refuse(message, report_));
         return Error{"AF-GIT-052", message, "tree " + tree_,
-                     "look at it with `git diff " + result_.drift.head + " refs/agentforge/" + state().task_id +
+                     "see it with `git diff " + result_.drift.head + " refs/agentforge/" + state().task_id +
                          "/rebased`; start the request again on the new base, or fix the branch by hand",
                      ErrorKind::denied};
     }
@@ -224,13 +224,13 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
     const TaskState& state = session->state();
     if (state.status != TaskStatus::completed || state.commit.empty()) {
         const bool patch = state.delivery.is(DeliveryType::files);
-        return Error{"AF-GIT-050",
-                     "task " + state.task_id +
-                         (patch ? " delivered a patch, not a commit"
-                                : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
-                     "",
-                     patch ? "`agentforge apply " + short_id(state.task_id) + "` puts the change into your checkout" : see_status,
-                     ErrorKind::invalid};
+        return Error{
+            "AF-GIT-050",
+            "task " + state.task_id +
+                (patch ? " delivered a patch, not a commit"
+                       : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
+            "", patch ? "`agentforge apply " + short_id(state.task_id) + "` applies the change to your checkout" : see_status,
+            ErrorKind::invalid};
     }
     AF_TRY(const auto all, setup_.store.records(state.task_id));
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));

@@ -19,7 +19,7 @@ std::string_view word(AbortOutcome outcome) {
         case AbortOutcome::already_asked:
             return "already_asked";
         case AbortOutcome::finished:
-            return "finished";  // The task had ended before. Its leftovers are removed now.
+            return "finished";  // The task had already ended. Only its leftovers are removed.
     }
     return "unknown";
 }
@@ -45,7 +45,7 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
             program.print_json(
                 {{"task_id", id}, {"aborted", true}, {"asked_to_stop", false}, {"outcome", "removed"}, {"reason", reason}});
         } else {
-            program.out << "Removed: " << id << " never began; its process ended before the first record\n";
+            program.out << "Removed: " << id << " never began: its process ended before the first record\n";
         }
         return 0;
     }

@@ -90,12 +90,12 @@ int show_agent(Program& program, const Definitions& all, const std::string& role
     };
     out << agent->role << " " << agent->version << "\n  " << printable_lines(agent->description) << "\n";
     line("from", agent->source);
-    line("stage", agent->stage.empty() ? "none: it reviews" : agent->stage);
+    line("stage", agent->stage.empty() ? "none (a reviewer)" : agent->stage);
     line("tools", with_commas(agent->allowed_tools));
     line("forbidden", with_commas(agent->forbidden_tools));
     for (const auto& [tool, globs] : agent->path_constraints) { line("may write", printable(globs, 300) + "  (" + tool + ")"); }
     for (const auto& [stage, contract] : agent->output_contracts) {
-        line("hands in", contract + (stage.empty() ? "" : "  (stage " + stage + ")"));
+        line("delivers", contract + (stage.empty() ? "" : "  (stage " + stage + ")"));
     }
     for (const auto& [fact, expected] : agent->must_verify) {
         line("must verify", std::string(fact) + " = " + printable(json::serialize(expected), 200));
@@ -106,7 +106,7 @@ int show_agent(Program& program, const Definitions& all, const std::string& role
     return 0;
 }
 
-/// Returns the tools that no plugin or server provides. A tool server's tools are known only when it runs.
+/// Returns the tools that no plugin or server provides. A server's tools are known only while it runs.
 std::vector<Error> missing_tools(const PluginRegistry& plugins, const AgentDefinition& agent) {
     std::vector<Error> problems;
     for (const std::string& tool : agent.allowed_tools) {

@@ -23,7 +23,7 @@ struct ApplyArguments {
     bool index = false;
 };
 
-/// `git apply` of the whole patch: all files or none, on top of whatever the user has changed.
+/// Runs `git apply` on the whole patch: all files or none. Keeps the user's other changes.
 Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git, const Program& program,
                                  const std::string& patch, std::vector<std::string> flags) {
     std::vector<std::string> arguments{"apply", "--binary", "--whitespace=nowarn"};
@@ -34,7 +34,8 @@ Result<ProcessOutcome> git_apply(ProcessRunner& processes, const GitStandIn& git
     return processes.run(request, Stop{program.cancel, std::nullopt});
 }
 
-/// Makes git's index notice files that were only touched: `git apply --index` takes them for changed. Refuses a locked index.
+/// Refreshes git's index: without this, `git apply --index` treats files with only a new timestamp as changed. Refuses a locked
+/// index.
 Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, const Program& program) {
     const std::string lock = git.index().string() + ".lock";
     if (std::error_code none; std::filesystem::exists(lock, none)) {
@@ -42,7 +43,8 @@ Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, cons
                      "wait for the other git program; if none runs, remove the lock", ErrorKind::transient};
     }
     const ProcessRequest request = own_git(git, program.environment, {"update-index", "-q", "--refresh"});
-    static_cast<void>(processes.run(request, Stop{program.cancel, std::nullopt}).ok());  // It fails where files have changed.
+    static_cast<void>(
+        processes.run(request, Stop{program.cancel, std::nullopt}).ok());  // Fails if files have changed, which is expected.
     return {};
 }
 
@@ -55,7 +57,7 @@ Error does_not_apply(const std::string& id, const std::string& complaint, const 
                  "", remedy, ErrorKind::conflict};
 }
 
-/// Every path that the patch may touch.
+/// Returns every path that the patch may change.
 std::vector<std::string> touched(const std::vector<TreeChange>& changes) {
     std::set<std::string> paths;
     for (const TreeChange& change : changes) {
@@ -65,7 +67,7 @@ std::vector<std::string> touched(const std::vector<TreeChange>& changes) {
     return {paths.begin(), paths.end()};
 }
 
-/// A pattern of `git apply` that matches this path alone.
+/// Returns a pattern of `git apply` that matches only this path.
 std::string path_pattern(const std::string& path) {
     std::string pattern;
     for (const char c : path) {
@@ -86,15 +88,15 @@ Result<std::vector<std::string>> stage(const CheckoutChange& change, const std::
     AF_TRY(const auto whole, git_apply(processes, git, program, change.index_patch(), std::move(flags)));
     if (whole.exit_code == 0) { return failed; }
     if (whole.err.find("index.lock") != std::string::npos) {
-        return apply_failed("the files were changed, but the index was not: " + head_and_tail(sanitize_utf8(whole.err), 500),
-                            git.work_directory(), "Run `agentforge apply` again; it continues with the index.");
+        return apply_failed("the files were changed, but staging them failed: " + head_and_tail(sanitize_utf8(whole.err), 500),
+                            git.work_directory(), "Run `agentforge apply` again to stage them.");
     }
     for (const std::string& path : change.paths()) {
         if (std::ranges::find(kept, path) != kept.end()) { continue; }
         const std::string only = "--include=" + path_pattern(path);
         AF_TRY(const auto staged, git_apply(processes, git, program, change.index_patch(), {"--cached", only}));
         if (staged.exit_code == 0) { continue; }
-        // A process that died before, or a person, may have staged it.
+        // A killed process, or a person, may have staged it already.
         AF_TRY(const auto back,
                git_apply(processes, git, program, change.index_patch(), {"--cached", "--check", "--reverse", only}));
         if (back.exit_code != 0) { failed.push_back(path); }
@@ -133,7 +135,7 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitS
         "", "Stage them with `git add`.", ErrorKind::conflict};
 }
 
-/// Finishes what an `apply` before this one began and did not finish. Returns the task whose change that was, or nothing.
+/// Finishes an interrupted `apply`. Returns the task whose change it applied, or nothing.
 Result<std::string> finish_interrupted(ProcessRunner& processes, const GitStandIn& git, const Program& program,
                                        const ProjectPlace& place) {
     AF_TRY(auto change, CheckoutChange::find(git.work_directory(), apply_folder(place.agentforge)));
@@ -147,7 +149,7 @@ Result<std::string> finish_interrupted(ProcessRunner& processes, const GitStandI
     return change->task();
 }
 
-/// All files or none: the patch is applied to copies, which are then put in place.
+/// Applies the patch to copies, which then replace the files: all files or none.
 Result<void> apply_whole(ProcessRunner& processes, const GitStandIn& git, const Program& program, const ProjectPlace& place,
                          const TaskState& state, const std::vector<TreeChange>& changes, const std::string& patch, bool index) {
     AF_CHECK(git.check_filters(touched(changes)));
@@ -166,8 +168,8 @@ Result<void> apply_whole(ProcessRunner& processes, const GitStandIn& git, const 
     return finish(change, processes, git, program);
 }
 
-/// The change merged with the commit that the checkout stands on, as a patch from there; empty where they conflict or nothing
-/// came since.
+/// Returns the change, merged with the checkout's HEAD, as a patch on HEAD. Empty if they conflict, or if HEAD has no newer
+/// commit.
 Result<std::string> patch_on_head(const Repository& repository, const std::string& base, const std::string& tree) {
     AF_TRY(const std::string head, repository.head_commit());
     AF_TRY(const std::string head_tree, repository.tree_of(head));
@@ -187,7 +189,7 @@ std::string_view result_in_words(bool there, bool only_checked) {
     return only_checked ? "Would be applied to your checkout: " : "Applied to your checkout: ";
 }
 
-/// Refuses what a person has not approved, or has rejected.
+/// Refuses a change that no person has approved yet, or of an aborted task.
 Result<void> check_may_be_applied(const TaskState& state) {
     const std::string task = short_id(state.task_id);
     if (state.status == TaskStatus::aborted) {
@@ -201,7 +203,7 @@ Result<void> check_may_be_applied(const TaskState& state) {
     return {};
 }
 
-/// One `apply` of what a task delivered.
+/// One `apply` of a task's delivered change.
 class TaskApply {
 public:
     TaskApply(Program& program, const ApplyArguments& arguments) : program_(program), arguments_(arguments) {}
@@ -227,7 +229,7 @@ private:
     std::string patch_;
     std::unique_ptr<ProcessRunner> processes_;
     std::optional<GitStandIn> git_;
-    bool there_ = false;  ///< The checkout has the change already.
+    bool there_ = false;  ///< The checkout already has the change.
 };
 
 Result<void> TaskApply::run() {
@@ -295,7 +297,7 @@ Result<void> TaskApply::check_fits() {
     return fits_merged ? Result<void>() : Result<void>(does_not_apply(id_, fits.err, state_));
 }
 
-/// Tries the same change as it looks on top of what was committed since. Takes that patch if it applies.
+/// Tries the change rebased onto HEAD. Uses that patch if it applies.
 Result<bool> TaskApply::fits_on_head() {
     AF_TRY(std::string merged, patch_on_head(*repository_, delivery_base(state_).tree, delivered_tree(state_)));
     if (merged.empty()) { return false; }
@@ -339,8 +341,8 @@ void add_apply(CLI::App& app, Program& program) {
     const Command command =
         add_subcommand(app, "apply", "Apply a task's delivered change to your checkout: all of it or nothing");
     add_option(*command, "task", arguments->task, only_task_help)->type_name("TASK");
-    add_flag(*command, "--check", arguments->check, "Only check whether it applies");
-    add_flag(*command, "--index", arguments->index, "Also stage it");
+    add_flag(*command, "--check", arguments->check, "Only check whether the change applies");
+    add_flag(*command, "--index", arguments->index, "Also stage the change");
     add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge apply 1f2e3d4c");
     command->callback(

@@ -15,14 +15,14 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Folds the records appended to the journal, and passes them to `progress` as the writing process does.
+/// Folds the appended records, and passes them to `progress` as the writing process does.
 class Follower {
 public:
     Follower(const TaskPaths& paths, Progress& progress) : tail_(paths.journal()), progress_(progress) {}
 
     [[nodiscard]] const TaskState& state() const noexcept { return state_; }
 
-    /// `prints`: passes the records on. False for records written before this command.
+    /// `prints`: passes the records to `progress`. False for records from before this command.
     Result<void> read(bool prints) {
         const auto read = tail_.read([&](const Record& record, JournalOffset) -> Result<void> {
             const std::optional<StageState> left = state_.stages.empty() ? std::nullopt : std::optional(state_.stage());
@@ -67,7 +67,7 @@ int attach(Program& program, const std::string& name) {
     const TaskPaths paths = (*project)->tasks().paths(*id);
     Follower follower(paths, *progress);
     const JournalChange change(paths.journal());
-    auto holder = TaskLock::holder(paths);  // Read before the journal, so that everything the process writes is seen.
+    auto holder = TaskLock::holder(paths);  // Read before the journal, so that no record of the process is missed.
     if (const auto read = follower.read(false); !read.ok()) { return program.fail(read.error()); }
     bool announced = false;
     while (holder) {

@@ -25,7 +25,7 @@ struct AuditArguments {
     std::string output;
 };
 
-/// The task that the argument names: its folder, or its archive, restored to a temporary folder.
+/// The task to audit: its folder, or its archive restored to a temporary folder.
 struct Subject {
     AuditPlace place;
     std::string what;
@@ -113,7 +113,7 @@ Result<Subject> open_subject(const ProjectPlace& place, const std::string& name)
     std::error_code error;
     if (name.find('/') != std::string::npos && fs::exists(fs::path(name) / "actions.yaml", error)) {
         fs::path folder = fs::absolute(name).lexically_normal();
-        if (!folder.has_filename()) { folder = folder.parent_path(); }  // It was given with a `/` at its end.
+        if (!folder.has_filename()) { folder = folder.parent_path(); }  // Removes a trailing `/`.
         const fs::path escalations = folder.parent_path().parent_path() / "escalations";
         const bool is_kept_whole = folder.parent_path().filename() == "tasks" && fs::is_directory(escalations, error);
         return Subject{
@@ -177,8 +177,8 @@ Result<std::string> written(Program& program, const Document& document, const st
     if (format == "md") { return printable_lines(to_markdown(document)); }
     AF_TRY(PrintedDocument printed, print(document));
     if (printed.missing_glyphs != 0) {
-        program.err << "agentforge: no font of this machine has " << printed.missing_glyphs
-                    << " letters of the report; install fonts (fonts-noto) for them\n";
+        program.err << "agentforge: no installed font has " << printed.missing_glyphs
+                    << " characters of the report; install fonts-noto\n";
     }
     return std::move(printed.pdf);
 }

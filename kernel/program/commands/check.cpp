@@ -35,7 +35,7 @@ bool is_below_any(const std::string& file, const std::vector<std::string>& paths
 }
 
 /// Converts the user's paths, relative to the current folder, to paths relative to the repository's root.
-/// With `known`, also takes paths that are gone but have entries there.
+/// With `known`, also accepts deleted paths that have entries in it.
 Result<std::vector<std::string>> from_root(const Program& program, const fs::path& root, const std::vector<std::string>& given,
                                            const std::vector<NamedViolation>& known) {
     std::vector<std::string> paths;
@@ -77,7 +77,7 @@ void keep_records(Program& program, const Project& project, const CheckResult& r
     auto kept = prepare_project_folder(project.place(), false);
     if (kept.ok()) { kept = write_records(records_folder(project.place()), result.violations, result.gone); }
     if (!kept.ok()) {
-        program.err << "agentforge: the violations are not recorded, so `agentforge fix` does not know them: "
+        program.err << "agentforge: cannot record the violations, so `agentforge fix` cannot find them: "
                     << printable_lines(kept.error().message) << "\n";
     }
 }
@@ -90,7 +90,7 @@ json::array not_measured_json(const CheckResult& result) {
     return files;
 }
 
-/// Shows only the first files, because without its tool a language leaves all of them out.
+/// Shows only the first files: if a tool is missing, all files of its language are listed.
 void print_not_measured(Program& program, const CheckResult& result) {
     constexpr std::size_t most_shown = 20;
     std::size_t shown = 0;
@@ -154,7 +154,7 @@ void print_text(Program& program, const CheckResult& result, bool all) {
 
 int run_check(Program& program, const CheckArguments& arguments) {
     if (arguments.format == "sarif" && program.json_output) {
-        program.fail(Error{"AF-CLI-076", "--json and --format sarif ask for two formats", "", "leave one of them out",
+        program.fail(Error{"AF-CLI-076", "--json and --format sarif cannot be used together", "", "leave one of them out",
                            ErrorKind::invalid});
         return static_cast<int>(ExitCode::usage);
     }

@@ -21,7 +21,7 @@ struct CompletionArguments {
     std::string candidates;
 };
 
-constexpr std::size_t most_tasks = 200;  ///< The newest; no one chooses among more.
+constexpr std::size_t most_tasks = 200;  ///< The newest; nobody chooses among more.
 
 std::vector<std::string> task_ids(const ProjectPlace& place) {
     std::vector<std::string> names;
@@ -45,7 +45,7 @@ std::vector<std::string> archived_ids(const ProjectPlace& place) {
     return names;
 }
 
-/// Returns the ids that wait for a person: only questions, or approvals and actions too.
+/// Returns the ids of pending items: only questions, or also approvals and actions.
 std::vector<std::string> waiting_ids(const ProjectPlace& place, bool only_questions) {
     std::vector<std::string> names;
     const TaskStore tasks(place.agentforge);
@@ -150,7 +150,7 @@ void add_completion(CLI::App& app, Program& program) {
         ->type_name("SHELL")
         ->one_of({"bash", "zsh", "fish"})
         ->required();
-    add_option(*command, "--candidates", arguments->candidates, "What the scripts ask")->hidden();
+    add_option(*command, "--candidates", arguments->candidates, "Print candidates for the scripts")->hidden();
     add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer(
         "Examples:\n"

@@ -92,7 +92,7 @@ std::string tables(const GrammarCommand& top, const std::string& prefix) {
     std::string subcommands = prefix + "_commands() {\n    case $1 in\n";
     std::string options = prefix + "_options() {\n    case $1 in\n";
     std::string values =
-        prefix + "_value() {     # COMMAND FLAG: what its value is; nothing where it takes none\n    case \"$1 $2\" in\n";
+        prefix + "_value() {     # COMMAND FLAG: the kind of its value; empty if it takes none\n    case \"$1 $2\" in\n";
     std::string arguments = prefix + "_argument() {  # COMMAND NUMBER\n    case \"$1 $2\" in\n";
     for (const GrammarCommand* command : all) {
         const std::string path = path_of(*command);
@@ -192,7 +192,7 @@ std::string zsh_script(const GrammarCommand& top) {
            "        words:*) found=(${(s:,:)${want#words:}}); compadd -a found ;;\n"
            "        files) _files ;;\n"
            "        folders) _files -/ ;;\n"
-           "        none | '') _message 'a text' ;;\n"
+           "        none | '') _message 'text' ;;\n"
            "        *) found=(${(f)\"$($words[1] completion zsh --candidates \"$want\" 2>/dev/null)\"}); compadd -a found ;;\n"
            "    esac\n"
            "}\n"

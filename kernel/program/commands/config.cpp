@@ -72,7 +72,7 @@ void flatten_settings(const json::value& value, std::vector<std::string>& segmen
     }
 }
 
-/// True for values of the user's own maps (headers, an environment) whose names sound secret. They are not shown.
+/// True for values in free maps (headers, environment variables) with a name that suggests a secret. They are not shown.
 bool is_secret_setting(const std::string& key) {
     if (!key.starts_with("mcp_servers.") && key.find(".settings.") == std::string::npos) { return false; }
     std::string last = key.substr(key.rfind('.') + 1);
@@ -101,7 +101,7 @@ Error no_such_setting(const ProductPaths& product, const std::string& key) {
     Settings::Sources only;
     only.flags.emplace_back(key, "");
     const auto refused = Settings::load(product.config, only);
-    Error error = refused.ok() ? Error{} : refused.error();  // Never ok: the key was looked up before.
+    Error error = refused.ok() ? Error{} : refused.error();  // Never ok: the caller looked the key up.
     error.where.clear();
     return error;
 }
@@ -178,7 +178,7 @@ int get_config(Program& program, const ConfigArguments& arguments) {
     if (known == nullptr) {
         Error error = no_such_setting(config->product, arguments.key);
         if (is_section_of_settings(settings, arguments.key)) {
-            error.remedy = "it is a section: `agentforge config show " + arguments.key + "` shows its settings";
+            error.remedy = "this is a section: `agentforge config show " + arguments.key + "` shows its settings";
         }
         return program.fail(error);
     }
@@ -217,7 +217,7 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
     const auto segments = split_key(key);
     AF_TRY(const Settings none, Settings::load(config.product.config, {}));
     if (const json::object* known = segments.empty() ? nullptr : known_setting(none, segments)) {
-        // Inside a free map: checks the map with this value alone, as for a flag.
+        // In a free map: checks the map with only this value, as for a flag.
         const auto of_map = split_key(std::string(known->at("key").as_string())).size();
         if (segments.size() == of_map && text.find_first_not_of(" \t\r\n") == std::string::npos && !known->contains("default")) {
             return Error{no_value, "the value for " + printable(key, 120) + " is empty", "",
@@ -242,7 +242,7 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
     json::value all = loaded->all();
     const json::value* value = &all;
     for (const std::string& segment : segments) { value = &value->as_object().at(segment); }
-    // Checks what the schema cannot: the forms of times, authors and branches, which a start would refuse.
+    // Checks what the schema cannot: the formats of times, authors and branches, which `start` would refuse.
     const auto by_key = [](Error error) {
         if (error.where.starts_with("flag ")) { error.where.erase(0, 5); }
         return error;
@@ -267,15 +267,15 @@ private:
     FileDescriptor folder_;
 };
 
-/// Replaces a file that a person maintains. If its name is a link (as dotfiles often are), replaces the target. Keeps its
-/// permissions.
+/// Replaces a file that a person maintains, and keeps its permissions. If it is a link, as dotfiles often are, replaces its
+/// target.
 Result<void> replace_kept_file(const std::filesystem::path& file, std::string_view text) {
     std::error_code error;
     const auto target = std::filesystem::canonical(file, error);
     struct stat status {};
     const unsigned mode = ::stat(file.c_str(), &status) == 0 ? status.st_mode & 07777U : 0644U;
     AF_CHECK(write_file_atomic(error ? file : target, text, Durability::synced, mode));
-    // The umask removed some permissions. If they cannot be restored, the file has fewer, never more.
+    // The umask may have removed permissions. If this fails, the file has fewer permissions, never more.
     if (!error) { ::chmod(target.c_str(), mode); }
     return {};
 }
@@ -352,7 +352,7 @@ Result<void> SettingChange::read_value() {
     return {};
 }
 
-/// A missing folder cannot be locked, so a concurrent command could be overwritten. With --unset there is then nothing to remove.
+/// Creates the folder, because a missing folder cannot be locked. With --unset, a missing folder means nothing to remove.
 Result<void> SettingChange::lock_folder() {
     if (!arguments_.unset) { AF_CHECK(make_directories(file_.parent_path())); }
     alone_.emplace(file_.parent_path());
@@ -371,11 +371,11 @@ Result<void> SettingChange::rewrite_file() {
     return replace_kept_file(file_, after);
 }
 
-/// The written value may have no effect: a higher layer may override it, or the project may not be trusted.
+/// Returns why the written value has no effect yet: a higher layer overrides it, or the project is not trusted. Else empty.
 std::string SettingChange::remark() {
     if (!in_project_ || arguments_.unset) { return ""; }
     const auto loaded = load_settings(program_, config_.place, config_.product);
-    if (!loaded.ok()) { return "cannot read the settings as a whole: " + loaded.error().to_string(); }
+    if (!loaded.ok()) { return "cannot load all settings: " + loaded.error().to_string(); }
     const auto origin = loaded->settings->origin(arguments_.key);
     if (!origin || origin->layer == "built-in") { return "it takes effect once you trust the project: agentforge trust"; }
     if (origin->layer == (arguments_.user ? "user" : "project")) { return ""; }

@@ -21,23 +21,23 @@ struct ContinueArguments {
 };
 
 /// Returns how to continue a task that has not completed.
-std::string way_on(const TaskState& state) {
+std::string how_to_continue(const TaskState& state) {
     const std::string& id = state.task_id;
     if (state.waiting_for() == "approval") { return "say what to change: agentforge feedback " + short_id(id) + " \"…\""; }
     if (!state.waiting_for().empty()) { return "answer its question: `agentforge status " + short_id(id) + "` shows it"; }
     return "`agentforge resume " + short_id(id) + "` continues it";
 }
 
-Error not_now(const TaskState& state, const std::string& flag) {
+Error not_ended_yet(const TaskState& state, const std::string& flag) {
     const std::string id = state.task_id;
     const bool shown = state.waiting_for() == "approval";
     return Error{"AF-CLI-163",
-                 flag + " is for a task that has ended, but " + id + " is " +
+                 flag + " needs a task that has ended, but " + id + " is " +
                      (shown ? "waiting for your decision" : std::string(to_string(state.status))),
-                 "task " + id, way_on(state), ErrorKind::conflict};
+                 "task " + id, how_to_continue(state), ErrorKind::conflict};
 }
 
-/// Reports what the next stages lack, before anything is recorded.
+/// Checks that the next stages can run, before anything is recorded.
 Result<void> check_can_continue(Program& program, Project& project, const TaskState& state, const ContinueOptions& options) {
     const auto check = [&](const PipelineTemplate& pipeline, std::size_t first, const std::string& exit) -> Result<void> {
         const Beginning rest = rest_of(state, pipeline, first, exit);
@@ -75,11 +75,11 @@ int continue_with(Program& program, const ContinueArguments& arguments) {
                                       "task " + id, "leave out --hash and --no-resume", ErrorKind::conflict});
         }
         if (state->status != TaskStatus::completed && state->status != TaskStatus::aborted) {
-            if (options.revise) { return program.fail(not_now(*state, "--revise")); }
+            if (options.revise) { return program.fail(not_ended_yet(*state, "--revise")); }
             if (state->waiting_for() == "approval" && !options.extend_to.empty()) {
                 return extend_shown(program, project, *state, arguments);
             }
-            if (!options.extend_to.empty()) { return program.fail(not_now(*state, "--extend-to")); }
+            if (!options.extend_to.empty()) { return program.fail(not_ended_yet(*state, "--extend-to")); }
             resumes = true;
             return 0;
         }

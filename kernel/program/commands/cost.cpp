@@ -66,7 +66,7 @@ json::array groups_json(const std::vector<Group>& groups) {
     return out;
 }
 
-/// What a task used and cost.
+/// Prints the usage and cost of a task.
 class CostReport {
 public:
     CostReport(Program& program, const TaskStore& store, std::string id, TaskState state)
@@ -138,7 +138,7 @@ void CostReport::print_totals() {
                  << "\n"
                  << "  calls   " << total_.calls + total_.lost;
     if (total_.lost > 0) {
-        program_.out << ", " << total_.lost << " of them without a recorded answer (counted at the most they can have used)";
+        program_.out << ", " << total_.lost << " of them without a recorded answer (counted at their maximum)";
     }
     if (total_.estimated > total_.lost) { program_.out << ", the tokens of " << total_.estimated - total_.lost << " estimated"; }
 }

@@ -53,12 +53,12 @@ void print_address(Program& program, const ServerSettings& settings, unsigned po
                 << "  Ctrl-C stops the dashboard; tasks continue." << std::endl;
 }
 
-/// Takes over the user's list of repositories when its file has changed.
+/// Rereads the user's list of repositories when its file has changed.
 class RepositoryList {
 public:
     explicit RepositoryList(const Program& program) : program_(program), changed_(changed()) {}
 
-    /// Nothing where the list is what it was, or cannot be read.
+    /// Returns nothing if the list is unchanged or cannot be read.
     std::optional<std::vector<KnownRepository>> if_changed() {
         if (const auto now = changed(); now == changed_) {
             return std::nullopt;
@@ -79,16 +79,17 @@ private:
     std::filesystem::file_time_type changed_;
 };
 
-/// Tells clients of what the journals say, until the user ends it.
+/// Sends changes in the journals to clients, until the user stops the dashboard.
 void follow(const Program& program, RepositoryList& list, Aggregator& tasks, SetWatch& sets, EventHub& events) {
-    constexpr std::chrono::milliseconds usual_wait{2000};  // Only for a process that ended without a word; a record is an event.
+    constexpr std::chrono::milliseconds usual_wait{
+        2000};  // Finds processes that died without a record. Records arrive as events.
     constexpr std::chrono::milliseconds wait_after_change{200};  // A process often ends after its last record.
     constexpr std::chrono::milliseconds wait_without_events{500};
-    // Events usually suffice: looking at everything costs more.
+    // Events usually suffice. Reading everything costs more.
     constexpr std::chrono::seconds full_refresh_interval{60};
     constexpr std::chrono::seconds refresh_interval_without_events{10};
     auto watch = std::make_unique<ChangeWatch>(task_folders(tasks.every_repository()));
-    events.publish(tasks.refresh());  // What changed before there was a watch.
+    events.publish(tasks.refresh());  // Changes from before the watch.
     const SystemClock clock;
     auto refreshed = clock.steady();
     std::chrono::milliseconds wait = usual_wait;
@@ -106,7 +107,7 @@ void follow(const Program& program, RepositoryList& list, Aggregator& tasks, Set
         const bool due =
             clock.steady() - refreshed >= (watch->misses_events() ? refresh_interval_without_events : full_refresh_interval);
         if (moved || due || (watch->misses_events() && changes.empty())) { events.publish(tasks.refresh()); }
-        if (moved || (due && watch->misses_events())) {  // A folder may have come.
+        if (moved || (due && watch->misses_events())) {  // A folder may be new.
             watch = std::make_unique<ChangeWatch>(task_folders(tasks.every_repository()));
         }
         if (due) { refreshed = clock.steady(); }
@@ -153,8 +154,8 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
     }
     const auto listener = listen(settings);
     if (!listener.ok()) { return program.fail(listener.error()); }
-    ::signal(SIGPIPE, SIG_IGN);                // A client that left is an error of its connection only.
-    ::unsetenv(process::supervisor_variable);  // Tasks that are started here outlive the dashboard.
+    ::signal(SIGPIPE, SIG_IGN);                // A client that disconnects is only an error of its connection.
+    ::unsetenv(process::supervisor_variable);  // Tasks started here outlive the dashboard.
     program.environment.erase(process::supervisor_variable);
     SystemIdSource ids;
     Guard guard({(*listener)->port(), arguments.read_only, metrics_token}, ids);
@@ -171,7 +172,7 @@ int run_dashboard(Program& program, const DashboardArguments& arguments) {
     follow(program, list, tasks, sets, events);
     server->stop();
     events.close();
-    // The clients are told before their connections are cut.
+    // Notifies clients before closing their connections.
     constexpr std::chrono::milliseconds at_most{1000};
     constexpr std::chrono::milliseconds between{10};
     for (auto waited = between; events.clients() > 0 && waited < at_most; waited += between) {

@@ -35,7 +35,7 @@ Result<std::optional<json::object>> changed(Program& program, const EscalationSt
     std::string source = arguments.edited;
     if (arguments.edit) {
         AF_TRY(const ApprovalRequest asked, store.approval(arguments.what));
-        AF_CHECK(store.check_unanswered(asked.id));  // Before a person writes in vain.
+        AF_CHECK(store.check_unanswered(asked.id));  // Checked before a person writes an answer.
         AF_TRY(text, edit_text(program, to_yaml(action_of(asked)), asked.id + ".yaml"));
         source = "the changed action";
     } else if (arguments.edited == "-") {

@@ -32,7 +32,7 @@ namespace {
 
 int validate_definitions(Program& program, const DefinitionCommands& commands, const std::vector<std::string>& files) {
     const auto definitions = load_definitions(program);
-    // A definition in force is broken. If no file is named, the validation below reports it.
+    // A definition in use is invalid. If no file is named, the validation below reports it.
     if (!definitions.ok() && !files.empty()) { return program.fail(definitions.error()); }
     json::array results;
     bool valid = true;

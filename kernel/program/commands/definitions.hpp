@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agents, contracts and pipelines in force, and the three groups of commands for them.
+// The agents, contracts and pipelines in use, and the command groups for them.
 #pragma once
 
 #include "config/agents.hpp"
@@ -22,7 +22,7 @@ struct Definitions {
 };
 
 /// `shown`: the only group that is shown (`agents`, `contracts` or `pipelines`); reads only what it needs. Empty: reads all.
-/// Errors: AF-GIT-001 no repository; AF-CONT-…, AF-AGENT-…, AF-PIPE-…, AF-CONF-… of the definitions in force.
+/// Errors: AF-GIT-001 no repository; AF-CONT-…, AF-AGENT-…, AF-PIPE-…, AF-CONF-… of the definitions in use.
 [[nodiscard]] Result<Definitions> load_definitions(const Program& program, std::string_view shown = {});
 
 /// Arguments of these commands. `validate` checks a FILE as if it were in the project's folder.
@@ -32,12 +32,12 @@ struct DefinitionArguments {
     bool origin = false;  ///< Show the origin of each part.
 };
 
-/// `list`, `show NAME` and `validate [FILE…]` of `group`. `metavar`: the name's placeholder in the usage. `word`: the name of one
-/// definition.
+/// `list`, `show NAME` and `validate [FILE…]` of `group`. `metavar`: the name's placeholder in the usage. `word`: the word for
+/// one definition.
 struct DefinitionCommands {
     std::function<int(const Definitions&)> list;
     std::function<int(const Definitions&, const std::string& name)> show;
-    /// Checks one file, or all in force if it is empty. Returns the problems.
+    /// Checks one file, or all definitions in use if `file` is empty. Returns the problems.
     std::function<std::vector<Error>(const Definitions&, const std::string& file)> validate;
     /// `show NAME --origin`. Empty: there is no such flag.
     std::function<int(const Definitions&, const std::string& name)> origin = {};

@@ -28,7 +28,7 @@ struct ArtifactVersion {
     std::string hash;
 };
 
-/// Those that a person was shown, and what has come of the stage since.
+/// Returns the versions that a person was shown, and the stage's newest version.
 std::vector<ArtifactVersion> versions_of(const StageState& stage) {
     std::vector<ArtifactVersion> versions;
     for (const ShownVersion& shown : stage.history) {
@@ -60,7 +60,7 @@ Result<std::string> text_of_version(const BlobStore& blobs, const ArtifactVersio
     return to_yaml(artifact);
 }
 
-/// The patch in the colours that git gives it. `patch` is safe on a terminal.
+/// Returns the patch with git's colours. `patch` must be safe on a terminal.
 std::string coloured_patch(const std::string& patch) {
     std::string out;
     bool in_hunk = false;
@@ -90,7 +90,7 @@ std::string coloured_patch(const std::string& patch) {
     return out;
 }
 
-/// What goes into a file or a pipe is for `git apply`; what people look at cannot act on their terminal.
+/// A file or pipe gets the exact patch, for `git apply`. On a terminal, control characters are escaped.
 void show_patch(Program& program, const std::string& patch) {
     if (!program.out_is_terminal) {
         program.out << patch;
@@ -165,7 +165,7 @@ int diff_artifact(Program& program, const ProjectPlace& place, const TaskPaths& 
         const bool waits = state.approval && state.stage().name == found->name;
         return wrong("the artifact of stage `" + found->name + "` has one version",
                      waits ? "say what to change in it: agentforge feedback " + short_id(state.task_id) + " \"…\""
-                           : "a task that is started with `--iterate` stops at it, and your feedback makes another");
+                           : "a task started with `--iterate` stops at this stage, and your feedback makes another version");
     }
     const auto [from, to] = versions_to_compare(versions, arguments);
     if (from == nullptr || to == nullptr) {

@@ -57,14 +57,14 @@ std::string confinement_text(const json::object& confinement) {
     return text;
 }
 
-/// Reports gaps that the user accepted, and the parts that the kernel can only monitor. They are not errors.
+/// Reports gaps that the user accepted, and parts that the kernel can only monitor. Neither is an error.
 Check check_confinement(const ExecHelper& helper, const std::string& folder) {
     const auto in_force = check_sandbox(helper, folder);
     if (!in_force.ok()) { return {"sandbox", Verdict::bad, in_force.error().to_string()}; }
     return {"sandbox", in_force->contains("open_gaps") ? Verdict::warning : Verdict::good, confinement_text(*in_force)};
 }
 
-/// Runs outside the project's folders: rustup, yarn and others run what files in the current folder name.
+/// Runs outside the project's folders: rustup, yarn and others run programs that files in the current folder name.
 Check check_program(const ProductPaths& product, std::string name, const std::vector<std::string>& argv) {
     const auto processes = make_process_runner(product.exec_helper);
     ProcessRequest request;
@@ -135,7 +135,7 @@ std::vector<Check> check_models_of_roles(Project& project, Program& program) {
     return checks;
 }
 
-/// Reports a program that is needed, with its version if it prints one.
+/// Reports a required program, with its version if it prints one.
 Check check_tool(const ProductPaths& product, std::string name, const std::string& program, const std::string& use,
                  const std::string& install, const std::vector<std::string>& version, bool needed, bool found) {
     if (!found) {
@@ -143,7 +143,7 @@ Check check_tool(const ProductPaths& product, std::string name, const std::strin
                 "`" + printable(program, 200) + "` is not installed; it is used for " + use +
                     (install.empty() ? "" : "\n" + install)};
     }
-    if (version.empty()) { return {std::move(name), Verdict::good, "there, for " + use}; }
+    if (version.empty()) { return {std::move(name), Verdict::good, "installed, for " + use}; }
     std::vector<std::string> argv{program};
     argv.insert(argv.end(), version.begin(), version.end());
     Check check = check_program(product, std::move(name), argv);
@@ -227,7 +227,7 @@ Check check_server(const ServerReport& server) {
     return {"server " + printable(server.name, 60), verdict, printable(detail, 3000)};
 }
 
-/// Adds what only an open project can tell. Hides its secrets in all details so far.
+/// Adds the checks that need an open project. Redacts its secrets in all details so far.
 void check_open_project(Program& program, Project& project, std::vector<Check>& checks) {
     checks.push_back(check_the_plugins(project));
     for (Check& check : check_measuring(program, project)) { checks.push_back(std::move(check)); }

@@ -24,10 +24,10 @@ const ExternalArtifact& external_of(const PipelineTemplate& pipeline, const std:
     return found != pipeline.accepts_external.end() ? found->second : pipeline.requires_external.find(name)->second;
 }
 
-/// Returns the contracts of what an earlier task gives to this pipeline: what its template provides and this one accepts, with
-/// what that requires; its specification if there is nothing else, or this pipeline requires one. Tests that the user gives take
-/// the place of the task's.
-std::set<std::string> taken_contracts(const PipelineTemplate& pipeline, const TaskState& state, const EntryArguments& given) {
+/// Returns the contracts of the artifacts to import from an earlier task: those that its template provides and this pipeline
+/// accepts, and those that they require. Adds its specification if there are no others, or if this pipeline requires one. Leaves
+/// out its tests if the user gives tests.
+std::set<std::string> contracts_to_import(const PipelineTemplate& pipeline, const TaskState& state, const EntryArguments& given) {
     std::set<std::string> taken;
     for (const std::string& contract : state.pipeline.continuation.provides) {
         const auto name = external_name(pipeline, contract);
@@ -53,7 +53,7 @@ Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTe
     AF_TRY(const Repository repository, Repository::open(project.place().root.string()));
     std::vector<Import> imports;
     std::map<std::string, json::object, std::less<>> artifacts;
-    for (const std::string& contract : taken_contracts(pipeline, state, given)) {
+    for (const std::string& contract : contracts_to_import(pipeline, state, given)) {
         AF_TRY(const std::string name, external_name(pipeline, contract));
         AF_TRY(Import import, contract == contract_name::test_suite
                                   ? import_tests_from_task(name, contract, project.tasks(), id, repository)
@@ -61,7 +61,7 @@ Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTe
         artifacts.emplace(contract, import.artifact);
         imports.push_back(std::move(import));
     }
-    // The new task starts from the current commit, whatever branch the other task was on, or from the checkout itself.
+    // The new task starts from the current commit or the checkout, whatever branch the other task was on.
     AF_TRY(const std::string head, repository.head_commit());
     AF_TRY(const Staleness staleness,
            measure_staleness(repository, artifacts, state.base_commit, head, arguments.include_uncommitted));
@@ -71,7 +71,7 @@ Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTe
     return imports;
 }
 
-/// A specification over several repositories is none for a task of one.
+/// Refuses a specification for several repositories: this task has one.
 Result<void> check_is_for_one_repository(const TaskStore& tasks, const Import& import) {
     const json::value* parts = import.artifact.if_contains("parts");
     if (parts == nullptr || !parts->is_array() || parts->get_array().empty()) { return {}; }

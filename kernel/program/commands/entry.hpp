@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a task begins: the options that import artifacts, skip stages and leave some out.
+// Where a task begins: the options that import artifacts and skip stages.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,11 @@ struct Program;
 struct StartArguments;
 
 struct EntryArguments {
-    std::string spec;          ///< A file.
-    std::string tests;         ///< A folder or a file.
-    std::string task;          ///< Another task's id.
-    std::string accept_stale;  ///< Why its artifacts count although files that they name have changed since. Empty: they do not.
+    std::string spec;   ///< A file.
+    std::string tests;  ///< A folder or a file.
+    std::string task;   ///< Another task's id.
+    std::string
+        accept_stale;  ///< Why its artifacts are accepted although files that they name have changed. Empty: they are not.
     std::vector<std::string> others;  ///< `NAME=FILE`.
     std::string skip_to;
     std::vector<std::string> without;

@@ -23,7 +23,7 @@ struct ResolveArguments {
     bool no_resume = false;
 };
 
-/// Adds what a task waits for according to its state, even if its file was lost or is damaged.
+/// Adds the item that a task waits for by its state, even if the item's file is lost or damaged.
 void add_without_record(PendingList& pending, const TaskStore& tasks, const EscalationStore& store) {
     const auto listing = tasks.list();
     if (!listing.ok()) { return; }  // `status` reports the error.
@@ -72,7 +72,7 @@ int list_escalations(Program& program) {
         program.print_json({{"escalations", std::move(items)}});
         return 0;
     }
-    if (open.empty()) { program.out << "Nothing waits for a person.\n"; }
+    if (open.empty()) { program.out << "Nothing is waiting for a person.\n"; }
     const auto answer = [&program](const std::string& command) { return program.with_place(command); };
     for (const PendingItem& item : open) {
         program.out << item.id << "  since " << item.created_at << "\n  task " << item.task_id << ", stage " << item.stage
@@ -185,7 +185,7 @@ void ItemReport::add_from_task(const ApprovalRequest& request) {
     }
     if (state->approval && state->approval->id == id_) {
         records::write_field(object_, "answers", state->feedback_answers);
-        for (const std::string& words : words_before_decision(*state)) { lines_.emplace_back("to know", words); }
+        for (const std::string& words : words_before_decision(*state)) { lines_.emplace_back("note", words); }
     }
 }
 
@@ -225,7 +225,7 @@ void ItemReport::print(Program& program) {
         return;
     }
     if (!how_.empty() && has_ended(tasks_, std::string(object_.at("task_id").as_string()))) {
-        how_ = "not possible: its task has ended";
+        how_ = "not possible: the task has ended";
     }
     program.out << printable(id_, 300) << "\n";
     for (const auto& [name, value] : lines_) { print_line(program, name, value); }
@@ -267,7 +267,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
     return 0;
 }
 
-/// The open question of a task that is named by its id, or by enough of it; a question's own id stays as it is.
+/// Replaces a task's id, or a unique part of it, by the id of its open question. Keeps a question's id.
 Result<std::string> question_named(const ProjectPlace& place, const std::string& name) {
     if (kind_of(name) == QuestionKind::escalation) { return name; }
     const TaskStore tasks(place.agentforge);
@@ -288,7 +288,7 @@ int run_resolve(Program& program, const ResolveArguments& arguments) {
     if (!place.ok()) { return program.fail(place.error()); }
     if (const auto kind = kind_of(arguments.id); kind && kind != QuestionKind::escalation) {
         return program.fail(Error{
-            "AF-ESC-090", printable(arguments.id, 120) + " is not a question: it needs approval", "",
+            "AF-ESC-090", printable(arguments.id, 120) + " is not a question but needs approval", "",
             "decide on it: agentforge approve " + printable(arguments.id, 120) + ", agentforge feedback or agentforge reject",
             ErrorKind::invalid});
     }

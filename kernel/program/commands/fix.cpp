@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `agentforge fix`: starts a task to fix a violation that `agentforge check` found. The violation serves as its test.
+// `agentforge fix`: starts a task to fix a violation that `agentforge check` found. The task is done when the violation is gone.
 #include <algorithm>
 #include <ostream>
 

@@ -71,8 +71,8 @@ void add_fork(CLI::App& app, Program& program) {
         *command, "--model", [&program](const std::string& name) { program.settings.emplace_back("llm.model", name); },
         "Model of the fork (default: that of the task)")
         ->type_name("NAME");
-    const Option only_make =
-        add_flag(*command, "--no-resume", arguments->only_make, "Only create the fork; continue it with `agentforge resume`");
+    const Option only_make = add_flag(*command, "--no-resume", arguments->only_make,
+                                      "Only create the fork; continue it later with `agentforge resume`");
     only_make->excludes(feedback);
     add_run_output(command, program);
     command->footer("Example:  agentforge fork 1f2e3d4c --from-step 23 --with-feedback \"Leave the old endpoint as it is\"");

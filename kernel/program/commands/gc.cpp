@@ -98,7 +98,7 @@ int collect(Program& program, const GcArguments& arguments) {
     }
     const bool refs = std::ranges::any_of(plan->items, [](const Garbage& item) { return item.kind == GarbageKind::refs; });
     program.out << (plan->items.empty() ? std::string("Nothing to free.") : "Total: " + megabytes(bytes)) << "\n";
-    if (refs) { program.out << (arguments.dry_run ? "" : "  the next `git gc` removes recorded trees\n"); }
+    if (refs) { program.out << (arguments.dry_run ? "" : "  the next `git gc` deletes the recorded trees\n"); }
     return problems.empty() ? 0 : 1;
 }
 

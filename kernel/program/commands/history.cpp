@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `agentforge history TASK`: shows a task's way through its stages: each visit and how it ended, and each way back with its
-// reason.
+// `agentforge history TASK`: shows a task's path through its stages: each visit and how it ended, and each return to an earlier
+// stage with its reason.
 #include <fmt/format.h>
 
 #include <ostream>
@@ -25,7 +25,7 @@ json::object to_json(const Resumption::PastCycle& cycle, std::size_t number) {
     return {{"number", number}, {"from", cycle.from}, {"to", cycle.to}, {"reason", cycle.reason}, {"time", cycle.time}};
 }
 
-/// One line of the way: an event of a stage.
+/// One line of the history: an event of a stage.
 struct Waypoint {
     std::string time;
     std::string stage;
@@ -33,7 +33,7 @@ struct Waypoint {
     std::string detail;
 };
 
-/// Converts the records that move between stages.
+/// Converts a record that enters, ends or leaves a stage.
 struct Waypoints {
     using Said = std::optional<Waypoint>;
     Said operator()(const records::StageStarted& started) const {
@@ -126,7 +126,7 @@ int show_history(Program& program, const HistoryArguments& arguments) {
         program.out << "\n";
     }
     if (!arguments.cycles) { return 0; }
-    if (cycles.empty()) { program.out << "  no return to an earlier stage\n"; }
+    if (cycles.empty()) { program.out << "  never went back to an earlier stage\n"; }
     for (std::size_t at = 0; at < cycles.size(); ++at) {
         program.out << fmt::format("  {:>2}  {}  from {} back to {}\n      {}\n", at + 1, cycles[at].time,
                                    printable(cycles[at].from, 40), printable(cycles[at].to, 40),

@@ -18,7 +18,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// The findings, for the settings file and for the terminal.
+/// What `init` detected, for the settings file and the terminal.
 struct InitFindings {
     DetectedRepository repository;
     GateReadiness gates;                 ///< Without scopes: no language was recognised.
@@ -47,7 +47,7 @@ Result<GateReadiness> detect_languages(const Program& program, const ProjectPlac
     const auto processes = make_process_runner(product.exec_helper);
     auto found = readiness_of_checkout(options, *processes, files);
     if (found.ok()) { return found; }
-    // A wrong language file of the project does not stop the setup.
+    // An invalid language file of the project does not stop the setup.
     problem = found.error().to_string();
     options.gates.more_languages.clear();
     return readiness_of_checkout(options, *processes, files);
@@ -79,7 +79,7 @@ Result<InitFindings> find_out(const Program& program, const ProjectPlace& place,
         found.names_backend = !any.backend.empty() && any.backend != "auto";
         if (const auto candidates = model_candidates(any, program.environment); candidates.ok()) {
             for (const ModelCandidate& candidate : *candidates) {
-                // Only a request shows whether a local server is running. A command is either installed or not.
+                // A local server must be asked whether it runs. For a command, being installed is enough.
                 const bool absent =
                     !candidate.settings.preset.empty() && !is_on_path(program.environment, candidate.settings.preset);
                 if (candidate.missing.empty() && !absent && !candidate.needs_model && candidate.settings.base_url.empty()) {
@@ -142,7 +142,7 @@ std::string settings_text(const InitFindings& found) {
     for (std::size_t index = 0; scopes.size() > 1 && index < scopes.size(); ++index) {
         text += comment("  " + folder_of_scope(scopes[index]) + "  " + counted_files(scopes[index]));
     }
-    if (!scopes.empty()) { text += "# " + languages_setting(found.gates) + "     would fix it to this.\n"; }
+    if (!scopes.empty()) { text += "# " + languages_setting(found.gates) + "     would set this permanently.\n"; }
     if (!found.command.empty()) {
         text +=
             "# No language was recognized. If this command runs the tests and prints TAP, or writes JUnit XML below $AGENTFORGE_RESULTS (docs/gates.md):\n"
@@ -198,7 +198,7 @@ json::object findings_json(const InitFindings& found) {
 std::string languages_text(const InitFindings& found) {
     const auto& scopes = found.gates.scopes;
     if (scopes.empty()) {
-        return "none that has gates (docs/gates.md)" +
+        return "none with gates (docs/gates.md)" +
                (found.command.empty() ? "" : "; perhaps gates: {language: generic, command: [make, " + found.command + "]}");
     }
     std::string text;
@@ -215,7 +215,7 @@ std::string languages_text(const InitFindings& found) {
             if (!step.ready) {
                 text += "\n            " + printable(step.files.front(), 100) +
                         (step.required ? ": run `agentforge setup` next to fetch its dependencies"
-                                       : ": fetched by `agentforge setup`, unless your system has it all");
+                                       : ": `agentforge setup` fetches its dependencies, unless your system has them all");
             }
         }
     }
@@ -300,7 +300,7 @@ int ask_for_model(Program& program, const std::vector<ModelCandidate>& models) {
     return 0;
 }
 
-/// What is left to do before the first task.
+/// Prints the remaining steps before the first task.
 int choose_model(Program& program, const InitFindings& found) {
     const bool has_model = found.names_backend || !found.models.empty();
     const auto home = program.environment.find("HOME");

@@ -148,10 +148,10 @@ bool blobs_were_freed(const TaskPaths& paths) {
 
 Error freed_blobs(const TaskPaths& paths) {
     return Error{"AF-JRNL-011", "the task's blobs were freed", paths.blobs().string(),
-                 "`agentforge archive restore " + paths.root.filename().string() + "` brings them back", ErrorKind::not_found};
+                 "`agentforge archive restore " + paths.root.filename().string() + "` restores them", ErrorKind::not_found};
 }
 
-/// One step with what was sent and received, or one part of it.
+/// One step with everything sent and received, or one part of it.
 class StepReport {
 public:
     StepReport(Program& program, const TaskPaths& paths, const InspectArguments& arguments, const Record& step)
@@ -220,7 +220,8 @@ void StepReport::print_as_json() {
     program_.print_json(step);
 }
 
-/// A single part sent to a file or pipe is not changed (a diff is for `git apply`). Output for people cannot act on the terminal.
+/// A single part sent to a file or pipe stays unchanged, so a diff works with `git apply`. On a terminal, control characters are
+/// escaped.
 std::string StepReport::shown(const std::string& text) const {
     return everything_ || program_.out_is_terminal ? printable_lines(text) : text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which artifacts of a task are shown to a person, to approve or revise.
+// Decides which artifacts of a task a person is shown, to approve or revise.
 #pragma once
 
 #include <set>
@@ -11,7 +11,7 @@
 
 namespace agentforge::kernel {
 
-/// True if a person is at this run's terminal.
+/// True if this run has a terminal with a person at it.
 [[nodiscard]] bool is_at_terminal(const Program& program);
 
 /// Returns the stages whose artifacts are shown: by --iterate, --iterate-at or --no-iterate, else by `pipeline.iterate`. `auto`,

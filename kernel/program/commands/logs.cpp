@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the records of a task's journal: what it has done and does, whichever process runs it.
+// Shows the records of a task's journal, also while another process runs the task.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -40,7 +40,7 @@ void print_record(Program& program, const LogArguments& arguments, const Record&
     program.out << record_on_terminal(program, record, "") << "\n";
 }
 
-/// Reads the records appended to a journal. Leaves an incomplete line for the next time.
+/// Reads newly appended records of a journal. Leaves an incomplete line for the next call.
 class Tail {
 public:
     Tail(const std::filesystem::path& file, Sequence seen) : file_(file), seen_(seen) {}
@@ -77,7 +77,8 @@ int follow(Program& program, const LogArguments& arguments, const TaskPaths& pat
     Tail tail(paths.journal(), seen);
     const JournalChange change(paths.journal());
     while (true) {
-        const bool running = TaskLock::holder(paths).has_value();  // Checked first: what is written after that is read below.
+        const bool running =
+            TaskLock::holder(paths).has_value();  // Checked first, so that records written until then are read below.
         const auto records = tail.more();
         if (!records.ok()) { return program.fail(records.error()); }
         for (const Record& record : *records) { print_record(program, arguments, record); }
@@ -88,8 +89,8 @@ int follow(Program& program, const LogArguments& arguments, const TaskPaths& pat
     }
 }
 
-/// The hash chain may be intact although the records do not add up to a task.
-int told_whole(Program& program, std::string_view task_id, const TaskPaths& paths, const std::vector<Record>& records) {
+/// Checks that the records form a valid task: the hash chain may be intact although they do not.
+int check_records(Program& program, std::string_view task_id, const TaskPaths& paths, const std::vector<Record>& records) {
     if (records.empty() && !TaskLock::holder(paths)) { return program.fail(no_records(task_id, paths)); }
     TaskState state;
     for (const Record& record : records) {
@@ -117,11 +118,11 @@ int show_logs(Program& program, const LogArguments& arguments) {
         json::array list;
         for (std::size_t index = first; index < records->size(); ++index) { list.push_back((*records)[index].body); }
         program.print_json({{"task_id", *id}, {"records", std::move(list)}, {"running", TaskLock::holder(paths).has_value()}});
-        return told_whole(program, *id, paths, *records);
+        return check_records(program, *id, paths, *records);
     }
     for (std::size_t index = first; index < records->size(); ++index) { print_record(program, arguments, (*records)[index]); }
     return arguments.follow ? follow(program, arguments, paths, records->empty() ? 0 : records->back().seq)
-                            : told_whole(program, *id, paths, *records);
+                            : check_records(program, *id, paths, *records);
 }
 
 }  // namespace

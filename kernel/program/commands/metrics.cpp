@@ -23,7 +23,7 @@ TaskLimits limits_of(const TaskState& state) {
     return state.costing.limits ? TaskLimits::from_record(*state.costing.limits) : TaskLimits{};
 }
 
-/// Returns the stage's own token limit, or its share of the task's. It may also use what earlier stages leave over.
+/// Returns the stage's own token limit, or its share of the task's limit. A stage may also use what earlier stages left.
 std::optional<std::uint64_t> own_tokens(const TaskLimits& limits, const StageTemplate& stage) {
     if (const auto own = limits.stages.find(stage.name); own != limits.stages.end() && own->second.tokens) {
         return own->second.tokens;

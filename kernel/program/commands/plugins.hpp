@@ -27,15 +27,14 @@ struct PluginsOfProject {
 /// Errors: those of ProjectPlace::find and load_settings.
 [[nodiscard]] Result<std::unique_ptr<PluginsOfProject>> open_plugins(const Program& program);
 
-/// A plugin's state in words, after its files are compared with the lock or trust. `problem`: what is wrong.
+/// A plugin's state in words, by comparing its files with the lock or the user's trust. `problem`: what is wrong.
 struct PluginCondition {
     std::string state;
     std::optional<Error> problem;
 };
 [[nodiscard]] PluginCondition condition_of(const PluginManifest& plugin);
 
-/// Returns the plugins that a lock covers: not the product's own, and not those excluded by the user's choice, missing trust or a
-/// second copy.
+/// Returns the plugins that a lock covers. Excludes the product's own, and those that are disabled, untrusted or a second copy.
 [[nodiscard]] std::vector<const PluginManifest*> plugins_in_use(const PluginRegistry& registry);
 
 /// Returns the fields that `list` and `show` share.

@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Returns nothing for a product's plugin without problems; else the reason why the plugin is listed and why it is not used.
+/// Returns why the plugin is listed, and why it is not used. Empty for a product's plugin without problems.
 std::string remark(const PluginManifest& plugin, const PluginCondition& condition) {
     std::string text;
     if (plugin.source != PluginSource::product) { text = to_string(plugin.source); }
@@ -74,7 +74,7 @@ int list_plugins(Program& program) {
                 conditions.back() = {"cannot be loaded", loaded.error()};
             }
         }
-        // Discovery did not notice that the files differ.
+        // Discovery does not compare the files with the lock.
         if (plugin.state == PluginState::ready && conditions.back().problem) { problems.push_back(*conditions.back().problem); }
     }
     if (program.json_output) {

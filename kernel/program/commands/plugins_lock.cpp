@@ -25,7 +25,7 @@ int lock_plugins(Program& program) {
     const auto opened = open_plugins(program);
     if (!opened.ok()) { return program.fail(opened.error()); }
     const PluginsOfProject& project = **opened;
-    // Untrusted plugins are not in use. A lock without them would look like a decision against them.
+    // Untrusted plugins are not in use. A lock without them would exclude them.
     if (!project.loaded.trust.allowed() && !project.loaded.trust.plugin_folders.empty()) {
         return program.fail(project.loaded.trust.refusal());
     }

@@ -16,7 +16,7 @@ std::string lock_words(const PluginRegistry& registry, const PluginManifest& plu
     if (plugin.source == PluginSource::product) { return "not needed: the product's own"; }
     if (!registry.lock()) { return "there is no lock"; }
     const auto locked = registry.lock()->plugins.find(plugin.id);
-    if (locked == registry.lock()->plugins.end()) { return "not in it: " + registry.lock()->file; }
+    if (locked == registry.lock()->plugins.end()) { return "not in " + registry.lock()->file; }
     PluginManifest pinned = plugin;
     pinned.pinned = std::make_shared<const FileHashes>(locked->second.files);
     pinned.pinned_by = locked->second.where;
@@ -104,8 +104,9 @@ void print(Program& program, const json::object& plugin) {
     line("lock", "lock");
     line("trust", "trust");
     for (const json::value& entry : plugin.at("provides").as_array()) {
-        out << "  provides    " << text_of(entry.at("kind")) << " " << text_of(entry.at("name")) << " (this host takes version "
-            << text_of(entry.at("interface_versions_of_this_host")) << " of the interface)\n";
+        out << "  provides    " << text_of(entry.at("kind")) << " " << text_of(entry.at("name"))
+            << " (this AgentForge accepts version " << text_of(entry.at("interface_versions_of_this_host"))
+            << " of the interface)\n";
     }
     if (plugin.at("config_schema").as_object().empty()) { out << "  settings    none; its manifest declares no settings\n"; }
     for (const json::value& setting : plugin.at("settings").as_array()) {

@@ -18,7 +18,7 @@ struct Verified {
     std::optional<Error> problem;
 };
 
-/// Compares every plugin except the product's own with the lock, whether or not the project is trusted: only computes hashes.
+/// Compares every plugin except the product's own with the lock. Needs no trust, because it only computes hashes.
 std::vector<Verified> verify(const PluginRegistry& registry, const PluginLock& lock) {
     std::vector<Verified> all;
     for (const PluginManifest& plugin : registry.plugins()) {

@@ -57,7 +57,7 @@ json::object remind_json(const PendingItem& item, const ProcessedDue& done) {
 
 void print_processed(Program& program, const PendingItem& item, const ProcessedDue& done, const AnswerBy& by) {
     if (!done.deadline_answer.empty()) {
-        program.out << item.id << ": nobody answered by " << by.deadline << "; "
+        program.out << item.id << ": no answer by " << by.deadline << "; "
                     << (done.deadline_answer == "abort" ? "the task will end"
                                                         : "the answer is \"" + printable(by.default_answer, 200) + "\"")
                     << ". Continue with: agentforge resume " << short_id(item.task_id) << "\n";
@@ -70,7 +70,7 @@ void print_processed(Program& program, const PendingItem& item, const ProcessedD
     }
 }
 
-int code_of_reminding(bool cancelled, bool failed) {
+int exit_code_of_remind(bool cancelled, bool failed) {
     if (cancelled) { return static_cast<int>(ExitCode::cancelled); }
     return failed ? static_cast<int>(ExitCode::failed) : 0;
 }
@@ -115,7 +115,7 @@ int process_due_questions(Program& program, const RemindArguments& arguments, st
             program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
         }
     }
-    const int code = code_of_reminding(context.cancelled(), failed);
+    const int code = exit_code_of_remind(context.cancelled(), failed);
     if (program.json_output) {
         program.print_json({{"tended", std::move(items)}});
     } else if (!anything_done && !failed && !program.quiet) {
@@ -129,7 +129,7 @@ int run_remind(Program& program, const RemindArguments& arguments) {
     int code = process_due_questions(program, arguments, answered_by_deadline);
     for (const std::string& task : answered_by_deadline) {
         if (!arguments.resume_answered || program.cancel->requested()) { break; }
-        // Continues each as `resume` does: with its own model and delivery.
+        // Continues each task like `resume`, with the task's own model and delivery.
         code = std::max(code, resume_and_report(program, task));
     }
     return code;

@@ -71,7 +71,7 @@ std::string counted(const ReplayCounts& counts) {
     return words(counts.actions, "action") + ", " + words(counts.gates, "gate") + ", " + words(counts.artifacts, "artifact");
 }
 
-/// Prints the verdict of --verify. A pause in which the replay only waits at the end of the recording is not a difference.
+/// Prints the verdict of --verify. If the replay only waits at the end of the recording, that pause is not a difference.
 int print_verified(Program& program, const ReplayReport& report) {
     if (program.cancel->requested()) {
         return program.fail(
@@ -229,8 +229,8 @@ int run_rejudge(Program& program, const ReplayArguments& arguments) {
 }
 
 int refuse_both(Program& program) {
-    program.fail(Error{"AF-CLI-001", "a continued replay stays on its base: --continue accepts --onto only with --actions-only",
-                       "", "leave out --onto", ErrorKind::invalid});
+    program.fail(Error{"AF-CLI-001", "--continue and --onto can be combined only with --actions-only", "", "leave out --onto",
+                       ErrorKind::invalid});
     return static_cast<int>(ExitCode::usage);
 }
 

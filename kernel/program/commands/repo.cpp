@@ -23,7 +23,7 @@ json::object repository_json(const KnownRepository& repository) {
             {"contracts_path", text_or_null(repository.contracts_path)}};
 }
 
-/// Checks that the branch and folder offered to other repositories exist.
+/// Checks that the default branch and the folder for other repositories exist.
 Result<void> check_offers(const KnownRepository& repository) {
     std::string folder = repository.contracts_path;
     if (folder.size() > 1 && folder.ends_with('/')) { folder.pop_back(); }

@@ -32,7 +32,7 @@ void add_resume(CLI::App& app, Program& program) {
             if (is_set_id(*task)) {
                 if (guidance->empty() && !*detached) { return resume_set(program, *task); }
                 return program.fail(Error{"AF-SET-014",
-                                          "a set has tasks in several repositories: --say and --detach are for one of them",
+                                          "--say and --detach work for one task, but a set has tasks in several repositories",
                                           *task, "agentforge --repo NAME resume TASK --say \"…\"", ErrorKind::invalid});
             }
             if (!guidance->empty()) {
@@ -46,7 +46,7 @@ void add_resume(CLI::App& app, Program& program) {
                         return condition == "paused" || condition == "interrupted" || condition == "failed";
                     },
                     [&](Project& project, const std::string& id) { return resume_open_task(program, project, id, *guidance); },
-                    // It says what the task waits for, or why an answer cannot be used; --say answers a question.
+                    // Reports what the task waits for, or why an answer cannot be used. --say answers a question.
                     [](const TaskOverview& each) { return waits_for_person(each); });
             };
             return *detached ? detach(program, run) : run();

@@ -41,7 +41,7 @@ struct RunArguments {
     bool dry_run = false;
 };
 
-/// What to do with a request, by the results of earlier runs. `refuse`: a dry run found that it cannot start.
+/// What to do with a request, given earlier runs. `refuse`: a dry run found that it cannot start.
 enum class RunPlan : unsigned char { start = 1, resume, leave, refuse };
 
 /// The result of one request.
@@ -182,7 +182,7 @@ Error check_unfinished(const RequestEntry& entry, const std::string& why) {
                  "run the command again; `agentforge start --dry-run` checks one request", ErrorKind::unavailable};
 }
 
-/// Returns the error in the output of a process, or one that says how it ended without.
+/// Returns the error in a process's output, or an error that says how the process ended.
 Error error_of_check(const RequestEntry& entry, const std::string& output, int status) {
     const auto parsed = parse_json(output, "result");
     const json::value* error = parsed.ok() && parsed->is_object() ? parsed->get_object().if_contains("error") : nullptr;
@@ -195,8 +195,8 @@ Error error_of_check(const RequestEntry& entry, const std::string& output, int s
                                                        : std::string("its process ended without a result"));
 }
 
-/// The run of one command: starts tasks, waits for their processes, reports each result. A dry run makes only the checks of each
-/// start, also in a process each, and sets the plan of a request that a start refuses.
+/// One `run`: starts tasks, waits for their processes and reports each result. A dry run only runs the checks before each start,
+/// also in separate processes, and marks requests that `start` would refuse.
 class RequestRun {
 public:
     RequestRun(Program& program, TaskStore& store, const RunLedger& ledger, std::vector<Job>& jobs, const RunArguments& arguments)
@@ -253,10 +253,10 @@ private:
         }
     }
 
-    /// The others continue. This request is left for the next run.
+    /// Leaves this request for the next run. The others continue.
     Result<std::optional<int>> cannot_begin(std::size_t job, int error) {
-        const Error problem{"AF-CLI-175", "no process can be started for the request: " + errno_text(error),
-                            jobs_[job].entry->where, "run fewer at a time: --jobs N", ErrorKind::unavailable};
+        const Error problem{"AF-CLI-175", "cannot start a process for the request: " + errno_text(error), jobs_[job].entry->where,
+                            "run fewer at a time: --jobs N", ErrorKind::unavailable};
         if (running_.empty()) { return problem; }
         if (dry_run_) {
             jobs_[job].plan = RunPlan::refuse;
@@ -269,7 +269,7 @@ private:
 
     /// Runs in the child; main ends it.
     int work(const Job& job, const RunningJob& own, pid_t parent) {
-        ::setsid();  // The parent forwards Ctrl-C of the terminal.
+        ::setsid();  // The parent forwards Ctrl-C.
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (::getppid() != parent) { return static_cast<int>(ExitCode::cancelled); }
         exit_guard::watch_this_process();
@@ -333,7 +333,7 @@ private:
         if (outcome.ok() && !*outcome) { remove_unless_begun(task); }
         if (outcome.ok() && *outcome) {
             job.outcome = std::move(**outcome);
-            // Paused by what a person must see to: a dependency, a limit.
+            // The task is paused until a person acts: meets a dependency or raises a limit.
             const bool needs_person = WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::person_needed);
             if (job.outcome.word == "paused" && needs_person) { job.outcome.word = "waits"; }
         } else {
@@ -454,7 +454,7 @@ void print_run(Program& program, const RunArguments& arguments, const std::vecto
     program.out << "\n";
     for (const Job& job : jobs) {
         if (job.outcome.word != "waits") { continue; }
-        program.out << "  when the dependency it waits for is met, or its limit is raised: "
+        program.out << "  once its dependency is met or its limit raised: "
                     << program.with_place("agentforge resume " + short_id(job.outcome.task)) << "\n";
     }
     if (totals.of("asks") > 0) {
@@ -509,7 +509,7 @@ void print_refusal(Program& program, Error error) {
 void print_run_plan(Program& program, const std::vector<Job>& jobs) {
     std::size_t checked = 0;
     std::size_t refused = 0;
-    std::string shown;  // Often all requests lack the same, such as a model.
+    std::string shown;  // Often all requests fail for the same reason, such as a missing model.
     for (const Job& job : jobs) {
         program.out << fmt::format(
             "{:<7} {}  \"{}\"{}\n", word_of(job.plan), job.known_task.empty() ? printable(job.entry->where, 200) : job.known_task,
@@ -533,7 +533,7 @@ void print_run_plan(Program& program, const std::vector<Job>& jobs) {
     program.out << "\n";
 }
 
-/// Shows what a run would do. Makes the checks of each start, and writes nothing.
+/// Shows what a run would do. Runs the checks before each start, and writes nothing.
 int plan_requests(Program& program, TaskStore& store, const std::string& name, const std::vector<RequestEntry>& entries,
                   const RunArguments& arguments) {
     const auto ledger = RunLedger::read_unlocked(store.root(), name);

@@ -59,7 +59,7 @@ ServerReport try_plugin(Project& project, const Program& program, const PluginMa
     AgentDefinition agent;
     agent.role = "check";
     for (const ManifestEntry& entry : manifest.provides) {
-        // Another plugin is used instead; `plugins list` says so.
+        // Another plugin is used instead, as `plugins list` shows.
         if (project.plugins().owner(entry.kind, entry.name) != &manifest) { continue; }
         if (entry.kind == PluginKind::tool) {
             agent.allowed_tools.push_back(entry.name);

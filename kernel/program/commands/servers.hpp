@@ -14,14 +14,14 @@ namespace agentforge::kernel {
 struct ServerReport {
     std::string name;
     std::string about;               ///< Its own name, version and protocol.
-    std::vector<std::string> tools;  ///< In the form in which an agent lists them.
+    std::vector<std::string> tools;  ///< Named as in an agent's list of tools.
     std::vector<Error> problems;     ///< Errors of single tools and settings. The server works otherwise.
     std::optional<Error> error;      ///< Why it could not or may not be started.
 };
 
-/// Starts the server in the project's folder, where it may write only to its own scratch folder, and asks for its tools.
+/// Starts the server in the project's folder and asks for its tools. It may write only to its own scratch folder.
 [[nodiscard]] ServerReport try_server(Project& project, const Program& program, const ServerDefinition& server);
-/// Tries every declared server and every plugin process. Those that may not be started have the reason. `name`: only that one.
+/// Tries every declared server and every plugin process. For those that may not start, reports the reason. `name`: only that one.
 [[nodiscard]] std::vector<ServerReport> try_servers(Project& project, const Program& program, const std::string& name = {});
 
 }  // namespace agentforge::kernel

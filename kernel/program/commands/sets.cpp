@@ -41,7 +41,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view set_prefix = "set-";
 
-/// What one command of a part prints goes nowhere: the set tells of all of them at the end. Errors and progress are shown.
+/// Discards the results that a part's command prints, because the set prints one summary at the end. Keeps errors and progress.
 class PartProgram {
 public:
     PartProgram(Program& whole, const fs::path& directory, const json::object& settings)
@@ -75,7 +75,7 @@ private:
 
 TaskStore store_of(const SetPart& part) { return TaskStore(part.path / ".agentforge"); }
 
-/// Nothing where the task was not made.
+/// Returns nothing if the task was not created.
 Result<std::optional<TaskState>> state_of(const TaskStore& store, const std::string& task) {
     std::error_code error;
     if (task.empty() || !fs::exists(store.paths(task).task(), error) || store.never_began(task)) {
@@ -85,7 +85,7 @@ Result<std::optional<TaskState>> state_of(const TaskStore& store, const std::str
     return std::optional(std::move(state));
 }
 
-/// Its commit is ready, and nothing was done to the task since.
+/// True if its commit is ready and the task has not changed since.
 bool is_prepared(const TaskState& state) {
     return state.prepared && state.prepared->workspace_tree == state.tree && state.status == TaskStatus::paused &&
            state.waiting_for().empty();
@@ -101,7 +101,7 @@ std::string waiting_reason(const SetPart& part, const TaskState& state) {
     return std::string(to_string(state.status)) + " at stage " + state.stage().name;
 }
 
-/// One set, step by step. Each step can be done again after a crash; what is about to be done to branches is in the file first.
+/// One set, step by step. Each step can be repeated after a crash. The set's file lists the branches before any is created.
 class SetRun {
 public:
     SetRun(Program& program, fs::path folder, TaskSet set)
@@ -135,7 +135,7 @@ public:
         return 0;
     }
 
-    /// Checks in each repository what a part would be refused for after it has cost something.
+    /// Checks in each repository, before any cost, everything that could stop a part later.
     Result<void> check_parts_ready() {
         plans_.clear();
         for (const SetPart& part : set_.parts) {
@@ -150,7 +150,7 @@ public:
         return {};
     }
 
-    /// Checks a specification that was given, and says what would be done; nothing is done.
+    /// Checks the given specification and prints the plan. Does nothing else.
     Result<int> plan(const std::string& given) {
         AF_CHECK(check_parts_ready());
         if (!given.empty()) { AF_CHECK(divide(given)); }
@@ -158,7 +158,7 @@ public:
         return 0;
     }
 
-    /// Goes on with a set that another process began.
+    /// Continues a set that another process began.
     Result<int> resume() {
         if (set_.phase == SetPhase::specifying) {
             AF_CHECK(find_repositories());
@@ -185,13 +185,13 @@ public:
         return undo();
     }
 
-    /// Whether a task exists. Until then the user can correct the specification and start again.
+    /// True if a task exists. Until then the user can correct the specification and start again.
     [[nodiscard]] bool has_begun() const { return set_.phase != SetPhase::specifying || !set_.specification_task.empty(); }
 
 private:
     using Waits = std::optional<int>;  ///< The exit code with which the command ends here.
 
-    /// Undoes what `abort` decided to undo, also what a killed process left of it.
+    /// Undoes an aborted set, including what a killed process left.
     Result<int> undo() {
         AF_CHECK(find_repositories());
         AF_TRY(kept_, take_branches_back());
@@ -214,7 +214,7 @@ private:
         return 0;
     }
 
-    /// Finds each part's repository: where the set recorded it, else where the list of repositories has its name.
+    /// Finds each part's repository: at the recorded path, else by its name in the list of repositories.
     Result<void> find_repositories() {
         for (SetPart& part : set_.parts) {
             std::error_code error;
@@ -255,7 +255,7 @@ private:
 
     // ---------------------------------------------------------------------------------------------------------- preflight --
 
-    /// What was found of a part before it begins.
+    /// The findings about a part before it begins.
     struct PartPlan {
         std::string pipeline;
         std::string delivery;
@@ -278,17 +278,16 @@ private:
                          ErrorKind::invalid};
         }
         if (const auto takes = external_name(pipeline, contract_name::specification); !takes.ok()) {
-            return Error{
-                "AF-SET-002",
-                "pipeline `" + pipeline.name + "` accepts no specification from outside, and each part of a set gets one",
-                "--pipeline", "name a pipeline that accepts one, such as implement", ErrorKind::invalid};
+            return Error{"AF-SET-002",
+                         "pipeline `" + pipeline.name + "` accepts no external specification, but each part of a set gets one",
+                         "--pipeline", "name a pipeline that accepts one, such as implement", ErrorKind::invalid};
         }
         AF_TRY(GateReadiness gates, check_stages_ready(own.program(), *project, pipeline, "", set_.request));
         return PartPlan{pipeline.name, std::string(to_string(project->services().delivery.type)),
                         project->settings().list("delivery.set_test"), std::move(gates)};
     }
 
-    /// Branches that were not tested together as the project wants it are not made.
+    /// Checks that the project's joint test of the parts can run: without it, no branches are created.
     static Result<void> check_set_test_trusted(const Project& project) {
         const auto& left_out = project.trust().left_out();
         const auto missed = std::ranges::find(left_out, "delivery.set_test", &GuardedSetting::key);
@@ -299,7 +298,7 @@ private:
         AF_CHECK(check_set_test_trusted(project));
         const std::vector<std::string> command = project.settings().list("delivery.set_test");
         for (const std::string& word : command) { AF_CHECK(check_placeholders(word)); }
-        // One with a folder may be among what the parts make.
+        // A program path with a folder may be a file that the parts create.
         const bool searched = !command.empty() && command.front().find_first_of("/{") == std::string::npos;
         if (!searched || is_on_path(program_.environment, command.front())) { return {}; }
         const auto origin = project.settings().origin("delivery.set_test");
@@ -318,7 +317,7 @@ private:
         if (!fs::exists(given, error)) {
             AF_CHECK(run_specification(own.program(), first));
             AF_TRY(const auto state, state_of(store_of(first), set_.specification_task));
-            if (!state) { return Waits(1); }  // It has said itself what came in the way.
+            if (!state) { return Waits(1); }  // The command has already printed the reason.
             if (state->status != TaskStatus::completed) {
                 return waits_with({"the specification " + waiting_reason(first, *state)}, *state);
             }
@@ -337,7 +336,7 @@ private:
         return Waits();
     }
 
-    /// The parts of the given specification, or of the one that the task has written.
+    /// Returns the parts of the specification, given or written by the task.
     Result<std::vector<PartSpecification>> divide(const fs::path& given) {
         PartProgram own(program_, set_.parts.front().path, set_.settings);
         const auto progress = make_progress(own.program());
@@ -373,7 +372,7 @@ private:
         start_task(
             program, arguments,
             set_.request + "\n\nThis request is for several repositories: " + names +
-                ". You see the first. Write one specification with `parts`: for each of these repositories its requirements, components, interfaces and files.");
+                ". You see only the first one. Write one specification with `parts`: for each repository its requirements, components, interfaces and files.");
         return {};
     }
 
@@ -412,7 +411,7 @@ private:
         return print_waiting(waiting, code);
     }
 
-    /// Empty where another process has changed the task since its commit was made.
+    /// Returns nothing if another process has changed the task since its commit.
     Result<PreparedCommit> prepared_of(const SetPart& part) {
         AF_TRY(const auto state, state_of(store_of(part), part.task));
         return state ? state->prepared.value_or(PreparedCommit()) : PreparedCommit();
@@ -454,10 +453,9 @@ private:
         return code;
     }
 
-    // ---------------------------------------------------------------------------------------------------- all of them together
-    // --
+    // ---------------------------------------------------------------------------------------------------------- joint test --
 
-    /// The commands that test the parts together, each in a checkout of its own repository's part.
+    /// Runs the commands that test the parts together, each in a checkout of its repository's part.
     Result<void> test_together() {
         std::map<std::string, std::string> commits;
         for (const SetPart& part : set_.parts) {
@@ -472,7 +470,7 @@ private:
             AF_CHECK(check_set_test_trusted(*project));
             const std::vector<std::string> command = project->settings().list("delivery.set_test");
             if (command.empty()) { continue; }
-            say("set " + set_.id + ": testing the parts together, as " + part.repo + " says");
+            say("set " + set_.id + ": testing the parts together, with the command of " + part.repo);
             AF_TRY(const std::string result, run_together(*project, part, command, commits));
             results += (results.empty() ? "" : "; ") + part.repo + ": " + result;
         }
@@ -528,18 +526,18 @@ private:
         if (said.size() > 1500) { said = "… " + sanitize_utf8(said.substr(said.size() - 1500)); }
         set_.test_result = at.repo + ": " + (outcome.timed_out ? "timed out" : "exit code " + std::to_string(outcome.exit_code));
         AF_CHECK(save());
-        return Error{
-            "AF-SET-005",
-            "the parts do not pass together, so no branch was made: the command of `" + at.repo + "` " +
-                (outcome.timed_out ? "did not end in 15 minutes" : "exited with code " + std::to_string(outcome.exit_code)) +
-                (said.empty() ? "" : ": " + said),
-            "delivery.set_test",
-            "fix what makes the test fail, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id +
-                " and start again",
-            ErrorKind::denied};
+        return Error{"AF-SET-005",
+                     "the parts do not pass together, so no branch was made: the command of `" + at.repo + "` " +
+                         (outcome.timed_out ? "did not finish within 15 minutes"
+                                            : "exited with code " + std::to_string(outcome.exit_code)) +
+                         (said.empty() ? "" : ": " + said),
+                     "delivery.set_test",
+                     "fix what makes the test fail, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id +
+                         " and start again",
+                     ErrorKind::denied};
     }
 
-    /// Refuses a misspelt `{repository}`: the command would get it unchanged, and might pass.
+    /// Refuses a misspelt `{repository}`: the command would get it unchanged and might pass.
     Result<void> check_placeholders(const std::string& word) const {
         std::vector<std::string> names;
         for (const SetPart& part : set_.parts) { names.push_back(part.repo); }
@@ -558,7 +556,7 @@ private:
 
     // ----------------------------------------------------------------------------------------------------------- branches --
 
-    /// The intent: which branches are about to be made, in the file before any is.
+    /// Records in the set's file which branches are about to be created, before any is.
     Result<void> intend_branches() {
         for (SetPart& part : set_.parts) {
             AF_TRY(const PreparedCommit prepared, prepared_of(part));
@@ -576,7 +574,7 @@ private:
         return save();
     }
 
-    /// The commit must be the one that was made: the measured tree on the part's base, with the task in its message.
+    /// Checks that the commit has the measured tree and the part's base, and names the task in its message.
     Result<void> check_commit(const SetPart& part, const PreparedCommit& prepared) {
         AF_TRY(const auto state, state_of(store_of(part), part.task));
         const auto written = written_commit(part.path, prepared.commit);
@@ -623,7 +621,7 @@ private:
         return save();
     }
 
-    /// Removes the branches and returns to `specified`. If a branch stays, the phase stays `branching`.
+    /// Removes the branches and goes back to the phase `specified`. If a branch remains, the phase stays `branching`.
     Result<void> back_to_specified(const std::string& why) {
         AF_TRY(kept_, take_branches_back());
         if (kept_.empty()) { set_.phase = SetPhase::specified; }
@@ -637,7 +635,7 @@ private:
         return words;
     }
 
-    /// Removes the branches that are still at the set's commits. Returns those that stay, each with the reason.
+    /// Removes the branches that are still at the set's commits. Returns the remaining ones, each with the reason.
     Result<std::vector<std::string>> take_branches_back() {
         std::vector<std::string> kept;
         if (set_.phase != SetPhase::branching && set_.phase != SetPhase::undoing) { return kept; }
@@ -659,19 +657,20 @@ private:
         return kept;
     }
 
-    /// Each task takes its branch: its journal says so, and it is published where that is asked for.
+    /// Each task takes over its branch: records it in its journal, and publishes it if the settings ask for that.
     Result<Waits> deliver_parts() {
         std::vector<std::string> waiting;
         int code = 0;
         for (const SetPart& part : set_.parts) {
             AF_TRY(auto state, state_of(store_of(part), part.task));
-            // Its branch exists, and the task has nothing left to do.
+            // The branch exists, and the task has nothing left to do.
             if (!state || state->status == TaskStatus::aborted) {
-                kept_.push_back(part.repo + ": its task " + (state ? "was aborted" : "is gone") + ", its branch stays");
+                kept_.push_back(part.repo + ": its task " + (state ? "was aborted" : "is gone") + "; its branch remains");
                 continue;
             }
             PartProgram own(program_, part.path, set_.settings);
-            // Of a completed task, too: a process that was killed may have left its last files, its archive or its worktrees.
+            // Also runs for a completed task: a killed process may not have written its last files or archive, or removed its
+            // worktrees.
             const bool had_ended = state->status == TaskStatus::completed;
             const int ended = resume_and_report(own.program(), part.task);
             code = std::max(code, had_ended ? 0 : ended);
@@ -696,7 +695,7 @@ private:
         return Waits(code == 0 ? 1 : code);
     }
 
-    // ------------------------------------------------------------------------------------------------------------- telling --
+    // ----------------------------------------------------------------------------------------------------------- reporting --
 
     [[nodiscard]] json::object as_json() const {
         json::array parts;
@@ -767,13 +766,13 @@ private:
     Program& program_;
     fs::path folder_;
     TaskSet set_;
-    std::vector<PartPlan> plans_;    ///< Of each part, once they were checked.
-    std::vector<std::string> kept_;  ///< Branches that stay, each with the reason.
+    std::vector<PartPlan> plans_;    ///< Of each part, after the checks.
+    std::vector<std::string> kept_;  ///< Remaining branches, each with the reason.
 };
 
 int finish(Program& program, const Result<int>& code) { return code.ok() ? *code : program.fail(code.error()); }
 
-Error unfit(std::string why, std::string place, std::string remedy) {
+Error invalid_set_arguments(std::string why, std::string place, std::string remedy) {
     return Error{"AF-SET-002", std::move(why), std::move(place), std::move(remedy), ErrorKind::invalid};
 }
 
@@ -784,23 +783,24 @@ Result<std::vector<SetPart>> parts_named(const Program& program, const std::stri
         name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
         name.erase(name.find_last_not_of(' ') + 1);
         if (name.empty() || list.ends_with(',')) {
-            return unfit("`" + printable(list, 120) + "` has an empty name", "--repos",
-                         "write NAME,NAME, with one comma between");
+            return invalid_set_arguments("`" + printable(list, 120) + "` has an empty name", "--repos",
+                                         "write NAME,NAME, with one comma between");
         }
         AF_TRY(const KnownRepository known, find_known_repository(program, name));
         if (std::ranges::find(parts, known.path, &SetPart::path) != parts.end()) {
-            return unfit("repository `" + name + "` is named twice", "--repos", "name each repository once");
+            return invalid_set_arguments("repository `" + name + "` is named twice", "--repos", "name each repository once");
         }
         parts.push_back({known.name, known.path, {}, "", "", ""});
     }
     if (parts.size() < 2) {
-        return unfit("a set is of two repositories or more", "--repos",
-                     "name them all: --repos NAME,NAME (`agentforge repo list` lists them); for one, use --repo NAME");
+        return invalid_set_arguments(
+            "a set needs at least two repositories", "--repos",
+            "name them all: --repos NAME,NAME (`agentforge repo list` lists them); for one, use --repo NAME");
     }
     return parts;
 }
 
-/// What would be for one task only is refused rather than done for none.
+/// Refuses flags that work for one task only: the set would ignore them.
 Result<void> check_fits_set(const StartArguments& arguments) {
     const std::pair<bool, const char*> unfitting[] = {{arguments.detach, "--detach"},
                                                       {arguments.interactive, "--interactive"},
@@ -818,8 +818,9 @@ Result<void> check_fits_set(const StartArguments& arguments) {
                                                       {!arguments.entry.without.empty(), "--without"}};
     for (const auto& [given, flag] : unfitting) {
         if (given) {
-            return unfit(std::string(flag) + " is for one task, and --repos begins one in each repository", flag,
-                         std::string("leave out ") + flag + ", or start a task in each repository with --repo NAME");
+            return invalid_set_arguments(
+                std::string(flag) + " is for one task, but --repos begins a task in each repository", flag,
+                std::string("leave out ") + flag + ", or start a task in each repository with --repo NAME");
         }
     }
     return {};
@@ -855,7 +856,7 @@ Result<fs::path> folder_of(const Program& program, const std::string& id) {
         ids.push_back(each.path().filename().string());
     }
     if (std::ranges::find(ids, id) != ids.end()) { return sets / id; }
-    // `set-` alone names none, even where there is only one.
+    // `set-` alone names no set, even if only one exists.
     const std::string end = id.substr(set_prefix.size());
     std::vector<std::string> found;
     for (const std::string& each : ids) {
@@ -868,7 +869,8 @@ Result<fs::path> folder_of(const Program& program, const std::string& id) {
 Result<int> begin_set(Program& program, const StartArguments& arguments, const std::string& request) {
     AF_CHECK(check_fits_set(arguments));
     if (program.place_flag.starts_with("--repo ")) {
-        return unfit("--repo names one repository, but --repos names those of the set", "--repo", "leave out --repo");
+        return invalid_set_arguments("--repo cannot be used with --repos, which names the set's repositories", "--repo",
+                                     "leave out --repo");
     }
     AF_CHECK(check_request(request));
     TaskSet set;
@@ -904,7 +906,7 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
     AF_CHECK(save_set(set_file(folder), set));
     if (!program.quiet && !program.json_output) { program.err << "agentforge: set " << set.id << std::endl; }
     auto code = run.run();
-    // A specification that is refused leaves nothing: it can be corrected and given again.
+    // A refused specification leaves nothing behind, so the user can correct it and try again.
     if (!code.ok() && specification && !run.has_begun()) {
         std::error_code ignored;
         fs::remove_all(folder, ignored);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request over several repositories (`start --repos A,B`): the set of its tasks, delivered to branches in all of the
-// repositories or in none.
+// A set: the tasks of one request for several repositories (`start --repos A,B`). Delivers branches in all of the repositories or
+// in none.
 #pragma once
 
 #include <filesystem>

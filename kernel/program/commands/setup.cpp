@@ -83,7 +83,7 @@ int run_setup(Program& program, const SetupArguments& arguments) {
         program.out << "Fetch what is missing with: agentforge setup\n";
     } else {
         program.out
-            << "Nothing is missing. Gates can read these folders, and nothing writes to them again; a changed lockfile gets its own.\n";
+            << "Nothing is missing. Gates can read these folders, which do not change again; a changed lockfile gets new ones.\n";
     }
     return 0;
 }
@@ -96,7 +96,7 @@ void add_setup(CLI::App& app, Program& program) {
         add_subcommand(app, "setup", "Fetch the dependencies that the gates need, as listed in the project's lockfiles");
     add_option(*command, "task", arguments->task, "Use the files of this task (default: those of the last commit)")
         ->type_name("TASK");
-    add_flag(*command, "--show", arguments->show, "Only show what would be run");
+    add_flag(*command, "--show", arguments->show, "Only show which commands would run");
     add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer("Example:  agentforge setup --show");
     command->callback(

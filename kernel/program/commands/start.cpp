@@ -36,10 +36,10 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr std::size_t most_counted_bytes = 16UL << 20;  // Of a pipe, to say how long a request is that is too long.
+constexpr std::size_t most_counted_bytes = 16UL << 20;  // Per pipe, for the error about a request that is too long.
 
-/// How much there is behind `size` bytes that were read: a file says it; a pipe is read, and only to a bound, for it may never
-/// end.
+/// Returns the size of a request of which `size` bytes were read. A file's size is known. A pipe is read up to a limit, because
+/// it may never end.
 std::string counted_bytes(std::size_t size) {
     struct stat file {};
     const off_t at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
@@ -56,7 +56,7 @@ std::string counted_bytes(std::size_t size) {
     return "more than " + std::to_string(std::min(size, most_counted_bytes));
 }
 
-/// `-` stands for standard input: a request may be longer than an argument can be.
+/// Returns the request; `-` reads it from standard input, because a request may be longer than an argument can be.
 Result<std::string> request_of(const Program& program, const StartArguments& arguments) {
     if (arguments.request != "-") { return arguments.request; }
     if (program.in_is_terminal && !program.quiet) { program.err << "agentforge: write the request, then Ctrl-D" << std::endl; }
@@ -89,7 +89,7 @@ Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::str
     return {};
 }
 
-/// Nobody is asked about a stage that does not run.
+/// Refuses an approval at a stage that does not run.
 Result<void> check_approvals_reached(const PipelineTemplate& pipeline, const Entry& entry, const StartArguments& arguments) {
     const std::string exit = arguments.exit_after.empty() ? pipeline.exit_stage : arguments.exit_after;
     for (const std::string& name : arguments.approve) {
@@ -102,12 +102,12 @@ Result<void> check_approvals_reached(const PipelineTemplate& pipeline, const Ent
     return {};
 }
 
-/// The gate `fix` checks that one violation is gone.
+/// Refuses a pipeline with the gate `fix` if no violation is given: the gate checks that one violation is gone.
 Result<void> check_names_violation(const PipelineTemplate& pipeline) {
     for (const StageTemplate& stage : pipeline.stages) {
         if (exit_gate(stage) != gate_name::fix || stage.config.contains("violation")) { continue; }
         return Error{"AF-CLI-205",
-                     "pipeline `" + pipeline.name + "` fixes one violation, and none is named: stage `" + stage.name +
+                     "pipeline `" + pipeline.name + "` fixes one violation, but none is given: stage `" + stage.name +
                          "` ends at the gate `fix`",
                      pipeline.source, "Use `agentforge fix VIOLATION`; `agentforge check` lists the violations",
                      ErrorKind::invalid};
@@ -115,7 +115,7 @@ Result<void> check_names_violation(const PipelineTemplate& pipeline) {
     return {};
 }
 
-/// What a stage would miss later is said before a task exists: its plugin, its agents, their tools, their models.
+/// Checks before a task exists that each stage has its plugin, agents, tools and models.
 Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request,
                          const Beginning* beginning = nullptr) {
     AF_CHECK(check_names_violation(pipeline));
@@ -125,13 +125,13 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
-/// The delivered branch's name with its placeholders. Empty if the delivery makes none.
+/// Returns the delivered branch's name, with its placeholders. Empty if the delivery makes no branch.
 std::string branch_pattern(const DeliverySettings& delivery) {
     if (delivery.type == DeliveryType::commit) { return "agentforge/{task}"; }
     return delivery.type == DeliveryType::files ? "" : delivery.branch;
 }
 
-/// Whether the branch to deliver can be created: git stores `a` as a file and `a/b` below a folder `a`, so both cannot exist.
+/// Checks that the branch to deliver can be created. Git stores `a` as a file and `a/b` below a folder `a`, so both cannot exist.
 Result<void> check_branch_can_be_made(const Project& project) {
     AF_TRY(const Repository repository, Repository::open(project.place().root));
     const std::string branch = branch_pattern(project.services().delivery);
@@ -149,11 +149,11 @@ Result<void> check_branch_can_be_made(const Project& project) {
     return {};
 }
 
-/// What gates, setup and delivery would refuse after model calls have been paid for.
+/// Checks what gates, setup and delivery would refuse later, after model calls that cost money.
 Result<GateReadiness> check_end(const Program& program, Project& project, const PipelineTemplate& pipeline,
                                 const StartArguments& arguments) {
     auto gates = check_gates(project);
-    // The folder may be among what is not committed yet.
+    // The folder may be uncommitted.
     if (!gates.ok() && gates.error().code == "AF-GATE-080" && arguments.include_uncommitted) { gates = GateReadiness{}; }
     if (!gates.ok()) { return gates; }
     if (measures_anything(pipeline, arguments.exit_after)) {
@@ -181,7 +181,7 @@ Result<std::vector<std::string>> uncommitted_changes(const Project& project) {
     return repository.uncommitted();
 }
 
-void name_uncommitted_changes(Program& program, const Result<std::vector<std::string>>& changed, bool included) {
+void report_uncommitted_changes(Program& program, const Result<std::vector<std::string>>& changed, bool included) {
     if (!changed.ok()) {
         if (!included) {
             program.err
@@ -224,12 +224,11 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
     return {};
 }
 
-/// Which pipeline the request takes, and what decided: the command, --pipeline, a `pipeline.default` that is set, or
-/// the request's words.
+/// The chosen pipeline, and what chose it: the command, --pipeline, the setting `pipeline.default`, or the request's words.
 struct Choice {
-    std::string goal;  ///< Empty where the pipeline was named.
+    std::string goal;  ///< Empty if the pipeline was named.
     std::string pipeline;
-    std::string word;  ///< Of the request; empty where no word decided.
+    std::string word;  ///< The deciding word of the request; empty if none.
     bool from_request = false;
 };
 
@@ -263,17 +262,17 @@ Result<PipelineTemplate> pipeline_chosen(const Project& project, const Choice& c
 
 std::string why_chosen(const Choice& choice, bool by_artifacts) {
     if (by_artifacts) { return "by the given artifacts"; }
-    if (choice.word.empty()) { return "as no word of the request suggests another"; }
+    if (choice.word.empty()) { return "because no word of the request suggests another"; }
     return "because of the word \"" + printable(choice.word, 80) + "\" in the request";
 }
 
-void name_choice(Program& program, const Choice& choice, bool by_artifacts) {
+void report_choice(Program& program, const Choice& choice, bool by_artifacts) {
     if (!choice.from_request || program.quiet || program.json_output || program.stream_output) { return; }
     program.err << "agentforge: goal " << choice.goal << ", pipeline " << choice.pipeline << ", "
                 << why_chosen(choice, by_artifacts) << " (--pipeline selects another)\n";
 }
 
-/// A file or folder instead of words: the command decides what to do with it.
+/// Makes a request from a file or folder: the command says what to do with it.
 Result<std::string> request_about_path(const Program& program, Project& project, const std::string& given,
                                        const std::string& verb) {
     namespace fs = std::filesystem;
@@ -286,12 +285,12 @@ Result<std::string> request_about_path(const Program& program, Project& project,
         constexpr std::size_t shortest_id = 8;
         if (one_word && given.size() >= shortest_id && project.tasks().resolve(given).ok()) {
             return Error{"AF-CLI-206", "`" + printable(given, 120) + "` is a task, not a file or a request", "",
-                         "`agentforge review " + printable(given, 120) + " --force` reviews again what it delivered",
+                         "`agentforge review " + printable(given, 120) + " --force` reviews its delivered change again",
                          ErrorKind::invalid};
         }
         if (!like_a_path) { return given; }
         return Error{"AF-CLI-140", "there is no file or folder `" + printable(given, 120) + "`", program.directory.string(),
-                     "name a file or folder of the repository, or say in words what to look at", ErrorKind::not_found};
+                     "name a file or folder of the repository, or describe what to review", ErrorKind::not_found};
     }
     const fs::path inside =
         fs::weakly_canonical(named, error).lexically_relative(fs::weakly_canonical(project.place().root, error));
@@ -304,7 +303,7 @@ Result<std::string> request_about_path(const Program& program, Project& project,
                : verb + " " + inside.generic_string() + (fs::is_directory(named, error) ? "/" : "") + " of this repository";
 }
 
-/// What the plan says of the artifact once the stage has made it.
+/// Returns the plan's text about who sees the artifact after the stage.
 const char* what_happens_after(bool iterates, bool approval) {
     if (iterates) { return ", then is shown to you"; }
     return approval ? ", then asks for approval" : "";
@@ -323,7 +322,7 @@ struct Plan {
     std::string exit;
 };
 
-/// What the plan says of one stage.
+/// The plan for one stage.
 struct PlannedStage {
     const StageTemplate& stage;
     std::string model;    ///< Empty without an agent.
@@ -391,7 +390,7 @@ json::object plan_json(const Plan& plan, const Project& project, json::array sta
             {"excluded_changes", std::move(left_out)}};
 }
 
-/// What `start` would do, and nothing done: the same checks, no task, no file.
+/// Prints what `start` would do. Runs the same checks, but creates no task and no file.
 int print_plan(Program& program, Project& project, const Plan& plan) {
     json::array stages;
     std::string text;
@@ -420,7 +419,7 @@ int print_plan(Program& program, Project& project, const Plan& plan) {
     return 0;
 }
 
-/// What came of the task, then how it differs from another one.
+/// Prints the task's result, then how it differs from another task.
 int print_compared(Program& program, Project& project, const PipelineResult& result, const std::string& other) {
     const auto compared = [&]() -> Result<TaskComparison> {
         AF_TRY(const Repository repository, Repository::open(project.place().root));
@@ -436,7 +435,7 @@ int print_compared(Program& program, Project& project, const PipelineResult& res
     return code;
 }
 
-/// The steps from the arguments of a command to a task that runs.
+/// Starts a task from a command's arguments, step by step.
 class TaskStart {
 public:
     TaskStart(Program& program, Project& project, StartArguments arguments, std::string request)
@@ -446,10 +445,10 @@ public:
 
 private:
     Result<void> check();
-    Result<void> put_path_into_words();
+    Result<void> turn_path_into_request();
     Result<void> choose();
     Result<void> read_entry();
-    Result<void> check_surroundings();
+    Result<void> check_task_prerequisites();
     Result<void> find_compared_task();
     StartOptions options();
     int execute();
@@ -471,7 +470,7 @@ private:
 int TaskStart::run() {
     if (const auto checked = check(); !checked.ok()) { return program_.fail(checked.error()); }
     const auto changed_files = uncommitted_changes(project_);
-    name_uncommitted_changes(program_, changed_files, arguments_.include_uncommitted);
+    report_uncommitted_changes(program_, changed_files, arguments_.include_uncommitted);
     if (!arguments_.dry_run) { return execute(); }
     if (!changed_files.ok()) { return program_.fail(changed_files.error()); }
     return print_plan(program_, project_,
@@ -479,34 +478,34 @@ int TaskStart::run() {
 }
 
 Result<void> TaskStart::check() {
-    AF_CHECK(put_path_into_words());
+    AF_CHECK(turn_path_into_request());
     AF_CHECK(check_request_is_no_path(request_, {program_.directory, project_.place().root}));
     AF_CHECK(choose());
     AF_CHECK(read_entry());
     if (request_.empty()) { request_ = "Write tests for the specification: " + title_of(entry_); }
     AF_CHECK(check_ready(project_, pipeline_, request_));
-    AF_CHECK(check_surroundings());
+    AF_CHECK(check_task_prerequisites());
     AF_CHECK(find_compared_task());
     AF_TRY(iterated_, iterated_stages(program_, project_, pipeline_, entry_, arguments_));
     return {};
 }
 
-Result<void> TaskStart::put_path_into_words() {
+Result<void> TaskStart::turn_path_into_request() {
     if (!arguments_.takes_path) { return {}; }
     AF_TRY(request_, request_about_path(program_, project_, request_, arguments_.verb));
     return {};
 }
 
-/// Which pipeline runs, and, for a command that makes the request itself, what the request is.
+/// Chooses the pipeline. For a command that makes its own request, also sets the request.
 Result<void> TaskStart::choose() {
     AF_TRY(choice_, choose_pipeline(project_, arguments_, request_));
     AF_TRY(pipeline_, pipeline_chosen(project_, choice_));
-    name_choice(program_, choice_, arguments_.goal.empty() && arguments_.entry.gives_artifacts());
+    report_choice(program_, choice_, arguments_.goal.empty() && arguments_.entry.gives_artifacts());
     if (arguments_.prepare) { AF_TRY(request_, arguments_.prepare(project_, pipeline_)); }
     return {};
 }
 
-/// Where the task begins, and whether the stages that the arguments name exist and run.
+/// Decides where the task begins. Checks that the stages in the arguments exist and run.
 Result<void> TaskStart::read_entry() {
     std::vector<std::string> named = arguments_.approve;
     if (!arguments_.exit_after.empty()) { named.push_back(arguments_.exit_after); }
@@ -517,8 +516,8 @@ Result<void> TaskStart::read_entry() {
     return check_approvals_reached(pipeline_, entry_, arguments_);
 }
 
-/// The folders, the gates and the delivery, and the ways to ask a person.
-Result<void> TaskStart::check_surroundings() {
+/// Checks the folders, the gates, the delivery and the ways to ask a person.
+Result<void> TaskStart::check_task_prerequisites() {
     AF_CHECK(check_environment_of(program_, project_));
     AF_TRY(gates_, check_end(program_, project_, pipeline_, arguments_));
     if (wants_interactive(project_, arguments_)) { AF_CHECK(check_interactive(project_, pipeline_)); }
@@ -590,7 +589,7 @@ int start_task(Program& program, StartArguments arguments, std::string request) 
 
 namespace {
 
-/// A review of what a task delivered, on its commit. The task itself has ended and stays as it is.
+/// Prepares another review of a task's delivered commit. The task itself does not change.
 void review_again(StartArguments& arguments) {
     arguments.takes_path = false;
     arguments.prepare = [task = arguments.request, base = arguments.base](Project& project,
@@ -610,13 +609,13 @@ void review_again(StartArguments& arguments) {
         AF_TRY(const auto changes, repository.diff(delivery_base(state).tree, delivered_tree(state)));
         for (const TreeChange& change : changes) { files += "\n- " + change.path; }
         return "Review again what task " + id + " has delivered as commit " + state.commit +
-               ". It was asked: " + ellipsis(state.request, 4000) + "\nIt changed:" + ellipsis(files, 8000);
+               ". The request was: " + ellipsis(state.request, 4000) + "\nChanged files:" + ellipsis(files, 8000);
     };
 }
 
 int run_start(Program& program, StartArguments arguments) {
     if (arguments.skip_verify) {
-        program.fail(Error{"AF-CLI-010", "--skip-verify is not offered: verification is what this program is for", "",
+        program.fail(Error{"AF-CLI-010", "--skip-verify does not exist: every change is verified", "",
                            "to stop earlier, use --exit-after STAGE", ErrorKind::invalid});
         return static_cast<int>(ExitCode::usage);
     }
@@ -624,7 +623,7 @@ int run_start(Program& program, StartArguments arguments) {
     const auto request = request_of(program, arguments);
     if (!request.ok()) { return program.fail(request.error()); }
     if (arguments.force) { review_again(arguments); }
-    // What is wrong with the words themselves is said whatever else is missing.
+    // Errors in the request itself come first.
     const bool from_spec = arguments.words_from_spec && request->empty();
     if (const auto words = from_spec ? Result<void>() : check_request(*request); !words.ok()) {
         return program.fail(words.error());
@@ -649,7 +648,7 @@ void add_exit_options(const Command& command, const std::shared_ptr<StartArgumen
         ->excludes(exit_after);
 }
 
-/// When a person is asked, and whether the command waits for the answer.
+/// Options for asking a person: when, and whether the command waits for the answer.
 void add_asking_options(const Command& command, StartArguments& arguments) {
     add_flag(*command, "--supervised", arguments.supervised, "Ask for approval between stages");
     add_flag(*command, "--interactive", arguments.interactive,
@@ -752,7 +751,7 @@ void add_task_options(const Command& command, Program& program, const std::share
 
 namespace {
 
-/// A command that begins a task. `goal`: what it is for; empty where the request says it.
+/// A command that begins a task. `goal`: the command's purpose; empty if the request decides.
 struct StartCommand {
     const char* name;
     const char* description;

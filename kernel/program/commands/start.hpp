@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by commands that start a task: their options, and the steps from these to a task.
+// Shared by the commands that start a task: their options, and starting the task.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ struct StartArguments {
     EntryArguments entry;
     std::string compare_to;
     std::string repos;     ///< `A,B`: one request over several repositories (sets.hpp); empty: this one's.
-    std::string set_file;  ///< Of the set that the task is a part of, or whose specification it writes; empty: of none.
+    std::string set_file;  ///< File of the set that the task belongs to, or whose specification it writes. Empty: none.
     bool include_uncommitted = false;
     std::vector<std::string> approve;
     bool iterate = false;
@@ -47,7 +47,7 @@ struct StartArguments {
     std::shared_ptr<std::optional<TaskBase>> base = std::make_shared<std::optional<TaskBase>>();
     /// Called with the task's id before the task is created (StartOptions). May be empty.
     std::function<Result<void>(const std::string& task_id)> named = {};
-    /// For a command that makes the request itself: writes what the task is about into the template, and returns the request.
+    /// For a command that makes its own request: adds the task's subject to the template, and returns the request.
     std::function<Result<std::string>(Project& project, PipelineTemplate& pipeline)> prepare = {};
 };
 

@@ -122,7 +122,7 @@ void show(std::ostream& out, const TaskStatistics& found, const StatsArguments& 
     };
     line("delivered", percent(sums.delivered, sums.tasks),
          fmt::format("{} of {}; {} have ended", sums.delivered, sums.tasks, sums.ended));
-    line("escalated", percent(sums.escalated, sums.tasks), fmt::format("{} asked a person a question", sums.escalated));
+    line("escalated", percent(sums.escalated, sums.tasks), fmt::format("{} asked a person", sums.escalated));
     line("verified", percent(sums.gates_passed, sums.gates),
          fmt::format("{} of {} judgements of a stage's work passed", sums.gates_passed, sums.gates));
     line("steps", median_of(sums.steps), "of a delivered task (the median)");
@@ -132,7 +132,7 @@ void show(std::ostream& out, const TaskStatistics& found, const StatsArguments& 
                                  : fmt::format("of all tasks; the price of {} of {} calls is not known", sums.spend.unpriced,
                                                sums.spend.calls + sums.spend.lost));
     line("people", time_of(sums.people),
-         fmt::format("that an ended task waited for a person's answer (the median); {} of all tasks",
+         fmt::format("median wait of an ended task for a person's answer; {} for all tasks",
                      human_duration(std::chrono::milliseconds(sums.people_ms))));
     line("rework", percent(rework.reworked_lines, rework.lines),
          fmt::format("{} of {} delivered lines were changed within {} days; HEAD contains {} of {} delivered commits",

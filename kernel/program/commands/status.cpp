@@ -48,10 +48,10 @@ struct StatusArguments {
     bool watch = false;
 };
 
-/// A task as last seen. A watcher reads only the records appended since then.
+/// A task's state at the last refresh. `--watch` then reads only newer records.
 struct SeenTask {
     std::unique_ptr<FollowedTask> followed;  ///< Null: the journal cannot be read.
-    ProjectedTask projected;                 ///< What `state.yaml` says then.
+    ProjectedTask projected;                 ///< Then from `state.yaml`.
     std::vector<Record> records;
     [[nodiscard]] const TaskState& state() const { return followed ? followed->state() : projected.state; }
     [[nodiscard]] TaskOverview overview() const {
@@ -62,8 +62,8 @@ struct SeenTask {
     }
 };
 
-/// The journal is what counts: the projection may be some records behind. Where the journal cannot be read, the projection is
-/// better than nothing, unless its records are wanted, too.
+/// Reads the journal, because the projection may be some records behind. Falls back to the projection if the journal cannot be
+/// read, unless the caller needs records.
 Result<void> read_task(Program& program, const TaskStore& store, const std::string& id, bool wants_records,
                        std::optional<SeenTask>& seen) {
     if (!seen) { seen.emplace(SeenTask{std::make_unique<FollowedTask>(store.paths(id), id), {}, {}}); }
@@ -71,19 +71,19 @@ Result<void> read_task(Program& program, const TaskStore& store, const std::stri
         wants_records ? FollowedTask::Seen([&](const Record& record) { seen->records.push_back(record); }) : FollowedTask::Seen();
     const Result<void> read = seen->followed ? seen->followed->refresh(keep) : Result<void>();
     if (read.ok() && !seen->state().task_id.empty()) { return {}; }
-    const auto state = read_task_state(store, id);  // Its error explains best why there is no state.
+    const auto state = read_task_state(store, id);  // Its error is the best explanation.
     if (state.ok()) { return read.ok() ? seen->followed->refresh(keep) : read; }
-    if (state.error().code == "AF-TASK-015") { return state.error(); }  // It would be another task's.
+    if (state.error().code == "AF-TASK-015") { return state.error(); }  // The projection would be another task's.
     seen->projected = projected_task(store, id, store.damage(id, read));
     if ((wants_records && seen->records.empty()) || seen->projected.overview.summary.status == "unknown") {
         return state.error();
     }
-    program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nThe rest is from state.yaml.\n";
+    program.err << "agentforge: " << printable_lines(state.error().to_string()) << "\nThe output below is from state.yaml.\n";
     seen->followed.reset();
     return {};
 }
 
-/// Gates, the last actions, which artifacts are where, and what the task began on.
+/// Prints gates, the last actions, the places of artifacts, and the base commit.
 std::vector<BoxPart> detail_of(const TaskStore& store, const TaskState& state, const std::vector<Record>& records) {
     constexpr std::size_t last_actions = 10;
     BoxPart steps;
@@ -151,7 +151,7 @@ json::object phase_json(const TaskState& state, const std::string& phase, const 
             {"artifact", figures.artifact},       {"records", std::move(list)}};
 }
 
-/// One stage: how it went, its steps, its artifact.
+/// Prints one stage: its result, steps and artifact.
 int show_phase(Program& program, std::ostream& out, const TaskStore& store, const SeenTask& seen, const std::string& phase,
                bool watch) {
     const TaskState& state = seen.state();
@@ -195,7 +195,7 @@ std::string shown_name(const Program& program, const std::filesystem::path& root
 json::object task_json(const Program& program, const ProjectPlace& place, const TaskPaths& paths, const SeenTask& seen) {
     const TaskState& state = seen.state();
     json::object object = to_json(state);
-    object["total_tokens"] = cost_figures(state).tokens;  // With those of lost calls, which belong to no step.
+    object["total_tokens"] = cost_figures(state).tokens;  // Includes lost calls, which belong to no step.
     object["figures"] = to_json(seen.figures(shown_name(program, place.root)), SystemClock().now());
     object.erase("pipeline_template");
     const std::vector<std::string> changed = changed_artifact_files(paths, state);
@@ -224,7 +224,7 @@ void print_gates(std::ostream& out, const TaskState& state) {
     }
 }
 
-/// What the task waits for: an answer, an approval, a decision on an action.
+/// Prints what the task waits for: an answer, an approval, or a decision on an action.
 void print_waits(std::ostream& out, const TaskPaths& paths, const TaskState& state, const TaskOverview& overview) {
     if (overview.answered) {
         out << "\n  answered: " << overview.waiting_id << "; no process has read the answer yet\n";
@@ -250,7 +250,7 @@ void print_waits(std::ostream& out, const TaskPaths& paths, const TaskState& sta
     }
 }
 
-/// How the task ended, and who runs it now.
+/// Prints how the task ended, and which process runs it.
 void print_outcome_so_far(std::ostream& out, const TaskPaths& paths, const TaskState& state) {
     if (!state.pause_reason.empty() && state.error.empty()) {
         out << "\n  paused: " << printable(first_line(state.pause_reason), 1000) << "\n";
@@ -324,7 +324,7 @@ Answer show_one(Program& program, const ProjectPlace& place, const StatusArgumen
     std::ostringstream text;
     std::function<void(std::ostream&)> box;
     int code = show_task(program, text, place, arguments, seen, box);
-    if (seen && !seen->followed) { code = 1; }  // Who asks a script's question is not told that all is well.
+    if (seen && !seen->followed) { code = 1; }  // A script must see that the journal cannot be read.
     return [text = text.str(), box = std::move(box), code](std::ostream& out) {
         out << text;
         if (box) { box(out); }
@@ -332,8 +332,8 @@ Answer show_one(Program& program, const ProjectPlace& place, const StatusArgumen
     };
 }
 
-/// Overwrites the screen without flicker. Lines that do not fit are left out at the bottom.
-std::string in_place_of_the_last(const std::string& text, std::size_t rows) {
+/// Returns the text with codes that overwrite the last output without flicker. Cuts lines at the bottom that do not fit.
+std::string redrawn(const std::string& text, std::size_t rows) {
     std::string drawn = "\x1b[H";
     std::size_t at = 0;
     for (std::size_t row = 1; at < text.size() && row < rows; ++row) {
@@ -344,7 +344,7 @@ std::string in_place_of_the_last(const std::string& text, std::size_t rows) {
     return drawn + "\x1b[J";
 }
 
-/// What `--watch` waits for: a change, or the time to look without one.
+/// Waits for `--watch`: for a change, or for the next refresh without one.
 class Changes {
 public:
     Changes(std::vector<std::filesystem::path> tasks, AlsoWatched also)
@@ -352,9 +352,9 @@ public:
         watch_.emplace(tasks_, also_);
     }
 
-    /// Returns whether to look again; otherwise only time has passed, at most `most`.
+    /// Returns true if something may have changed. False after at most `most` without a change.
     bool wait(std::chrono::milliseconds most, const CancelToken& cancel) {
-        constexpr std::chrono::milliseconds refresh_interval{100};  // A busy task writes more often than a person reads.
+        constexpr std::chrono::milliseconds refresh_interval{100};  // A busy task writes more often than a person can read.
         constexpr std::chrono::milliseconds wait_without_events{500};
         constexpr std::chrono::seconds full_refresh_interval{60};
         constexpr std::chrono::seconds between_watches{10};
@@ -364,7 +364,7 @@ public:
         const auto passed = clock_.steady() - refreshed_;
         if (passed < (misses ? between_watches : full_refresh_interval)) { return changed || misses; }
         refreshed_ = clock_.steady();
-        if (misses) { watch_.emplace(tasks_, also_); }  // A folder may have come.
+        if (misses) { watch_.emplace(tasks_, also_); }  // A folder may be new.
         return true;
     }
 
@@ -376,8 +376,8 @@ private:
     std::optional<ChangeWatch> watch_;
 };
 
-/// Shows it again whenever it changes, until Ctrl-C or until no process runs the task. Also redraws a box as time passes and
-/// the window changes its size, but without reading anything.
+/// Prints the status again on every change, until Ctrl-C or until no process runs the task. Also redraws a box as time passes or
+/// the window is resized, without reading anything.
 int show_repeatedly(Program& program, Changes changes, const std::function<Answer()>& read_answer,
                     const std::function<bool()>& continues) {
     constexpr std::chrono::milliseconds between_boxes{1000};
@@ -393,7 +393,7 @@ int show_repeatedly(Program& program, Changes changes, const std::function<Answe
             if (!in_place && !shown.empty() && !program.json_output) { program.out << "\n"; }
             if (in_place && shown.empty()) { program.out << "\x1b[2J"; }
             shown = now.str();
-            program.out << (in_place ? in_place_of_the_last(shown, terminal_rows()) : shown) << std::flush;
+            program.out << (in_place ? redrawn(shown, terminal_rows()) : shown) << std::flush;
         }
         if (code != 0 || !running || !program.out) { return code; }
         const bool changed = changes.wait(shows_boxes(program) ? between_boxes : usual_wait, *program.cancel);
@@ -406,7 +406,7 @@ int show_repeatedly(Program& program, Changes changes, const std::function<Answe
 
 std::filesystem::path answers_of(const std::filesystem::path& agentforge) { return EscalationStore(agentforge).directory(); }
 
-/// The changes of a list: what the dashboard watches.
+/// Watches the list of tasks, as the dashboard does.
 Changes changes_of(const Program& program, const std::vector<std::filesystem::path>& agentforge_folders) {
     std::vector<std::filesystem::path> tasks;
     AlsoWatched also{.locks = true};
@@ -481,7 +481,7 @@ int show_set(Program& program, const std::string& id) {
 }
 
 /// Reports a flag that has no effect with the other arguments (AF-CLI-076).
-std::optional<Error> useless_flag(const StatusArguments& arguments) {
+std::optional<Error> flag_without_effect(const StatusArguments& arguments) {
     const auto wrong = [](const std::string& what, const std::string& remedy) {
         return Error{"AF-CLI-076", what, "", remedy, ErrorKind::invalid};
     };
@@ -489,8 +489,7 @@ std::optional<Error> useless_flag(const StatusArguments& arguments) {
         for (const auto& [given, name] :
              {std::pair{arguments.detail, "--detail"}, {!arguments.phase.empty(), "--phase"}, {arguments.step != 0, "--step"}}) {
             if (given) {
-                return wrong(std::string(name) + " needs a task, and none is named",
-                             "name the task: agentforge status TASK " + std::string(name));
+                return wrong(std::string(name) + " needs a task", "name the task: agentforge status TASK " + std::string(name));
             }
         }
         return std::nullopt;
@@ -501,7 +500,7 @@ std::optional<Error> useless_flag(const StatusArguments& arguments) {
                                           {arguments.step != 0, "--step"},
                                           {arguments.watch, "--watch"}}) {
             if (given) {
-                return wrong(std::string(name) + " is for a task, but a set is named",
+                return wrong(std::string(name) + " works for a task, but a set is given",
                              "name one of its tasks: `agentforge status " + arguments.task + "` lists them");
             }
         }
@@ -511,7 +510,7 @@ std::optional<Error> useless_flag(const StatusArguments& arguments) {
                                       {!arguments.list.state.empty(), "--state"},
                                       {arguments.limit_given, "--limit"}}) {
         if (given) {
-            return wrong(std::string(name) + " is for the list of tasks, but a task is named", "leave one of them out");
+            return wrong(std::string(name) + " works for the list of tasks, but a task is given", "leave one of them out");
         }
     }
     return std::nullopt;
@@ -557,7 +556,7 @@ void add_status(CLI::App& app, Program& program) {
     command->callback([&program, arguments] {
         program.pages = !arguments->watch;
         program.command = [&program, arguments] {
-            if (const auto useless = useless_flag(*arguments)) {
+            if (const auto useless = flag_without_effect(*arguments)) {
                 program.fail(*useless);
                 return static_cast<int>(ExitCode::usage);
             }

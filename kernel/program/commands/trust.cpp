@@ -24,7 +24,8 @@ struct TrustArguments {
     bool revoke = false;
 };
 
-/// Returns the names and commands that a server file would start, as far as it can be read. The server code refuses the rest.
+/// Returns the names and commands of the servers in a server file, as far as it can be read. Loading the servers refuses the
+/// rest.
 json::array servers_of(const std::filesystem::path& file) {
     json::array found;
     const auto bytes = read_file(file, 1ULL << 20U);
@@ -138,7 +139,7 @@ std::optional<std::string> read_answer(const CancelToken* cancel) {
     std::string line;
     while (cancel == nullptr || !cancel->requested()) {
         pollfd input{STDIN_FILENO, POLLIN, 0};
-        // A signal ends the wait, or comes just before it. Checks the token again.
+        // A signal interrupts the wait, or arrived just before it, so the token is checked again.
         if (::poll(&input, 1, 100) <= 0) { continue; }
         char c = 0;
         if (::read(STDIN_FILENO, &c, 1) != 1) { return std::nullopt; }
@@ -148,7 +149,7 @@ std::optional<std::string> read_answer(const CancelToken* cancel) {
     return std::nullopt;
 }
 
-/// True for commands that run what a project names, and that a person waits for.
+/// True for commands that run programs named by the project while a person waits.
 bool may_ask(const Program& program) {
     static constexpr std::array asking{"start", "resume", "approve", "feedback", "resolve", "rebase", "setup"};
     return program.in_is_terminal && program.err_is_terminal && !program.json_output && !program.stream_output &&
@@ -160,7 +161,7 @@ int run_trust(Program& program, const TrustArguments& arguments) {
     if (!place.ok()) { return program.fail(place.error()); }
     auto store = open_trust_store(program, *place);
     if (!store.ok()) { return program.fail(store.error()); }
-    if (arguments.revoke) {  // Works in whatever state the project's files are.
+    if (arguments.revoke) {  // Works even if the project's files are invalid.
         const auto known = store->revoke(place->root.string());
         if (!known.ok()) { return program.fail(known.error()); }
         if (program.json_output) {
@@ -228,8 +229,8 @@ Result<TrustedSettings> resolve_trust(Program& program, const ProjectPlace& plac
         << std::flush;
     const auto answer = read_answer(program.cancel);
     if (program.cancel != nullptr && program.cancel->requested()) {
-        return Error{"AF-CLI-122", "interrupted at the question about trusting the project; nothing was done",
-                     place.root.string(), "Answer it, or run this first: agentforge trust", ErrorKind::cancelled};
+        return Error{"AF-CLI-122", "interrupted while asking whether to trust the project; nothing was done", place.root.string(),
+                     "Answer it, or run this first: agentforge trust", ErrorKind::cancelled};
     }
     const std::string word = !answer || answer->empty() ? "" : std::string(1, static_cast<char>(answer->front() | 0x20));
     if (word == "y") {

@@ -38,7 +38,7 @@ Result<std::vector<ModelCandidate>> model_candidates(const ModelSettings& settin
     if (!settings.settings.empty() || !settings.api_key_env.empty()) {
         const std::string key = settings.api_key_env.empty() ? "llm.settings" : "llm.api_key_env";
         return Error{"AF-LLM-002", "`llm.backend: auto` cannot tell which backend `" + key + "` belongs to", key,
-                     "name the backend, or llm.base_url, too", ErrorKind::unavailable};
+                     "also set the backend or llm.base_url", ErrorKind::unavailable};
     }
     for (const Service& service : services) {
         const auto key = environment.find(service.variable);

@@ -35,7 +35,7 @@ void report(const char* format, ...) {
 
 void flush_report() {
     const ssize_t written = write(report_descriptor, kept, kept_size);
-    static_cast<void>(written);  // The host is gone; there is no reader.
+    static_cast<void>(written);  // If the write fails, the host is gone and nobody reads.
     kept_size = 0;
 }
 

@@ -26,7 +26,7 @@ public:
                "The specified interfaces exist as skeletons that raise a marker: replace their bodies. Test files are locked. After every "
                "edit the kernel measures syntax, conformance and tests and shows you the result. When all pass, hand in with `complete`: a "
                "summary and, in file_notes, one line for each file you changed. If all pass except tests, new or existing, that "
-               "contradict the specification, or if the gate says that tests must be written again, hand those tests back: `complete` with hand_back.";
+               "contradict the specification, or if the gate says that tests must be rewritten, hand those tests back: `complete` with hand_back.";
     }
 
 protected:

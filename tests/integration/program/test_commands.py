@@ -506,7 +506,7 @@ class TestApprovals(ProgramTest):
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
         self.assertEqual(self.run_program("escalations", "list", "--json").json["escalations"], [])
         self.assertEqual(self.run_program("completion", "bash", "--candidates", "waiting").out, "")
-        self.assertIn("its task has ended", self.run_program("escalations", "show", approval).out)
+        self.assertIn("the task has ended", self.run_program("escalations", "show", approval).out)
 
 
 class TestAdvice(ProgramTest):

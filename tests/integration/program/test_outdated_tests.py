@@ -70,11 +70,11 @@ class TestOutdatedTests(ProgramTest):
     def test_changed_lines_are_shown_approved_once_and_named_in_the_commit(self):
         waiting = self.assert_code(self.start(), 22)
         lines = "`self.assertEqual(rounded(150), 1)` is now `self.assertEqual(rounded(150), 2)`; the specification calls it outdated: REQ-001, It asserts 1 for 150; sha256 "
-        self.assertIn("you approve: " + TEST + " was there before the task and is changed (line 10): " + lines, waiting.err)
+        self.assertIn("you approve: " + TEST + " existed before the task and is changed (line 10): " + lines, waiting.err)
         self.assertIn("you approve: " + TEST, self.assert_code(self.run_program("status", self.task()), 0).out)
         self.assert_code(self.run_program("approve", self.task()), 0)
         self.assertEqual(len(self.records("approval_requested")), 1)
-        self.assertIn("- " + TEST + " was there before the task and is changed", self.message())
+        self.assertIn("- " + TEST + " existed before the task and is changed", self.message())
         self.assertEqual(self.git("show", f"agentforge/{self.task()}:tests/test_money.py"), NEW_TESTS)
 
     def test_a_rejected_change_to_a_test_is_not_delivered(self):
@@ -87,7 +87,7 @@ class TestOutdatedTests(ProgramTest):
     def test_a_test_named_beforehand_is_changed_without_asking(self):
         self.assert_code(self.start("--set", f"gates.outdated_tests=[{TEST}]"), 0)
         self.assertEqual(self.records("approval_requested"), [])
-        self.assertIn("- " + TEST + " was there before the task and is changed", self.message())
+        self.assertIn("- " + TEST + " existed before the task and is changed", self.message())
 
 
 if __name__ == "__main__":

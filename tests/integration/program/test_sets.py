@@ -327,7 +327,7 @@ class TestSetTogether(SetTest):
 
     def test_a_pipeline_that_takes_no_specification_is_refused_before_anything_starts(self):
         outcome = self.run_program("start", "--repos", "schema,consumer", "--pipeline", "loop", "--dry-run", "Add slugs", cwd=self.folder)
-        self.assert_error(outcome, "AF-SET-002", "accepts no specification from outside")
+        self.assert_error(outcome, "AF-SET-002", "accepts no external specification")
 
     def test_parts_that_fail_together_get_no_branch(self):
         outcome = self.start_set("--set", "delivery.set_test=[\"sh\", \"-c\", \"echo they differ; exit 3\"]")

@@ -188,7 +188,7 @@ class TestDeadlines(HookTest):
         self.ask()
         self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="abort")
         outcome = self.remind("--resume")
-        self.assertIn("nobody answered by 2020-01-02T00:00:00.000Z; the task will end", outcome.out)
+        self.assertIn("no answer by 2020-01-02T00:00:00.000Z; the task will end", outcome.out)
         self.assert_code(outcome, 23)
         self.assertEqual(self.records("escalation_resolved")[0]["resolved_by"], "deadline")
         self.assert_journal_verifies()

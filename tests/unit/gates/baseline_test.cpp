@@ -31,7 +31,7 @@ TEST(SuiteBeforeTheTask, only_a_test_whose_outcome_changes_is_flaky) {
     EXPECT_TRUE(report.passed);
     EXPECT_THAT(fact_texts(report.facts, "flaky"), ElementsAre("a"));
     EXPECT_THAT(fact_texts(report.facts, "failed_before"), ElementsAre("b"));
-    EXPECT_EQ(report.summary, "3 tests before the task, 1 of them failing (not held against it), 1 flaky (results ignored)");
+    EXPECT_EQ(report.summary, "3 tests before the task, 1 of them failing (ignored), 1 flaky (results ignored)");
 }
 
 TEST(SuiteBeforeTheTask, a_test_present_in_one_run_only_is_flaky_if_it_passed) {
@@ -85,8 +85,7 @@ TEST(SuiteBeforeTheTask, a_project_that_does_not_build_is_reported_without_stopp
     GateReport run = suite_run({{"t.cpp", "t.cpp", "t.cpp", 1, TestStatus::error, "does not build: shop.cpp:3: expected `;`"}});
     run.facts["not_built"] = true;
     const auto report = baseline_report({run});
-    EXPECT_EQ(report.summary,
-              "the project does not build before the task (not held against it): does not build: shop.cpp:3: expected `;`");
+    EXPECT_EQ(report.summary, "the project does not build before the task (ignored): does not build: shop.cpp:3: expected `;`");
     EXPECT_TRUE(check_suite_was_measured(report).ok());
 }
 
@@ -118,7 +117,7 @@ TEST(SuiteBeforeTheTask, earlier_failures_do_not_block_the_tests_gate) {
     const auto report = project.gate("tests", "green");
     EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
     EXPECT_THAT(fact_texts(report.facts, "failed_before"), ElementsAre("tests/test_old.py::TestOld::test_old"));
-    EXPECT_EQ(report.summary, "3 tests, none failed; 1 failure that the task is not charged with (failing before it, or flaky)");
+    EXPECT_EQ(report.summary, "3 tests, none failed; 1 failure not counted (failed before the task, or flaky)");
     const auto status = verification_status({report});
     EXPECT_EQ(status.at("tests").at("status"), json::value("passing"));
     EXPECT_EQ(status.at("tests").at("failing_before_the_task"), json::value(1));

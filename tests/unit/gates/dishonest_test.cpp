@@ -82,7 +82,7 @@ TEST(DishonestModel, configures_the_runner) {
                                              {"sitecustomize.py", "import os\nos._exit(0)\n"},
                                              {"lib/x.pth", "import os; os._exit(0)\n"}}) {
         SlugProject project;
-        EXPECT_THAT(joined(green_with(project, file, content).blocking_issues), HasSubstr(file + " decides how tests are run"))
+        EXPECT_THAT(joined(green_with(project, file, content).blocking_issues), HasSubstr(file + " decides how tests run"))
             << file;
     }
 }
@@ -336,7 +336,7 @@ TEST(DishonestModel, writes_a_test_that_reads_bytecode) {
         {{"TestSlug::test_lower", "REQ-001", "new"}, {"test_spaces", "REQ-002", ""}, {"test_code", "REQ-002", "new"}});
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("test_code fails when a statement that does nothing is added"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("test_code fails when a statement without effect is added"));
 }
 
 TEST(DishonestModel, works_only_under_test) {
@@ -481,7 +481,7 @@ TEST(DishonestModel, returns_a_value_equal_to_everything_after_green) {
         "def slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n    return Slug(text)\n";
     const auto report = project.gate("refactor", "evil");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("equal to everything"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("equals every value"));
 }
 
 TEST(DishonestModel, tests_one_requirement_and_asserts_nothing_for_another) {
@@ -496,7 +496,7 @@ TEST(DishonestModel, tests_one_requirement_and_asserts_nothing_for_another) {
         "def slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n    if len(text) > 2:\n        return text.upper()\n    return text.lower()\n";
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-002 is tested by nothing that compares"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-002 has no test that compares results"));
 }
 
 TEST(DishonestModel, writes_assertions_that_pass_for_another_reason) {
@@ -511,7 +511,7 @@ TEST(DishonestModel, writes_assertions_that_pass_for_another_reason) {
         "def slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n    return text.replace(\" \", \"-\")\n";
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-001 is tested by nothing that compares"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-001 has no test that compares results"));
 }
 
 TEST(DishonestModel, compares_a_result_with_itself) {
@@ -526,7 +526,7 @@ TEST(DishonestModel, compares_a_result_with_itself) {
         "def slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n    if len(text) > 2:\n        return text.upper()\n    return text.lower()\n";
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-002 is tested by nothing that compares"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("REQ-002 has no test that compares results"));
 }
 
 TEST(DishonestModel, returns_a_value_equal_to_everything_for_some_inputs) {
@@ -537,7 +537,7 @@ TEST(DishonestModel, returns_a_value_equal_to_everything_for_some_inputs) {
         "    __hash__ = str.__hash__\n\n\ndef slugify(text: str) -> str:\n    \"\"\"Makes a slug.\"\"\"\n"
         "    if \" \" in text:\n        return _Slug(text)\n    return text.lower()\n");
     EXPECT_THAT(joined(report.blocking_issues),
-                HasSubstr("test_spaces passes as well when the literals that it says a result equals are others"));
+                HasSubstr("test_spaces also passes when the literals that it compares with are altered"));
 }
 
 }  // namespace

@@ -376,9 +376,9 @@ TEST(TestQuality, new_tests_that_kill_no_mutant_block_and_name_the_survivors) {
 
 TEST(TestQuality, a_new_test_that_passes_with_a_changed_expectation_blocks) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
-    evidence.equal_to_others = {"t.py::T::a"};
+    evidence.accepting_other_literals = {"t.py::T::a"};
     EXPECT_THAT(judge_test_quality(evidence).blocking,
-                ElementsAre(HasSubstr("t.py::T::a passes as well when the literals that it says a result equals are others")));
+                ElementsAre(HasSubstr("t.py::T::a also passes when the literals that it compares with are altered")));
 }
 
 TriedMutant results_of(const std::string& function, bool declared, TriedMutant::Noticed noticed) {
@@ -476,10 +476,10 @@ TEST(TestQuality, work_without_a_new_test_blocks_unless_requested) {
     auto evidence = with_mutant(TriedMutant::Noticed::by_assertion);
     evidence.fresh.clear();
     evidence.tried[0].by_guard = true;
-    evidence.asked_without = false;
+    evidence.without_new_test = false;
     EXPECT_THAT(judge_test_quality(evidence).blocking,
-                ElementsAre(HasSubstr("the request does not ask for work that leaves behaviour as it is")));
-    evidence.asked_without = true;
+                ElementsAre(HasSubstr("the request does not ask for work that keeps behaviour")));
+    evidence.without_new_test = true;
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
 
@@ -487,12 +487,12 @@ TEST(TestQuality, only_a_request_to_build_asks_for_new_behaviour) {
     for (const auto* request : {"Refactor the parser", "Rename shout to yell", "Please remove the unused helpers",
                                 "Document total in README.md", "Add docstrings to stats.py", "Fix typos", "Fix the lint warnings",
                                 "Update the README", "The parser should be split into two modules"}) {
-        EXPECT_TRUE(asks_for_no_behaviour(request)) << request;
+        EXPECT_TRUE(may_keep_behaviour(request)) << request;
     }
     for (const auto* request :
          {"Add median(values) to stats.py", "Implement removal of items", "Add a function that formats durations",
           "Fix the median of an even count", "Make the parser accept comments in any place", "Der Median fehlt"}) {
-        EXPECT_FALSE(asks_for_no_behaviour(request)) << request;
+        EXPECT_FALSE(may_keep_behaviour(request)) << request;
     }
 }
 
@@ -529,7 +529,7 @@ TEST(TestQuality, documentation_alone_does_not_satisfy_a_request_for_code) {
     EXPECT_TRUE(judge_test_quality(evidence).passed());
     evidence.asked_for_code = true;
     EXPECT_THAT(judge_test_quality(evidence).blocking,
-                ElementsAre(HasSubstr("nothing but documentation, comments and tests has changed")));
+                ElementsAre(HasSubstr("only documentation, comments and tests have changed")));
     evidence.code_changed = true;
     EXPECT_TRUE(judge_test_quality(evidence).passed());
 }
@@ -571,7 +571,7 @@ TEST(TestQuality, an_untested_new_function_blocks_without_a_new_test) {
     EXPECT_TRUE(judge_test_quality(evidence).passed()) << "one altered line may be the same in effect";
     evidence.tried.push_back(survivor);
     EXPECT_THAT(judge_test_quality(evidence).blocking,
-                ElementsAre(HasSubstr("no test notices when whisper of a.py is altered, which is new")));
+                ElementsAre(HasSubstr("no test notices when the new function whisper of a.py is altered")));
     evidence.tried.push_back(survivor);
     evidence.tried.back().noticed = TriedMutant::Noticed::by_error;
     EXPECT_TRUE(judge_test_quality(evidence).passed());

@@ -84,7 +84,7 @@ TEST(ChangedTests, a_removed_test_has_no_new_lines) {
     EXPECT_THAT(
         changed_test_line(changed[0], ""),
         HasSubstr(
-            "t.py::test_ab was there before the task and is removed (line 10): `def test_ab():`, `assert f.ab() == 1`; sha256 "));
+            "t.py::test_ab existed before the task and is removed (line 10): `def test_ab():`, `assert f.ab() == 1`; sha256 "));
 }
 
 TEST(ChangedTests, tests_are_found_in_each_language) {

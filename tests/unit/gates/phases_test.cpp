@@ -297,7 +297,7 @@ TEST(DeliverGate, only_documents_may_change_if_no_stage_wrote_tests) {
     project.tree("code") = project.tree("green");
     project.tree("code")["deploy/run.py"] = "x = 1\n";
     EXPECT_THAT(joined(project.gate("deliver", "code").blocking_issues),
-                HasSubstr("deploy/run.py was changed, and no stage of this pipeline tests code"));
+                HasSubstr("deploy/run.py was changed, but no stage of this pipeline tests code"));
 }
 
 TEST(DeliverGate, a_failing_test_is_not_delivered) {

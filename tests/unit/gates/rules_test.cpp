@@ -182,7 +182,7 @@ TEST(RedRule, a_removed_test_blocks_unless_the_request_is_to_delete) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old passed before and was removed"));
     evidence.intent = "delete";
     EXPECT_TRUE(judge_red(evidence).passed());
-    evidence.asked_without = false;
+    evidence.without_new_test = false;
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py::test_old passed before and was removed"))
         << "the model's word for what the task is";
 }
@@ -193,7 +193,7 @@ TEST(RedRule, an_existing_test_may_change_only_if_outdated) {
     evidence.run.tests.push_back(outcome("t.py::test_old", TestStatus::failed_assertion));
     evidence.changed = {
         {.id = "t.py::test_old", .line = 7, .before = {"assert f() == 1"}, .after = {"assert f() == 2"}, .file = "t.py"}};
-    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py:7 was there before and is changed or gone"));
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py:7 existed before and was changed or removed"));
     evidence.outdated = {"t.py::test_old"};
     EXPECT_TRUE(judge_red(evidence).passed()) << issues(judge_red(evidence));
     EXPECT_THAT(judge_red(evidence).facts.at("new_tests").as_array(), ::testing::Contains(json::value("t.py::test_old")));
@@ -217,7 +217,7 @@ TEST(RedRule, lines_outside_tests_must_not_change) {
     auto evidence = red();
     evidence.changed = {{.id = "", .line = 1, .before = {"import f"}, .after = {}, .file = "t.py"}};
     evidence.outdated = {"t.py::test_old"};
-    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py:1 was there before and is changed or gone"));
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("t.py:1 existed before and was changed or removed"));
 }
 
 TEST(RedRule, an_outdated_test_may_be_removed) {
@@ -235,7 +235,7 @@ TEST(RedRule, a_deleted_file_that_no_test_was_run_from_blocks) {
     evidence.deleted_paths = {"t.py"};
     EXPECT_THAT(issues(judge_red(evidence)), Not(HasSubstr("was deleted")));
     evidence.deleted_paths = {"cases/2.txt"};
-    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("cases/2.txt was deleted, and no test was run from it"));
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("cases/2.txt was deleted, but no test ran from it"));
 }
 
 TEST(RedRule, an_untrusted_run_blocks) {
@@ -328,7 +328,7 @@ TEST(GreenRule, a_build_with_inputs_that_red_did_not_read_blocks) {
     evidence.run.reads = {"version.txt"};
     EXPECT_TRUE(judge_green(evidence).passed());
     evidence.run.reads.insert("src/outcome.txt");
-    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("takes instructions from src/outcome.txt"));
+    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("The build reads src/outcome.txt"));
 }
 
 TEST(GreenRule, changed_tests_and_configuration_block) {

@@ -87,7 +87,7 @@ TEST(RustTests, code_that_works_only_in_test_builds_fails_the_plain_run) {
          {"cfg!(debug_assertions)", "std::env::current_exe().unwrap().to_string_lossy().contains(\"/deps/\")"}) {
         const auto report = green_with_two(std::string("    if !(") + known + ") {\n        return 0;\n    }\n" + sum);
         EXPECT_FALSE(report.passed) << known;
-        EXPECT_THAT(joined(report.blocking_issues), HasSubstr("fail when they are run plainly")) << known;
+        EXPECT_THAT(joined(report.blocking_issues), HasSubstr("fail in a plain run")) << known;
     }
 }
 
@@ -102,7 +102,7 @@ TEST(RustTests, a_panic_expected_by_a_test_may_be_a_debug_assertion) {
     EXPECT_EQ(honest.facts.at("plain_run"), json::value("passed"));
     const auto report = green_with_two("    if !cfg!(debug_assertions) {\n        return 0;\n    }\n" + sum, refuses);
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("fail when they are run plainly"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("fail in a plain run"));
 }
 
 TEST(RustTests, asks_for_crates_without_a_lockfile_once_a_build_needs_them) {
@@ -173,7 +173,7 @@ TEST(RustTests, red_writes_inline_tests_that_are_locked_by_item) {
     project.tree("changed")["src/lib.rs"] =
         code("String::new()") + "#[cfg(test)]\nmod tests {\n    #[test]\n    fn lower_case() {}\n}\n";
     EXPECT_THAT(joined(project.gate("green", "changed").blocking_issues),
-                HasSubstr("src/lib.rs (the tests in it): tests were changed since they were locked"));
+                HasSubstr("src/lib.rs (the tests in it): locked tests were changed"));
 
     project.tree("early") = project.tree("red");
     project.tree("early")["src/lib.rs"] = code("text.to_lowercase()") + without_unwrap(rust_tests);

@@ -133,7 +133,7 @@ TEST(ScopeParts, reports_are_merged_with_paths_of_the_repository) {
     none.passed = true;
     none.facts = {{"tests_found", false}};
     const auto report =
-        put_together({{&scopes.of("x"), none}, {&scopes.of("api/a.go"), good}, {&scopes.of("tool/t.py"), bad}}, nullptr);
+        merge_reports({{&scopes.of("x"), none}, {&scopes.of("api/a.go"), good}, {&scopes.of("tool/t.py"), bad}}, nullptr);
     EXPECT_FALSE(report.passed);
     EXPECT_EQ(report.summary, "In tool: 1 of 1 test failed");
     EXPECT_THAT(report.blocking_issues, ElementsAre("In tool: test_t.py::test_t failed: no"));

@@ -471,8 +471,9 @@ TEST_F(PublishTest, a_push_runs_no_program_from_the_repository) {
         EXPECT_FALSE(ran_what_was_planted()) << key;
         EXPECT_EQ(done.ok(), is_pushed) << key;
         if (!done.ok()) {
-            EXPECT_THAT(done.error().remedy,
-                        HasSubstr("`agentforge resume`; programs that the repository's own configuration names are not run ("));
+            EXPECT_THAT(
+                done.error().remedy,
+                HasSubstr("`agentforge resume`; AgentForge does not run programs from the repository's own configuration ("));
         }
         git("config --unset '" + key + "'");
     }
