@@ -846,6 +846,8 @@ struct RebasePrepared {
     std::string commit_hooks;
     bool signed_;
     Kept report;
+
+    bool operator==(const RebasePrepared&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RebasePrepared, (),
                       (commit, branch, tree, base_commit, base_tree, red_tree, replaces, summary, commit_hooks, signed_, report))

@@ -345,7 +345,9 @@ Result<void> Fold::on(const records::Published& published) {
 
 template <>
 Result<void> Fold::on(const records::RebasePrepared& prepared) {
-    return require_rebase_of(prepared.replaces);
+    AF_CHECK(require_rebase_of(prepared.replaces));
+    state_.rebase = prepared;
+    return {};
 }
 
 Result<void> Fold::require_rebase_of(const std::string& commit) const {
@@ -362,6 +364,7 @@ Result<void> Fold::on(const records::Rebased& rebased) {
     AF_CHECK(require_rebase_of(rebased.replaces));
     if (!rebased.gate_passed) { return refuse("the deliver gate did not pass on the rebased tree"); }
     state_.commit = rebased.commit;
+    state_.rebase.reset();
     take_delivery(rebased);
     state_.delivery.drift.reset();
     return {};

@@ -468,6 +468,7 @@ struct TaskState {
     std::string branch;
     DeliveryFacts delivery;
     std::optional<PreparedCommit> prepared;
+    std::optional<records::RebasePrepared> rebase;  ///< The rebase that is about to move the branch, or was killed there.
     std::optional<MetDependencies> dependencies;
     std::uint64_t steps = 0;  ///< Agent steps of the whole task.
 

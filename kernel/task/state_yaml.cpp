@@ -124,6 +124,7 @@ void write_trees(json::object& result, const TaskState& state) {
     result["base_branch"] = state.base_branch;
     result["delivery"] = delivery_to_json(state.delivery);
     result["prepared"] = state.prepared ? records::to_fields(*state.prepared) : json::object();
+    if (state.rebase) { result["rebase"] = records::to_fields(*state.rebase); }
     result["dependencies"] = state.dependencies ? records::to_fields(*state.dependencies) : json::object();
     result["set_file"] = state.set_file;
     result["tree"] = state.tree;
@@ -389,6 +390,7 @@ void StateReader::read_trees() {
     state_.base_branch = fields_.text_or("base_branch", "");
     state_.delivery = part_from<DeliveryFacts>(fields_, "delivery").value_or(DeliveryFacts());
     state_.prepared = part_from<PreparedCommit>(fields_, "prepared");
+    state_.rebase = part_from<records::RebasePrepared>(fields_, "rebase");
     state_.dependencies = part_from<MetDependencies>(fields_, "dependencies");
     state_.set_file = fields_.text_or("set_file", "");
     state_.tree = fields_.text("tree");

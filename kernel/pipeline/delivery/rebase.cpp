@@ -31,7 +31,9 @@ public:
           stop_{&services.cancel, std::nullopt} {}
 
     /// A killed rebase may have moved the branch without recording it.
-    Result<void> finish(const records::RebasePrepared& prepared) {
+    Result<void> finish_earlier() {
+        if (!state().rebase) { return {}; }
+        const records::RebasePrepared prepared = *state().rebase;
         AF_TRY(const auto there, task_workspace_.branch(prepared.branch));
         if (!there || there->first != prepared.commit) { return {}; }  // It was not moved: begins again.
         AF_CHECK(record(prepared));
@@ -207,15 +209,6 @@ private:
     std::string red_tree_;
 };
 
-/// Returns what the newest rebase of a task prepared, if no record says that it was done.
-std::optional<records::RebasePrepared> unfinished_rebase(const std::vector<Record>& all) {
-    for (auto record = all.rbegin(); record != all.rend(); ++record) {
-        if (records::as<records::Rebased>(*record)) { return std::nullopt; }
-        if (auto prepared = records::as<records::RebasePrepared>(*record)) { return *std::move(prepared); }
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool dry_run) {
@@ -232,10 +225,9 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
             "", patch ? "`agentforge apply " + short_id(state.task_id) + "` applies the change to your checkout" : see_status,
             ErrorKind::invalid};
     }
-    AF_TRY(const auto all, setup_.store.records(state.task_id));
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
     Rebaser rebaser(*session, *task_workspace, setup_.services);
-    if (const auto prepared = unfinished_rebase(all); prepared && !dry_run) { AF_CHECK(rebaser.finish(*prepared)); }
+    if (!dry_run) { AF_CHECK(rebaser.finish_earlier()); }
     auto result = rebaser.run(dry_run);
     const Result<void> closed = task_workspace->close();  // The task has ended: removes its worktree, whatever the outcome.
     if (!dry_run) { prove_and_archive(setup_, *session); }

@@ -44,7 +44,7 @@ TEST(DishonestModel, deletes_the_tests) {
     project.tree("green").erase("tests/test_slug.py");
     const auto report = project.gate("green", "green");
     EXPECT_FALSE(report.passed);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("tests/test_slug.py: tests were changed"));
+    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("tests/test_slug.py: locked tests were changed"));
 }
 
 TEST(DishonestModel, skips_the_tests) {
