@@ -131,7 +131,7 @@ private:
                          ErrorKind::invalid};
         }
         if (memory_.identical_refusals() >= most_identical_refusals) {
-            return Error{"AF-AGENT-018",
+            return Error{"AF-AGENT-011",
                          who() + " makes no progress: its artifact was refused for the same reason " +
                              std::to_string(memory_.identical_refusals()) + " times: " + memory_.last()->error,
                          "", "Say what the agent should do differently.", ErrorKind::invalid};

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "cost/prices.hpp"
 #include "journal/blobs.hpp"
@@ -205,6 +206,13 @@ DocumentSection decisions_of(const TaskEvidence& evidence) {
     return section;
 }
 
+/// Returns what a person answered. Empty if the blob cannot be read: the verification says so.
+std::string answer_in(const TaskEvidence& evidence, const std::string& blob) {
+    const auto text = BlobStore(evidence.paths.blobs()).get(blob);
+    const auto resolution = text.ok() ? parse_json(*text, "blob " + blob) : Result<json::value>(text.error());
+    return resolution.ok() && resolution->is_object() ? text_of(resolution->get_object(), "answer") : std::string();
+}
+
 DocumentSection approvals_section(const TaskEvidence& evidence) {
     DocumentSection section{"approvals",
                             "Who approved what",
@@ -231,7 +239,8 @@ DocumentSection approvals_section(const TaskEvidence& evidence) {
             add(*on->stage, *on->decided_by, "action " + on->decision, on->action_hash, *on->feedback);
         }
         if (const auto on = records::as<records::EscalationResolved>(record)) {
-            add(*on->stage, *on->resolved_by, "answered " + on->escalation_id, on->resolution_blob, "");
+            add(*on->stage, *on->resolved_by, "answered " + on->escalation_id, on->resolution_blob,
+                answer_in(evidence, on->resolution_blob));
         }
     }
     return section;
@@ -252,8 +261,9 @@ std::string commands_text(const records::Gate& gate) {
     std::string text;
     std::set<std::string> seen;
     for (const records::CommandRun& each : gate.commands.value_or(std::vector<records::CommandRun>())) {
-        const std::string command = *each.command + " (" + each.purpose.value_or("") + ")";
-        if (seen.insert(command).second) { text += (text.empty() ? "" : "; ") + command; }
+        const std::string command = *each.command + (each.purpose ? " (" + *each.purpose + ")" : "");
+        if (!seen.insert(command).second) { continue; }
+        text += (text.empty() ? "" : "; ") + command + (each.argv ? ": " + *each.argv : "");
     }
     return text;
 }

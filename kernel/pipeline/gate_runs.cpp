@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
+#include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "config/verification.hpp"
 #include "contracts/names.hpp"
@@ -59,6 +60,9 @@ std::vector<records::CommandRun> runs_of(const std::vector<GateCommand>& command
     for (const GateCommand& each : commands) {
         records::CommandRun run{each.command, each.tree, static_cast<std::uint64_t>(each.duration.count())};
         if (!each.purpose.empty()) { run.purpose = each.purpose; }
+        std::string argv;
+        for (const std::string& word : each.argv) { argv += (argv.empty() ? "" : " ") + word; }
+        if (!argv.empty()) { run.argv = ellipsis(sanitize_utf8(argv), 300); }
         runs.push_back(std::move(run));
     }
     return runs;

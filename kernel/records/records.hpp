@@ -187,8 +187,9 @@ struct CommandRun {
     Added<std::string> tree;     ///< Empty: the command needs none.
     Added<std::uint64_t> duration_ms;
     std::optional<std::string> purpose = {};  ///< `mutants`, …; absent: to measure the tree as it is.
+    std::optional<std::string> argv = {};     ///< Program and arguments, separated by spaces; at most 300 bytes.
 };
-BOOST_DESCRIBE_STRUCT(CommandRun, (), (command, tree, duration_ms, purpose))
+BOOST_DESCRIBE_STRUCT(CommandRun, (), (command, tree, duration_ms, purpose, argv))
 
 /// A task that the specification depends on and that has completed the required stage.
 struct TaskMet {

@@ -25,7 +25,8 @@ public:
             nth(recorded_.resolutions, escalation.stage, watch_.resolved(escalation.stage));
         if (resolved == nullptr) { return {}; }
         AF_TRY(const json::value answer, recorded_.kept(records::Kept{std::nullopt, resolved->resolution_blob}));
-        Resolution resolution{resolved->abort, answer.is_object() ? answer.get_object() : json::object(), *resolved->resolved_by};
+        Resolution resolution{resolved->abort, answer.is_object() ? answer.get_object() : json::object(),
+                              repeated(*resolved->resolved_by)};
         resolution.context.erase("resolved_by");
         resolution.context.erase("resolved_at");
         return store_.resolve(escalation.id, resolution);
@@ -43,6 +44,11 @@ public:
     }
 
 private:
+    /// Nobody was asked again: the journal must not say so. A deadline that passed is not a person.
+    [[nodiscard]] std::string repeated(const std::string& by) const {
+        return by == "deadline" ? by : by + ", repeated from task " + recorded_.state.task_id;
+    }
+
     [[nodiscard]] Result<void> approve(const ApprovalRequest& request) {
         const RecordedApproval* const recorded = nth(recorded_.approvals, request.stage, watch_.decided(request.stage));
         if (recorded == nullptr || recorded->tree != watch_.tree()) { return {}; }
@@ -56,7 +62,7 @@ private:
         if (!decision.approved()) { decision.feedback = *recorded->decided.feedback; }
         decision.issues = issues_of(*recorded->decided.issues);
         decision.artifact_hash = request.artifact_hash;
-        decision.decided_by = *recorded->decided.decided_by;
+        decision.decided_by = repeated(*recorded->decided.decided_by);
         return store_.decide_artifact(request.id, decision);
     }
 
@@ -68,7 +74,7 @@ private:
         if (found == recorded_.decisions.end()) { return {}; }
         const records::ActionDecided& decided = found->second;
         ActionDecision decision{decided.decision != "rejected", std::nullopt, *decided.feedback, request.artifact_hash,
-                                *decided.decided_by};
+                                repeated(*decided.decided_by)};
         if (decided.edited) {
             AF_TRY(const json::value edited, recorded_.kept(*decided.edited));
             if (edited.is_object()) { decision.edited = edited.get_object(); }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace agentforge::kernel {
 
@@ -13,6 +14,7 @@ struct GateCommand {
     std::string purpose;  ///< `mutants`, `change-taken-back`, …; empty: to measure the tree as it is.
     std::string tree;     ///< Empty: the command needs none.
     std::chrono::milliseconds duration{0};
+    std::vector<std::string> argv;
 };
 
 }  // namespace agentforge::kernel

@@ -399,7 +399,7 @@ Result<ProcessOutcome> LanguageCommands::start(const Language& language, const s
                                                const ProcessRequest& request, const Stop& stop) {
     auto outcome = processes_.run(request, stop);
     if (log_ && outcome.ok()) {
-        log_->push_back({command, purpose_, command == "metrics" ? std::string() : placed_, outcome->duration});
+        log_->push_back({command, purpose_, command == "metrics" ? std::string() : placed_, outcome->duration, request.argv});
     }
     if (!outcome.ok()) {
         if (outcome.error().code == "AF-EXEC-001") {

@@ -625,6 +625,8 @@ class TestEscalations(ProgramTest):
         self.assert_code(self.run_program("resolve", self.question["id"], "Yes, digits stay"), 0)
         answered = self.clarification()["questions"][0]
         self.assertEqual((answered["source"], answered["answer"], answered["confidence"]), ("human_escalation", "Yes, digits stay", 1))
+        told = self.assert_code(self.run_program("audit", self.task(), "--json"), 0).json["approvals"]
+        self.assertEqual([(row["by"], row["said"]) for row in told], [("user", "Yes, digits stay")])
 
     def test_no_resume_only_answers(self):
         self.ask()

@@ -70,8 +70,9 @@ class TestReplayOntoAnotherBase(ReplayTest):
         replay = self.replay()
         self.assertIn(f"agentforge replay {replay[-8:]} --continue", stopped.err)
         self.assertEqual(self.git("show", f"other:{test_file}"), "mine = 1\n")
+        done = len(self.steps(replay))
         gone_on = self.run_program("replay", replay, "--continue")
-        self.assertGreater(len(self.steps(replay)), 1)
+        self.assertGreater(len(self.steps(replay)), done)
         self.assertIn("Replayed " + self.recorded, gone_on.out)
 
 
@@ -145,6 +146,7 @@ class TestReplayOfPeople(ProgramTest):
         replay = next(task for task in self.tasks() if task != recorded)
         decided = self.records("approval_decided", replay)[0]
         self.assertTrue(decided["approved"])
+        self.assertEqual(decided["decided_by"], f"user, repeated from task {recorded}")
 
 
 class TestReplayRefusals(ReplayTest):

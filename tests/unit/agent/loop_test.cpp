@@ -307,7 +307,7 @@ TEST(AgentLoop, ends_when_the_artifact_is_refused_four_times_for_the_same_reason
         return tool_answer("complete", {{"summary", request.place.step}});
     }));
     ASSERT_FALSE(outcome.ok());
-    EXPECT_EQ(outcome.error().code, "AF-AGENT-018");
+    EXPECT_EQ(outcome.error().code, "AF-AGENT-011");
     EXPECT_EQ(world.host.records.size(), 7U);
 }
 
