@@ -360,6 +360,54 @@ class Records(unittest.TestCase):
         self.assertEqual([], stage_violations(ROOT, "plugins/stages"))
 
 
+LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
+PARSER_INCLUDE = re.compile(r"#include <CLI/")
+SEARCHED = re.compile(r'(?:\b(?:r?find|starts_with|ends_with|contains|compare)\((?:[^"()]*, )?|[=!]= |string_view \w+ = )("(?:\\.|[^"\\\n])*")')
+PARSER_HEADERS = ("Error.hpp", "Validators.hpp")
+
+
+def phrases(text):
+    """The literals of a source that are pieces of sentences, without the blanks around them."""
+    found = (literal.strip(" :[](){}'`") for line in text.splitlines() if "#include" not in line for literal in LITERAL.findall(without_comment(line)))
+    return {phrase for phrase in found if len(re.findall("[A-Za-z]", phrase)) >= 5}
+
+
+def parser_phrases():
+    """The pieces of the sentences of CLI11's exceptions and checks."""
+    return set().union(*(phrases((pathlib.Path("/usr/include/CLI") / name).read_text(encoding="utf-8")) for name in PARSER_HEADERS))
+
+
+def parsed_messages(root, theirs):
+    """Searches for pieces of the parser's English in the sources that use the parser, and uses of its messages other than showing them as they are."""
+    found = []
+    for file in [file for file in sources(root / "kernel") if PARSER_INCLUDE.search(file.read_text(encoding="utf-8"))]:
+        text, name = file.read_text(encoding="utf-8"), file.relative_to(root).as_posix()
+        searched = phrases("\n".join(SEARCHED.findall(text)))
+        found += [f"{name}: {phrase}" for phrase in sorted(searched) if any(phrase == other or (" " in phrase and phrase in other) for other in theirs)]
+        found += [f"{name}: {line.strip()}" for line in text.splitlines() if ".what()" in line and "printable(problem.what(), 400)" not in line]
+    return found
+
+
+class ParserMessages(unittest.TestCase):
+    """The kind of a usage error is the type of the parser's exception. The parser's English changes with its version."""
+
+    def test_no_message_of_the_parser_is_taken_apart(self):
+        self.assertEqual([], parsed_messages(ROOT, parser_phrases()))
+
+    def found(self, line):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "kernel/program/usage_problem.cpp"
+            file.parent.mkdir(parents=True)
+            file.write_text("#include <CLI/CLI.hpp>\n" + line + "\n")
+            return len(parsed_messages(pathlib.Path(folder), parser_phrases()))
+
+    def test_a_piece_of_a_message_is_found(self):
+        for piece in (" not in range ", " excludes ", " requires ", " is required", "At Most ", "The following argument was not expected", " not in range"):
+            self.assertEqual(1, self.found(f'const auto at = text.find("{piece}");'), piece)
+        self.assertEqual(1, self.found('const std::string text = problem.what();'))
+        self.assertEqual(0, self.found('return text.empty() ? printable(problem.what(), 400) : text;'))
+
+
 QUESTION_PREFIX = re.compile(r'"(ESC|APR|ACT)-?"')
 # Threads that can be abandoned, and contexts that can be cut off from the run.
 ABANDONS = re.compile(r"(?<!\bcontext)(\.|->)detach\(\)|\brun_bounded\(|CallContext\* \w")
