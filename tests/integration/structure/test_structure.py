@@ -131,6 +131,20 @@ def violations(root):
     return sdk_violations(root) + http_violations(root) + testing_violations(root) + kernel_violations(root) + plugin_violations(root) + template_violations(root)
 
 
+FAKE_LINK = re.compile(r"\bagentforge_testing\b|\bAgentForge::testing\b")
+
+
+def fake_violations(root):
+    """Folders of the kernel and plugins that link the fake host. Only tests may."""
+    found = []
+    for file in sorted([*(root / "kernel").rglob("CMakeLists.txt"), *(root / "plugins").rglob("CMakeLists.txt")]):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            name = file.relative_to(root)
+            if FAKE_LINK.search(line.split("#")[0]) and "tests" not in name.parts:
+                found.append(f"{name}:{number}: {line.strip()}")
+    return found
+
+
 class Arrows(unittest.TestCase):
     def test_the_include_lines_are_found(self):
         self.assertGreater(len(kernel_order(ROOT)), 10)
@@ -141,6 +155,18 @@ class Arrows(unittest.TestCase):
 
     def test_no_folder_points_down_or_across(self):
         self.assertEqual([], violations(ROOT))
+
+    def test_no_production_library_links_the_fake_host(self):
+        self.assertEqual([], fake_violations(ROOT))
+
+    def test_a_link_to_the_fake_host_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, line in (("kernel/plugins", "agentforge_kernel_folder(plugins PRIVATE_LIBRARIES agentforge_testing)"), ("plugins/tools/x", "target_link_libraries(x PRIVATE AgentForge::testing)"),
+                               ("plugins/tools/x/tests", "target_link_libraries(x PRIVATE AgentForge::testing)"), ("kernel/base", "# Not agentforge_testing.")):
+                (root / name).mkdir(parents=True)
+                (root / name / "CMakeLists.txt").write_text(line + "\n")
+            self.assertEqual(["kernel/plugins/CMakeLists.txt:1", "plugins/tools/x/CMakeLists.txt:1"], [place.rsplit(": ", 1)[0] for place in fake_violations(root)])
 
     def test_the_architecture_names_the_same_folders(self):
         described = (ROOT / "ARCHITECTURE.md").read_text()
@@ -190,9 +216,9 @@ OTHER_WORDS = [
     ("kernel/pipeline/garbage.cpp", '/ "verify"', "a folder"),
     ("kernel/pipeline/git_workspace.cpp", '/ "verify"', "a folder"),
     ("kernel/pipeline/stage_host.cpp", 'durable("deliver"', "a host call"),
+    ("kernel/plugins/check_host.cpp", 'request(rules_, "deliver"', "a host call"),
     ("kernel/plugins/exercise.cpp", '"describe", "spec"', "a tool's function"),
     ("kernel/plugins/exercise.cpp", 'check_name("spec"', "a tool's function"),
-    ("kernel/plugins/exercise.cpp", 'passes("tests")', "a gate"),
     ("kernel/plugins/exercise.cpp", '"calls", "execute"', "a stage's function"),
     ("kernel/plugins/guard.cpp", 'run("execute"', "a stage's function"),
     ("kernel/plugins/guard.cpp", 'result("spec"', "a tool's function"),
