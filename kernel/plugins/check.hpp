@@ -2,16 +2,18 @@
 // `agentforge plugins check`: tests a plugin before it is used.
 //
 // The parent reads the files. A child process loads the library, creates every object, and calls every method with valid, empty,
-// huge and broken input against the SDK's fake host. A crash, a hang or an exit ends the child. The parent then names the call
-// and starts another child that skips it, so one fault does not hide the next. Each call has a time limit.
+// huge and broken input against a host of its own (check_host.hpp). A crash, a hang or an exit ends the child. The parent then
+// names the call and starts another child that skips it, so one fault does not hide the next. Each call has a time limit.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include <agentforge/host.hpp>
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
@@ -65,10 +67,14 @@ struct CheckOptions {
 /// cannot be started), `cancelled`. Blocks for at most ten children of forty call limits each.
 [[nodiscard]] Result<CheckReport> check_plugin(const CheckOptions& options, const std::function<bool()>& cancelled);
 
+/// Opens a folder as the workspace of a role without path rules. It should offer AtomicEdits, too.
+using OpenWorkspace = std::function<Result<std::shared_ptr<Workspace>>(const std::string& folder)>;
+
 /// Functions of higher folders that the child needs.
 struct CheckHooks {
     /// Checks that a tool's schema is usable and that arguments satisfy it.
     std::function<Result<void>(std::string_view tool, const json::object& schema, json::object& arguments)> arguments;
+    OpenWorkspace workspace;
 };
 
 /// Runs the child: reads its instructions from descriptor 3, reports on descriptor 4, and returns the exit code.

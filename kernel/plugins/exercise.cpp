@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <agentforge/testing/fake_host.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,6 +22,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "plugins/check.hpp"
+#include "plugins/check_host.hpp"
 #include "plugins/config_check.hpp"
 #include "plugins/library.hpp"
 #include "plugins/symbols.hpp"
@@ -35,12 +35,6 @@ constexpr std::size_t huge_text_bytes = 1UL << 20U;
 constexpr std::size_t huge_entries = 1000;
 constexpr std::size_t large_output_bytes = 8UL << 20U;
 constexpr const char* author = "Report it to the plugin's author.";
-
-using testing::FakeCallContext;
-using testing::FakeHost;
-using testing::FakeSink;
-using testing::FakeStageContext;
-using testing::FakeToolContext;
 
 // ---------------------------------------------------------------------------------- to the parent --
 
@@ -262,7 +256,7 @@ std::string text_for(Input input, std::string_view plain) {
     }
 }
 
-Error host_error() { return {"AF-EXEC-001", "the fake host fails every call", "", "", ErrorKind::io}; }
+Error host_error() { return {"AF-EXEC-001", "the host of `plugins check` fails every request", "", "", ErrorKind::io}; }
 
 // -------------------------------------------------------------------------------------- the check --
 
@@ -694,7 +688,7 @@ private:
                          "Build what is handed over with the default resource; see <agentforge/json.hpp>.");
         }
     }
-    void check_context(const FakeHost& host) {
+    void check_context(const CheckHost& host) {
         const auto misuses = host.misuses();
         for (std::size_t index = 0; index < std::min<std::size_t>(misuses.size(), 3); ++index) {
             finding("calls", CheckStatus::error,
@@ -704,15 +698,23 @@ private:
         }
     }
 
-    void prepare(FakeHost& host, Input input) const {
+    void prepare(CheckHost& host, Input input) const {
         host.set_deadline(std::chrono::steady_clock::now() + limit_ / 2);
         if (input == Input::cancelled) { host.cancel(); }
+        if (input == Input::host_fails) { host.fail_every_request(host_error()); }
     }
-    static void fill(testing::FakeWorkspace& files) {
-        files.put("README.md", "# Title\n\nSome text.\n")
-            .put("src/app.py", "def one():\n    return 1\n")
-            .put("tests/test_app.py", "def test_one():\n    assert True\n")
-            .put("text", "text\n");
+    /// Reports it if there can be no folder.
+    std::optional<CheckFolder> make_folder() {
+        auto folder = CheckFolder::make(hooks_.workspace);
+        if (folder.ok()) { return std::move(folder).value(); }
+        finding("calls", CheckStatus::error, folder.error());
+        return std::nullopt;
+    }
+    static ProcessResult program_that_prints(std::string text) {
+        ProcessResult result;
+        result.exit_code = 0;
+        result.out = std::move(text);
+        return result;
     }
 
     // Tools.
@@ -741,16 +743,12 @@ private:
             const bool fits = has(spec.effects, ToolEffect::completes)
                                   ? !one.broken
                                   : hooks_.arguments(spec.name, spec.parameters, checked).ok();
-            FakeToolContext host;
-            fill(host.files);
+            auto folder = make_folder();
+            if (!folder) { return; }
+            CheckToolContext host(*folder);
             prepare(host, one.input);
             host.files.limit_effects(spec.effects, spec.name);
-            if (one.input == Input::host_fails) {
-                fail_all(host);
-            } else {
-                host.processes.otherwise(testing::prints(text_for(one.input, "done\n")));
-                host.gates.otherwise(testing::passes("tests"));
-            }
+            host.process = program_that_prints(text_for(one.input, "done\n"));
             std::optional<ToolResult> result;  // Constructed, not assigned: an assignment would copy into our memory.
             host.open();
             call("calls", "call", one.name, !fits, [&] { result.emplace(tool.call(arguments, host)); });
@@ -821,19 +819,6 @@ private:
         return std::move(made.get_object());
     }
 
-    static void fail_all(FakeToolContext& host) {
-        host.processes.otherwise_do([](const ProcessSpec&) -> Result<ProcessResult> { return host_error(); });
-        host.gates.otherwise_do([](const GateRequest&) -> Result<GateReport> { return host_error(); });
-        host.completions.otherwise_do([](const json::object&) -> Result<testing::Accepted> { return host_error(); });
-        host.escalations.otherwise_do([](const EscalationRequest&) -> Result<testing::Accepted> { return host_error(); });
-        fail_files(host.files);
-    }
-    static void fail_files(testing::FakeWorkspace& files) {
-        for (const char* function : {"read", "list", "search", "create", "edit", "move", "remove", "apply"}) {
-            for (unsigned count = 0; count < 100; ++count) { files.fail_next(function, host_error()); }
-        }
-    }
-
     void check_tool_result(const ToolResult& result) {
         check_text("calls", "an output", result.output);
         check_text("calls", "a summary", result.summary);
@@ -878,8 +863,9 @@ private:
             *object = std::move(value.get_object());
         }
 
-        FakeStageContext host;
-        fill(host.files);
+        auto folder = make_folder();
+        if (!folder) { return; }
+        CheckStageContext host(*folder);
         prepare(host, one.input);
         host.stage_input.stage = info.name;
         host.stage_input.request = text_for(one.input, "Add a slugify function.");
@@ -892,11 +878,7 @@ private:
             host.stage_input.previous_attempt = artifact;
             host.stage_input.previous_errors = {text_for(one.input, "A field is missing.")};
         }
-        if (one.input == Input::host_fails) {
-            fail_all(host);
-        } else {
-            answer_all(host, one.input, answer);
-        }
+        set_answers(host, one.input, answer);
 
         host.open();
         std::optional<StageResult> result;  // Constructed, not assigned: an assignment would copy into our memory.
@@ -919,29 +901,14 @@ private:
         check_context(host);
     }
 
-    static void answer_all(FakeStageContext& host, Input input, const json::object& answer) {
-        AgentOutcome outcome = testing::completes_with(answer);
-        outcome.text =
+    static void set_answers(CheckStageContext& host, Input input, const json::object& answer) {
+        host.agent.artifact = answer;
+        host.agent.tool_uses.push_back({"complete", answer, true, "handed in"});
+        host.agent.steps = 1;
+        host.agent.text =
             input == Input::valid ? "```json\n" + json::serialize(answer) + "\n```\n" : text_for(input, "no artifact here");
-        host.agent.otherwise(std::move(outcome));
-        host.processes.otherwise(testing::prints(text_for(input, "done\n")));
-        host.gates.otherwise_do([](const GateRequest& request) -> Result<GateReport> { return testing::passes(request.gate); });
-        host.skeletons.otherwise({});
-        host.deliveries.otherwise({"agentforge/task-fake",
-                                   "0123456789abcdef0123456789abcdef01234567",
-                                   "0123456789abcdef0123456789abcdef01234567",
-                                   {"src/app.py"}});
-        host.contracts.otherwise(answer);
-    }
-    static void fail_all(FakeStageContext& host) {
-        host.agent.otherwise_do([](const AgentRun&) -> Result<AgentOutcome> { return host_error(); });
-        host.processes.otherwise_do([](const ProcessSpec&) -> Result<ProcessResult> { return host_error(); });
-        host.gates.otherwise_do([](const GateRequest&) -> Result<GateReport> { return host_error(); });
-        host.skeletons.otherwise_do(
-            [](const std::vector<SkeletonInterface>&) -> Result<std::vector<Change>> { return host_error(); });
-        host.deliveries.otherwise_do([](const DeliveryRequest&) -> Result<Delivery> { return host_error(); });
-        host.contracts.otherwise_do([](const testing::ContractRun&) -> Result<json::object> { return host_error(); });
-        fail_files(host.files);
+        host.process = program_that_prints(text_for(input, "done\n"));
+        host.contracted = answer;
     }
 
     void check_stage_result(const StageResult& result) {
@@ -983,7 +950,7 @@ private:
             CompletionRequest request;
             request.system = text_for(one.input, "You answer in one word.");
             request.user = text_for(one.input, "Say hello.");
-            request.place = {"task-fake", "stage", "role", 1, 1, 1};
+            request.place = {"task-check", "stage", "role", 1, 1, 1};
             if (one.input != Input::empty && one.input != Input::required) {
                 json::value schema =
                     json::object{{"type", "object"}, {"properties", json::object{{"a", json::object{{"type", "string"}}}}}};
@@ -991,9 +958,9 @@ private:
                 request.tools.resize(one.input == Input::entries ? huge_entries : 1,
                                      {"tool", text_for(one.input, "A tool."), schema.get_object()});
             }
-            FakeCallContext host;
+            CheckCallContext host;
             prepare(host, one.input);
-            FakeSink sink;
+            CheckSink sink(host);
             host.open();
             call("calls", "complete", one.name, one.broken, [&] {
                 const auto completion = backend.complete(request, one.input == Input::required ? nullptr : &sink, host);
@@ -1004,7 +971,7 @@ private:
             host.close();
             check_context(host);
         }
-        FakeCallContext host;
+        CheckCallContext host;
         prepare(host, Input::valid);
         call("calls", "check", "", false, [&] {
             if (const auto checked = backend.check(host); !checked.ok()) { check_error(checked.error()); }
@@ -1030,7 +997,7 @@ private:
             if (one.input == Input::empty) { context = json::object{}; }
             spoil(context, one.input);
             Escalation escalation{"ESC-20260101-000000-0001",
-                                  "task-fake",
+                                  "task-check",
                                   text_for(one.input, "stage"),
                                   text_for(one.input, "It is unclear."),
                                   text_for(one.input, "Which one?"),
@@ -1039,10 +1006,10 @@ private:
                                   "2026-01-01T00:00:00Z",
                                   one.input == Input::empty ? "" : folder};
             if (one.input == Input::valid) { escalation.options = {"this", "that"}; }
-            ApprovalRequest approval{"APR-20260101-000000-0001", "task-fake",          text_for(one.input, "specify"),
+            ApprovalRequest approval{"APR-20260101-000000-0001", "task-check",         text_for(one.input, "specify"),
                                      context.get_object(),       std::string(64, 'a'), "2026-01-01T00:00:00Z",
                                      escalation.directory};
-            FakeCallContext host;
+            CheckCallContext host;
             prepare(host, one.input);
             host.set_deadline(std::chrono::steady_clock::now());  // One poll: people never block a thread.
             const auto checked = [&](const auto& result) {

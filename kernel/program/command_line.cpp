@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/command_line.hpp"
 
-#include <algorithm>
-#include <memory>
-
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/text.hpp"
 #include "program/grammar.hpp"
 #include "program/program.hpp"
+#include "program/suggestions.hpp"
+#include "program/terminal/display.hpp"
+#include "program/usage_problem.hpp"
 
 namespace agentforge::kernel {
 
@@ -15,14 +23,84 @@ namespace {
 
 CLI::App& app_of(const Command& command) { return command; }
 
-/// The check that an option begins with; the message is put into our words where the usage error is made (program.cpp).
-Option filled(CLI::Option* option) {
-    option->check(
-        [](const std::string& value) {
-            return value.find_first_not_of(" \t\r\n") == std::string::npos ? std::string(empty_value) : std::string();
-        },
-        "", "filled");
-    return Option(option);
+bool is_blank(const std::string& value) { return value.find_first_not_of(" \t\r\n") == std::string::npos; }
+
+template <class Number>
+std::optional<Number> converted(const std::string& value) {
+    Number number{};
+    return CLI::detail::lexical_cast(value, number) ? std::optional(number) : std::nullopt;  // As the parser converts it.
+}
+
+/// `0.05`, `1000`.
+std::string shortest(double number) {
+    std::array<char, 400> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed).ptr;
+    return {digits.data(), end};
+}
+
+WrongValue not_a_choice(const std::string& name, const std::string& value, const std::vector<std::string>& choices) {
+    std::string all;
+    for (const std::string& each : choices) { all += (all.empty() ? "" : ", ") + each; }
+    const std::string near = nearest(value, choices);
+    return WrongValue("`" + printable(value, 400) + "` is not a value of " + name,
+                      near.empty() ? "use one of " + all : "did you mean `" + near + "`?");
+}
+
+WrongValue not_a_number(const std::string& name, const std::string& value) {
+    const auto number = converted<double>(value);
+    const bool needs_whole = number && std::isfinite(*number);
+    return WrongValue(name + (needs_whole ? " takes a whole number, not `" : " takes a number, not `") + printable(value, 400) +
+                      "`");
+}
+
+}  // namespace
+
+/// What an option's values must be.
+struct ValueRule {
+    enum class Kind : unsigned char { text = 1, number, whole_number };
+    struct Bounds {
+        double low = 0;
+        double high = 0;
+        std::string text;  ///< `above 0`
+    };
+
+    Kind kind = Kind::text;
+    bool may_be_empty = false;
+    std::vector<std::string> choices;  ///< Empty: any.
+    std::optional<Bounds> bounds;
+
+    /// Throws WrongValue.
+    void check(const std::string& name, const std::string& value) const;
+};
+
+void ValueRule::check(const std::string& name, const std::string& value) const {
+    if (!may_be_empty && is_blank(value)) { throw empty_value(name); }
+    if (!choices.empty() && std::ranges::find(choices, value) == choices.end()) { throw not_a_choice(name, value, choices); }
+    if (bounds) {
+        const auto number = converted<double>(value);
+        if (!number || !(*number >= bounds->low && *number <= bounds->high)) {
+            throw WrongValue(name + " cannot be " + printable(value, 400) + "; it must be " + bounds->text);
+        }
+    }
+    const bool is_number = kind == Kind::whole_number ? converted<std::uint64_t>(value).has_value()
+                                                      : kind == Kind::text || converted<double>(value).has_value();
+    if (!is_number) { throw not_a_number(name, value); }
+}
+
+namespace {
+
+constexpr const char* rule_name = "rule";
+
+/// Gives an option its rule. The parser checks each value against it before it converts the value.
+Option with_rule(CLI::Option* option, ValueRule::Kind kind) {
+    const auto rule = std::make_shared<ValueRule>();
+    rule->kind = kind;
+    const auto check = [option, rule](const std::string& value) {
+        rule->check(name_in_help(*option), value);
+        return std::string();
+    };
+    option->check(check, "", rule_name);
+    return Option(option, rule);
 }
 
 class OwnHelp final : public CLI::Formatter {
@@ -31,22 +109,10 @@ public:
         return "Usage: " + read_grammar(*app).usage() + "\n";
     }
     std::string make_option_name(const CLI::Option* option, bool positional) const override {
-        return positional ? value_of(*option) : option->get_name(false, true);
+        return positional ? value_in_help(*option) : option->get_name(false, true);
     }
     std::string make_option_opts(const CLI::Option* option) const override {
-        const bool takes_value = option->get_expected_max() > 0 && option->get_type_size_max() > 0;
-        return option->get_positional() || !takes_value ? "" : " " + value_of(*option);
-    }
-
-private:
-    /// "N:POSITIVE" → "N"; "TEXT:{bash,zsh}" → "bash|zsh".
-    static std::string value_of(const CLI::Option& option) {
-        const std::string type = option.get_type_name();
-        const auto colon = type.find(':');
-        if (type.compare(0, 6, "TEXT:{") != 0) { return type.substr(0, colon); }
-        std::string choices = type.substr(colon + 2, type.rfind('}') - colon - 2);
-        std::replace(choices.begin(), choices.end(), ',', '|');
-        return choices;
+        return option->get_positional() || !takes_value(*option) ? "" : " " + value_in_help(*option);
     }
 };
 
@@ -84,17 +150,20 @@ const Option* Option::type_name(const std::string& name) const {
 }
 
 const Option* Option::one_of(std::initializer_list<std::string> words) const {
-    option_->check(CLI::IsMember(std::vector<std::string>(words)));
+    rule_->choices = words;
+    std::string all;
+    for (const std::string& word : words) { all += (all.empty() ? "" : ",") + word; }
+    option_->get_validator(rule_name)->description("{" + all + "}");  // Part of the option's type name: grammar.cpp reads it.
     return this;
 }
 
 const Option* Option::positive() const {
-    option_->check(CLI::PositiveNumber);
+    rule_->bounds = {std::numeric_limits<double>::min(), std::numeric_limits<double>::max(), "above 0"};
     return this;
 }
 
 const Option* Option::between(double low, double high) const {
-    option_->check(CLI::Range(low, high));
+    rule_->bounds = {low, high, "between " + shortest(low) + " and " + shortest(high)};
     return this;
 }
 
@@ -119,7 +188,7 @@ const Option* Option::repeatable() const {
 }
 
 const Option* Option::may_be_empty() const {
-    option_->get_validator("filled")->active(false);
+    rule_->may_be_empty = true;
     return this;
 }
 
@@ -153,25 +222,25 @@ Command add_subcommand(const Command& command, const std::string& name, const st
 }
 
 Option add_option(const Command& command, const std::string& name, std::string& variable, const std::string& description) {
-    return filled(app_of(command).add_option(name, variable, description));
+    return with_rule(app_of(command).add_option(name, variable, description), ValueRule::Kind::text);
 }
 
 Option add_option(const Command& command, const std::string& name, double& variable, const std::string& description) {
-    return filled(app_of(command).add_option(name, variable, description));
+    return with_rule(app_of(command).add_option(name, variable, description), ValueRule::Kind::number);
 }
 
 Option add_option(const Command& command, const std::string& name, std::uint64_t& variable, const std::string& description) {
-    return filled(app_of(command).add_option(name, variable, description));
+    return with_rule(app_of(command).add_option(name, variable, description), ValueRule::Kind::whole_number);
 }
 
 Option add_option(const Command& command, const std::string& name, std::vector<std::string>& variable,
                   const std::string& description) {
-    return filled(app_of(command).add_option(name, variable, description));
+    return with_rule(app_of(command).add_option(name, variable, description), ValueRule::Kind::text);
 }
 
 Option add_option_function(const Command& command, const std::string& name, const std::function<void(const std::string&)>& use,
                            const std::string& description) {
-    return filled(app_of(command).add_option_function<std::string>(name, use, description));
+    return with_rule(app_of(command).add_option_function<std::string>(name, use, description), ValueRule::Kind::text);
 }
 
 Option add_flag(const Command& command, const std::string& name, bool& variable, const std::string& description) {

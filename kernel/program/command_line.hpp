@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -17,10 +19,14 @@ class Option;
 
 namespace agentforge::kernel {
 
+struct ValueRule;
+
 /// An option or a positional. Functions are CLI::Option's where they have its names.
 class Option {
 public:
-    explicit Option(CLI::Option* option) noexcept : option_(option) {}
+    /// `rule`: what its values must be. Null for a flag.
+    explicit Option(CLI::Option* option, std::shared_ptr<ValueRule> rule = nullptr) noexcept
+        : option_(option), rule_(std::move(rule)) {}
     const Option* operator->() const noexcept { return this; }
 
     const Option* required() const;
@@ -36,6 +42,7 @@ public:
 
 private:
     CLI::Option* option_;
+    std::shared_ptr<ValueRule> rule_;
 };
 
 /// A command, or the application.
@@ -56,9 +63,6 @@ public:
 private:
     CLI::App* app_;
 };
-
-/// The value that the parser gets for a value that consists only of blanks.
-inline constexpr const char* empty_value = "is empty";
 
 struct Program;
 /// --json, --output-format and --quiet, the same for every command that runs a task.

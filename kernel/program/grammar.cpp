@@ -31,7 +31,7 @@ GrammarOption read_option(const CLI::Option& option) {
         for (const std::string& name : option.get_lnames()) { out.names.push_back("--" + name); }
         for (const std::string& name : option.get_snames()) { out.names.push_back("-" + name); }
     }
-    // "N:POSITIVE", "TEXT:{bash,zsh}": the name of the value, then what it is checked for.
+    // "N", "TEXT:{bash,zsh}": the name of the value, then its choices.
     const std::string type = option.get_type_name();
     if (option.get_expected_max() > 0 && option.get_type_size_max() > 0) {
         out.value = type.substr(0, type.find(':'));

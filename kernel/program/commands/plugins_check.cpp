@@ -11,6 +11,7 @@
 #include "program/program.hpp"
 #include "program/terminal/display.hpp"
 #include "tools/arguments_check.hpp"
+#include "tools/workspace.hpp"
 
 namespace agentforge::kernel {
 
@@ -42,6 +43,10 @@ int child() {
     CheckHooks hooks;
     hooks.arguments = [](std::string_view tool, const json::object& schema, json::object& arguments) {
         return check_arguments(tool, schema, arguments);
+    };
+    hooks.workspace = [](const std::string& folder) -> Result<std::shared_ptr<Workspace>> {
+        AF_TRY(auto opened, RoleWorkspace::open(folder, RolePaths()));
+        return std::shared_ptr<RoleWorkspace>(std::move(opened));
     };
     return exercise_plugin(hooks);
 }

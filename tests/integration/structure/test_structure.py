@@ -131,6 +131,20 @@ def violations(root):
     return sdk_violations(root) + http_violations(root) + testing_violations(root) + kernel_violations(root) + plugin_violations(root) + template_violations(root)
 
 
+FAKE_LINK = re.compile(r"\bagentforge_testing\b|\bAgentForge::testing\b")
+
+
+def fake_violations(root):
+    """Folders of the kernel and plugins that link the fake host. Only tests may."""
+    found = []
+    for file in sorted([*(root / "kernel").rglob("CMakeLists.txt"), *(root / "plugins").rglob("CMakeLists.txt")]):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            name = file.relative_to(root)
+            if FAKE_LINK.search(line.split("#")[0]) and "tests" not in name.parts:
+                found.append(f"{name}:{number}: {line.strip()}")
+    return found
+
+
 class Arrows(unittest.TestCase):
     def test_the_include_lines_are_found(self):
         self.assertGreater(len(kernel_order(ROOT)), 10)
@@ -141,6 +155,18 @@ class Arrows(unittest.TestCase):
 
     def test_no_folder_points_down_or_across(self):
         self.assertEqual([], violations(ROOT))
+
+    def test_no_production_library_links_the_fake_host(self):
+        self.assertEqual([], fake_violations(ROOT))
+
+    def test_a_link_to_the_fake_host_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, line in (("kernel/plugins", "agentforge_kernel_folder(plugins PRIVATE_LIBRARIES agentforge_testing)"), ("plugins/tools/x", "target_link_libraries(x PRIVATE AgentForge::testing)"),
+                               ("plugins/tools/x/tests", "target_link_libraries(x PRIVATE AgentForge::testing)"), ("kernel/base", "# Not agentforge_testing.")):
+                (root / name).mkdir(parents=True)
+                (root / name / "CMakeLists.txt").write_text(line + "\n")
+            self.assertEqual(["kernel/plugins/CMakeLists.txt:1", "plugins/tools/x/CMakeLists.txt:1"], [place.rsplit(": ", 1)[0] for place in fake_violations(root)])
 
     def test_the_architecture_names_the_same_folders(self):
         described = (ROOT / "ARCHITECTURE.md").read_text()
@@ -190,9 +216,9 @@ OTHER_WORDS = [
     ("kernel/pipeline/garbage.cpp", '/ "verify"', "a folder"),
     ("kernel/pipeline/git_workspace.cpp", '/ "verify"', "a folder"),
     ("kernel/pipeline/stage_host.cpp", 'durable("deliver"', "a host call"),
+    ("kernel/plugins/check_host.cpp", 'request(rules_, "deliver"', "a host call"),
     ("kernel/plugins/exercise.cpp", '"describe", "spec"', "a tool's function"),
     ("kernel/plugins/exercise.cpp", 'check_name("spec"', "a tool's function"),
-    ("kernel/plugins/exercise.cpp", 'passes("tests")', "a gate"),
     ("kernel/plugins/exercise.cpp", '"calls", "execute"', "a stage's function"),
     ("kernel/plugins/guard.cpp", 'run("execute"', "a stage's function"),
     ("kernel/plugins/guard.cpp", 'result("spec"', "a tool's function"),
@@ -358,6 +384,54 @@ class Records(unittest.TestCase):
 
     def test_no_stage_plugin_knows_another_stage(self):
         self.assertEqual([], stage_violations(ROOT, "plugins/stages"))
+
+
+LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
+PARSER_INCLUDE = re.compile(r"#include <CLI/")
+SEARCHED = re.compile(r'(?:\b(?:r?find|starts_with|ends_with|contains|compare)\((?:[^"()]*, )?|[=!]= |string_view \w+ = )("(?:\\.|[^"\\\n])*")')
+PARSER_HEADERS = ("Error.hpp", "Validators.hpp")
+
+
+def phrases(text):
+    """The literals of a source that are pieces of sentences, without the blanks around them."""
+    found = (literal.strip(" :[](){}'`") for line in text.splitlines() if "#include" not in line for literal in LITERAL.findall(without_comment(line)))
+    return {phrase for phrase in found if len(re.findall("[A-Za-z]", phrase)) >= 5}
+
+
+def parser_phrases():
+    """The pieces of the sentences of CLI11's exceptions and checks."""
+    return set().union(*(phrases((pathlib.Path("/usr/include/CLI") / name).read_text(encoding="utf-8")) for name in PARSER_HEADERS))
+
+
+def parsed_messages(root, theirs):
+    """Searches for pieces of the parser's English in the sources that use the parser, and uses of its messages other than showing them as they are."""
+    found = []
+    for file in [file for file in sources(root / "kernel") if PARSER_INCLUDE.search(file.read_text(encoding="utf-8"))]:
+        text, name = file.read_text(encoding="utf-8"), file.relative_to(root).as_posix()
+        searched = phrases("\n".join(SEARCHED.findall(text)))
+        found += [f"{name}: {phrase}" for phrase in sorted(searched) if any(phrase == other or (" " in phrase and phrase in other) for other in theirs)]
+        found += [f"{name}: {line.strip()}" for line in text.splitlines() if ".what()" in line and "printable(problem.what(), 400)" not in line]
+    return found
+
+
+class ParserMessages(unittest.TestCase):
+    """The kind of a usage error is the type of the parser's exception. The parser's English changes with its version."""
+
+    def test_no_message_of_the_parser_is_taken_apart(self):
+        self.assertEqual([], parsed_messages(ROOT, parser_phrases()))
+
+    def found(self, line):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "kernel/program/usage_problem.cpp"
+            file.parent.mkdir(parents=True)
+            file.write_text("#include <CLI/CLI.hpp>\n" + line + "\n")
+            return len(parsed_messages(pathlib.Path(folder), parser_phrases()))
+
+    def test_a_piece_of_a_message_is_found(self):
+        for piece in (" not in range ", " excludes ", " requires ", " is required", "At Most ", "The following argument was not expected", " not in range"):
+            self.assertEqual(1, self.found(f'const auto at = text.find("{piece}");'), piece)
+        self.assertEqual(1, self.found('const std::string text = problem.what();'))
+        self.assertEqual(0, self.found('return text.empty() ? printable(problem.what(), 400) : text;'))
 
 
 QUESTION_PREFIX = re.compile(r'"(ESC|APR|ACT)-?"')
