@@ -504,6 +504,14 @@ class Architecture(unittest.TestCase):
     def setUpClass(cls):
         cls.text = (ROOT / "ARCHITECTURE.md").read_text()
 
+    def test_the_walk_names_functions_that_their_files_define(self):
+        walk = re.search(r"^## How a request becomes a commit\n(.*?)^###", self.text, re.S | re.M)[1]
+        hops = re.findall(r"^\d+\. (.*)$", walk, re.M)
+        self.assertLessEqual(len(hops), 10)
+        self.assertEqual([hop for hop in hops if not re.match(r"`[\w:]+` \(`[\w/]+\.cpp`\)", hop)], [], "a hop begins with its function and the file")
+        named = re.findall(r"`([\w:]+)` \(`([\w/.]+)`\)", walk)
+        self.assertEqual([(function, file) for function, file in named if not re.search(rf"^[\w:].*[ *&]{function}\(", (ROOT / file).read_text(), re.M)], [])
+
     def test_each_folder_has_its_paragraph(self):
         folders = sorted({"/".join(file.relative_to(ROOT).parts[:2]) + "/" for file in files("kernel/*/*", "plugins/*/*", "tests/*/*")})
         folders += ["sdk/", "config/", "scripts/", "docs/", "examples/"]
