@@ -22,7 +22,7 @@ PROGRAM = None
 CODE = re.compile(r"\bAF-[A-Z]+-\d{3}\b")
 ROW = re.compile(r"^\| (AF-[A-Z]+-\d{3}) \| (.+) \| (.+) \|$", re.M)
 EXAMPLE_OF_THE_SDK = "AF-X-001"     # result.hpp shows the form with it.
-TASK_012 = {
+CODES_OF_TASKS = {
     "001": "stage execution failed", "002": "stage timeout", "003": "cycle limit reached", "004": "escalation triggered",
     "005": "context budget exceeded", "006": "transition failed", "007": "pipeline cancelled",
 }
@@ -147,9 +147,9 @@ class ErrorCodes(unittest.TestCase):
             with self.subTest(variable):
                 self.assertRegex(section, rf"\b{variable}\b")
 
-    def test_the_codes_of_task_012_have_their_meanings(self):
+    def test_the_first_codes_of_a_task_have_their_meanings(self):
         what = {code: text.lower() for code, text, _ in error_rows()}
-        for number, meaning in TASK_012.items():
+        for number, meaning in CODES_OF_TASKS.items():
             with self.subTest(number):
                 self.assertIn(meaning, what.get("AF-ORCH-" + number, ""))
 
