@@ -82,7 +82,7 @@ Result<void> FollowedTask::refresh(const Seen& seen) {
         return {};
     };
     auto count = tail_.read(take_each);
-    if (!count.ok() && count.error().code == "AF-JRNL-006") {
+    if (!count.ok() && count.error().kind == ErrorKind::conflict) {
         restart();
         count = tail_.read(take_each);
     }

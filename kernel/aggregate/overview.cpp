@@ -8,6 +8,7 @@
 #include "escalation/store.hpp"
 #include "plugins/call_mark.hpp"
 #include "records/records.hpp"
+#include "task/failures.hpp"
 
 namespace agentforge::kernel {
 
@@ -72,11 +73,6 @@ bool can_be_extended(const TaskState& state) {
 
 namespace {
 
-/// True if the task's inputs or its template would make it fail again.
-bool fails_again(const TaskState& state) {
-    return state.status == TaskStatus::failed && (state.error_code.starts_with("AF-EXT-") || state.error_code == "AF-ORCH-032");
-}
-
 std::string words_of(const OpenQuestion& open, const std::string& stage) {
     switch (open.kind) {
         case QuestionKind::escalation:
@@ -97,7 +93,7 @@ TaskOverview overview_of(const TaskState& state, LastActivity activity, const Ta
     overview.summary = summary_of(state);
     overview.can_be_extended = can_be_extended(state);
     overview.can_be_last = state.waiting_for() == "approval" && may_be_last(state);
-    overview.can_resume = !fails_again(state);
+    overview.can_resume = state.status != TaskStatus::failed || !fails_again(state.error_code);
     overview.set = std::filesystem::path(state.set_file).parent_path().filename().string();
     if (is_terminal(state.status)) { return overview; }
     overview.progress = overall_progress(state);

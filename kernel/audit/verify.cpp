@@ -20,6 +20,7 @@
 #include "git/merges.hpp"
 #include "git/objects.hpp"
 #include "journal/blob_check.hpp"
+#include "journal/failures.hpp"
 #include "records/records.hpp"
 #include "secrets/restore.hpp"
 #include "task/working_memory.hpp"
@@ -396,7 +397,7 @@ private:
             if (const auto accepted = records::as<records::ArtifactAccepted>(each)) { count_blob(accepted->artifact_hash); }
         }
         for (const std::string& hash : missing) { part.fault("blob " + hash + ", which a record names, is missing"); }
-        part.whole("all that " + std::to_string(named) + " places of records name exist");
+        part.whole("all blobs that records name exist (named " + counted(named, "time", "times") + ")");
     }
 
     [[nodiscard]] std::optional<json::object> blob(const std::string& hash) const {
@@ -577,7 +578,7 @@ private:
             part.unchecked(counted(hidden, "patch has", "patches have") + " a secret hidden, so they differ from the trees");
         }
         if (elsewhere != 0) { part.unchecked(counted(elsewhere, "patch", "patches") + ": its trees, or the file, are not here"); }
-        part.whole(counted(same, "patch is", "patches are") + " the differences of the recorded trees");
+        part.whole(counted(same, "patch matches", "patches match") + " the recorded trees");
         return {};
     }
 
@@ -745,7 +746,7 @@ private:
             return files_of_statement(part, predicate->get_object(), *text, time);
         }
         const auto made = make_statement(*evidence_, *repository_);
-        if (!made.ok() && made.error().code == "AF-JRNL-011") {
+        if (!made.ok() && is_missing_blob(made.error())) {
             part.unchecked("blobs of the task are missing, so the statement cannot be recomputed and compared");
             return files_of_statement(part, predicate->get_object(), *text, time);
         }

@@ -11,6 +11,7 @@
 #include "dashboard/problem.hpp"
 #include "escalation/question.hpp"
 #include "escalation/store.hpp"
+#include "task/failures.hpp"
 
 namespace agentforge::kernel {
 
@@ -88,8 +89,7 @@ public:
         json::object object{
             {"task_id", place_.task_id}, {"id", id}, {"answered", true}, {"resumed", !ends}, {"problem", nullptr}};
         const auto resumed = resume();
-        constexpr std::string_view taken = "AF-TASK-003";  // The process that waited for the answer continues with it.
-        if (!resumed.ok() && resumed.error().code != taken) {
+        if (!resumed.ok() && !is_in_use(resumed.error())) {  // In use: the process that waited for the answer continues with it.
             object["resumed"] = false;
             object["problem"] = {
                 {"code", resumed.error().code}, {"title", resumed.error().message}, {"detail", resumed.error().remedy}};

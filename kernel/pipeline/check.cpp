@@ -6,6 +6,7 @@
 #include <map>
 
 #include "gates/conformance/conformance_reader.hpp"
+#include "gates/failures.hpp"
 #include "gates/run/commands.hpp"
 #include "git/fork_point.hpp"
 #include "pipeline/setup.hpp"
@@ -100,7 +101,7 @@ Result<Changed> changed_files(const Repository& repository, const std::string& b
 Result<std::vector<Finding>> findings_before(ConformanceReader& runner, const std::string& tree,
                                              const std::vector<std::string>& files, const Stop& stop) {
     auto found = runner.findings(tree, files, stop);
-    if (!found.ok() && found.error().code == "AF-GATE-002") { return std::vector<Finding>(); }  // No source file existed then.
+    if (!found.ok() && has_no_language(found.error())) { return std::vector<Finding>(); }  // No source file existed then.
     return found;
 }
 

@@ -9,6 +9,7 @@
 #include "pipeline/gate_runs.hpp"
 #include "pipeline/process_requests.hpp"
 #include "pipeline/task_run.hpp"
+#include "task/failures.hpp"
 
 namespace agentforge::kernel {
 
@@ -222,7 +223,7 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
         return TaskSession::open(setup_.store, task_id, setup_.services.clock, abort_command, setup_.services.redactor,
                                  RequestFile::if_there);
     };
-    const auto is_held = [](const auto& session) { return !session.ok() && session.error().code == "AF-TASK-003"; };
+    const auto is_held = [](const auto& session) { return !session.ok() && is_in_use(session.error()); };
     auto session = open();
     if (is_held(session) && !TaskLock::holder(setup_.store.paths(task_id))) { session = open(); }  // It has just ended.
     if (is_held(session)) { return ask_to_abort(setup_.store, task_id, reason); }

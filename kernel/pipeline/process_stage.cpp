@@ -414,12 +414,8 @@ public:
             {no_deadline_of_its_own, [&context] { return context.cancelled(); }});
         client_->serve({});
         if (!answer.ok()) {
-            Error error = std::move(answer).error();
-            const std::string refused = "refused `stage/run`: ";
-            if (const auto at = error.message.find(refused); error.code == "AF-MCP-013" && at != std::string::npos) {
-                error = failed(error.message.substr(at + refused.size()));
-            }
-            return StageResult::failed(std::move(error));
+            const auto& refusal = client_->connection().refusal();
+            return StageResult::failed(refusal ? failed(*refusal) : std::move(answer).error());
         }
         return read_result(*answer);
     }

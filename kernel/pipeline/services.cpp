@@ -3,6 +3,8 @@
 
 #include "base/disk_failure.hpp"
 #include "gates/engine/readiness.hpp"
+#include "journal/failures.hpp"
+#include "task/failures.hpp"
 
 namespace agentforge::kernel {
 
@@ -17,7 +19,7 @@ void KernelCallContext::progress(std::string_view text) { services_.events.event
 bool ends_the_visit(const Error& error) {
     return is_for_user_to_fix(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable ||
            error.kind == ErrorKind::corrupt || error.kind == ErrorKind::transient || is_machine_failure(error) ||
-           error.code.starts_with("AF-JRNL-") || error.code == "AF-ORCH-002";
+           is_journal_failure(error) || is_out_of_time(error.code);
 }
 
 }  // namespace agentforge::kernel

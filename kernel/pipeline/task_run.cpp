@@ -3,13 +3,17 @@
 
 #include "base/ids.hpp"
 #include "base/text.hpp"
+#include "cost/failures.hpp"
+#include "journal/failures.hpp"
 #include "pipeline/artifact_files.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/dependencies.hpp"
+#include "pipeline/failures.hpp"
 #include "pipeline/process_requests.hpp"
 #include "pipeline/tests/held_out.hpp"
 #include "plugins/call_mark.hpp"
+#include "task/failures.hpp"
 
 namespace agentforge::kernel {
 
@@ -28,7 +32,7 @@ bool takes_time(const Effect& effect) {
 
 ExitCode exit_code_for(const PipelineResult& result, const TaskState& state) {
     if (result.success) { return ExitCode::done; }
-    if (result.error && result.error->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
+    if (result.error && is_out_of_time(result.error->code)) { return ExitCode::stage_timeout; }
     if (state.escalation && state.escalation->cause == EscalationCause::cycle_limit) { return ExitCode::cycle_limit; }
     if (!result.waiting_for.empty()) { return ExitCode::person_needed; }
     if (state.status == TaskStatus::aborted || state.status == TaskStatus::paused) { return ExitCode::cancelled; }
@@ -196,10 +200,8 @@ TaskRun::Step TaskRun::apply(const effect::StartStage&) {
 
 /// Waiting for a dependency needs no process: the task pauses, and `resume` checks again.
 TaskRun::Step TaskRun::wait_for_dependency(const Error& error) {
-    if (error.code.starts_with("AF-JRNL-")) { return error; }
-    if (error.code == "AF-DEP-003") {
-        return continue_if_ok(task_.session->record(records::TaskFailed{error.code, error.message}));
-    }
+    if (is_journal_failure(error)) { return error; }
+    if (is_circle(error)) { return continue_if_ok(task_.session->record(records::TaskFailed{error.code, error.message})); }
     return pause(error);
 }
 
@@ -306,11 +308,9 @@ PipelineResult TaskRun::report() {
 }
 
 ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
-    if (paused_by_->code == "AF-ORCH-002") { return ExitCode::stage_timeout; }
+    if (is_out_of_time(paused_by_->code)) { return ExitCode::stage_timeout; }
     if (result.exit_code == ExitCode::cycle_limit || result.exit_code == ExitCode::person_needed) { return result.exit_code; }
-    // A person resumes the task once the dependency exists.
-    if (paused_by_->code.starts_with("AF-DEP-") || paused_by_->code == "AF-SET-001") { return ExitCode::person_needed; }
-    if (paused_by_->code.starts_with("AF-COST-")) { return ExitCode::person_needed; }  // A person may raise the limit.
+    if (is_unmet_dependency(*paused_by_) || is_limit(*paused_by_)) { return ExitCode::person_needed; }
     return result.status == TaskStatus::aborted ? ExitCode::cancelled : ExitCode::failed;
 }
 

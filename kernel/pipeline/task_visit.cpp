@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A visit of a stage: loads and runs its code, and turns its result into an artifact, a question, a cycle or a failure. Reviews
 // run the same way.
+#include "journal/failures.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/entry/adopted_tests.hpp"
@@ -8,11 +9,12 @@
 #include "pipeline/task_run.hpp"
 #include "pipeline/tests/hand_back.hpp"
 #include "pipeline/tests/held_out.hpp"
+#include "task/failures.hpp"
 
 namespace agentforge::kernel {
 namespace {
 
-bool pauses_task(const Error& error) { return ends_the_visit(error) && error.code != "AF-ORCH-002"; }
+bool pauses_task(const Error& error) { return ends_the_visit(error) && !is_out_of_time(error.code); }
 
 }  // namespace
 
@@ -76,7 +78,7 @@ TaskRun::Step TaskRun::adopt() {
     };
     auto suite =
         adopt_tests(*task_.session, *task_.task_workspace, task_.services.events, Stop{&task_.services.cancel, std::nullopt});
-    if (!suite.ok()) { return suite.error().code.starts_with("AF-EXT-") ? given_up(suite.error()) : end_visit(suite.error(), 0); }
+    if (!suite.ok()) { return is_wrong_import(suite.error().code) ? given_up(suite.error()) : end_visit(suite.error(), 0); }
     AF_CHECK(acceptance_.accept(std::move(*suite), 0));
     if (task_.state().progress == StageProgress::accepted) { return true; }
     return given_up(Error{"AF-EXT-008", "the imported tests violate their contract: " + task_.state().stage().error, "",
@@ -237,7 +239,7 @@ TaskRun::Step TaskRun::leave_for_person(const std::optional<Error>& error) {
 
 /// Ends a visit for a reason outside the stage. Its finished calls are kept, and `resume` continues inside the visit.
 TaskRun::Step TaskRun::end_visit(const Error& error, std::uint64_t spent) {
-    if (error.code.starts_with("AF-JRNL-")) { return error; }
+    if (is_journal_failure(error)) { return error; }
     if (pauses_task(error)) { return pause(error); }
     return fail_stage(error, spent);
 }

@@ -89,7 +89,7 @@ Error unreadable(const std::string& path, const std::string& why) {
 Result<Sections> read_sections(const Elf& elf, const std::string& path) {
     const auto header = elf.at<Elf64_Ehdr>(0);
     if (!header || header->e_shoff == 0 || header->e_shentsize != sizeof(Elf64_Shdr)) {
-        return unreadable(path, "it has no section table, so that its symbols cannot be read");
+        return unreadable(path, "it has no section table, so its symbols cannot be read");
     }
     Sections sections;
     for (unsigned index = 0; index < header->e_shnum; ++index) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <system_error>
 
+#include "sandbox/failures.hpp"
 #include "sandbox/system_paths.hpp"
 
 namespace agentforge::kernel {
@@ -159,7 +160,7 @@ Result<std::string> program_of(const ProcessRequest& request) {
 
 /// A missing helper is a defect of the installation, not of the command.
 Error helper_failure(Error error, const std::string& helper) {
-    if (error.where == helper && (error.code == "AF-EXEC-001" || error.code == "AF-EXEC-003")) {
+    if (error.where == helper && (is_missing_program(error) || error.code == "AF-EXEC-003")) {
         error.code = "AF-EXEC-005";
         error.message = "The helper agentforge-exec cannot be run: " + error.message;
         error.remedy = "Install AgentForge again, or set the path of agentforge-exec.";

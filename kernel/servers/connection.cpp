@@ -38,6 +38,7 @@ Connection::Connection(std::string name, std::unique_ptr<InteractiveProcess> pro
 Connection::~Connection() { end(); }
 
 Result<json::value> Connection::request(std::string_view method, json::object params, const RequestLimit& limit) {
+    refusal_.reset();
     if (!alive()) { return gone(method); }
     const std::int64_t id = ++last_id_;
     messages_ = 0;
@@ -87,11 +88,10 @@ Result<json::value> Connection::wait_for(std::int64_t id, std::string_view metho
                          name_, "report this to the server's author", ErrorKind::invalid};
         }
         const json::value* code = error->get_object().if_contains("code");
-        return Error{"AF-MCP-013",
-                     name_ + " refused `" + std::string(method) +
-                         "`: " + ellipsis(text_of(error->get_object(), "message"), 2000) +
-                         (code != nullptr && code->is_int64() ? " (code " + std::to_string(code->get_int64()) + ")" : ""),
-                     name_, "correct the arguments, or use another tool", ErrorKind::invalid};
+        refusal_ = ellipsis(text_of(error->get_object(), "message"), 2000) +
+                   (code != nullptr && code->is_int64() ? " (code " + std::to_string(code->get_int64()) + ")" : "");
+        return Error{"AF-MCP-013", name_ + " refused `" + std::string(method) + "`: " + *refusal_, name_,
+                     "correct the arguments, or use another tool", ErrorKind::invalid};
     }
     json::value* result = message.if_contains("result");
     if (result == nullptr) {

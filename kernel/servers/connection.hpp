@@ -53,6 +53,8 @@ public:
     /// (the child is notified; if it then does not answer a ping within a second, it is stopped); AF-MCP-009 a message is too
     /// large, or too many arrived; AF-MCP-011 it ended; AF-MCP-008 its answer is invalid. After 009 and 011 `alive` is false.
     [[nodiscard]] Result<json::value> request(std::string_view method, json::object params, const RequestLimit& limit);
+    /// Returns the message and code of the error with which the child answered the last request. Empty: it did not.
+    [[nodiscard]] const std::optional<std::string>& refusal() const noexcept { return refusal_; }
     void notify(std::string_view method, json::object params = {});
     /// Reads what has arrived meanwhile. Returns false once the child is gone.
     [[nodiscard]] bool alive();
@@ -87,6 +89,7 @@ private:
     std::int64_t last_id_ = 0;
     std::int64_t waiting_for_ = 0;  ///< 0: nothing.
     std::optional<json::object> answer_;
+    std::optional<std::string> refusal_;
     std::set<std::int64_t> given_up_;  ///< Requests whose answer may still arrive.
     std::size_t messages_ = 0;         ///< Since the request was sent.
     std::vector<std::string> stray_;   ///< First lines that were not messages, shortened.

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "task/exit_gate.hpp"
+#include "task/failures.hpp"
 #include "task/folded_journal.hpp"
 
 namespace agentforge::kernel {
@@ -186,7 +187,7 @@ Result<void> Fold::on(const records::TaskResumed& resumed) {
         state_.stage().heals = 0;
         state_.stage().reviews = 0;
     }
-    if (state_.status == TaskStatus::failed && state_.error_code == "AF-ORCH-002") {
+    if (state_.status == TaskStatus::failed && is_out_of_time(state_.error_code)) {
         // The time limit starts again. The template, which sets the limit, does not change.
         state_.spent_before_ms = 0;
         for (const StageState& stage : state_.stages) { state_.spent_before_ms += stage.duration_ms; }

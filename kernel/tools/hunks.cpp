@@ -570,7 +570,7 @@ private:
                                 ellipsis(sanitize_utf8(hunk.anchors.back()), 100) + "' occurs " + std::to_string(numbers.size()) +
                                 " times in " + std::string(name_) + ": lines " + line_list(numbers, false) +
                                 ". Nothing was changed.";
-                error.remedy = "Give lines around the place, so that it is the only one.";
+                error.remedy = "Give more lines around the place to make it unique.";
                 return error;
             }
             line = scopes.front().line + 1;

@@ -29,7 +29,7 @@ class AgentTest(ProgramTest):
         return server
 
     def model(self, server):
-        """Flags and environment that put the command in front of the server, as somebody with a gateway would."""
+        """Flags and environment that put the command in front of the server, as a user of a gateway would set them."""
         words = [str(COMMANDS / self.preset)]
         if self.preset == "claude":
             self.environment.update(ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY=KEY)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strikes every command that writes at a call that changes files, lets a person's next step run, and looks whether all that is promised holds.
-`scripts/chaos` runs it; docs/reliability.md has what came of many runs."""
+"""Kills or fails each command that writes, at one of its calls that change files, then runs what a user would run next, and checks every guarantee.
+`scripts/chaos` runs it; docs/reliability.md has the results of many runs."""
 
 import argparse
 import collections
@@ -276,13 +276,13 @@ def main():
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("AGENTFORGE_SEED", "20261126")))
     parser.add_argument("--command", choices=[scenario.name for scenario in SCENARIOS])
-    parser.add_argument("--fault", choices=(*KINDS, "power"), help="power: cut the power; the default is all others")
-    parser.add_argument("--at", type=int, help="strike this call in place of a random one")
-    parser.add_argument("--every", action="store_true", help="every call of the command with every fault, instead of random ones")
-    parser.add_argument("--log", help="add each result to this file, a JSON object a line, and leave out the runs that it has")
-    parser.add_argument("--part", metavar="FIRST-LAST", help="only these runs of the plan, from 1, such as 1-2000; for one plan in several sessions")
-    parser.add_argument("--report", action="store_true", help="run nothing; show what the log has of the plan")
-    parser.add_argument("--keep", action="store_true", help="keep the folders of runs that broke a promise")
+    parser.add_argument("--fault", choices=(*KINDS, "power"), help="the fault; power cuts the power; default: all except power")
+    parser.add_argument("--at", type=int, help="fail this call instead of a random one")
+    parser.add_argument("--every", action="store_true", help="test each call of the command with each fault, instead of random ones")
+    parser.add_argument("--log", help="append each result to this file as a line of JSON, and skip runs that it already has")
+    parser.add_argument("--part", metavar="FIRST-LAST", help="only these runs of the plan, counted from 1, such as 1-2000; splits one plan over several sessions")
+    parser.add_argument("--report", action="store_true", help="run nothing; show the results in the log")
+    parser.add_argument("--keep", action="store_true", help="keep the folders of failed runs")
     parser.add_argument("--workers", type=int)
     arguments = parser.parse_args()
     if arguments.log and arguments.at:
@@ -315,7 +315,7 @@ def main():
         print(f"BROKEN {result['scenario']!r} --fault {result['kind']} --at {result.get('at')}: {result['broken']}\n")
     print(matrix(results))
     spent = sum(result["seconds"] for result in results)
-    print(f"\nseed {arguments.seed}: {len(results)} of {len(plans)} runs, {len(broken)} broke a promise; "
+    print(f"\nseed {arguments.seed}: {len(results)} of {len(plans)} runs, {len(broken)} failed; "
           f"{len(left)} of them now in {time.monotonic() - began:.0f} s, all in {spent:.0f} s of workers ({spent / max(1, len(results)):.1f} s a run)")
     return 1 if broken else 0
 

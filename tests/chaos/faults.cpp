@@ -5,7 +5,7 @@
 /// FAULTS_ROOT   folder, absolute and without links: calls elsewhere pass.
 /// FAULTS_STATE  file of one `Shared`, zeroed; all processes of a run count together in it.
 /// FAULTS_TRACE  file that gets one `Header` with its paths and bytes for each call that was made.
-/// FAULTS_AT     the call to strike, from 1; where the fault cannot come of that call, the next one that it can come of.
+/// FAULTS_AT     the call to fail, from 1; if that call cannot fail in this way, the next one that can.
 /// FAULTS_KIND   kill-before, kill-after, eio, enospc, full (ENOSPC from then on), eintr, emfile, short.
 ///
 /// It makes system calls itself rather than by libc's functions of the same names, so it works before constructors and after

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sample of what scripts/chaos does; and that no call which changes files goes past the failpoints."""
+"""A sample of what scripts/chaos does; and no call that changes files bypasses the failpoints."""
 
 import collections
 import json
@@ -57,7 +57,7 @@ class TestPlan(unittest.TestCase):
 
 
 class TestFailpoints(unittest.TestCase):
-    """Each command once under strace: what the kernel saw is what faults.cpp can strike."""
+    """Each command once under strace: faults.cpp can fail every call that the kernel saw."""
 
     def test_no_call_that_changes_files_goes_past_the_failpoints(self):
         self.assertIsNotNone(shutil.which("strace"), "install strace")

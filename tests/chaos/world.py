@@ -24,7 +24,7 @@ FAULTS = os.environ.get("AGENTFORGE_FAULTS", "")
 
 
 class Broken(Exception):
-    """A promise that did not hold after a fault."""
+    """A guarantee that did not hold after a fault."""
 
 
 class World:

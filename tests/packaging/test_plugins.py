@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody outside the project does: install, `plugins new` of each kind, build, test, check, and a pipeline of all four.
+"""What an author of plugins outside the project does: install, `plugins new` of each kind, build, test, check, and a pipeline of all four.
 
 The plugins are built against the installation alone. The pipeline's one stage is the new stage; its agent, whose words come
 from a program behind the new model backend, calls the new tool; a person approves through the new escalation handler.

@@ -92,7 +92,7 @@ def catches_all(handler):
 
 
 def interface_size(node):
-    """How many methods somebody who implements the class must write; 0 for a class that is no interface."""
+    """The number of methods that an implementation of the class must have; 0 if the class is not an interface."""
     methods = [each for each in node.body if isinstance(each, FUNCTIONS)]
     bases = set(base_names(node))
     if "Protocol" in bases:

@@ -112,7 +112,7 @@ export function startForm(app, repositories, pipelines) {
     h("div", { class: "buttons" }, h("button", { class: "main" }, "Start")));
 }
 
-// A step done again, or gone on from: as a task of its own, so that this one stays as it is.
+// Repeats a step, or continues from it, in a new task. This task does not change.
 export function goOnFrom(app, shown, step) {
   const key = "fork-" + shown.task_id + "-" + step;
   const words = () => { const field = document.querySelector('[data-key="' + CSS.escape(key) + '"]'); return field && field.value.trim() ? { feedback: field.value } : {}; };

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "gates/engine/baseline.hpp"
+#include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
 #include "gates/stubs/stubs.hpp"
@@ -1181,7 +1182,7 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::scaffold(co
     std::vector<std::pair<std::string, std::string>> files;
     const auto found = language(tree);
     if (!found.ok()) {
-        if (found.error().code == "AF-GATE-002") { return files; }  // The tree has no language yet.
+        if (has_no_language(found.error())) { return files; }  // The tree has no language yet.
         return found.error();
     }
     AF_TRY(const auto tests, test_files(tree));

@@ -13,6 +13,7 @@
 #include "gates/engine/gate_engine.hpp"
 #include "gates/engine/held_out.hpp"
 #include "gates/engine/report_parts.hpp"
+#include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
 
@@ -124,7 +125,7 @@ void GateEngine::RedGate::gather_declared() {
 
 Result<void> GateEngine::RedGate::find_kernel_files() {
     auto generated = engine_.skeleton(before_tree_, declarable_interfaces(baseline_.specification), stop_);
-    if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
+    if (!generated.ok() && !is_undeclarable(generated.error())) { return std::move(generated).error(); }
     if (generated.ok()) { kernel_files_.insert(generated->begin(), generated->end()); }
     // The project had no suite, so the kernel started one.
     AF_TRY(const auto begun, engine_.scaffold(before_tree_));

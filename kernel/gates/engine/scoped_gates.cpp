@@ -8,7 +8,9 @@
 #include "base/hash.hpp"
 #include "config/gate_names.hpp"
 #include "gates/engine/readiness.hpp"
+#include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
+#include "sandbox/failures.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -416,7 +418,7 @@ Result<const Scopes*> ScopedGates::scopes(const std::string& base_tree, const st
     }
     auto before = scopes("", base_tree);
     if (!before.ok()) {
-        if (before.error().code != "AF-GATE-002") { return std::move(before).error(); }
+        if (!has_no_language(before.error())) { return std::move(before).error(); }
         return scopes("", tree);  // The user's commit has no language yet: an empty repository.
     }
     auto found = **before;
@@ -467,7 +469,7 @@ Result<GateReport> ScopedGates::red_without_tests(const GateCall& part, GateEngi
     if (std::any_of(changes.begin(), changes.end(),
                     [&](const TreeChange& change) { return !language->belongs_to_tests(change.path); })) {
         auto generated = engine.skeleton(part.baseline->base_tree, declarable_interfaces(part.baseline->specification), stop);
-        if (!generated.ok() && generated.error().code != "AF-GATE-030") { return std::move(generated).error(); }
+        if (!generated.ok() && !is_undeclarable(generated.error())) { return std::move(generated).error(); }
         if (generated.ok()) { skeletons.insert(generated->begin(), generated->end()); }
     }
     json::array skeleton_files;
@@ -600,7 +602,7 @@ Result<void> ScopedGates::GateInScopes::run_in(const Scope& scope) {
     const bool without_tests = gate_facts(call_.request.gate).judges_tests && !named;
     auto report = without_tests ? gates_.red_without_tests(part, *one, scope, stop_) : one->gate(part, stop_);
     if (!report.ok()) {
-        if (report.error().code != "AF-GATE-003" || changed || named || by_path) { return std::move(report).error(); }
+        if (!is_failed_command(report.error()) || changed || named || by_path) { return std::move(report).error(); }
         left_out_.emplace_back(&scope, std::move(report).error());
         return {};
     }
@@ -633,7 +635,7 @@ void ScopedGates::GateInScopes::report_left_out(GateReport& report) const {
 Result<void> ScopedGates::for_interfaces(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
                                          const DeclaringScope& each) {
     auto known = scopes("", tree);
-    if (!known.ok() && known.error().code == "AF-GATE-002" && !interfaces.empty()) {
+    if (!known.ok() && has_no_language(known.error()) && !interfaces.empty()) {
         // The tree has no sources yet: the interfaces' file names determine the language.
         std::vector<std::string> files;
         for (const auto& interface : interfaces) { files.push_back(interface.file); }
@@ -681,7 +683,7 @@ Result<std::vector<std::pair<std::string, std::string>>> ScopedGates::scaffold(c
     std::vector<std::pair<std::string, std::string>> none;
     const auto found = scopes("", tree);
     if (!found.ok()) {
-        if (found.error().code == "AF-GATE-002") { return none; }  // The tree has no language yet.
+        if (has_no_language(found.error())) { return none; }  // The tree has no language yet.
         return found.error();
     }
     if ((*found)->all().size() != 1) { return none; }
@@ -728,7 +730,7 @@ Result<void> ScopedGates::probe(const std::vector<std::string>& readable, std::v
         request.confinement.readable.insert(request.confinement.readable.end(), readable.begin(), readable.end());
         if (tool.program.starts_with('/')) { request.confinement.readable.push_back(tool.program); }
         const auto outcome = processes_.run(request, Stop{});
-        if (!outcome.ok() && outcome.error().code == "AF-EXEC-004") { return {}; }  // Each start of a program reports this error.
+        if (!outcome.ok() && is_unconfinable(outcome.error())) { return {}; }  // Each start of a program reports this error.
         if (!outcome.ok()) { return outcome.error(); }
         tool.found = outcome->exit_code == 0;
     }
@@ -792,7 +794,7 @@ Result<GateReadiness> ScopedGates::readiness(const std::string& tree) {
     GateReadiness readiness;
     std::vector<std::pair<const Language*, const TestRunner*>> used;
     const auto found = scopes("", tree);
-    if (!found.ok() && (found.error().code != "AF-GATE-002" || !found.error().where.empty())) { return found.error(); }
+    if (!found.ok() && (!has_no_language(found.error()) || !found.error().where.empty())) { return found.error(); }
     for (const auto& scope : found.ok() ? (*found)->all() : std::vector<Scope>()) {
         AF_TRY(auto* one, engine_for(**found, scope));
         AF_TRY(const auto* language, languages_.get(scope.language));
@@ -863,7 +865,7 @@ Result<ScopedGates::LanguageParts> ScopedGates::language_parts(const std::string
         }
         return out;
     }
-    if (found.error().code != "AF-GATE-002") { return std::move(found).error(); }
+    if (!has_no_language(found.error())) { return std::move(found).error(); }
     AF_TRY(const auto* known, languages_.all());
     for (const auto& [name, each] : *known) { out.parts.push_back({Scope{"", name, false}, &each}); }
     return out;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "gates/failures.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -161,7 +162,7 @@ void add_projects(std::vector<Scope>& scopes, const std::map<std::string, Langua
 
 /// Blames the setting for an unknown language. Errors in a language file name that file.
 Error named_by(Error error, const std::string& setting) {
-    if (error.code == "AF-GATE-002") { error.where = setting; }
+    if (has_no_language(error)) { error.where = setting; }
     return error;
 }
 

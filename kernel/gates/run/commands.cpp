@@ -16,6 +16,8 @@
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
+#include "gates/failures.hpp"
+#include "sandbox/failures.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -402,7 +404,7 @@ Result<ProcessOutcome> LanguageCommands::start(const Language& language, const s
         log_->push_back({command, purpose_, command == "metrics" ? std::string() : placed_, outcome->duration, request.argv});
     }
     if (!outcome.ok()) {
-        if (outcome.error().code == "AF-EXEC-001") {
+        if (is_missing_program(outcome.error())) {
             return Error{
                 "AF-GATE-003",
                 "The program `" + request.argv.front() + "`, which runs " + language.name + "'s checks, is not installed.", "",
@@ -451,7 +453,7 @@ Result<std::optional<ProcessOutcome>> LanguageCommands::run(const Language& lang
     if (tree.empty()) { call.directory = (scratch->path() / "home").string(); }
     auto outcome = start(language, command.name, call, stop);
     if (!outcome.ok()) {
-        if (!missing_is_error && outcome.error().code == "AF-GATE-003") { return std::optional<ProcessOutcome>{}; }
+        if (!missing_is_error && is_failed_command(outcome.error())) { return std::optional<ProcessOutcome>{}; }
         return std::move(outcome).error();
     }
     AF_CHECK(check_machine(*outcome, outcome->out.empty()));

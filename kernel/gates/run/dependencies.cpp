@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "sandbox/failures.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -195,7 +196,7 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
     request.confinement.network = Network::full;
     auto outcome = processes.run(request, stop);
     if (!outcome.ok()) {
-        if (outcome.error().code != "AF-EXEC-001") { return std::move(outcome).error(); }
+        if (!is_missing_program(outcome.error())) { return std::move(outcome).error(); }
         return Error{"AF-GATE-003", "The program `" + request.argv.front() + "`, which fetches dependencies, is not installed.",
                      "", "Install it, or set gates.setup to never and provide the dependencies yourself.",
                      ErrorKind::unavailable};

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
+#include "gates/failures.hpp"
 #include "gates/run/commands.hpp"
 
 namespace agentforge::kernel {
@@ -203,7 +204,7 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
     call.max_output_bytes = 4UL << 20U;
     auto outcome = start(language, "plain", call, stop);
     if (!outcome.ok()) {
-        if (outcome.error().code != "AF-GATE-003") { return std::move(outcome).error(); }
+        if (!is_failed_command(outcome.error())) { return std::move(outcome).error(); }
         result.reason = outcome.error().message;
         return result;
     }

@@ -10,6 +10,7 @@
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "gates/engine/helper_results.hpp"
+#include "gates/failures.hpp"
 #include "gates/formats/format.hpp"
 #include "gates/run/commands.hpp"
 
@@ -472,7 +473,7 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
     call.max_output_bytes = max_build_output;
     auto outcome = start(language, "coverage", call, stop);
     if (!outcome.ok()) {
-        if (outcome.error().code != "AF-GATE-003") { return std::move(outcome).error(); }
+        if (!is_failed_command(outcome.error())) { return std::move(outcome).error(); }
         result.reason = outcome.error().message;
         return result;
     }

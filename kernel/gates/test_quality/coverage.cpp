@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "gates/engine/gate_engine.hpp"
+#include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
 
@@ -224,7 +225,7 @@ Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::s
                              {"marker", found->skeleton_marker}};
     const auto lines = commands_->run_for_lines(*found, "coverage", tree, input, stop);
     if (!lines.ok()) {
-        if (lines.error().code != "AF-GATE-003") { return lines.error(); }  // The failure is not about the tree.
+        if (!is_failed_command(lines.error())) { return lines.error(); }  // The failure is not about the tree.
         constexpr std::string_view said = "agentforge: not measured: ";
         if (const auto at = lines.error().where.rfind(said); at != std::string::npos) {
             result.reason = first_line(std::string_view(lines.error().where).substr(at + said.size()));

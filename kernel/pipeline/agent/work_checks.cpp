@@ -5,6 +5,7 @@
 #include "config/gate_names.hpp"
 #include "config/verification.hpp"
 #include "contracts/names.hpp"
+#include "gates/failures.hpp"
 #include "pipeline/gate_runs.hpp"
 #include "pipeline/tests/hand_back.hpp"
 #include "pipeline/tests/held_out.hpp"
@@ -88,9 +89,7 @@ Result<GateReport> WorkChecks::measured(const GateRequest& request, const json::
 /// model can write it.
 Result<GateReport> WorkChecks::measured_for_action(const GateRequest& request, const json::object* candidate) {
     auto report = measured(request, candidate);
-    if (!report.ok() && ends_the_visit(report.error()) && report.error().code != "AF-GATE-002") {
-        unmeasurable_ = report.error();
-    }
+    if (!report.ok() && ends_the_visit(report.error()) && !has_no_language(report.error())) { unmeasurable_ = report.error(); }
     return report;
 }
 
@@ -98,7 +97,7 @@ Result<GateReport> WorkChecks::measured_for_action(const GateRequest& request, c
 Result<void> WorkChecks::try_interfaces(const json::object& specification) {
     const StageClock::Pause measuring(run_.clock);
     auto tried = run_.task_workspace.try_specification(workspace_.tree(), specification, run_.stop());
-    if (tried.ok() || tried.error().code != "AF-GATE-030") { return {}; }
+    if (tried.ok() || !is_undeclarable(tried.error())) { return {}; }
     return std::move(tried).error();
 }
 

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "git/rehearsal.hpp"
+#include "sandbox/failures.hpp"
 
 namespace agentforge::kernel {
 
@@ -90,7 +91,7 @@ Result<void> run_hook(ProcessRunner& processes, const std::string& name, const f
     if (const fs::path real = fs::canonical(file, error); !error) { one.confinement.readable.push_back(real.string()); }
     auto outcome = processes.run(one, stop);
     if (!outcome.ok()) {
-        if (outcome.error().code == "AF-EXEC-004") { return outcome.error(); }
+        if (is_unconfinable(outcome.error())) { return outcome.error(); }
         return Error{"AF-GIT-043", "cannot start the hook " + name + ": " + outcome.error().message, file.string(),
                      "check that its first line names an installed interpreter, or set delivery.hooks: skip",
                      ErrorKind::unavailable};

@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "escalation/failures.hpp"
 #include "pipeline/guarded_call.hpp"
 
 namespace agentforge::kernel {
@@ -280,7 +281,7 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
             const auto written = record_answer(options_.store, id, *answer);
             if (written.ok()) {
                 done.deadline_answer = by->then;
-            } else if (written.error().code != "AF-ESC-004") {  // No other answer came first.
+            } else if (!is_already_answered(written.error())) {  // No other answer came first.
                 done.problems.push_back(written.error());
             }
             return done;

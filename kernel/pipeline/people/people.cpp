@@ -2,6 +2,8 @@
 #include "pipeline/people/people.hpp"
 
 #include "base/yaml.hpp"
+#include "escalation/failures.hpp"
+#include "pipeline/failures.hpp"
 #include "pipeline/people/decisions.hpp"
 #include "pipeline/people/iteration.hpp"
 
@@ -12,9 +14,6 @@ namespace {
 bool is_about_the_work(EscalationCause cause) {
     return cause == EscalationCause::attempts || cause == EscalationCause::cycle_limit;
 }
-
-/// An unreadable answer does not count yet; the person can correct it in place.
-bool is_unreadable(const Error& answer) { return answer.code.starts_with("AF-ESC-"); }
 
 template <class Question>
 void set_deadline(Question& question, const AnswerBy& by) {
@@ -257,7 +256,7 @@ Result<void> People::wait() {
     const bool at_terminal = asks_at_terminal();
     if (waits_for_people()) { AF_CHECK(wait_for_answer()); }
     if (const auto collected = collect_answer({}); !collected.ok()) {
-        if (!is_unreadable(collected.error())) { return collected.error(); }
+        if (!is_unreadable_answer(collected.error())) { return collected.error(); }
         task_.warn(collected.error());
     }
     const auto waits_for = task_.state().waits_for();
@@ -270,7 +269,7 @@ Result<void> People::return_to_question(const std::function<Result<void>()>& bef
     process_due();
     AF_CHECK(collect_from_handlers());
     auto collected = collect_answer(before_answer);
-    if (!collected.ok() && is_unreadable(collected.error()) && waits_for_people()) { return {}; }
+    if (!collected.ok() && is_unreadable_answer(collected.error()) && waits_for_people()) { return {}; }
     return collected;
 }
 
@@ -328,7 +327,7 @@ Result<void> People::ask_through(std::shared_ptr<EscalationHandler>& asked, std:
             }
             if (!*approval) { break; }
             const Result<void> taken = take_approval(request, **approval);
-            const bool cannot_extend = !taken.ok() && taken.error().code.starts_with("AF-ORCH-05");
+            const bool cannot_extend = !taken.ok() && is_impossible_extension(taken.error());
             const bool typed_wrong =
                 !taken.ok() && (taken.error().kind == ErrorKind::invalid || cannot_extend) && taken.error().code != "AF-ESC-005";
             if (!typed_wrong || task_.services.cancel.requested()) { return first_wins(taken); }
@@ -376,7 +375,7 @@ void People::warn_not_asked(const Error& error) const {
 
 /// If another answer came first, it counts, and the second person sees a message.
 Result<void> People::first_wins(Result<void> written) const {
-    if (!written.ok() && written.error().code == "AF-ESC-004") {
+    if (!written.ok() && is_already_answered(written.error())) {
         task_.warn(written.error());
         return {};
     }

@@ -17,6 +17,7 @@
 #include "program/terminal/closing.hpp"
 #include "program/terminal/closing_card.hpp"
 #include "program/terminal/terminal.hpp"
+#include "task/failures.hpp"
 
 namespace agentforge::kernel {
 
@@ -166,7 +167,7 @@ int resume_with_answer(Program& program, Project& project, const std::string& ta
         }
         const auto result = resume(project, task_id);
         if (result.ok()) { return print_outcome(program, project, *result); }
-        if (result.error().code != "AF-TASK-003") { return program.fail(result.error()); }
+        if (!is_in_use(result.error())) { return program.fail(result.error()); }
     }
     if (program.json_output) {
         program.print_json({{"id", id}, {"task_id", task_id}, {"answered", true}});

@@ -29,7 +29,7 @@ void print_quoted(std::ostream& out, const std::string& text);
 /// After `id` was answered: continues the task, unless `only_answer`. If another process has the task, that process continues;
 /// if it ends without having seen the answer, this process continues.
 int resume_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer);
-/// True if the task was aborted or completed, so that nobody waits for answers to its open questions.
+/// True if the task was aborted or completed. Its open questions then need no answer.
 [[nodiscard]] bool has_ended(const TaskStore& tasks, const std::string& task_id);
 /// Continues a task of an open project and reports its result.
 int resume_open_task(Program& program, Project& project, const std::string& task_id, const std::string& guidance);

@@ -34,7 +34,7 @@ using Environment = std::map<std::string, std::string>;
 /// broken.
 [[nodiscard]] std::string folded_lines(std::string_view text, std::size_t cells);
 struct Program;
-/// A line of a list, with `end` behind it: on a terminal the line is cut so that both fit, elsewhere it is whole.
+/// Returns a line of a list with `end` after it. On a terminal the line is cut to make both fit.
 [[nodiscard]] std::string fitted_line(const Program& program, const std::string& line, const std::string& end = {});
 /// Replaces each character that is not ASCII with one that is: `…` and this program's marks with similar ones, others with `?`.
 [[nodiscard]] std::string as_ascii(std::string_view text);

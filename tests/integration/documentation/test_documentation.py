@@ -22,7 +22,7 @@ PROGRAM = None
 CODE = re.compile(r"\bAF-[A-Z]+-\d{3}\b")
 ROW = re.compile(r"^\| (AF-[A-Z]+-\d{3}) \| (.+) \| (.+) \|$", re.M)
 EXAMPLE_OF_THE_SDK = "AF-X-001"     # result.hpp shows the form with it.
-TASK_012 = {
+CODES_OF_TASKS = {
     "001": "stage execution failed", "002": "stage timeout", "003": "cycle limit reached", "004": "escalation triggered",
     "005": "context budget exceeded", "006": "transition failed", "007": "pipeline cancelled",
 }
@@ -147,9 +147,9 @@ class ErrorCodes(unittest.TestCase):
             with self.subTest(variable):
                 self.assertRegex(section, rf"\b{variable}\b")
 
-    def test_the_codes_of_task_012_have_their_meanings(self):
+    def test_the_first_codes_of_a_task_have_their_meanings(self):
         what = {code: text.lower() for code, text, _ in error_rows()}
-        for number, meaning in TASK_012.items():
+        for number, meaning in CODES_OF_TASKS.items():
             with self.subTest(number):
                 self.assertIn(meaning, what.get("AF-ORCH-" + number, ""))
 
@@ -275,8 +275,9 @@ class Commands(unittest.TestCase):
         wrong = [(name(page), line, problem) for page in pages() for line in command_lines(page) if (problem := self.grammar.problem(line))]
         self.assertEqual(wrong, [])
 
-    def test_the_check_finds_each_command_line_of_the_readme(self):
-        self.assertGreaterEqual(len(list(command_lines(ROOT / "README.md"))), 10)
+    def test_the_check_finds_each_command_line_of_a_page(self):
+        self.assertGreaterEqual(len(list(command_lines(ROOT / "docs" / "first-task.md"))), 6)
+        self.assertEqual(len(list(command_lines(ROOT / "README.md"))), 3)
 
     def test_each_command_is_in_the_table_of_commands(self):
         table = re.search(r"\| command \|.*?\n\n", (ROOT / "docs" / "cli.md").read_text(), re.S).group(0)
@@ -463,11 +464,14 @@ class Settings(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
-    def test_the_readme_mentions_trust_after_settings_that_need_it(self):
+    def test_the_first_settings_of_a_model_mention_trust_if_they_need_it(self):
         schema = yaml.safe_load((ROOT / "config" / "settings_schema.yaml").read_text())["settings"]
-        text = (ROOT / "README.md").read_text()
+        text = (ROOT / "docs" / "models.md").read_text()
+        text = re.search(r"## Your first model\n(.*?)\n## ", text, re.S)[1] + "\n\n"
         untold = []
-        for block in re.finditer(r"```yaml\n(.*?)```\n\n(.*?)\n\n", text, flags=re.S):
+        blocks = list(re.finditer(r"```yaml\n(.*?)```\n\n(.*?)\n\n", text, flags=re.S))
+        self.assertEqual(len(blocks), 1)
+        for block in blocks:
             value = yaml.safe_load(block[1])
             guarded = [f"{section}.{key}" for section, inner in value.items() for key in inner if (schema.get(f"{section}.{key}") or {}).get("project") == "trust"]
             untold += [key for key in guarded if "`agentforge trust`" not in block[2]]
@@ -503,6 +507,14 @@ class Architecture(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.text = (ROOT / "ARCHITECTURE.md").read_text()
+
+    def test_the_walk_names_functions_that_their_files_define(self):
+        walk = re.search(r"^## How a request becomes a commit\n(.*?)^###", self.text, re.S | re.M)[1]
+        hops = re.findall(r"^\d+\. (.*)$", walk, re.M)
+        self.assertLessEqual(len(hops), 10)
+        self.assertEqual([hop for hop in hops if not re.match(r"`[\w:]+` \(`[\w/]+\.cpp`\)", hop)], [], "a hop begins with its function and the file")
+        named = re.findall(r"`([\w:]+)` \(`([\w/.]+)`\)", walk)
+        self.assertEqual([(function, file) for function, file in named if not re.search(rf"^[\w:].*[ *&]{function}\(", (ROOT / file).read_text(), re.M)], [])
 
     def test_each_folder_has_its_paragraph(self):
         folders = sorted({"/".join(file.relative_to(ROOT).parts[:2]) + "/" for file in files("kernel/*/*", "plugins/*/*", "tests/*/*")})

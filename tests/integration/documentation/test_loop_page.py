@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/loop.md has a row for each requirement of Task 012, and each test that a row names exists."""
+"""docs/loop.md has a row for each requirement of the pipeline `loop`, and each test that a row names exists."""
 
 import pathlib
 import re
@@ -48,7 +48,7 @@ class LoopPage(unittest.TestCase):
         missing = [(row[0], test) for row in rows() for test in re.findall(r"`([^`]+)`", row[2]) if test not in unit | program]
         self.assertEqual(missing, [])
 
-    def test_the_tests_that_task_012_names_exist(self):
+    def test_the_tests_whose_names_are_prescribed_exist(self):
         """Those of its unit tests by their names, the others as Python writes them."""
         exist = unit_tests() | {f"{suite}.{name}" for _, suite, name in program_tests()}
         unit = {"OrchestratorTests": "Should_Execute_Stages_In_Order Should_Handle_Stage_Failure Should_Track_Current_Stage Should_Generate_Events",

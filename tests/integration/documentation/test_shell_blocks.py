@@ -36,14 +36,14 @@ class Shell(unittest.TestCase):
     def blocks(self, page):
         return re.findall(r"^```sh\n(.*?)^```", (ROOT / page).read_text(), re.S | re.M)
 
-    def test_the_commands_of_readme_do_what_the_page_says(self):
-        # A machine that git has just been installed on: it knows nobody's name, and does not guess one.
+    def test_the_commands_of_the_first_task_do_what_the_page_says(self):
+        # A newly installed git: it has no name for commits, and does not guess one.
         self.environment = {name: value for name, value in self.environment.items() if not name.startswith(("AGENTFORGE_LLM_", "GIT_"))}
         self.environment.update(GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="user.useConfigOnly", GIT_CONFIG_VALUE_0="true")
         share = self.home / ".local/share/agentforge/examples"      # As scripts/install leaves it; tests/packaging installs for real.
         share.parent.mkdir(parents=True)
         share.symlink_to(ROOT / "examples")
-        blocks = self.blocks("README.md")
+        blocks = self.blocks("docs/first-task.md")
         self.assertEqual(len(blocks), 2)
         shown = self.run_block(blocks[0] + "pwd\n" + blocks[1], self.home)
         self.assertIn("Done: ", shown)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole pipelines over a fake workspace and a scripted model: 000 §5.2, 001 §5.2, and every crash a task can meet.
+// Whole pipelines over a fake workspace and a scripted model: how stages run, how tasks end and resume, and every crash a task
+// can meet.
 #include <agentforge/stage_helpers.hpp>
 
 #include "base/text.hpp"
@@ -32,7 +33,7 @@ public:
     }
 };
 
-// ------------------------------------------------------------------------------------- 000 §5.2 --
+// ------------------------------------------------------------------------------- stages --
 
 TEST(TestStageExecution, llm_stage_produces_artifact) {
     Bench bench;
@@ -124,7 +125,7 @@ TEST(TestStageExecution, stage_saves_artifact_to_disk) {
     EXPECT_EQ(load_artifact(bench.task_folder(result.task_id) / "artifacts/phases/a/note.yaml")->at("text").as_string(), "saved");
 }
 
-// ------------------------------------------------------------------------------------- 001 §5.2 --
+// ------------------------------------------------------------------------------- tasks --
 
 /// Three stages: one writes by itself, one by an agent, one delivers.
 struct Project {

@@ -275,7 +275,7 @@ def edit(path, search, replace):
 
 
 class TestOwnCode(CheckTest):
-    """AgentForge's own sources, checked by AgentForge (North Star, Part 9)."""
+    """AgentForge's own sources, checked by AgentForge."""
 
     def setUp(self):
         super().setUp()

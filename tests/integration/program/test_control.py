@@ -201,7 +201,7 @@ class TestChildren(ProgramTest):
 
 
 class TestTaskOfARepository(ProgramTest):
-    """A folder that looks like a task's, which somebody else may have put into the repository."""
+    """A folder that looks like a task's, which may have come with the repository."""
 
     def setUp(self):
         super().setUp()

@@ -76,7 +76,7 @@ class TestCost(ProgramTest):
             self.assertIn(word, text)
 
     def test_stats_have_each_figure_of_the_specification(self):
-        """North Star 10, over all tasks and by pipeline and model."""
+        """Over all tasks, and by pipeline and model."""
         self.assert_code(self.ask("--set", f"cost.prices={self.write(PRICES)}"), 0)
         self.assert_code(self.start("--exit-after", "intake", "--approve", "intake"), 22)
         waiting = next(task for task in self.tasks() if self.records("approval_requested", task))

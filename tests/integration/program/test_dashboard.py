@@ -510,7 +510,7 @@ class TestDashboardOfSets(DashboardTest, SetTest):
         stream = self.events_of(client)
         self.assertEqual(next(stream)["event"], "hello")
         told = self.set_file()
-        (self.sets()[0] / "set.yaml").write_text(json.dumps(told | {"reason": "a note"}), encoding="utf-8")    # As soon as somebody listens.
+        (self.sets()[0] / "set.yaml").write_text(json.dumps(told | {"reason": "a note"}), encoding="utf-8")    # As soon as a client listens.
         self.next_change(stream, type="set", task_id=self.set_id(), state=told["phase"])
         self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
         phases = []
@@ -700,7 +700,7 @@ class TestDashboardUnderAttack(DashboardTest):
         if os.geteuid() == 0:
             os.lchown(folder, 12345, 12345)
             self.addCleanup(os.lchown, folder, 0, 0)
-        else:           # Nobody else can give a folder away: what somebody else's is, a link may be.
+        else:           # Only root can give a folder to another user; a link may lead to another user's folder.
             folder.rename(self.folder / "theirs")
             folder.symlink_to(self.folder / "theirs")
         client = self.begin("--port", "0")

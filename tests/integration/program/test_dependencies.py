@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a specification depends on: stages of other tasks, and artifacts of other repositories (North Star 7.3)."""
+"""What a specification depends on: stages of other tasks, and artifacts of other repositories."""
 
 import json
 

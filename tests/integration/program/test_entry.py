@@ -44,8 +44,8 @@ def specification():
     return entry(load_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]
 
 
-# The stages of North Star 13.4 with their properties, and what its 13.5 lets come from outside.
-OF_13_4 = """pipeline:
+# The shipped stages with their properties, and the artifacts that may come from outside.
+EIGHT_STAGES = """pipeline:
   name: mine
   description: Ours
   goal_type: mine
@@ -111,7 +111,7 @@ class TestFromSpec(EntryTest):
         self.assertTrue(self.records("delivered"))
 
     def test_stages_that_an_external_specification_skips_are_skipped(self):
-        self.own_pipeline(OF_13_4)
+        self.own_pipeline(EIGHT_STAGES)
         self.assert_code(self.run_with(only(short_transcript(), "red"), "start", "--pipeline", "mine", "--from-spec", self.spec_file(), "--exit-after", "red", "Do it"), 0)
         self.assertEqual(self.skipped(), {"intake": "external_spec_provided", "clarify": "external_spec_provided", "analyze": "begins at red", "spec": "external_spec_provided"})
         self.assertEqual(self.stages(), ["red"])
@@ -253,7 +253,7 @@ class TestFromTests(EntryTest):
         self.assertIn("tests/test_slug.py", self.git("show", "--stat", "--format=", self.records("delivered")[0]["commit"]))
 
     def test_a_stage_that_external_tests_skip_is_skipped(self):
-        self.own_pipeline(OF_13_4)
+        self.own_pipeline(EIGHT_STAGES)
         given = ("--from-spec", self.spec_file(), "--from-tests", self.folder_of_tests())
         self.assert_code(self.run_with(only(short_transcript(), "green"), "start", "--pipeline", "mine", *given, "--exit-after", "green", "Do it"), 0)
         self.assertEqual(self.skipped()["red"], "external_tests_provided")
@@ -465,7 +465,7 @@ class TestFromTask(EntryTest):
 
 
 class TestGoalPipelines(EntryTest):
-    """Each row of North Star 13.3, and the commands of 13.9."""
+    """Each goal, and the command that starts it."""
 
     def test_test_runs_analyze_and_red_on_a_specification(self):
         self.assert_code(self.run_with(only(short_transcript(), "analyze", "red"), "test", "--spec", self.spec_file()), 0)
@@ -509,7 +509,7 @@ class TestGoalPipelines(EntryTest):
 
 
 class TestSpecificationTemplates(EntryTest):
-    """The template files of North Star 13.5, as they stand there."""
+    """Templates as the specification writes them, unchanged."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ended tasks leave behind is freed, and nothing that somebody needs."""
+"""gc frees what ended tasks leave behind, and nothing that is still needed."""
 
 import fcntl
 import json

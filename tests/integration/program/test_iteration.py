@@ -118,7 +118,7 @@ class TestIteration(IterationTest):
         self.assert_code(self.design("--set", "pipeline.iterate=always"), 22)
 
     def test_an_iterable_stage_is_shown_on_request(self):
-        """The properties of North Star 13.4: `iterable` allows it, `iterate` makes it the default of a terminal."""
+        """Two properties of a stage: `iterable` allows it, `iterate` makes it the default of a terminal."""
         self.pipeline("mine", '''
     - {name: intake, entry_point: true, exit_point: false, iterable: false, skippable_if: external_spec_provided, output_contract: intake_record}
     - {name: clarify, entry_point: false, exit_point: false, iterable: false, skippable_if: "no_ambiguities OR external_spec_provided", output_contract: clarification}

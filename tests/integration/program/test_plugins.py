@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody else's plugin: in one project and not in another, trusted, locked, and refused by a sentence."""
+"""A third-party plugin: in one project and not in another, trusted, locked, and refused with a reason."""
 
 import json
 import os

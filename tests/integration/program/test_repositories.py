@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Repositories known by name: `--repo NAME` from anywhere, and `status --all` over all of them (North Star 7.2)."""
+"""Repositories known by name: `--repo NAME` from anywhere, and `status --all` over all of them."""
 
 import re
 import unittest

@@ -116,7 +116,7 @@ class TestDefinitionFiles(Untouched):
 
 
 class TestTaskFiles(Untouched):
-    """A task's own files as a newer AgentForge writes them, or with somebody else at work: read by nobody, changed by nobody."""
+    """A task's own files as a newer AgentForge writes them, or while another process has the task: no command reads or changes them."""
 
     def setUp(self):
         super().setUp()

@@ -113,7 +113,7 @@ class TestPlaceOfWork(Untouched):
         (inner / ".git").write_text("gitdir: /nowhere\n")
         self.assert_refused(lambda: self.start(cwd=inner), "AF-GIT-008", "/nowhere")
 
-    @unittest.skipIf(os.geteuid() != 0, "only root can give a repository to somebody else")
+    @unittest.skipIf(os.geteuid() != 0, "only root can give a repository to another user")
     def test_a_repository_of_another_user(self):
         self.make_repository()
         for path in [self.repository, *self.repository.rglob("*")]:

@@ -478,6 +478,32 @@ class People(unittest.TestCase):
         self.assertEqual(0, self.found(guard_violations, "context->detach();"))
 
 
+COMPARED_CODE = re.compile(r'(?:[!=]= |starts_with\(|find\()"(AF-[A-Z0-9-]+)"')
+
+
+def failure_violations(root):
+    """Codes that a `failures.hpp` compares and another file compares, too. The dashboard's commands read errors of another process, which have no kind."""
+    apart = ("kernel/dashboard/commands.cpp",)
+    named = {code for file in root.glob("kernel/*/failures.hpp") for code in COMPARED_CODE.findall(file.read_text(encoding="utf-8"))}
+    return [place for file, place, line in statements(root, "kernel") if not file.endswith("/failures.hpp") and file not in apart and named.intersection(COMPARED_CODE.findall(line))]
+
+
+class Failures(unittest.TestCase):
+    """Errors are told apart by kind; if that is not enough, by the functions of `failures.hpp`."""
+
+    def test_a_code_is_compared_in_one_place(self):
+        self.assertEqual([], failure_violations(ROOT))
+
+    def test_a_second_comparison_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("task/failures.hpp", 'return error.code == "AF-TASK-003";\n'), ("pipeline/a.cpp", 'if (error.code != "AF-TASK-003") {}\n'),
+                               ("pipeline/b.cpp", 'if (error.code == "AF-TASK-004") {}\n')):
+                file = pathlib.Path(folder) / "kernel" / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            self.assertEqual(["kernel/pipeline/a.cpp"], [place.split(":")[0] for place in failure_violations(pathlib.Path(folder))])
+
+
 # What a conditional operator may not be seen in: comments and literals.
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\n]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Za-z_])\'(?:\\.|[^\'\\\n])+\'', re.S)
 

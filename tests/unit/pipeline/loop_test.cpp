@@ -205,7 +205,7 @@ TEST_F(CycleTests, Should_Cycle_On_Review_Reject) {
 TEST_F(CycleTests, Should_Enforce_Limit) {
     sends_back("verify", "execute", 100);
     const auto waiting = run();
-    EXPECT_EQ(bench.count(waiting.task_id, "cycle_started"), 3U) << "FR-032: three unless somebody says otherwise";
+    EXPECT_EQ(bench.count(waiting.task_id, "cycle_started"), 3U) << "FR-032: three by default";
 }
 
 TEST_F(CycleTests, Should_Escalate_At_Limit) {
