@@ -60,7 +60,7 @@ export class OneFile {
 
   /** A hook failed: none of the tests that it stands before is believed. */
   hookFailed(names, error) {
-    this.#outcomes.add(names, 'error', `in a hook: ${describe(error)}`, lineIn(error, this.target));
+    this.#outcomes.add(names, this.#outcomes.classifyInHook(error), `in a hook: ${describe(error)}`, lineIn(error, this.target));
   }
 
   notLoaded(error) {

@@ -77,6 +77,11 @@ export class Outcomes {
     return classify(error, this.#marker);
   }
 
+  /** A hook that meets code that has yet to be written fails its tests as they would themselves; any other error of a hook proves nothing. */
+  classifyInHook(error) {
+    return this.classify(error) === 'failed_skeleton' ? 'failed_skeleton' : 'error';
+  }
+
   /** `names` from the outermost suite to the test. A name that was there before gets a number, like a parameter. */
   add(names, status, message, line) {
     let id = [this.#file, ...names].join('::');

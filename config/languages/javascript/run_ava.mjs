@@ -80,7 +80,7 @@ for (const event of events) {
     if (event.type === 'test-passed') kept.add(names, event.knownFailing ? 'skipped' : 'passed', event.knownFailing ? 'failed, as it says' : '', 0);
     else kept.add(names, kept.classify(failed), describe(failed), line());
   } else if (event.type === 'hook-failed') {
-    outcomes.add(names, 'error', `in a hook: ${describe(failed)}`, line());
+    outcomes.add(names, outcomes.classifyInHook(failed), `in a hook: ${describe(failed)}`, line());
   } else if (event.err !== undefined && !known.broken) {
     outcomes.broken(`cannot be loaded: ${describe(failed)}`, line());
     known.broken = true;

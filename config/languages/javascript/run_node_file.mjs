@@ -34,7 +34,7 @@ function statusOf(data) {
   if (kind === 'testCodeFailure' || kind === '') return { status: outcomes.classify(cause), message: describe(cause), cause };
   if (kind === 'subtestsFailed') return { status: '', message: describe(cause), cause };
   const where = kind === 'hookFailed' ? 'in a hook: ' : kind === 'cancelledByParent' ? 'not run to its end: ' : '';
-  return { status: 'error', message: where + describe(cause), cause };
+  return { status: kind === 'hookFailed' ? outcomes.classifyInHook(cause) : 'error', message: where + describe(cause), cause };
 }
 
 function look() {

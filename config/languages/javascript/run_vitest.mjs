@@ -56,7 +56,7 @@ for (const file of context?.state.getFiles() ?? []) {
     if (task.type === 'suite' && task.tasks !== undefined) {
       const [error] = task.result?.errors ?? [];
       if (error !== undefined && task.result.state === 'fail' && names.length > 0) {
-        outcomes.add(names, 'error', `in a hook: ${describe(error)}`, place(error, file.filepath));
+        outcomes.add(names, outcomes.classifyInHook(error), `in a hook: ${describe(error)}`, place(error, file.filepath));
       }
       for (const each of task.tasks) visit(each, [...names, each.name], broken || task.result?.state === 'fail' && error !== undefined);
       return;

@@ -677,7 +677,9 @@ def run_pytest(request, ledger, configuration):
             elif isinstance(error, pytest.skip.Exception) or type(error).__name__ == "SkipTest":
                 ledger.report(test_id, "skipped", str(error))
             elif error is not None:
-                status = ledger.classify(error, assertion_types) if call.when == "call" else "error"
+                status = ledger.classify(error, assertion_types)
+                if call.when == "teardown" or (call.when == "setup" and status != "failed_skeleton"):
+                    status = "error"        # A fixture that meets code that has yet to be written fails its test as the test would itself.
                 prefix = "" if call.when == "call" else f"in {call.when}: "
                 ledger.report(test_id, status, prefix + describe_in(error, path), line_of(error, path, line))
             elif report.failed:

@@ -959,9 +959,13 @@ private:
     static std::string declaration_of(const CFunction& function) {
         auto text = function.text;
         text.erase(function.qualified, function.name - function.qualified);
-        for (const auto* word : {"constexpr ", "consteval ", "extern "}) {
-            if (const auto at = find_word(text, squeezed(word)); at != std::string::npos) {
-                text.erase(at, std::string_view(word).size());
+        return without_words(std::move(text), {"constexpr ", "consteval ", "extern "});
+    }
+
+    static std::string without_words(std::string text, std::initializer_list<std::string_view> words) {
+        for (const auto word : words) {
+            if (const auto at = find_word(text, squeezed(std::string(word))); at != std::string::npos) {
+                text.erase(at, word.size());
             }
         }
         return text;
@@ -977,8 +981,10 @@ private:
 
     static std::string definition_head(const CFunction& function, const std::string& path, bool c) {
         if (is_source(path)) { return without_defaults(function); }
-        const auto& head = function.text;
-        if (head.compare(0, 8, "template") == 0 || find_word(head, "inline") != std::string::npos) { return head; }
+        if (function.text.compare(0, 8, "template") == 0) { return function.text; }
+        // A function that can only throw is no constant expression.
+        const auto head = without_words(function.text, {"constexpr ", "consteval "});
+        if (find_word(head, "inline") != std::string::npos) { return head; }
         const bool local = find_word(head, "static") != std::string::npos;
         if (local && !c) { return head; }
         return (c && !local ? "static inline " : "inline ") + head;

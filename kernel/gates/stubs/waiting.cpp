@@ -22,10 +22,11 @@ std::string missing_name(std::string_view message) {
     static const RE2 package(R"((?:\bpackage |could not import )([\w./-]+)(?: is not in|;|: | does not exist|$))");
     static const RE2 said(R"((?:\bnamed |\bname |undefined: |undefined reference to |symbol:\s+\w+\s+)(?:‘|'|"|`)?([\w.:$]+))");
     static const RE2 called(R"(([\w$]+)\)? is not a (?:function|constructor)$)");
+    static const RE2 constant(R"(to non-.constexpr. function .*?([\w:]+)\()");
     static const RE2 quoted(R"((?:‘|'|"|`)(?:(?:class|struct|const) )*([\w.:$/-]+))");
     const re2::StringPiece text(message.data(), message.size());
     std::string name;
-    for (const RE2* pattern : {&file, &attribute, &package, &said, &called, &quoted}) {
+    for (const RE2* pattern : {&file, &attribute, &package, &said, &called, &constant, &quoted}) {
         if (RE2::PartialMatch(text, *pattern, &name)) { break; }
     }
     while (!name.empty() && (name.back() == ':' || name.back() == '.')) { name.pop_back(); }
