@@ -20,6 +20,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "base/files.hpp"
+#include "base/json_keywords.hpp"
 #include "base/precompiled_yaml.hpp"
 #include "base/text.hpp"
 
@@ -440,9 +441,8 @@ std::string normalise(std::string_view text) {
     std::size_t line = 0;
     std::size_t line_start = 0;  // Offset in `out`.
     const auto refuse = [&](std::string message, std::string remedy) {
-        const auto column = std::count_if(out.begin() + static_cast<std::ptrdiff_t>(line_start), out.end(),
-                                          [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-        throw Refusal{bad_bytes, std::move(message), std::move(remedy), line, static_cast<std::size_t>(column)};
+        const auto column = count_characters(std::string_view(out).substr(line_start));
+        throw Refusal{bad_bytes, std::move(message), std::move(remedy), line, column};
     };
     for (std::size_t i = 0; i < text.size(); ++i) {
         const auto byte = static_cast<unsigned char>(text[i]);

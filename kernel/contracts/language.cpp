@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/json_fields.hpp"
+#include "base/json_keywords.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -366,7 +367,7 @@ private:
         }
         if (const auto* pattern = property.if_contains("pattern")) {
             const auto* text = pattern->if_string();
-            const auto problem = text == nullptr ? std::string("it is not text") : pattern_problem(view(*text));
+            const auto problem = text == nullptr ? std::string("it is not text") : TextPattern(view(*text)).problem();
             if (!problem.empty()) {
                 return fail("AF-CONT-006", at + "/pattern", "`pattern` is not a regular expression: " + problem,
                             "Write it in RE2's syntax, quoted.");

@@ -2,11 +2,8 @@
 #include "contracts/schema_check.hpp"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
-
-#include <re2/re2.h>
 #include <limits>
+#include <unordered_map>
 
 #include <valijson/adapters/boost_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -16,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/json_fields.hpp"
+#include "base/json_keywords.hpp"
 #include "base/text.hpp"
 #include "contracts/rules.hpp"
 
@@ -24,13 +22,6 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr std::string_view checked_here[] = {"pattern", "format", "uniqueItems"};
-
-RE2::Options pattern_options() {
-    RE2::Options options;
-    options.set_log_errors(false);
-    options.set_max_mem(1 << 20);
-    return options;
-}
 
 const json::object* object_at(const json::object& from, std::string_view key) {
     const auto* found = from.if_contains(key);
@@ -57,12 +48,6 @@ std::string type_words(const json::value& type) {
     return words;
 }
 
-std::size_t count_characters(std::string_view text) {
-    std::size_t count = 0;
-    for (const char c : text) { count += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1U : 0U; }
-    return count;
-}
-
 std::string number_of(std::string_view schema_key, const json::object& schema) {
     const auto* limit = schema.if_contains(schema_key);
     return limit == nullptr ? "?" : json::serialize(*limit);
@@ -87,18 +72,13 @@ const json::object* schema_of_field(const json::object& schema, std::string_view
 struct SchemaCheck::Compiled {
     json::object schema;
     valijson::Schema valijson;
-    std::unordered_map<std::string, std::unique_ptr<RE2>> patterns;
+    std::unordered_map<std::string, TextPattern> patterns;
 };
-
-std::string pattern_problem(std::string_view pattern) {
-    const RE2 compiled(re2::StringPiece(pattern.data(), pattern.size()), pattern_options());
-    return compiled.ok() ? "" : compiled.error();
-}
 
 namespace {
 
-/// Returns the schema without what RE2 and the code below check. valijson would use std::regex, whose recursion crashes the
-/// program on long strings.
+/// Returns the schema without what base/json_keywords.hpp and the code below check. valijson would match patterns with
+/// std::regex, whose recursion crashes the program on long strings.
 json::value schema_for_valijson(const json::value& schema) {
     if (const auto* list = schema.if_array()) {
         json::array copy;
@@ -124,11 +104,10 @@ json::value schema_for_valijson(const json::value& schema) {
     return copy;
 }
 
-void gather_patterns(const json::object& schema, std::unordered_map<std::string, std::unique_ptr<RE2>>& patterns) {
+void gather_patterns(const json::object& schema, std::unordered_map<std::string, TextPattern>& patterns) {
     if (const auto* pattern = schema.if_contains("pattern")) {
         const auto text = view(pattern->as_string());
-        patterns.try_emplace(std::string(text),
-                             std::make_unique<RE2>(re2::StringPiece(text.data(), text.size()), pattern_options()));
+        patterns.try_emplace(std::string(text), text);
     }
     if (const auto* properties = object_at(schema, "properties")) {
         for (const auto& [name, inner] : *properties) { gather_patterns(inner.as_object(), patterns); }
@@ -142,10 +121,10 @@ void check_texts(const SchemaCheck::Compiled& compiled, const Place& place, Viol
     const auto& schema = *place.schema;
     if (const auto* text = place.value->if_string()) {
         if (const auto* pattern = schema.if_contains("pattern")) {
-            const auto& expression = *compiled.patterns.at(std::string(view(pattern->as_string())));
-            if (!RE2::PartialMatch(re2::StringPiece(text->data(), text->size()), expression)) {
+            const std::string expression(view(pattern->as_string()));
+            if (!compiled.patterns.at(expression).is_in(view(*text))) {
                 violations.add(place.path, "pattern",
-                               place.path.words() + " is " + show(*place.value) + "; it must match " + expression.pattern());
+                               place.path.words() + " is " + show(*place.value) + "; it must match " + expression);
             }
         }
         if (const auto* format = schema.if_contains("format")) {
@@ -163,13 +142,14 @@ void check_texts(const SchemaCheck::Compiled& compiled, const Place& place, Viol
     } else if (const auto* list = place.value->if_array()) {
         const auto* items = object_at(schema, "items");
         const auto* unique = schema.if_contains("uniqueItems");
-        std::unordered_set<std::string> seen;
-        for (std::size_t i = 0; i < list->size(); ++i) {
-            const auto path = place.path.item(i);
-            if (unique != nullptr && unique->as_bool() && !seen.insert(to_json_canonical((*list)[i])).second) {
+        if (unique != nullptr && unique->as_bool()) {
+            for (const std::size_t i : repeated_items(*list)) {
+                const auto path = place.path.item(i);
                 violations.add(path, "unique_items", path.words() + " is " + show((*list)[i]) + ", which is already in the list");
             }
-            if (items != nullptr) { check_texts(compiled, {path, &(*list)[i], items}, violations); }
+        }
+        for (std::size_t i = 0; items != nullptr && i < list->size(); ++i) {
+            check_texts(compiled, {place.path.item(i), &(*list)[i], items}, violations);
         }
     } else if (const auto* object = place.value->if_object()) {
         for (const auto& [key, inner] : *object) {
@@ -325,8 +305,8 @@ Result<SchemaCheck> SchemaCheck::make(const json::object& schema) {
     compiled->schema = schema;
     gather_patterns(compiled->schema, compiled->patterns);
     for (const auto& [text, pattern] : compiled->patterns) {
-        if (!pattern->ok()) {
-            return Error{"AF-CONT-006", "the pattern " + text + " is not a regular expression: " + pattern->error(), "",
+        if (const auto problem = pattern.problem(); !problem.empty()) {
+            return Error{"AF-CONT-006", "the pattern " + text + " is not a regular expression: " + problem, "",
                          "Write it in RE2's syntax.", ErrorKind::invalid};
         }
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a value against a compiled JSON Schema (valijson; patterns with RE2, which is linear in time and memory).
+// Checks a value against a JSON Schema of the project's own: of a contract, or of an installed plugin's settings. valijson
+// checks it, except for `pattern`, `uniqueItems` and `format`. A schema from outside, such as that of a server's tool, must not
+// come here: valijson follows references without a limit (docs/adr/0016; tools/arguments_check.hpp checks those).
 #pragma once
 
 #include <memory>
@@ -31,7 +33,5 @@ private:
 
 /// Returns false, with one violation, if the value is deeper or larger than the limits. Does not recurse.
 [[nodiscard]] bool within_limits(const json::object& value, const ArtifactLimits& limits, ViolationList& violations);
-/// Returns "" if RE2 accepts the pattern, otherwise its message.
-[[nodiscard]] std::string pattern_problem(std::string_view pattern);
 
 }  // namespace agentforge::kernel

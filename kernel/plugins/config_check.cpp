@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json_keywords.hpp"
 #include "base/text.hpp"
 #include "contracts/schema_check.hpp"
 
@@ -12,6 +13,25 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr int deepest = 30;
+
+/// True if a schema in `value`, which is that of any keyword, has a reference. valijson would follow one to itself for ever.
+bool has_reference(const json::value& value, int depth) {
+    constexpr std::array<std::string_view, 4> plain = {"enum", "const", "default", "examples"};
+    constexpr std::array<std::string_view, 5> named = {"properties", "patternProperties", "definitions", "$defs", "dependencies"};
+    if (depth == deepest) { return true; }
+    const auto inside = [&](const json::value& each) { return has_reference(each, depth + 1); };
+    if (const auto* list = value.if_array()) { return std::ranges::any_of(*list, inside); }
+    const auto* object = value.if_object();
+    if (object == nullptr) { return false; }
+    return std::ranges::any_of(*object, [&](const auto& entry) {
+        const std::string_view key = entry.key();
+        if (key == "$ref") { return true; }
+        if (std::ranges::find(plain, key) != plain.end()) { return false; }
+        const auto* fields = std::ranges::find(named, key) == named.end() ? nullptr : entry.value().if_object();
+        if (fields == nullptr) { return inside(entry.value()); }
+        return std::ranges::any_of(*fields, [&](const auto& field) { return has_reference(field.value(), depth + 2); });
+    });
+}
 
 /// Returns "" if the schema has the form that the check needs. Otherwise returns the fault with its place.
 std::string form_problem(const json::value& schema, const std::string& place, int depth) {
@@ -43,7 +63,7 @@ std::string form_problem(const json::value& schema, const std::string& place, in
         } else if (key == "pattern" || key == "format" || key == "description") {
             if (!value.is_string()) { return at + " must be a string" + found; }
             if (key == "pattern") {
-                if (std::string problem = pattern_problem(value.get_string()); !problem.empty()) {
+                if (std::string problem = TextPattern(value.get_string()).problem(); !problem.empty()) {
                     return at + " is not a regular expression: " + problem;
                 }
             }
@@ -59,6 +79,8 @@ std::string form_problem(const json::value& schema, const std::string& place, in
         } else if (key == "minimum" || key == "maximum" || key.starts_with("minLength") || key.starts_with("maxLength") ||
                    key == "minItems" || key == "maxItems") {
             if (!value.is_number()) { return at + " must be a number" + found; }
+        } else if (key != "const" && key != "default" && key != "examples" && has_reference(value, depth)) {
+            return at + " has a $ref or is nested too deeply: a manifest stands alone";
         }
     }
     return "";

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/arguments_check.hpp"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "base/json_keywords.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -64,13 +63,8 @@ double as_number(const json::value& value) noexcept {
     return value.get_double();
 }
 
-std::size_t characters(std::string_view text) noexcept {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 std::size_t size_of(const json::value& value) noexcept {
-    if (value.is_string()) { return characters(value.get_string()); }
+    if (value.is_string()) { return count_characters(value.get_string()); }
     return value.is_object() ? value.get_object().size() : value.get_array().size();
 }
 
@@ -282,10 +276,10 @@ private:
 
     bool check_pattern(std::string_view name, const json::value& rule) {
         if (name != "pattern" || !rule.is_string()) { return false; }
-        const RE2 pattern(std::string_view(rule.get_string()), RE2::Quiet);
-        if (!pattern.ok()) {
-            check_.schema_defect = "`pattern` of " + place(path_) + " is not RE2: " + pattern.error();
-        } else if (value_.is_string() && !RE2::PartialMatch(std::string_view(value_.get_string()), pattern)) {
+        const TextPattern pattern(rule.get_string());
+        if (const auto problem = pattern.problem(); !problem.empty()) {
+            check_.schema_defect = "`pattern` of " + place(path_) + " is not RE2: " + problem;
+        } else if (value_.is_string() && !pattern.is_in(value_.get_string())) {
             check_.defect(place(path_) + " must match " + shown(rule) + "; it is " + shown(value_));
         }
         return true;
@@ -305,12 +299,8 @@ private:
         if (name != "uniqueItems" || !rule.is_bool()) { return false; }
         if (!value_.is_array() || !rule.get_bool()) { return true; }
         const auto& items = value_.get_array();
-        for (std::size_t i = 0; i < items.size() && i < 1000; ++i) {
-            const auto* end = items.begin() + static_cast<std::ptrdiff_t>(i);
-            if (std::find(items.begin(), end, items[i]) != end) {
-                check_.defect(place(path_) + " holds " + shown(items[i]) + " twice");
-                break;
-            }
+        if (const auto repeated = repeated_items(items); !repeated.empty()) {
+            check_.defect(place(path_) + " holds " + shown(items[repeated.front()]) + " twice");
         }
         return true;
     }

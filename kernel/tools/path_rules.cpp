@@ -25,177 +25,12 @@ std::string_view trim(std::string_view text) {
     return text;
 }
 
-bool in_named_class(std::string_view name, unsigned char c) noexcept {
-    const bool upper = c >= 'A' && c <= 'Z';
-    const bool small = c >= 'a' && c <= 'z';
-    const bool digit = c >= '0' && c <= '9';
-    if (name == "alpha") { return upper || small; }
-    if (name == "digit") { return digit; }
-    if (name == "alnum") { return upper || small || digit; }
-    if (name == "upper") { return upper; }
-    if (name == "lower") { return small; }
-    if (name == "space") { return c == ' ' || (c >= '\t' && c <= '\r'); }
-    if (name == "xdigit") { return digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-    if (name == "punct") { return c > ' ' && c < 0x7F && !upper && !small && !digit; }
-    return false;
-}
-
-/// Returns the end (one past `]`) of the bracket expression that begins at `pattern[at]`, or npos if it is not closed. `matched`:
-/// whether `c` belongs to it.
-std::size_t bracket(std::string_view pattern, std::size_t at, unsigned char c, bool& matched) noexcept {
-    std::size_t i = at + 1;
-    bool negated = false;
-    if (i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^')) {
-        negated = true;
-        ++i;
-    }
-    bool found = false;
-    bool first = true;
-    while (i < pattern.size() && (first || pattern[i] != ']')) {
-        first = false;
-        if (pattern[i] == '[' && i + 1 < pattern.size() && pattern[i + 1] == ':') {
-            const auto end = pattern.find(":]", i + 2);
-            if (end == std::string_view::npos) { return end; }
-            found = found || in_named_class(pattern.substr(i + 2, end - i - 2), c);
-            i = end + 2;
-            continue;
-        }
-        if (pattern[i] == '\\' && ++i >= pattern.size()) { return std::string_view::npos; }
-        const auto low = static_cast<unsigned char>(pattern[i]);
-        ++i;
-        auto high = low;
-        if (i + 1 < pattern.size() && pattern[i] == '-' && pattern[i + 1] != ']') {
-            ++i;
-            if (pattern[i] == '\\' && ++i >= pattern.size()) { return std::string_view::npos; }
-            high = static_cast<unsigned char>(pattern[i]);
-            ++i;
-        }
-        found = found || (low <= c && c <= high);
-    }
-    if (i >= pattern.size()) { return std::string_view::npos; }
-    matched = found != negated;
-    return i + 1;
-}
-
-/// Matches one component against one component. Backtracks only to the last `*`, so the cost is at most quadratic.
-bool component_matches(std::string_view pattern, std::string_view text) noexcept {
-    std::size_t p = 0;
-    std::size_t t = 0;
-    std::size_t star = std::string_view::npos;
-    std::size_t star_text = 0;
-    while (t < text.size() || p < pattern.size()) {
-        if (p < pattern.size()) {
-            const char c = pattern[p];
-            if (c == '*') {
-                star = ++p;
-                star_text = t;
-                continue;
-            }
-            if (t < text.size()) {
-                if (c == '?') {
-                    ++p;
-                    ++t;
-                    continue;
-                }
-                if (c == '[') {
-                    bool matched = false;
-                    const auto end = bracket(pattern, p, static_cast<unsigned char>(text[t]), matched);
-                    if (end == std::string_view::npos) { return false; }
-                    if (matched) {
-                        p = end;
-                        ++t;
-                        continue;
-                    }
-                } else {
-                    const std::size_t at = c == '\\' ? p + 1 : p;
-                    if (at >= pattern.size()) { return false; }
-                    if (pattern[at] == text[t]) {
-                        p = at + 1;
-                        ++t;
-                        continue;
-                    }
-                }
-            }
-        }
-        if (star == std::string_view::npos || star_text >= text.size()) { return false; }
-        p = star;
-        t = ++star_text;
-    }
-    return true;
-}
-
-std::vector<std::string_view> components(std::string_view path) {
-    std::vector<std::string_view> parts;
-    std::size_t begin = 0;
-    while (begin <= path.size()) {
-        auto end = path.find('/', begin);
-        if (end == std::string_view::npos) { end = path.size(); }
-        if (end > begin) { parts.push_back(path.substr(begin, end - begin)); }
-        begin = end + 1;
-    }
-    return parts;
-}
-
-/// The components of a glob. One without `/` before its end begins with `**`.
-struct Prepared {
-    std::vector<std::string_view> parts;
-    bool folder_only = false;
-};
-
-Prepared prepare(std::string_view pattern) {
-    while (pattern.starts_with("./")) { pattern.remove_prefix(2); }
-    Prepared glob;
-    if (pattern.ends_with('/')) {
-        glob.folder_only = true;
-        pattern.remove_suffix(1);
-    }
-    const bool anchored = pattern.find('/') != std::string_view::npos;
-    if (!anchored) { glob.parts.emplace_back("**"); }
-    for (const auto part : components(pattern)) {
-        if (part == "**" && !glob.parts.empty() && glob.parts.back() == "**") { continue; }
-        glob.parts.push_back(part);
-    }
-    if (!anchored && glob.parts.size() == 1) { glob.parts.emplace_back("*"); }  // `**` alone
-    return glob;
-}
-
-/// Matches `parts` of a glob against the first `count` components of a path. `**` stands for any number of them, at the end for
-/// at least one.
-bool parts_match(const std::vector<std::string_view>& glob, const std::vector<std::string_view>& path, std::size_t count) {
-    std::size_t g = 0;
-    std::size_t p = 0;
-    std::size_t star = std::string_view::npos;
-    std::size_t star_path = 0;
-    while (p < count || g < glob.size()) {
-        if (g < glob.size()) {
-            if (glob[g] == "**") {
-                if (g + 1 == glob.size()) { return p < count; }
-                star = ++g;
-                star_path = p;
-                continue;
-            }
-            if (p < count && component_matches(glob[g], path[p])) {
-                ++g;
-                ++p;
-                continue;
-            }
-        }
-        if (star == std::string_view::npos || star_path >= count) { return false; }
-        g = star;
-        p = ++star_path;
-    }
-    return true;
-}
-
-bool has_wildcard(std::string_view component) noexcept { return component.find_first_of("*?[") != std::string_view::npos; }
-
 /// `folders`: whether a match of a folder above the path counts.
-bool matches(const Prepared& glob, const std::vector<std::string_view>& path, bool folders) {
-    if (glob.parts.empty() || path.empty()) { return false; }
-    if (!glob.folder_only && parts_match(glob.parts, path, path.size())) { return true; }
-    if (!folders) { return false; }
+bool covers(const Glob& glob, const std::vector<std::string_view>& path, bool folders) {
+    if (!glob.names_folder() && glob.matches(path, path.size())) { return true; }
+    if (!folders || path.empty()) { return false; }
     for (std::size_t count = path.size() - 1; count > 0; --count) {
-        if (parts_match(glob.parts, path, count)) { return true; }
+        if (glob.matches(path, count)) { return true; }
     }
     return false;
 }
@@ -205,21 +40,20 @@ std::string glob_defect(std::string_view glob) {
     if (glob.empty()) { return "it is empty"; }
     if (glob.size() > max_glob_bytes) { return "it is longer than " + std::to_string(max_glob_bytes) + " bytes"; }
     if (!is_valid_utf8(glob)) { return "it is not valid UTF-8"; }
-    if (components(glob).empty()) { return "it names nothing"; }
+    if (path_components(glob).empty()) { return "it names nothing"; }
     for (std::size_t i = 0; i < glob.size(); ++i) {
         const auto c = static_cast<unsigned char>(glob[i]);
         if (c < 0x20 || c == 0x7F) { return "it contains a control character"; }
         if (c == '{' || c == '}') { return "braces are not part of these patterns; write each alternative, separated by commas"; }
         if (c == '\\' && ++i >= glob.size()) { return "it ends in a backslash"; }
         if (c == '[') {
-            bool ignored = false;
-            const auto end = bracket(glob, i, 'x', ignored);
+            const auto end = bracket_end(glob, i);
             if (end == std::string_view::npos) { return "its '[' is not closed"; }
             if (glob.substr(i, end - i).find('/') != std::string_view::npos) { return "its '[…]' contains a '/'"; }
             i = end - 1;
         }
     }
-    for (const auto part : components(glob)) {
+    for (const auto part : path_components(glob)) {
         if (part == "..") { return "'..' leads out of the workspace"; }
     }
     return {};
@@ -237,8 +71,7 @@ std::vector<std::string_view> split_globs(std::string_view text) {
         } else if (text[i] == '\\' && i + 1 < text.size()) {
             ++i;
         } else if (text[i] == '[') {
-            bool ignored = false;
-            const auto end = bracket(text, i, 'x', ignored);
+            const auto end = bracket_end(text, i);
             if (end != std::string_view::npos) { i = end - 1; }
         }
         ++i;
@@ -256,14 +89,14 @@ bool looks_like_symbol(std::string_view glob) {
 
 }  // namespace
 
-bool glob_matches(std::string_view pattern, std::string_view path) { return matches(prepare(pattern), components(path), true); }
+bool glob_matches(std::string_view pattern, std::string_view path) { return covers(Glob(pattern), path_components(path), true); }
 
 Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const PathSymbols> symbols) {
     PathRule rule;
     rule.symbols_ = std::move(symbols);
     rule.text_ = std::string(trim(text));
     for (auto glob : split_globs(text)) {
-        Glob entry;
+        Entry entry;
         if (glob.starts_with('!')) {
             entry.negated = true;
             glob = trim(glob.substr(1));
@@ -283,8 +116,9 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
                          ErrorKind::invalid};
         }
         entry.pattern = std::string(glob);
-        rule.globs_.push_back(std::move(entry));
-        if (rule.globs_.size() > max_globs) {
+        entry.glob = Glob(glob);
+        rule.entries_.push_back(std::move(entry));
+        if (rule.entries_.size() > max_globs) {
             return Error{"AF-TOOL-020",
                          "The rule has more than " + std::to_string(max_globs) + " patterns.",
                          {},
@@ -292,9 +126,9 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
                          ErrorKind::invalid};
         }
     }
-    const bool created = std::any_of(rule.globs_.begin(), rule.globs_.end(),
-                                     [](const Glob& glob) { return glob.symbol && glob.pattern == "@created"; });
-    if (created && (!rule.binds_one_tool() || rule.globs_.front().negated)) {
+    const bool created = std::any_of(rule.entries_.begin(), rule.entries_.end(),
+                                     [](const Entry& entry) { return entry.symbol && entry.pattern == "@created"; });
+    if (created && (!rule.binds_one_tool() || rule.entries_.front().negated)) {
         return Error{"AF-TOOL-020", "The pattern '@created' is combined with others or follows a '!'.",
                      ellipsis(sanitize_utf8(text), 300),
                      "Give `@created` alone; the rules of the role's other tools say where it may write.", ErrorKind::invalid};
@@ -302,52 +136,51 @@ Result<PathRule> PathRule::parse(std::string_view text, std::shared_ptr<const Pa
     return rule;
 }
 
-const PathSymbols::Symbol* PathRule::meaning_of(const Glob& glob) const {
-    if (!glob.symbol || symbols_ == nullptr) { return nullptr; }
-    if (glob.pattern == "@created") { return &symbols_->created; }
-    return glob.pattern == "@tests" ? &symbols_->tests : &symbols_->sources;
+const PathSymbols::Symbol* PathRule::meaning_of(const Entry& entry) const {
+    if (!entry.symbol || symbols_ == nullptr) { return nullptr; }
+    if (entry.pattern == "@created") { return &symbols_->created; }
+    return entry.pattern == "@tests" ? &symbols_->tests : &symbols_->sources;
 }
 
-bool PathRule::allowed_by(const Glob& glob, std::string_view path, const std::vector<std::string_view>& parts) const {
-    if (glob.symbol) {
-        const auto* symbol = meaning_of(glob);
+bool PathRule::allowed_by(const Entry& entry, std::string_view path, const std::vector<std::string_view>& parts) const {
+    if (entry.symbol) {
+        const auto* symbol = meaning_of(entry);
         return symbol != nullptr && symbol->allowed && symbol->allowed(path);
     }
-    const auto prepared = prepare(glob.pattern);
-    return matches(prepared, parts, prepared.folder_only || !has_wildcard(prepared.parts.back()));
+    return covers(entry.glob, parts, entry.glob.names_folder() || !entry.glob.ends_in_wildcard());
 }
 
 bool PathRule::allows(std::string_view path) const {
-    const auto parts = components(path);
+    const auto parts = path_components(path);
     bool positive = false;
     bool matched = false;
-    for (const auto& glob : globs_) {
-        if (glob.negated) {
-            const auto* symbol = meaning_of(glob);
-            const bool forbidden = !glob.symbol ? matches(prepare(glob.pattern), parts, true)
-                                                : symbol == nullptr || !symbol->forbidden || symbol->forbidden(path);
+    for (const auto& entry : entries_) {
+        if (entry.negated) {
+            const auto* symbol = meaning_of(entry);
+            const bool forbidden = !entry.symbol ? covers(entry.glob, parts, true)
+                                                 : symbol == nullptr || !symbol->forbidden || symbol->forbidden(path);
             if (forbidden) { return false; }
             continue;
         }
         positive = true;
-        if (!matched) { matched = allowed_by(glob, path, parts); }
+        if (!matched) { matched = allowed_by(entry, path, parts); }
     }
     return matched || !positive;
 }
 
 bool PathRule::matches_any(std::string_view path) const {
-    const auto parts = components(path);
-    return std::any_of(globs_.begin(), globs_.end(),
-                       [&](const Glob& glob) { return !glob.negated && allowed_by(glob, path, parts); });
+    const auto parts = path_components(path);
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [&](const Entry& entry) { return !entry.negated && allowed_by(entry, path, parts); });
 }
 
 std::string PathRule::explained() const {
     std::string text = text_;
     for (const auto* name : {"@tests", "@sources", "@created"}) {
-        const auto glob =
-            std::find_if(globs_.begin(), globs_.end(), [&](const Glob& each) { return each.symbol && each.pattern == name; });
-        if (glob == globs_.end()) { continue; }
-        const auto* symbol = meaning_of(*glob);
+        const auto entry = std::find_if(entries_.begin(), entries_.end(),
+                                        [&](const Entry& each) { return each.symbol && each.pattern == name; });
+        if (entry == entries_.end()) { continue; }
+        const auto* symbol = meaning_of(*entry);
         text += std::string(" (") + name +
                 (symbol == nullptr || symbol->meaning.empty() ? " means nothing here)" : ": " + symbol->meaning + ")");
     }
@@ -430,7 +263,7 @@ Result<std::string> normalize_path(std::string_view path) {
     if (path.front() == '/') { return outside("it is absolute"); }
     std::string result;
     bool first = true;
-    for (const auto part : components(path)) {
+    for (const auto part : path_components(path)) {
         if (part == ".") { continue; }
         if (part == "..") { return outside("it holds '..'"); }
         if (first && part == "~") { return outside("'~' is the home folder"); }

@@ -11,6 +11,7 @@
 
 #include <agentforge/result.hpp>
 
+#include "base/glob.hpp"
 #include "tools/acting_files.hpp"
 
 namespace agentforge::kernel {
@@ -31,10 +32,8 @@ struct PathSymbols {
 };
 
 /// One rule: comma-separated globs and symbols (`@tests`, `@sources`, `@created`; `\@tests` is a file of that name). A path is
-/// allowed if it matches a positive glob (or there is none) and no `!` glob; the order does not matter. `*`, `?` and `[…]` do not
-/// cross `/`; `**` as a whole component does. A glob without `/` matches at any depth. `tests/**/*` also matches `tests/a.py`. A
-/// leading `/` anchors; a trailing `/` means a folder. Matching is case-sensitive, and one byte is one character, as in git.
-/// Spaces around a comma are ignored; `\` takes the next character literally.
+/// allowed if it matches a positive glob (or there is none) and no `!` glob; the order does not matter. base/glob.hpp says what a
+/// glob matches. Spaces around a comma are ignored; an escaped comma, or one inside `[…]`, belongs to its glob.
 ///
 /// A glob that matches a folder covers its contents, as in gitignore. One exception, for safety: a positive glob whose last
 /// component has a wildcard (`*.md`) allows no file inside a folder of such a name (`x.md/run.py`).
@@ -48,27 +47,28 @@ public:
     /// True if it applies only to the tool that it is written for: a rule `@created` says what that tool may be used on, not
     /// where the role may write.
     [[nodiscard]] bool binds_one_tool() const noexcept {
-        return globs_.size() == 1 && globs_.front().symbol && globs_.front().pattern == "@created";
+        return entries_.size() == 1 && entries_.front().symbol && entries_.front().pattern == "@created";
     }
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
     /// Returns the rule as written, with the meaning of its symbols: `!@tests (@tests: *_test.go)`.
     [[nodiscard]] std::string explained() const;
 
 private:
-    struct Glob {
+    struct Entry {
         std::string pattern;
+        Glob glob{""};  ///< Of a pattern that is no symbol.
         bool negated = false;
         bool symbol = false;
     };
-    [[nodiscard]] const PathSymbols::Symbol* meaning_of(const Glob& glob) const;
-    [[nodiscard]] bool allowed_by(const Glob& glob, std::string_view path, const std::vector<std::string_view>& parts) const;
+    [[nodiscard]] const PathSymbols::Symbol* meaning_of(const Entry& entry) const;
+    [[nodiscard]] bool allowed_by(const Entry& entry, std::string_view path, const std::vector<std::string_view>& parts) const;
     std::string text_;
-    std::vector<Glob> globs_;
+    std::vector<Entry> entries_;
     std::shared_ptr<const PathSymbols> symbols_;
 };
 
 /// True if `path`, or a folder that contains it, matches one gitignore-style glob (as `git check-ignore` decides for a tracked
-/// path). A malformed glob matches nothing. Cost: at most |pattern| · |path| steps.
+/// path). A malformed glob matches nothing. Cost: at most |pattern| · |path| steps for each of these.
 [[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view path);
 
 /// Normalises a path from a model: removes `.` components and doubled or trailing `/`; the workspace itself is `.`. Expands

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/usable_schema.hpp"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <array>
 
+#include "base/json_keywords.hpp"
 #include "tools/arguments_check.hpp"
 
 namespace agentforge::kernel {
@@ -63,7 +62,7 @@ public:
                     leave_out(at);
                 }
             } else if (name == "pattern") {
-                if (rule.is_string() && RE2(std::string_view(rule.get_string()), RE2::Quiet).ok()) {
+                if (rule.is_string() && TextPattern(rule.get_string()).problem().empty()) {
                     out[key] = rule;
                 } else {
                     leave_out(at);

@@ -7,6 +7,7 @@
 
 #include <re2/re2.h>
 
+#include "base/json_keywords.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 
@@ -198,11 +199,6 @@ std::vector<std::string> resolved(const std::vector<std::string>& patterns, cons
     return result;
 }
 
-/// Length as an editor shows it: in characters, not bytes.
-std::int64_t characters(std::string_view line) {
-    return std::count_if(line.begin(), line.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; });
-}
-
 }  // namespace
 
 Result<std::vector<ConformanceCheck>> load_checks(const std::vector<std::string>& directories,
@@ -311,7 +307,7 @@ std::vector<Finding> ConformanceSearch::find(const std::string& path, std::strin
         }
         if (check.metric == "line-length") {
             for (std::size_t index = 0; index < lines.size(); ++index) {
-                const auto length = characters(lines[index]);
+                const auto length = static_cast<std::int64_t>(count_characters(lines[index]));
                 if (length > check.threshold) {
                     findings.push_back(make_finding(check, path, index + 1, "", length, std::string(lines[index])));
                 }

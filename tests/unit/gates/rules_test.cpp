@@ -393,6 +393,20 @@ TEST(Globs, match_like_gitignore) {
     EXPECT_FALSE(path_matches("tests/**", "tests2/a"));
 }
 
+TEST(Globs, brackets_list_characters) {
+    EXPECT_TRUE(path_matches("spec/**/*[sS]pec.js", "spec/cartSpec.js"));
+    EXPECT_FALSE(path_matches("app/[id]/page.ts", "app/[id]/page.ts"));
+    EXPECT_TRUE(path_matches("app/\\[id]/page.ts", "app/[id]/page.ts"));
+}
+
+TEST(Globs, match_files_and_not_what_is_in_a_matching_folder) {
+    EXPECT_FALSE(path_matches("tests", "tests/a.py"));
+    EXPECT_FALSE(path_matches("tests/", "tests/a.py"));
+    EXPECT_FALSE(path_matches("tests/", "tests"));
+    EXPECT_FALSE(Globs({"!tests/"}).empty());
+    EXPECT_TRUE(Globs({"!tests/"}).matches("tests/a.py"));
+}
+
 TEST(Globs, an_exclusion_wins) {
     EXPECT_FALSE(Globs({"*.py", "!test_*.py"}).matches("test_a.py"));
     EXPECT_TRUE(Globs({"*.py", "!test_*.py"}).matches("a.py"));

@@ -42,6 +42,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"pattern_number", R"({"properties": {"a": {"pattern": 5}}})", "a.pattern must be a string"},
                     Bad{"pattern_broken", R"({"properties": {"a": {"pattern": "("}}})", "is not a regular expression"},
                     Bad{"reference", R"({"properties": {"a": {"$ref": "http://example.org"}}})", "manifest stands alone"},
+                    Bad{"reference_to_itself", R"({"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}})",
+                        "config_schema.properties.a.anyOf has a $ref"},
+                    Bad{"reference_in_definitions", R"({"definitions": {"a": {"not": {"$ref": "#/definitions/a"}}}})",
+                        "config_schema.definitions has a $ref"},
                     Bad{"empty_enum", R"({"properties": {"a": {"enum": []}}})", "one value or more"},
                     Bad{"required_text", R"({"required": "a"})", "must be a list of names"},
                     Bad{"minimum_text", R"({"properties": {"a": {"minimum": "1"}}})", "must be a number"},
@@ -61,6 +65,14 @@ TEST(ConfigSchema, problem_points_to_the_value) {
         {{"a", json::object{{"b", json::array{"x", 1}}}}});
     ASSERT_TRUE(problem.ok() && problem->has_value());
     EXPECT_EQ((*problem)->pointer, "/a/b/1");
+}
+
+TEST(ConfigSchema, may_have_a_setting_or_a_value_with_the_name_of_a_reference) {
+    for (const char* text :
+         {R"({"properties": {"$ref": {"type": "string"}}})", R"({"properties": {"a": {"default": {"$ref": 1}}}})",
+          R"({"anyOf": [{"properties": {"$ref": {"type": "string"}}}]})"}) {
+        EXPECT_TRUE(check_config_schema(with_schema(text)).ok()) << text;
+    }
 }
 
 TEST(ConfigSchema, missing_accepts_anything) { EXPECT_FALSE(check_config(PluginManifest(), {{"a", 1}}).value().has_value()); }

@@ -68,6 +68,33 @@ TEST(Arguments, AnExponentialSchemaIsStopped) {
     EXPECT_THAT(problem(schema, R"({"a": 1})"), AllOf(HasSubstr("AF-TOOL-008"), HasSubstr("too many comparisons")));
 }
 
+TEST(Arguments, AFormThatNamesItselfTwiceIsStopped) {
+    const char* schema = R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"required": ["z"],
+        "properties": {"c": {"anyOf": [{"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}]}}}}})";
+    std::string value = "{}";
+    for (int i = 0; i < 14; ++i) { value = R"({"c": )" + value + "}"; }
+    EXPECT_THAT(problem(schema, (R"({"a": )" + value + "}").c_str()),
+                AllOf(HasSubstr("AF-TOOL-008"), HasSubstr("too many comparisons")));
+}
+
+TEST(Arguments, AWholeNumberBecomesAnIntegerOnlyInTheFormThatFits) {
+    const auto converted = [](const char* forms) {
+        json::object given = json::parse(R"({"a": {"n": 3.0, "s": "x"}})").as_object();
+        const auto schema = json::parse(std::string(R"({"type": "object", "properties": {"a": {"anyOf": )") + forms + "}}}");
+        EXPECT_TRUE(check_arguments("tool", schema.as_object(), given).ok()) << forms;
+        return given.at("a").at("n").is_int64();
+    };
+    const std::string integer = R"({"properties": {"n": {"type": "integer"}, "s": {"type": "integer"}}})";
+    const std::string number = R"({"properties": {"n": {"type": "number"}}})";
+    EXPECT_FALSE(converted(("[" + integer + "," + number + "]").c_str()));
+    EXPECT_TRUE(converted(R"([{"properties": {"n": {"type": "integer"}}}])"));
+}
+
+TEST(Arguments, AFormThatDoesNotFitIsExplainedByTheNearest) {
+    EXPECT_THAT(property(R"({"anyOf": [{"type": "null"}, {"type": "object", "required": ["x"]}]})", R"({"y": 1})"),
+                HasSubstr("the nearest:"));
+}
+
 TEST(Arguments, ExclusiveLimitsExclude) {
     EXPECT_EQ(property(R"({"exclusiveMinimum": 0})", "1"), "");
     EXPECT_THAT(property(R"({"exclusiveMinimum": 0})", "0"), HasSubstr("more than 0"));
@@ -81,6 +108,8 @@ TEST(Arguments, MultipleOfIsChecked) {
 
 TEST(Arguments, UniqueItemsAreChecked) {
     EXPECT_THAT(property(R"({"type": "array", "uniqueItems": true})", "[1, 1]"), HasSubstr("twice"));
+    EXPECT_EQ(property(R"({"type": "array", "uniqueItems": true})", R"([1, "1"])"), "");
+    EXPECT_EQ(property(R"({"type": "array", "uniqueItems": false})", "[1, 1]"), "");
 }
 
 TEST(Arguments, DefaultAndFormatAreNotChecked) {
