@@ -128,6 +128,11 @@ def paused(world):
     world.program("start", "--transcript", world.transcript, "--set", "limits.max_steps=3", REQUEST, codes=(1, 22))
 
 
+def paused_early(world):
+    world.make()
+    world.program("start", "--transcript", world.transcript, "--exit-after", "clarify", "--set", "limits.max_steps=1", REQUEST, codes=(1, 22))
+
+
 def folder_lost(world):
     delivered(world)
     shutil.rmtree(world.repository / ".agentforge" / "tasks" / world.task())
@@ -370,7 +375,7 @@ def revise_or_resume(world, arguments):
 def run_again(world, arguments):
     """The same file: what the fault failed is retried. `run` leaves tasks that have ended, so one that was struck after its last record gets its archive from `resume`."""
     world.program(*arguments, "--retry")
-    archived = world.program("archive", "list", "--json").json["tasks"]
+    archived = world.program("archive", "list", "--json").json["archived"]
     for task in set(world.tasks()) - {each["task_id"] for each in archived}:
         resume_one(world, task)
 
@@ -505,7 +510,7 @@ SCENARIOS = (
     Scenario("resolve", asking, lambda w: ("resolve", question(w), "Yes", "--no-resume"), resolve_and_resume),
     Scenario("resume (answered)", answered, lambda w: ("resume", w.task(), *w.answered), resume, command="resume"),
     Scenario("remind", overdue, lambda w: ("remind",), again),
-    Scenario("pause", paused, lambda w: ("pause", w.task(), "--reason", "the machine is needed"), pause_and_resume, beside=asking_a_model),
+    Scenario("pause", paused_early, lambda w: ("pause", w.task(), "--reason", "the machine is needed"), pause_and_resume, beside=asking_a_model),
     Scenario("abort", waiting("spec"), lambda w: ("abort", w.task()), abort_again, codes=(0, 23)),
     Scenario("abort (set)", prepared_set, lambda w: ("abort", set_id(w), "--reason", "no"), abort_set_again, command="abort", shows=state_of_set),
     Scenario("publish", unpublished, lambda w: ("resume", w.task(), *w.answered), resume, command="resume"),

@@ -13,9 +13,10 @@ import unittest
 import chaos
 import strace
 from scenarios import BY_NAME, SAME_AS, SCENARIOS, WRITES_NOTHING
-from test_every_command import TestEveryCommand, leaves
 from trace import SHARED, read_shared, read_trace
 from world import FAULTS, World
+
+import test_every_command  # isort: skip  world.py says where it is
 
 SEED = int(os.environ.get("AGENTFORGE_SEED", "20261126"))
 
@@ -91,7 +92,7 @@ class TestCommands(unittest.TestCase):
             world = World(folder)
             world.make()
             grammar = world.run("help", "--json", preload=False)[0].json
-        commands = {leaf["name"].removeprefix("agentforge ") for leaf in leaves(grammar)} | {"audit"}       # `audit` runs, and has `verify` below it.
+        commands = {leaf["name"].removeprefix("agentforge ") for leaf in test_every_command.leaves(grammar)} | {"audit"}       # `audit` runs, and has `verify` below it.
         struck = {scenario.of for scenario in SCENARIOS}
         self.assertEqual(sorted(commands - struck - SAME_AS.keys() - WRITES_NOTHING.keys()), [],
                          "give it a scenario in tests/chaos/scenarios.py, or say in WRITES_NOTHING why it needs none")
@@ -100,7 +101,7 @@ class TestCommands(unittest.TestCase):
         self.assertLessEqual({command for command, _ in SAME_AS.values()}, struck)
 
 
-class TestWritesNothing(TestEveryCommand):
+class TestWritesNothing(test_every_command.TestEveryCommand):
     """The commands that are said to write nothing make no call that changes files."""
 
     test_each_answers_in_text_and_json = None

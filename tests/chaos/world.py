@@ -297,6 +297,12 @@ class World:
         return [] if verdict.code == 0 else sorted({line.split()[1] for line in verdict.out.splitlines() if line.startswith("  ") and line.split()[0] not in ("ok", "unchecked")}
                                                    | set(ERROR.findall(verdict.err)))
 
+    @staticmethod
+    def in_use(path):
+        """AgentForge removes a file of a process once no process has that number; on a busy machine another may have it by now."""
+        found = re.search(r"/\.agentforge-new-(\d+)-|/\.git/agentforge-[^/]*-(\d+)(?:/|$)", path)
+        return found is not None and os.path.exists(f"/proc/{found.group(1) or found.group(2)}")
+
     def left_over(self):
         """Temporary files that nobody will ever clear away: `agentforge gc` and `git gc` had their chance."""
         for repository in self.each():
@@ -308,6 +314,8 @@ class World:
         for root, folders, files in os.walk(self.root):
             for name in folders + files:
                 inside_git = "/.git" in root or "/remote.git" in root
+                if self.in_use(os.path.join(root, name)):
+                    continue
                 if name.startswith(".agentforge-new-") or root == self.environment["TMPDIR"] or inside_git and (name.endswith(".lock") or name.startswith("tmp_")):
                     found.append(os.path.relpath(os.path.join(root, name), self.root))
         return sorted(found)
