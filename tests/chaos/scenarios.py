@@ -387,6 +387,13 @@ def remove_and_repeat(world, arguments):
         world.program(*arguments)
 
 
+def trust_and_lock(world, arguments):
+    """Struck between the lock and the trust in it, the project has changed since it was trusted: the command refuses, and names `trust`."""
+    if world.program(*arguments, codes=(0, 1)).code == 1:
+        world.program("trust")
+        world.program(*arguments)
+
+
 def pause_and_resume(world, arguments):
     """The task pauses, now or at the first request."""
     world.program(*arguments, codes=(0, 1))
@@ -531,7 +538,7 @@ SCENARIOS = (
     Scenario("config migrate", of_an_older_format, lambda w: ("config", "migrate"), again, shows=bytes_of(".agentforge/config/settings.yaml")),
     Scenario("trust", with_plugin, lambda w: ("trust",), again, shows=told("trust", "--show")),
     Scenario("trust --revoke", trusted, lambda w: ("trust", "--revoke"), again, command="trust", shows=told("trust", "--show")),
-    Scenario("plugins lock", trusted, lambda w: ("plugins", "lock"), again, shows=locked_plugins),
+    Scenario("plugins lock", trusted, lambda w: ("plugins", "lock"), trust_and_lock, shows=locked_plugins),
     Scenario("plugins new", fresh, lambda w: ("plugins", "new", "tool", "count"), remove_and_repeat, changes_checkout=True),
     Scenario("setup", locked, lambda w: ("setup",), again, weight=2, shows=told("setup", "--show")),
     Scenario("check", initialized, lambda w: ("check",), again),
