@@ -150,8 +150,10 @@ class Chaos:
                     sizes[call.path] = call.offset
         for path, size in sizes.items():
             text = journals.get(pathlib.Path(path).parent.name)
-            if text is None and not os.path.exists(path):
-                continue            # Renamed with its folder, or its task's birth was taken back.
+            if text is None and not (os.path.exists(path) and any(path.startswith(f"{repository}/") for repository in self.world.repositories)):
+                continue            # Renamed with its folder, or its task's birth was taken back; or a scratch task in the state folder.
+            if text is None:
+                raise Broken(f"{path} is there, but no task has it")
             if len(text) < size:
                 raise Broken(f"{path} is {len(text)} bytes long; {size} had been written")
 
@@ -173,7 +175,7 @@ class Chaos:
                 raise Broken("a model was asked twice for the same step")
         for _ in world.each():
             world.git("fsck", "--strict", "--no-dangling")
-        left = [name for name in world.left_over() if name not in clean["left"]]
+        left = [name for name in world.left_over() if name not in clean["left"] and not name.startswith(scenario.known)]
         if left:
             raise Broken(f"left for ever: {left[:6]}")
 

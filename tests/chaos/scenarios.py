@@ -276,6 +276,12 @@ def again(world, arguments):
     world.program(*arguments, codes=(0, 1, 22, 23))
 
 
+def repeat_and_collect(world, arguments):
+    """The worktree of a killed replay stays until `agentforge gc`."""
+    again(world, arguments)
+    world.program("gc")
+
+
 def start_or_resume(world, arguments):
     if not world.tasks() or unborn(world, world.task()):
         world.program(*arguments)
@@ -348,9 +354,11 @@ def with_keys(*keys):
             return
         for _ in range(6):
             if world.program("status", world.task(), "--json").json["status"] == "completed":
+                resume(world, arguments)        # It may have been struck after its last record.
                 return
             if world.program("escalations", "list", "--json").json["escalations"]:
-                world.program("approve", world.task(), *world.answered, codes=(0, 22))
+                asked = question(world)         # An action is approved by its own id.
+                world.program("approve", asked if asked.startswith("ACT-") else world.task(), *world.answered, codes=(0, 22))
             else:
                 resume_until_asked(world)
     return recover
@@ -484,6 +492,7 @@ class Scenario:
     keys: tuple = ()                 # Words on a terminal, and what a person presses there.
     beside: typing.Callable = nothing
     shows: typing.Callable = no_more
+    known: str = "/"                 # A known fault: files whose names begin so stay after a kill; docs/reliability.md lists it.
 
     @property
     def of(self):
@@ -525,7 +534,7 @@ SCENARIOS = (
     Scenario("rebase", moved_on, lambda w: ("rebase", w.task(), *w.answered), again, weight=2),
     Scenario("replay", delivered, lambda w: ("replay", w.task()), resume_all(1), weight=2),
     Scenario("replay --onto", moved_on, lambda w: ("replay", w.task(), "--onto", "main"), resume_all(1), weight=2, command="replay"),
-    Scenario("replay --actions-only", delivered, lambda w: ("replay", w.task(), "--actions-only"), again, command="replay"),
+    Scenario("replay --actions-only", delivered, lambda w: ("replay", w.task(), "--actions-only"), repeat_and_collect, command="replay", known="tmp/agentforge-actions-"),
     Scenario("fork", delivered, lambda w: ("fork", w.task(), "--from-step", "5", "--no-resume"), fork_again),
     Scenario("archive restore", folder_lost, lambda w: ("archive", "restore", "--all"), again),
     Scenario("archive restore (blobs)", blobs_lost, lambda w: ("archive", "restore", w.task()), again, command="archive restore",
