@@ -25,7 +25,20 @@ from world import ERROR, Broken, World
 
 
 ALL_KINDS = (*KINDS, "power")
-WITHOUT_POWER = ("publish",)      # `git push` writes to the other repository itself, which no trace of this program holds.
+# Another process writes, which no trace of this command holds: `git push` to the other repository, the running task, the fetching of packages.
+WITHOUT_POWER = ("publish", "pause", "setup")
+
+
+def differences(now, clean, where=""):
+    """What differs in two pictures, each with its place."""
+    if isinstance(now, dict) and isinstance(clean, dict):
+        for key in sorted(now.keys() | clean.keys(), key=str):
+            yield from differences(now.get(key), clean.get(key), f"{where}.{key}")
+    elif isinstance(now, (list, tuple)) and isinstance(clean, (list, tuple)) and len(now) == len(clean):
+        for number, (one, other) in enumerate(zip(now, clean)):
+            yield from differences(one, other, f"{where}[{number}]")
+    elif now != clean:
+        yield f"{where}: {json.dumps(now, default=str)[:300]} instead of {json.dumps(clean, default=str)[:300]}"
 
 
 class Chaos:
@@ -42,23 +55,36 @@ class Chaos:
         world = self.world
         base = scenario.name.replace(" ", "-").replace("(", "").replace(")", "")
         scenario.prepare(world)
-        path = world.environment["PATH"]
+        settings = world.settings()
         arguments = scenario.arguments(world)
+        if list(arguments[:len(scenario.of.split())]) != scenario.of.split():
+            raise Broken(f"`{scenario.name}` runs `{' '.join(map(str, arguments))}`, which is not the command `{scenario.of}`")
         world.keep(base)
-        outcome, shared = world.run(*arguments)
-        if outcome.code not in scenario.codes:
-            raise Broken(f"`{scenario.name}` without a fault: {outcome}")
-        scenario.recover(world, arguments)
-        self.clean[scenario.name] = {"base": base, "calls": shared.count, "picture": world.picture(), "arguments": arguments, "path": path, "left": world.left_over()}
+        with scenario.beside(world):
+            outcome, shared = world.run(*arguments, keys=scenario.keys)
+            if outcome.code not in scenario.codes:
+                raise Broken(f"`{scenario.name}` without a fault: {outcome}")
+            ops = {call.number: call.op for call in read_trace(world.trace)}
+            scenario.recover(world, arguments)
+        self.clean[scenario.name] = {"base": base, "calls": shared.count, "ops": [ops.get(number, "none") for number in range(1, shared.count + 1)], "picture": self.picture(scenario), "arguments": arguments,
+                                     "settings": settings, "left": world.left_over()}
         return self.clean[scenario.name]
 
+    def picture(self, scenario):
+        return {"repositories": self.world.picture(), "shown": scenario.shows(self.world)}
+
     def strike(self, scenario, kind, at, collect):
-        """Returns the operation that was struck ("none": the command was done before) and how the command ended."""
+        """Returns the operation that was struck ("none": the command was done before), the number of its call, and how the command ended."""
         clean, world = self.prepare(scenario), self.world
-        world.environment["PATH"] = clean["path"]
+        world.use(clean["settings"])
         world.put_back(clean["base"])
+        with scenario.beside(world):
+            return self.strike_here(scenario, kind, at, collect)
+
+    def strike_here(self, scenario, kind, at, collect):
+        clean, world = self.clean[scenario.name], self.world
         before, journals_before = world.checkout(), world.journals()
-        outcome, shared = world.run(*clean["arguments"], at=at, kind=kind)
+        outcome, shared = world.run(*clean["arguments"], at=at, kind=kind, keys=scenario.keys)
         told = self.check_outcome(scenario, kind, outcome, shared)
         journals = world.journals()
         for task, text in journals_before.items():
@@ -68,19 +94,20 @@ class Chaos:
         if not scenario.changes_checkout and world.checkout() != before:
             raise Broken("the user's files, index or HEAD changed")
         if collect:         # A killed command's lock makes git refuse, until the next command removes it.
-            world.git("gc", "--quiet", "--prune=now", check=not kind.startswith("kill"))
+            for _ in world.each():
+                world.git("gc", "--quiet", "--prune=now", check=not kind.startswith("kill"))
         scenario.recover(world, clean["arguments"])
-        self.check_recovered(clean, journals)
-        return shared.struck, told
+        self.check_recovered(scenario, journals)
+        return shared.struck, shared.struck_at, told
 
     def cut_power(self, scenario, chance):
         """Cuts the power after a random call of the command without a fault. Returns the place and how what was not synced ended."""
         clean, world = self.prepare(scenario), self.world
-        world.environment["PATH"] = clean["path"]
+        world.use(clean["settings"])
         kept = world.folder / "kept" / clean["base"]
         if "trace" not in clean:
             world.put_back(clean["base"])
-            world.run(*clean["arguments"])
+            world.run(*clean["arguments"], keys=scenario.keys)
             clean["trace"] = read_trace(world.trace)
         calls, how = clean["trace"], chance.choice(HOWS)
         place = chance.randint(1, len(calls))
@@ -92,12 +119,12 @@ class Chaos:
         disk.cut(world.root, chance, how)
         shutil.rmtree(world.environment["TMPDIR"])      # As a machine does when it starts.
         os.mkdir(world.environment["TMPDIR"])
-        synced = disk.synced_journals()
+        synced = disk.synced_journals(world.repositories)
         if not scenario.changes_checkout and world.checkout() != before:
             raise Broken(f"cut at {place} ({how}): the user's files, index or HEAD changed")
         try:
             scenario.recover(world, clean["arguments"])
-            self.check_recovered(clean, synced)
+            self.check_recovered(scenario, synced)
         except Broken as broken:
             raise Broken(f"cut at {place} of {len(calls)} ({how}), after {calls[place - 1].op} {calls[place - 1].path[-80:]}: {broken}") from broken
         return place, how
@@ -123,17 +150,19 @@ class Chaos:
                     sizes[call.path] = call.offset
         for path, size in sizes.items():
             text = journals.get(pathlib.Path(path).parent.name)
-            if text is None and not os.path.exists(path):
-                continue            # Renamed with its folder, or its task's birth was taken back.
+            if text is None and not (os.path.exists(path) and any(path.startswith(f"{repository}/") for repository in self.world.repositories)):
+                continue            # Renamed with its folder, or its task's birth was taken back; or a scratch task in the state folder.
+            if text is None:
+                raise Broken(f"{path} is there, but no task has it")
             if len(text) < size:
                 raise Broken(f"{path} is {len(text)} bytes long; {size} had been written")
 
-    def check_recovered(self, clean, journals):
-        world = self.world
-        picture = world.picture()
-        if picture != clean["picture"]:
-            different = {key: (picture[key], clean["picture"][key]) for key in picture if picture[key] != clean["picture"][key]}
-            raise Broken(f"it came to something else than without the fault: {json.dumps(different, default=str)[:1500]}")
+    def check_recovered(self, scenario, journals):
+        world, clean = self.world, self.clean[scenario.name]
+        picture = self.picture(scenario)
+        different = list(differences(picture, clean["picture"]))
+        if different:
+            raise Broken(f"it came to something else than without the fault: {'; '.join(different[:8])}")
         after = world.journals()
         for task, text in journals.items():
             whole = text[:text.rfind(b"\n") + 1]
@@ -144,8 +173,9 @@ class Chaos:
             answers = [(r["phase"], r["visit"], r["run"], r["agent"]["role"], r["run_step"]) for r in records if r["type"] == "answer"]
             if len(answers) != len(set(answers)):
                 raise Broken("a model was asked twice for the same step")
-        world.git("fsck", "--strict", "--no-dangling")
-        left = [name for name in world.left_over() if name not in clean["left"]]
+        for _ in world.each():
+            world.git("fsck", "--strict", "--no-dangling")
+        left = [name for name in world.left_over() if name not in clean["left"] and not name.startswith(scenario.known)]
         if left:
             raise Broken(f"left for ever: {left[:6]}")
 
@@ -164,7 +194,7 @@ def worker(folder, plans, fail_fast, log=None):
                 result["op"] = "any"
                 continue
             result["at"] = at or chance.randint(1, max(1, calls))
-            result["op"], result["told"] = chaos.strike(scenario, kind, result["at"], chance.random() < 0.5)
+            result["op"], result["struck"], result["told"] = chaos.strike(scenario, kind, result["at"], chance.random() < 0.5)
         except (Broken, subprocess.TimeoutExpired) as broken:
             result["broken"] = str(broken)
             kept = pathlib.Path(folder) / f"broken-{len(results)}"
@@ -271,6 +301,91 @@ def matrix(results):
     return "\n".join(lines)
 
 
+ALLOCATING = ("create", "write", "rename", "link", "symlink", "mkdir", "truncate", "copy", "sync", "allocate")
+INTERRUPTED = ("create", "write", "close", "truncate")
+
+
+def can_come_of(kind, op):
+    """As in faults.cpp: whether Linux can return this fault for this call."""
+    return {"enospc": op in ALLOCATING, "full": op in ALLOCATING, "eintr": op in INTERRUPTED, "emfile": op == "create", "short": op == "write"}.get(kind, True)
+
+
+def faults_of(ops):
+    """{(number, kind)} that exist in a command whose calls are `ops`."""
+    return {(number, kind) for number, op in enumerate(ops, 1) for kind in KINDS if can_come_of(kind, op)}
+
+
+def struck_of(result, ops):
+    """(number, kind) of the call that a run struck, or None. An older log has only the number that was asked for: the fault came at the next call that can return it."""
+    if result["kind"] == "power" or "at" not in result:
+        return None
+    if "struck" in result:
+        return (result["struck"], result["kind"]) if result["struck"] else None
+    number = next((number for number in range(result["at"], len(ops) + 1) if can_come_of(result["kind"], ops[number - 1])), None)
+    return number and (number, result["kind"])
+
+
+def cross_table(results, names):
+    """Markdown: a row for each command and call, a column for each fault; `runs`, or `runs (failed)`."""
+    rows, failed = collections.Counter(), collections.Counter()
+    for result in results:
+        key = result["scenario"], result.get("op", "?"), result["kind"]
+        rows[key] += 1
+        failed[key] += "broken" in result
+    kinds = [kind for kind in ALL_KINDS if any(key[2] == kind for key in rows)]
+
+    def cell(keys):
+        count, bad = sum(rows[key] for key in keys), sum(failed[key] for key in keys)
+        return "" if not count else f"{count} ({bad} failed)" if bad else str(count)
+
+    lines = ["| command | call | " + " | ".join(kinds) + " | all |", "|---|---|" + "---:|" * (len(kinds) + 1)]
+    for name in names:
+        for op in sorted({key[1] for key in rows if key[0] == name}):
+            keys = [(name, op, kind) for kind in kinds]
+            lines.append(f"| {name} | {op} | " + " | ".join([*(cell([key]) for key in keys), cell(keys)]) + " |")
+    lines.append("| all | | " + " | ".join([*(cell([key for key in rows if key[2] == kind]) for kind in kinds), cell(list(rows))]) + " |")
+    return "\n".join(lines)
+
+
+def coverage_table(results, ops_of):
+    """Markdown: how many of the faults that exist in each command were struck; `ops_of`: the calls of each without a fault."""
+    struck = collections.defaultdict(set)
+    for result in results:
+        ops = ops_of.get(result["scenario"])
+        found = ops and struck_of(result, ops)
+        if found:
+            struck[result["scenario"]].add(found)
+    lines, of_all = ["| command | calls | faults that exist | struck | part |", "|---|---:|---:|---:|---:|"], [0, 0, 0]
+    for name, ops in ops_of.items():
+        exist = faults_of(ops)
+        counts = len(ops), len(exist), len(exist & struck[name])
+        of_all = [one + other for one, other in zip(of_all, counts)]
+        lines.append(f"| {name} | {counts[0]} | {counts[1]} | {counts[2]} | {100 * counts[2] / max(1, counts[1]):.0f} % |")
+    lines.append(f"| all | {of_all[0]} | {of_all[1]} | {of_all[2]} | {100 * of_all[2] / max(1, of_all[1]):.0f} % |")
+    return "\n".join(lines)
+
+
+def calls_without_faults(names):
+    folder = tempfile.mkdtemp(prefix="agentforge-chaos-", dir=fast_place())
+    try:
+        runner = Chaos(folder)
+        return {name: runner.prepare(BY_NAME[name])["ops"] for name in names}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def print_report(log):
+    """Of all that a log has, whichever plans its runs were of."""
+    results = list({(result["scenario"], result["kind"], result["seed"]): result for result in finished(log)}.values())
+    names = [scenario.name for scenario in SCENARIOS if any(result["scenario"] == scenario.name for result in results)]
+    print(cross_table(results, names))
+    broken = sum("broken" in result for result in results)
+    print(f"\n{len(results)} runs, {broken} broke a promise.")
+    if worlds.FAULTS and os.path.exists(worlds.FAULTS):
+        print("\n" + coverage_table(results, calls_without_faults(names)))
+    return 1 if broken else 0
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/chaos", description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
@@ -281,7 +396,7 @@ def main():
     parser.add_argument("--every", action="store_true", help="test each call of the command with each fault, instead of random ones")
     parser.add_argument("--log", help="append each result to this file as a line of JSON, and skip runs that it already has")
     parser.add_argument("--part", metavar="FIRST-LAST", help="only these runs of the plan, counted from 1, such as 1-2000; splits one plan over several sessions")
-    parser.add_argument("--report", action="store_true", help="run nothing; show the results in the log")
+    parser.add_argument("--report", action="store_true", help="run nothing; print all runs of the log as Markdown: command × call × fault, and how many of the possible faults were injected")
     parser.add_argument("--keep", action="store_true", help="keep the folders of failed runs")
     parser.add_argument("--workers", type=int)
     arguments = parser.parse_args()
@@ -289,7 +404,9 @@ def main():
         raise SystemExit("chaos: --log is for a plan's own calls; leave out --at")
     if arguments.report and not arguments.log:
         raise SystemExit("chaos: --report needs --log")
-    if not arguments.report and (not worlds.FAULTS or not os.path.exists(worlds.FAULTS)):
+    if arguments.report:
+        return print_report(arguments.log)
+    if (not worlds.FAULTS or not os.path.exists(worlds.FAULTS)):
         raise SystemExit("chaos: AGENTFORGE_FAULTS must name agentforge_faults.so; build the target `agentforge_faults`")
     plans = plan(arguments.runs, arguments.seed, arguments.command, arguments.fault)
     if arguments.at:
@@ -307,7 +424,7 @@ def main():
             raise SystemExit(f"chaos: --part {arguments.part}: give the first and the last run, such as 1-2000")
         plans = part_of(plans, int(first), int(last))
     earlier = finished(arguments.log)
-    left = [] if arguments.report else unfinished(plans, earlier)
+    left = unfinished(plans, earlier)
     began = time.monotonic()
     results = of_plan(plans, earlier + (run(left, arguments.workers, arguments.keep, arguments.log) if left else []))
     broken = [result for result in results if "broken" in result]

@@ -142,11 +142,11 @@ class Disk:
             self.before[made], self.live[made] = {}, {}
             self.name(call.number, (folder, name, made))
 
-    def synced_journals(self):
+    def synced_journals(self, repositories):
         """{path: bytes that a sync has kept} of the journals that the program sees."""
         found = {}
-        project = self.find(self.root + "/textkit/.agentforge/tasks")[2]
-        for task, folder in self.live.get(project, {}).items():
+        projects = [self.find(f"{repository}/.agentforge/tasks")[2] for repository in repositories]
+        for task, folder in ((task, folder) for project in projects for task, folder in self.live.get(project, {}).items()):
             if task.startswith("."):
                 continue            # Being made; it has its name when it is whole.
             node = self.live[folder].get("actions.yaml") if folder.kind == "folder" else None

@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every command that writes: what it begins from, and how a person goes on after it was struck."""
 
+import contextlib
+import copy
 import dataclasses
+import hashlib
+import json
+import os
+import pathlib
 import shutil
+import signal
+import subprocess
 import typing
 
 import harness
-from harness import REQUEST, entry, load_transcript, short_transcript
+import yaml
+from harness import REQUEST, SOURCE, call, entry, load_transcript, short_transcript
+from world import Broken
 
 QUESTION = "Do digits stay in a slug?"
 
@@ -18,6 +28,53 @@ def doubtful_transcript():
     clarified = entry(transcript, "clarify", 2)["tool_calls"][0]["arguments"]
     clarified["questions"] = [{"question": QUESTION, "source": "agent_inference", "answer": "Perhaps", "confidence": 0.6, "evidence": []}]
     return transcript
+
+
+def second_specification():
+    """The specification again, as another version of it."""
+    transcript = short_transcript()
+    for found in [each for each in transcript["entries"] if each["stage"] == "spec"]:
+        other = dict(copy.deepcopy(found), visit=2)
+        if found["role"] == "software_architect" and found["tool_calls"][0]["name"] == "complete":
+            other["tool_calls"][0]["arguments"]["title"] = "Add slugify, revised"
+        transcript["entries"].append(other)
+    return transcript
+
+
+STORE = '''"""Counts of words in a database."""
+
+
+def total(cursor, word):
+    """Return how often a word was counted."""
+    cursor.execute(f"SELECT count FROM words WHERE word = '{word}'")
+    return cursor.fetchone()[0]
+'''
+STORE_TEST = '''import sqlite3
+import unittest
+
+from textkit.store import total
+
+
+class TotalTest(unittest.TestCase):
+    def test_total_is_what_was_counted(self):
+        database = sqlite3.connect(":memory:")
+        database.execute("CREATE TABLE words (word TEXT, count INTEGER)")
+        database.execute("INSERT INTO words VALUES ('a', 3)")
+        self.assertEqual(total(database.cursor(), "a"), 3)
+        database.close()
+'''
+QUERY = STORE.splitlines()[5].strip()
+OLD_SETTINGS = "# ours\nbudgets:\n  task_tokens: 5000\nlog:\n  level: debug  # for now\n"
+
+
+def fixing_transcript():
+    analysis = {"analysis": {"summary": "One query is put together from a value."}, "affected_files": ["textkit/store.py"], "dependencies": [], "risks": [],
+                "components": [{"name": "store", "type": "module", "path": "textkit/store.py"}]}
+    steps = [call("edit_file", path="textkit/store.py", search=QUERY, replace='cursor.execute("SELECT count FROM words WHERE word = ?", (word,))'),
+             call("complete", summary="The value is a parameter of the query.", file_notes={"textkit/store.py": "the query"})]
+    entries = [{"stage": "analyze", "role": "software_architect", "step": 1, "tool_calls": call("complete", **analysis)}]
+    entries += [{"stage": "green", "role": "software_developer", "step": number, "tool_calls": calls} for number, calls in enumerate(steps, 1)]
+    return {"agentforge_transcript": 1, "entries": entries}
 
 
 # -- what commands begin from
@@ -71,6 +128,11 @@ def paused(world):
     world.program("start", "--transcript", world.transcript, "--set", "limits.max_steps=3", REQUEST, codes=(1, 22))
 
 
+def paused_early(world):
+    world.make()
+    world.program("start", "--transcript", world.transcript, "--exit-after", "clarify", "--set", "limits.max_steps=1", REQUEST, codes=(1, 22))
+
+
 def folder_lost(world):
     delivered(world)
     shutil.rmtree(world.repository / ".agentforge" / "tasks" / world.task())
@@ -90,8 +152,121 @@ def unpublished(world):
     world.git("init", "-q", "--bare", bare)
 
 
+def specified_twice(world):
+    world.make()
+    world.write_transcript(second_specification())
+    world.program("start", "--transcript", world.transcript, "--exit-after", "spec", REQUEST)
+
+
+def waiting_twice(world):
+    world.make()
+    world.write_transcript(second_specification())
+    world.program("start", "--transcript", world.transcript, "--exit-after", "spec", "--approve", "spec", REQUEST, codes=(22,))
+
+
+def overdue(world):
+    """A question that nobody answered by its deadline, which has a default answer."""
+    world.make()
+    world.write_transcript(doubtful_transcript())
+    world.program("start", "--transcript", world.transcript, "--exit-after", "clarify", "--set", "escalation.deadline_seconds=3600",
+                  "--set", "escalation.on_deadline=default", "--set", "escalation.default_answer=Yes", REQUEST, codes=(22,))
+    record, = (world.repository / ".agentforge" / "escalations").glob("ESC-*-1.yaml")
+    told = yaml.safe_load(record.read_text(encoding="utf-8"))
+    told.update(created_at="2020-01-01T00:00:00.000Z", deadline="2020-01-02T00:00:00.000Z")
+    record.write_text(yaml.safe_dump(told, allow_unicode=True), encoding="utf-8")
+
+
+def violating(world):
+    world.make()
+    world.write("textkit/store.py", STORE)
+    world.write("tests/test_store.py", STORE_TEST)
+    world.commit("Add a store")
+    world.write_transcript(fixing_transcript())
+
+
+def requests(world):
+    world.make()
+    lines = [json.dumps({"request": request, "exit_after": "intake", "transcript": str(world.transcript)}) for request in ("Add a slugify function", "Add a second function")]
+    (world.root / "requests.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def with_plugin(world):
+    world.make()
+    shutil.copytree(SOURCE / "examples" / "plugins" / "survey", world.repository / "tools" / "survey")
+    world.write(".agentforge/config/settings.yaml", "plugins:\n  paths: [tools]\n")
+
+
+def trusted(world):
+    with_plugin(world)
+    world.program("trust")
+
+
+def registered(world):
+    initialized(world)
+    world.program("repo", "add", "--name", "ours")
+
+
+def of_an_older_format(world):
+    world.make()
+    world.write(".agentforge/config/settings.yaml", OLD_SETTINGS)
+
+
+def blobs_lost(world):
+    delivered(world)
+    world.program("gc", "--older-than", "0", "--blobs")
+
+
+def locked(world, servers={}):  # noqa: B006  one server for each worker
+    """A package that is in a lockfile and not on this machine. Its registry ends with this process."""
+    world.make()
+    if os.getpid() not in servers:
+        folder = world.folder / "registries"
+        server = subprocess.Popen(["/usr/bin/python3", "-B", str(SOURCE / "tests/unit/gates/registries.py"), str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        servers[os.getpid()] = server, server.stdout.readline().strip(), folder
+    _, port, folder = servers[os.getpid()]
+    world.environment.update(GOPROXY=f"http://127.0.0.1:{port}/go", GOSUMDB="off")
+    world.write("tool/go.mod", "module tool\n\ngo 1.16\n\nrequire example.com/greeter v1.0.0\n")
+    world.write("tool/go.sum", (folder / "go.sum").read_text(encoding="utf-8"))
+    world.write("tool/main.go", "package main\n\nfunc main() {}\n")
+    world.commit("Add a tool")
+
+
+def two_repositories(world):
+    """A schema and its consumer, and a specification with a part for each."""
+    world.make("schema", "consumer")
+    transcript = short_transcript()
+    transcript["entries"] = [each for each in transcript["entries"] if each["stage"] in ("red", "green", "refactor", "deliver")]
+    world.write_transcript(transcript)
+    for repository in world.repositories:
+        world.program("repo", "add", repository, "--name", repository.name)
+    made = entry(load_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]
+    every = [each["id"] for each in made["requirements"]]
+    made["parts"] = [{"repo": "consumer", "depends_on": ["schema"], "requirements": every}, {"repo": "schema", "requirements": every}]
+    (world.root / "spec.yaml").write_text(yaml.safe_dump(made, allow_unicode=True, sort_keys=False), encoding="utf-8")
+
+
+def start_set(world, *more):
+    return "start", *world.answered, "--repos", "consumer,schema", "--from-spec", world.root / "spec.yaml", *more, REQUEST
+
+
+def prepared_set(world):
+    """Both commits are ready, and no branch exists: the set's test failed."""
+    two_repositories(world)
+    world.program(*start_set(world, "--set", 'delivery.set_test=["false"]'), codes=(1, 22))
+
+
+def set_id(world):
+    sets = pathlib.Path(world.environment["HOME"]) / ".agentforge" / "sets"
+    return next((path.name for path in sorted(sets.iterdir()) if path.name.startswith("set-")), None) if sets.exists() else None
+
+
 def question(world):
     return world.program("escalations", "list", "--json").json["escalations"][0]["id"]
+
+
+def violation(world):
+    found, = [each for each in world.program("check", "--json", codes=(1,)).json["violations"] if each["new"] and each["check"] == "sql-injection"]
+    return found["id"]
 
 
 # -- how one goes on
@@ -99,6 +274,12 @@ def question(world):
 def again(world, arguments):
     """The command once more: done, or refused because it is done."""
     world.program(*arguments, codes=(0, 1, 22, 23))
+
+
+def repeat_and_collect(world, arguments):
+    """The worktree of a killed replay stays until `agentforge gc`."""
+    again(world, arguments)
+    world.program("gc")
 
 
 def start_or_resume(world, arguments):
@@ -109,7 +290,11 @@ def start_or_resume(world, arguments):
 
 
 def resume(world, arguments):      # noqa: ARG001
-    world.program("resume", world.task(), *world.answered)
+    resume_one(world, world.task())
+
+
+def resume_one(world, task):
+    world.program("resume", task, *world.answered)
 
 
 def continue_or_resume(world, arguments):
@@ -136,6 +321,11 @@ def abort_again(world, arguments):
     world.program(*arguments, codes=(0, 23))
 
 
+def abort_set_again(world, arguments):
+    """An undone set says that it is."""
+    world.program(*arguments, codes=(0, 1))
+
+
 def resume_all(first):
     """For commands that make a second task from `first`: it goes on if it was born, else it is made again."""
     def recover(world, arguments):
@@ -156,6 +346,134 @@ def unborn(world, task):
     return True
 
 
+def with_keys(*keys):
+    """For a command at a terminal: without a task it is given again; else a person answers with commands."""
+    def recover(world, arguments):
+        if not world.tasks() or unborn(world, world.task()):
+            world.program(*arguments, keys=keys)
+            return
+        for _ in range(6):
+            if world.program("status", world.task(), "--json").json["status"] == "completed":
+                resume(world, arguments)        # It may have been struck after its last record.
+                return
+            if world.program("escalations", "list", "--json").json["escalations"]:
+                asked = question(world)         # An action is approved by its own id.
+                world.program("approve", asked if asked.startswith("ACT-") else world.task(), *world.answered, codes=(0, 22))
+            else:
+                resume_until_asked(world)
+    return recover
+
+
+def resume_until_asked(world):
+    world.program("resume", world.task(), *world.answered, codes=(0, 22))
+
+
+def feedback_and_resume(world, arguments):
+    again(world, arguments)
+    resume_until_asked(world)
+
+
+def revise_or_resume(world, arguments):
+    if world.program("status", world.task(), "--json").json["status"] == "completed":
+        world.program(*arguments, codes=(22,))
+    else:
+        resume_until_asked(world)
+
+
+def run_again(world, arguments):
+    """The same file: what the fault failed is retried. `run` leaves tasks that have ended, so one that was struck after its last record gets its archive from `resume`."""
+    world.program(*arguments, "--retry")
+    archived = world.program("archive", "list", "--json").json["archived"]
+    for task in set(world.tasks()) - {each["task_id"] for each in archived}:
+        resume_one(world, task)
+
+
+def remove_and_repeat(world, arguments):
+    """A part of a folder is refused, as every folder that exists. A person removes it."""
+    if world.program(*arguments, codes=(0, 1)).code == 1:
+        shutil.rmtree(world.repository / "count")
+        world.program(*arguments)
+
+
+def trust_and_lock(world, arguments):
+    """Struck between the lock and the trust in it, the project has changed since it was trusted: the command refuses, and names `trust`."""
+    if world.program(*arguments, codes=(0, 1)).code == 1:
+        world.program("trust")
+        world.program(*arguments)
+
+
+def pause_and_resume(world, arguments):
+    """The task pauses, now or at the first request."""
+    world.program(*arguments, codes=(0, 1))
+    world.beside.wait(timeout=120)
+    resume(world, arguments)
+
+
+def set_again(world, arguments):
+    if set_id(world) is None:
+        world.program(*arguments)
+        return
+    world.program("resume", set_id(world), *world.answered, "--set", 'delivery.set_test=["true"]', codes=(0, 1))
+
+
+# -- what runs beside the command
+
+@contextlib.contextmanager
+def nothing(world):     # noqa: ARG001
+    yield
+
+
+@contextlib.contextmanager
+def asking_a_model(world):
+    """The task runs in another process, whose model does not answer."""
+    asked, model = world.root / "asked", world.root / "model.sh"
+    model.write_text(f"#!/bin/sh\n: > {asked}\nexec sleep 600\n", encoding="utf-8")
+    model.chmod(0o755)
+    command = [harness.PROGRAM, "resume", world.task(), "--set", "llm.backend=cli", "--set", f"llm.command=[{model}]", "--set", "limits.max_steps=400"]
+    with subprocess.Popen(command, cwd=world.place, env=world.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          start_new_session=True) as world.beside:
+        try:
+            harness.wait_until(lambda: asked.exists() or world.beside.poll() is not None, "the model to be asked")
+            if world.beside.poll() is not None:
+                raise Broken(f"the task that was to be paused ended with {world.beside.returncode}")
+            yield
+        finally:
+            if world.beside.poll() is None:
+                os.killpg(world.beside.pid, signal.SIGKILL)
+
+
+# -- what else came of it than tasks, branches and files
+
+def no_more(world):     # noqa: ARG001
+    return None
+
+
+def bytes_of(*names):
+    """Files of the repository, by their hashes."""
+    def shows(world):
+        found = sorted(path for name in names for path in world.repository.glob(name) if path.is_file())
+        return {str(path.relative_to(world.repository)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+    return shows
+
+
+def told(*words, codes=(0,)):
+    """What a command prints as JSON."""
+    return lambda world: world.program(*words, "--json", codes=codes).json
+
+
+def locked_plugins(world):
+    return bytes_of(".agentforge/config/plugins.lock")(world), told("trust", "--show")(world)["verdict"]
+
+
+def report(world):
+    file = world.root / "report.json"
+    return sorted(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None
+
+
+def state_of_set(world):
+    return world.program("status", set_id(world), "--json").json["phase"]
+
+
 def fork_again(world, arguments):
     if len(world.tasks()) == 1 or unborn(world, world.tasks()[-1]):
         world.program(*arguments)
@@ -170,29 +488,120 @@ class Scenario:
     changes_checkout: bool = False
     codes: tuple = (0,)
     weight: int = 4                  # In a random choice; what takes seconds has less.
+    command: str = ""                # The command, if the name says more than it.
+    keys: tuple = ()                 # Words on a terminal, and what a person presses there.
+    beside: typing.Callable = nothing
+    shows: typing.Callable = no_more
+    known: str = "/"                 # A known fault: files whose names begin so stay after a kill; docs/reliability.md lists it.
+
+    @property
+    def of(self):
+        return self.command or self.name
+
+
+APPROVED = (("Approve? [y/n", b"y\n"),)
+ALLOWED = (("Do it? [y/n/e", b"y\n"),)
 
 
 SCENARIOS = (
-    Scenario("init", fresh, lambda w: ("init",), again),
+    Scenario("init", fresh, lambda w: ("init",), again, shows=bytes_of(".agentforge/config/**/*", ".agentforge/.gitignore")),
     Scenario("start", fresh, lambda w: ("start", "--transcript", w.transcript, REQUEST), start_or_resume, weight=2),
-    Scenario("start to spec", fresh, lambda w: ("start", "--transcript", w.transcript, "--exit-after", "spec", REQUEST), start_or_resume, weight=4),
+    Scenario("start to spec", fresh, lambda w: ("start", "--transcript", w.transcript, "--exit-after", "spec", REQUEST), start_or_resume, weight=4, command="start"),
+    Scenario("start --detach", fresh, lambda w: ("start", "--detach", "--transcript", w.transcript, "--exit-after", "intake", REQUEST), start_or_resume, command="start"),
+    Scenario("start --supervised (terminal)", fresh, lambda w: ("start", "--transcript", w.transcript, "--supervised", "--exit-after", "clarify", REQUEST),
+             with_keys(*APPROVED), keys=APPROVED, command="start"),
+    Scenario("start --interactive (terminal)", fresh, lambda w: ("start", "--transcript", w.transcript, "--interactive", "--exit-after", "intake", REQUEST),
+             with_keys(*ALLOWED), keys=ALLOWED, command="start"),
+    Scenario("start --repos", two_repositories, start_set, set_again, weight=1, command="start", shows=state_of_set),
+    Scenario("run", requests, lambda w: ("run", w.root / "requests.txt", "--jobs", "2"), run_again),
     Scenario("resume", paused, lambda w: ("resume", w.task(), *w.answered, "--set", "limits.max_steps=400"),
              lambda w, a: w.program(*a), weight=2),
+    Scenario("resume (set)", prepared_set, lambda w: ("resume", set_id(w), *w.answered, "--set", 'delivery.set_test=["true"]'), set_again, weight=2, command="resume",
+             shows=state_of_set),
     Scenario("continue", specified, lambda w: ("continue", w.task(), "--extend-to", "red", *w.answered), continue_or_resume, weight=2),
-    Scenario("approve (deliver)", waiting("refactor"), lambda w: ("approve", w.task(), *w.answered), approve_and_resume, weight=4),
+    Scenario("continue --revise", specified_twice, lambda w: ("continue", w.task(), "--revise", *w.answered), revise_or_resume, codes=(22,), command="continue"),
+    Scenario("approve (deliver)", waiting("refactor"), lambda w: ("approve", w.task(), *w.answered), approve_and_resume, weight=4, command="approve"),
     Scenario("reject", waiting("spec"), lambda w: ("reject", w.task(), "--reason", "no", "--no-resume"), again),
+    Scenario("feedback", waiting_twice, lambda w: ("feedback", w.task(), "Say that it is revised", "--no-resume"), feedback_and_resume),
     Scenario("resolve", asking, lambda w: ("resolve", question(w), "Yes", "--no-resume"), resolve_and_resume),
-    Scenario("resume (answered)", answered, lambda w: ("resume", w.task(), *w.answered), resume),
+    Scenario("resume (answered)", answered, lambda w: ("resume", w.task(), *w.answered), resume, command="resume"),
+    Scenario("remind", overdue, lambda w: ("remind",), again),
+    Scenario("pause", paused_early, lambda w: ("pause", w.task(), "--reason", "the machine is needed"), pause_and_resume, beside=asking_a_model),
     Scenario("abort", waiting("spec"), lambda w: ("abort", w.task()), abort_again, codes=(0, 23)),
-    Scenario("publish", unpublished, lambda w: ("resume", w.task(), *w.answered), resume),
+    Scenario("abort (set)", prepared_set, lambda w: ("abort", set_id(w), "--reason", "no"), abort_set_again, command="abort", shows=state_of_set),
+    Scenario("publish", unpublished, lambda w: ("resume", w.task(), *w.answered), resume, command="resume"),
     Scenario("apply", delivered, lambda w: ("apply", w.task()), again, changes_checkout=True),
     Scenario("rebase", moved_on, lambda w: ("rebase", w.task(), *w.answered), again, weight=2),
-    Scenario("replay --onto", moved_on, lambda w: ("replay", w.task(), "--onto", "main"), resume_all(1), weight=2),
+    Scenario("replay", delivered, lambda w: ("replay", w.task()), resume_all(1), weight=2),
+    Scenario("replay --onto", moved_on, lambda w: ("replay", w.task(), "--onto", "main"), resume_all(1), weight=2, command="replay"),
+    Scenario("replay --actions-only", delivered, lambda w: ("replay", w.task(), "--actions-only"), repeat_and_collect, command="replay", known="tmp/agentforge-actions-"),
     Scenario("fork", delivered, lambda w: ("fork", w.task(), "--from-step", "5", "--no-resume"), fork_again),
     Scenario("archive restore", folder_lost, lambda w: ("archive", "restore", "--all"), again),
+    Scenario("archive restore (blobs)", blobs_lost, lambda w: ("archive", "restore", w.task()), again, command="archive restore",
+             shows=bytes_of(".agentforge/tasks/*/artifacts/blobs/*")),
+    Scenario("audit --output", delivered, lambda w: ("audit", w.task(), "--format", "json", "--output", w.root / "report.json"), again, command="audit", shows=report),
     Scenario("gc", delivered, lambda w: ("gc", "--older-than", "0", "--blobs"), again),
-    Scenario("repo add", initialized, lambda w: ("repo", "add"), again),
-    Scenario("config set", initialized, lambda w: ("config", "set", "limits.max_steps", "77"), again),
+    Scenario("repo add", initialized, lambda w: ("repo", "add"), again, shows=told("repo", "list")),
+    Scenario("repo remove", registered, lambda w: ("repo", "remove", "ours"), again, shows=told("repo", "list")),
+    Scenario("config set", initialized, lambda w: ("config", "set", "limits.max_steps", "77"), again, shows=bytes_of(".agentforge/config/settings.yaml")),
+    Scenario("config migrate", of_an_older_format, lambda w: ("config", "migrate"), again, shows=bytes_of(".agentforge/config/settings.yaml")),
+    Scenario("trust", with_plugin, lambda w: ("trust",), again, shows=told("trust", "--show")),
+    Scenario("trust --revoke", trusted, lambda w: ("trust", "--revoke"), again, command="trust", shows=told("trust", "--show")),
+    Scenario("plugins lock", trusted, lambda w: ("plugins", "lock"), trust_and_lock, shows=locked_plugins),
+    Scenario("plugins new", fresh, lambda w: ("plugins", "new", "tool", "count"), remove_and_repeat, changes_checkout=True),
+    Scenario("setup", locked, lambda w: ("setup",), again, weight=2, shows=told("setup", "--show")),
     Scenario("check", initialized, lambda w: ("check",), again),
+    Scenario("check --update-baseline", violating, lambda w: ("check", "--update-baseline"), again, command="check", shows=told("check", codes=(0, 1))),
+    Scenario("fix", violating, lambda w: ("fix", violation(w), "--transcript", w.transcript), start_or_resume, weight=2),
+    Scenario("doctor", initialized, lambda w: ("doctor", *w.answered), again, codes=(0, 1)),
 )
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
+
+# The same code as a command of the table above.
+SAME_AS = {
+    "design": ("start", "`start` with another pipeline"),
+    "implement": ("start", "`start` with another pipeline"),
+    "review": ("start", "`start` with another pipeline"),
+    "test": ("start", "`start` with another pipeline"),
+    "document": ("start", "`start` with another pipeline"),
+}
+
+# Every other command: why it writes nothing.
+WRITES_NOTHING = {
+    "status": "reads journals and states",
+    "escalations list": "reads the escalations",
+    "escalations show": "reads one escalation",
+    "inspect": "reads a journal",
+    "history": "reads a journal",
+    "metrics": "reads a journal",
+    "cost": "reads a journal",
+    "stats": "reads journals and trees",
+    "diff": "reads trees",
+    "compare": "reads two journals",
+    "audit verify": "reads journal, files and git objects, and repairs none",
+    "archive list": "reads refs",
+    "plugins list": "reads manifests",
+    "plugins show": "reads one manifest",
+    "plugins verify": "reads plugins and their lock",
+    "plugins check": "loads the plugin in a process whose files are temporary",
+    "servers list": "reads declarations",
+    "servers check": "starts servers in a sandbox whose files are temporary",
+    "attach": "follows a journal",
+    "logs": "reads a journal",
+    "repo list": "reads the list",
+    "config show": "reads settings",
+    "config get": "reads settings",
+    "agents list": "reads definitions",
+    "agents show": "reads a definition",
+    "agents validate": "reads definitions",
+    "contracts list": "reads definitions",
+    "contracts show": "reads a definition",
+    "contracts validate": "reads definitions",
+    "contracts template": "reads a definition",
+    "pipelines list": "reads definitions",
+    "pipelines show": "reads a definition",
+    "pipelines validate": "reads definitions",
+    "dashboard": "changes tasks only by running the commands of this page's buttons, which have their own scenarios; its caches can be deleted",
+    "completion": "prints a script",
+    "help": "prints text",
+}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sample of what scripts/chaos does; and no call that changes files bypasses the failpoints."""
+"""A sample of what scripts/chaos does; that every command that writes is in it; and that no call which changes files goes past the failpoints."""
 
 import collections
+import datetime
 import json
 import os
 import random
@@ -11,8 +12,11 @@ import unittest
 
 import chaos
 import strace
-from scenarios import BY_NAME, SCENARIOS
-from trace import read_trace
+from scenarios import BY_NAME, SAME_AS, SCENARIOS, WRITES_NOTHING
+from trace import SHARED, read_shared, read_trace
+from world import FAULTS, World
+
+import test_every_command  # isort: skip  world.py says where it is
 
 SEED = int(os.environ.get("AGENTFORGE_SEED", "20261126"))
 
@@ -56,21 +60,93 @@ class TestPlan(unittest.TestCase):
         self.assertEqual(len(chaos.of_plan(plans, results)), 11)
 
 
-class TestFailpoints(unittest.TestCase):
-    """Each command once under strace: faults.cpp can fail every call that the kernel saw."""
+class TestReport(unittest.TestCase):
+    """What `--report` prints of a log; no program runs."""
 
-    def test_no_call_that_changes_files_goes_past_the_failpoints(self):
+    RESULTS = [{"scenario": "gc", "kind": "eio", "seed": 1, "at": 1, "op": "create", "struck": 1},
+               {"scenario": "gc", "kind": "eio", "seed": 2, "at": 1, "op": "create", "broken": "lost"},
+               {"scenario": "gc", "kind": "short", "seed": 3, "at": 1, "op": "write"},
+               {"scenario": "init", "kind": "full", "seed": 4, "at": 9, "op": "none", "struck": 0}]
+
+    def test_there_is_a_row_for_each_command_and_call_and_a_column_for_each_fault(self):
+        self.assertEqual(chaos.cross_table(self.RESULTS, ["init", "gc"]).splitlines(),
+                         ["| command | call | eio | full | short | all |", "|---|---|---:|---:|---:|---:|",
+                          "| init | none |  | 1 |  | 1 |",
+                          "| gc | create | 2 (1 failed) |  |  | 2 (1 failed) |",
+                          "| gc | write |  |  | 1 | 1 |",
+                          "| all | | 2 (1 failed) | 1 | 1 | 4 (1 failed) |"])
+
+    def test_a_fault_that_a_call_cannot_return_strikes_the_next_that_can(self):
+        ops = ["create", "rename", "write"]
+        self.assertEqual(len(chaos.faults_of(ops)), 7 + 5 + 7)
+        self.assertEqual(chaos.struck_of(self.RESULTS[2], ops), (3, "short"))
+        self.assertIsNone(chaos.struck_of(self.RESULTS[3], ops))
+        self.assertIn("| gc | 3 | 19 | 2 | 11 % |", chaos.coverage_table(self.RESULTS, {"gc": ops}))
+
+
+class TestCommands(unittest.TestCase):
+    """No command is forgotten: the program's own list of them against the scenarios."""
+
+    def test_every_command_has_a_scenario_or_writes_nothing(self):
+        with tempfile.TemporaryDirectory(prefix="agentforge-chaos-") as folder:
+            world = World(folder)
+            world.make()
+            grammar = world.run("help", "--json", preload=False)[0].json
+        commands = {leaf["name"].removeprefix("agentforge ") for leaf in test_every_command.leaves(grammar)} | {"audit"}       # `audit` runs, and has `verify` below it.
+        struck = {scenario.of for scenario in SCENARIOS}
+        self.assertEqual(sorted(commands - struck - SAME_AS.keys() - WRITES_NOTHING.keys()), [],
+                         "give it a scenario in tests/chaos/scenarios.py, or say in WRITES_NOTHING why it needs none")
+        self.assertEqual(sorted((struck | SAME_AS.keys() | WRITES_NOTHING.keys()) - commands), [], "no such command")
+        self.assertFalse(struck & WRITES_NOTHING.keys())
+        self.assertLessEqual({command for command, _ in SAME_AS.values()}, struck)
+
+
+class TestWritesNothing(test_every_command.TestEveryCommand):
+    """The commands that are said to write nothing make no call that changes files."""
+
+    test_each_answers_in_text_and_json = None
+
+    def test_commands_without_a_scenario_change_no_file(self):
+        rows = self.commands()
+        trace, shared = self.folder.parent / (self.folder.name + ".trace"), self.folder.parent / (self.folder.name + ".shared")
+        self.addCleanup(trace.unlink, True)
+        self.addCleanup(shared.unlink, True)
+        environment = dict(self.environment, LD_PRELOAD=FAULTS, FAULTS_ROOT=str(self.folder), FAULTS_STATE=str(shared), FAULTS_TRACE=str(trace))
+        for name in WRITES_NOTHING:
+            with self.subTest(name):
+                shared.write_bytes(bytes(SHARED.size))
+                trace.unlink(missing_ok=True)
+                outcome = self.run_program(*name.split(), *rows[name][0], environment=environment)
+                self.assertGreater(len(read_shared(shared).processes), 0, outcome)
+                self.assertEqual([(call.op, call.path) for call in read_trace(trace)], [], outcome)
+
+
+CHEAP = ("reject", "resolve", "feedback", "remind", "config set", "repo add", "trust", "abort", "gc", "check", "start to spec")
+TURNING = 2
+
+
+def in_turn(day):
+    """Each day the next few of the scenarios that are not cheap."""
+    others = [scenario.name for scenario in SCENARIOS if scenario.name not in CHEAP]
+    return [others[(TURNING * day + number) % len(others)] for number in range(TURNING)]
+
+
+class FailpointTest(unittest.TestCase):
+    """Each command once under strace: what the kernel saw is what faults.cpp can strike."""
+
+    def check(self, scenarios):
         self.assertIsNotNone(shutil.which("strace"), "install strace")
         folder = tempfile.mkdtemp(prefix="agentforge-chaos-", dir=chaos.fast_place())
         self.addCleanup(shutil.rmtree, folder, True)
         runner = chaos.Chaos(folder)
         output = os.path.join(folder, "strace.out")
-        for scenario in SCENARIOS:
+        for scenario in scenarios:
             with self.subTest(scenario.name):
                 clean, world = runner.prepare(scenario), runner.world
-                world.environment["PATH"] = clean["path"]
+                world.use(clean["settings"])
                 world.put_back(clean["base"])
-                outcome, shared = world.run(*clean["arguments"], prefix=(*strace.PREFIX, "-o", output))
+                with scenario.beside(world):
+                    outcome, shared = world.run(*clean["arguments"], prefix=(*strace.PREFIX, "-o", output), keys=scenario.keys)
                 self.assertIn(outcome.code, scenario.codes, outcome)
                 self.assertGreater(shared.count, 0.8 * clean["calls"], "under strace the command did less than without")
                 with open(output, encoding="utf-8", errors="replace") as text:
@@ -81,6 +157,25 @@ class TestFailpoints(unittest.TestCase):
                     if kernel[op] != ours[op]:
                         unseen = random.Random(1).sample(examples[op], min(5, len(examples[op])))
                         self.fail(f"{op}: the kernel saw {kernel[op]}, faults.cpp {ours[op]}; some of the kernel's:\n" + "\n".join(unseen))
+
+
+class TestFailpoints(FailpointTest):
+    def test_no_call_that_changes_files_goes_past_the_failpoints(self):
+        self.check(SCENARIOS)
+
+
+class TestFailpointsSample(FailpointTest):
+    """In CI: the cheap commands, and each day two of the others. AGENTFORGE_DAY chooses another day's."""
+
+    def test_no_call_of_a_sample_goes_past_the_failpoints(self):
+        day = int(os.environ.get("AGENTFORGE_DAY", datetime.date.today().toordinal()))
+        names = [*CHEAP, *in_turn(day)]
+        print(f"AGENTFORGE_DAY={day}: {', '.join(names)}")
+        self.check([BY_NAME[name] for name in names])
+
+    def test_every_scenario_has_its_turn(self):
+        seen = {name for day in range(len(SCENARIOS)) for name in in_turn(day)}
+        self.assertEqual(seen | set(CHEAP), set(BY_NAME))
 
 
 if __name__ == "__main__":

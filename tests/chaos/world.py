@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A repository, a home and the program in a folder that always has the same path; so a prepared one can be put back by copying it."""
+"""Repositories, a home and the program in a folder that always has the same path; so a prepared one can be put back by copying it."""
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 import yaml
@@ -33,29 +38,75 @@ class World:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.root = self.folder / "root"
-        self.repository = self.root / "textkit"
+        self.repository = self.place = self.root / "textkit"
+        self.repositories = [self.repository]
         self.trace, self.shared = self.folder / "trace", self.folder / "shared"
         home = self.root / "home"
-        self.environment = {
+        self.base_environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config"), "XDG_STATE_HOME": str(home / ".state"),
             "XDG_CACHE_HOME": str(home / ".cache"), "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LANG": "C.UTF-8", "TERM": "dumb",
             "AGENTFORGE_STATE_HOME": str(self.root / "state"), "TMPDIR": str(self.root / "tmp"), **FEWER_RUNS}
+        self.environment = dict(self.base_environment)
         self.records = {}           # Of each task, as the last `picture` read them.
+        self.beside = None          # A process that runs beside the command.
         self.transcript = self.root / "transcript.yaml"
 
     # -- a place to begin from
 
-    def make(self):
-        shutil.rmtree(self.root, ignore_errors=True)
+    def make(self, *names):
+        """One repository, `textkit`, in which commands run; or several, and commands run in the folder that has them."""
+        self.remove()
+        self.environment = dict(self.base_environment)
         for name in ("home", "tmp"):
             (self.root / name).mkdir(parents=True)
-        shutil.copytree(harness.SOURCE / "examples" / "textkit", self.repository, ignore=shutil.ignore_patterns("__pycache__"))
-        self.git("init", "-q", "-b", "main")
-        self.git("config", "user.name", "Test User")
-        self.git("config", "user.email", "test@example.invalid")
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", "Import textkit")
+        self.repositories = [self.root / name for name in names or ("textkit",)]
+        for self.repository in reversed(self.repositories):
+            shutil.copytree(harness.SOURCE / "examples" / "textkit", self.repository, ignore=shutil.ignore_patterns("__pycache__"))
+            self.git("init", "-q", "-b", "main")
+            self.git("config", "user.name", "Test User")
+            self.git("config", "user.email", "test@example.invalid")
+            self.commit("Import textkit")
+        self.place = self.root if names else self.repository
         self.write_transcript(harness.short_transcript())
+
+    def commit(self, message):
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", message)
+
+    def write(self, name, text):
+        file = self.repository / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    def remove(self):
+        """Also folders that are read-only, as those of fetched packages."""
+        shutil.rmtree(self.root, ignore_errors=True)
+        if self.root.exists():
+            subprocess.run(["chmod", "-R", "u+rwX", str(self.root)], check=False)
+            shutil.rmtree(self.root)
+
+    def settings(self):
+        """What `put_back` does not: where commands run, and with which environment."""
+        return {"environment": dict(self.environment), "repositories": self.repositories, "repository": self.repository, "place": self.place}
+
+    def use(self, settings):
+        vars(self).update(settings, environment=dict(settings["environment"]))
+
+    @contextlib.contextmanager
+    def at(self, repository):
+        before = self.repository, self.place
+        self.repository = self.place = repository
+        try:
+            yield
+        finally:
+            self.repository, self.place = before
+
+    def each(self):
+        """Every repository in its turn as the one that is looked at."""
+        for repository in self.repositories:
+            with self.at(repository):
+                yield repository
 
     def write_transcript(self, transcript):
         self.transcript.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
@@ -67,7 +118,7 @@ class World:
         subprocess.run(["cp", "-a", str(self.root), str(place)], check=True)
 
     def put_back(self, name):
-        shutil.rmtree(self.root, ignore_errors=True)
+        self.remove()
         subprocess.run(["cp", "-a", str(self.folder / "kept" / name), str(self.root)], check=True)
 
     # -- running
@@ -79,8 +130,9 @@ class World:
             raise Broken(f"git {' '.join(map(str, arguments))}: {done.returncode} {done.stderr.strip()[-400:]}")
         return done.stdout
 
-    def run(self, *arguments, at=0, kind=None, preload=True, prefix=()):
-        """Ends when the program and all its processes have ended. Returns the outcome and what faults.cpp counted."""
+    def run(self, *arguments, at=0, kind=None, preload=True, prefix=(), keys=()):
+        """Ends when the program and all its processes have ended. Returns the outcome and what faults.cpp counted.
+        `keys`: the program runs in a terminal, where a person presses each key once its words are on the screen."""
         environment = dict(self.environment)
         if preload:
             self.trace.unlink(missing_ok=True)
@@ -89,15 +141,49 @@ class World:
                             "FAULTS_TRACE": str(self.trace)}
             if kind:
                 environment |= {"FAULTS_AT": str(at), "FAULTS_KIND": kind}
-        done = subprocess.run([*prefix, harness.PROGRAM, *map(str, arguments)], cwd=self.repository, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, errors="surrogateescape", check=False, timeout=180)
-        outcome = harness.Outcome(arguments, done.returncode, done.stdout, done.stderr)
+        command = [*prefix, harness.PROGRAM, *map(str, arguments)]
+        if keys:
+            outcome = harness.Outcome(arguments, *self._run_in_terminal(command, environment, keys), "")
+        else:
+            done = subprocess.run(command, cwd=self.place, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, errors="surrogateescape", check=False, timeout=180)
+            outcome = harness.Outcome(arguments, done.returncode, done.stdout, done.stderr)
         shared = read_shared(self.shared) if preload else None
         if preload:
             self.wait_for(shared.processes)
             shared = read_shared(self.shared)
             self.wait_for(shared.processes)
+            self.wait_for_forks()
+            shared = read_shared(self.shared)
         return outcome, shared
+
+    def _run_in_terminal(self, command, environment, keys):
+        ours, theirs = pty.openpty()
+        shown, seen, left, deadline = b"", 0, list(keys), time.monotonic() + 180
+        with subprocess.Popen(command, cwd=self.place, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+                              preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) as process:
+            os.close(theirs)
+            try:
+                while True:
+                    if time.monotonic() > deadline:
+                        process.kill()
+                        raise subprocess.TimeoutExpired(command, 180)
+                    if not select.select([ours], [], [], 0.5)[0]:
+                        continue
+                    try:
+                        data = os.read(ours, 65536)
+                    except OSError:         # Linux says so when the last writer has closed its end.
+                        break
+                    if not data:
+                        break
+                    shown += data
+                    if left and left[0][0].encode() in shown[seen:]:
+                        seen = len(shown)
+                        os.write(ours, left.pop(0)[1])
+                code = process.wait()
+            finally:
+                os.close(ours)
+        return code, shown.decode(errors="surrogateescape")
 
     @staticmethod
     def wait_for(processes, seconds=120):
@@ -115,11 +201,31 @@ class World:
                     raise Broken(f"process {process} did not end within {seconds} s")
                 time.sleep(0.002)
 
-    def program(self, *arguments, codes=(0,)):
+    def wait_for_forks(self, seconds=120):
+        """Processes that no exec began, such as that of `start --detach`, are not in `Shared`; they have its path in their environment."""
+        ours, deadline = f"FAULTS_STATE={self.shared}\0".encode(), time.monotonic() + seconds
+        while True:
+            running = [int(place.name) for place in pathlib.Path("/proc").glob("[0-9]*") if self.runs_with(place, ours)]
+            if not running:
+                return
+            if time.monotonic() > deadline:
+                for process in running:
+                    os.kill(process, signal.SIGKILL)
+                raise Broken(f"processes {running} did not end within {seconds} s")
+            time.sleep(0.01)
+
+    @staticmethod
+    def runs_with(place, variable):
+        try:
+            return (place / "comm").read_bytes() == b"agentforge\n" and variable in (place / "environ").read_bytes() + b"\0"
+        except OSError:
+            return False
+
+    def program(self, *arguments, codes=(0,), keys=()):
         """Without a fault; traced so that processes in the background are waited for."""
-        outcome, _ = self.run(*arguments)
+        outcome, _ = self.run(*arguments, keys=keys)
         if outcome.code not in codes:
-            raise Broken(f"`{' '.join(map(str, arguments))}` without a fault: exit code {outcome.code}: {outcome.err.strip()[-600:]}")
+            raise Broken(f"`{' '.join(map(str, arguments))}` without a fault: exit code {outcome.code}: {outcome.all.strip()[-600:]}")
         return outcome
 
     @property
@@ -142,10 +248,13 @@ class World:
         return tasks[0]
 
     def journals(self):
-        return {path.parent.name: path.read_bytes() for path in self.repository.glob(".agentforge/tasks/[!.]*/actions.yaml")}
+        return {path.parent.name: path.read_bytes() for repository in self.repositories for path in repository.glob(".agentforge/tasks/[!.]*/actions.yaml")}
 
     def checkout(self):
         """What a user would notice of their own: files, index, HEAD."""
+        return [self._checkout() for _ in self.each()]
+
+    def _checkout(self):
         seen = {}
         for root, folders, files in os.walk(self.repository):
             if pathlib.Path(root) == self.repository:
@@ -162,17 +271,22 @@ class World:
 
     def picture(self):
         """What came of it: the same after a fault and recovery as without the fault."""
-        tasks = []
         self.records = {}
+        return [self._picture() for _ in self.each()]
+
+    def _picture(self):
+        tasks = []
         for task in self.tasks():
             status = self.program("status", task, "--json").json
             self.records[task] = self.program("inspect", task, "--json").json["records"]
             records = [record["type"] for record in self.records[task]]
             tasks.append({"status": status["status"], **{kind: records.count(kind) for kind in ("task_created", "delivered", "applied", "task_completed", "task_aborted",
-                                                                                               "published", "rebased", "escalation_resolved")}})
+                                                                                               "published", "rebased", "escalation_resolved", "approval_decided",
+                                                                                               "action_decided", "task_continued")}})
         heads = self.git("for-each-ref", "--format=%(refname) %(tree)", "refs/heads")
+        replayed = self.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/agentforge/*/replayed")
         archived = self.git("for-each-ref", "--format=%(refname)", "refs/agentforge/archive")
-        return {"tasks": tasks, "heads": self.known_names(heads), "archived": self.known_names(archived), "checkout": self.checkout(),
+        return {"tasks": tasks, "heads": self.known_names(heads), "archived": self.known_names(archived), "replayed": self.known_names(replayed), "checkout": self._checkout(),
                 "worktrees": len(self.git("worktree", "list").splitlines()),
                 "audit": [self.audit(task) for task in self.tasks()],
                 "waiting": len(self.program("escalations", "list", "--json").json["escalations"])}
@@ -183,16 +297,25 @@ class World:
         return [] if verdict.code == 0 else sorted({line.split()[1] for line in verdict.out.splitlines() if line.startswith("  ") and line.split()[0] not in ("ok", "unchecked")}
                                                    | set(ERROR.findall(verdict.err)))
 
+    @staticmethod
+    def in_use(path):
+        """AgentForge removes a file of a process once no process has that number; on a busy machine another may have it by now."""
+        found = re.search(r"/\.agentforge-new-(\d+)-|/\.git/agentforge-[^/]*-(\d+)(?:/|$)", path)
+        return found is not None and os.path.exists(f"/proc/{found.group(1) or found.group(2)}")
+
     def left_over(self):
         """Temporary files that nobody will ever clear away: `agentforge gc` and `git gc` had their chance."""
-        for lock in (self.repository / ".git").rglob("*.lock"):
-            os.utime(lock, (0, 0))          # As if that had been long ago.
-        self.program("gc")
-        self.git("gc", "--quiet", "--prune=now")
+        for repository in self.each():
+            for lock in (repository / ".git").rglob("*.lock"):
+                os.utime(lock, (0, 0))          # As if that had been long ago.
+            self.program("gc")
+            self.git("gc", "--quiet", "--prune=now")
         found = []
         for root, folders, files in os.walk(self.root):
             for name in folders + files:
                 inside_git = "/.git" in root or "/remote.git" in root
+                if self.in_use(os.path.join(root, name)):
+                    continue
                 if name.startswith(".agentforge-new-") or root == self.environment["TMPDIR"] or inside_git and (name.endswith(".lock") or name.startswith("tmp_")):
                     found.append(os.path.relpath(os.path.join(root, name), self.root))
         return sorted(found)
