@@ -312,7 +312,7 @@ Result<RolePaths> RolePaths::make(std::string role, const std::map<std::string, 
     paths.symbols_ = std::move(symbols);
     for (const auto& file : locked_files) {
         // In a file that contains tests among other code, the gates lock the tests part by part.
-        const auto* tests = symbols == nullptr ? nullptr : &symbols->tests;
+        const auto* tests = paths.symbols_ == nullptr ? nullptr : &paths.symbols_->tests;
         const bool mixed =
             tests != nullptr && tests->allowed && tests->forbidden && tests->allowed(file) && !tests->forbidden(file);
         if (!mixed) { paths.locked_.push_back(file); }
