@@ -476,6 +476,15 @@ private:
                 part.fault(name + " is not the artifact that was accepted (blob " + hash + ")");
             }
         }
+        check_delivered_patches(part);
+        if (gone != 0) {
+            part.unchecked(counted(gone, "artifact", "artifacts") +
+                           " of the task that this one continues from: their blobs are here, not their files");
+        }
+        part.whole(counted(newest.size() - gone, "artifact", "artifacts") + " and reviews are those that were accepted");
+    }
+
+    void check_delivered_patches(Part& part) const {
         for (const Record& each : records()) {
             const auto delivered = records::as<records::Delivered>(each);
             if (!delivered || !delivered->patch_file) { continue; }
@@ -484,11 +493,6 @@ private:
                 part.fault(*delivered->patch_file + " is not the patch that was delivered");
             }
         }
-        if (gone != 0) {
-            part.unchecked(counted(gone, "artifact", "artifacts") +
-                           " of the task that this one continues from: their blobs are here, not their files");
-        }
-        part.whole(counted(newest.size() - gone, "artifact", "artifacts") + " and reviews are those that were accepted");
     }
 
     Result<void> trees() {

@@ -1013,6 +1013,21 @@ private:
 
     // Backends.
 
+    static CompletionRequest sample_request(const InputName& one) {
+        CompletionRequest request;
+        request.system = text_for(one.input, "You answer in one word.");
+        request.user = text_for(one.input, "Say hello.");
+        request.place = {"task-fake", "stage", "role", 1, 1, 1};
+        if (one.input != Input::empty && one.input != Input::required) {
+            json::value schema =
+                json::object{{"type", "object"}, {"properties", json::object{{"a", json::object{{"type", "string"}}}}}};
+            if (one.broken) { spoil(schema, one.input); }
+            request.tools.resize(one.input == Input::entries ? huge_entries : 1,
+                                 {"tool", text_for(one.input, "A tool."), schema.get_object()});
+        }
+        return request;
+    }
+
     void exercise_backend(LLMBackend& backend, const std::string& name) {
         BackendInfo info;
         if (!call("describe", "info", "", false, [&] { info = backend.info(); })) { return; }
@@ -1031,17 +1046,7 @@ private:
         pass("describe", "info() agrees with plugin.json");
         for (const InputName& one : inputs) {
             if (one.input == Input::host_fails) { continue; }  // A backend has no host calls.
-            CompletionRequest request;
-            request.system = text_for(one.input, "You answer in one word.");
-            request.user = text_for(one.input, "Say hello.");
-            request.place = {"task-fake", "stage", "role", 1, 1, 1};
-            if (one.input != Input::empty && one.input != Input::required) {
-                json::value schema =
-                    json::object{{"type", "object"}, {"properties", json::object{{"a", json::object{{"type", "string"}}}}}};
-                if (one.broken) { spoil(schema, one.input); }
-                request.tools.resize(one.input == Input::entries ? huge_entries : 1,
-                                     {"tool", text_for(one.input, "A tool."), schema.get_object()});
-            }
+            const CompletionRequest request = sample_request(one);
             FakeCallContext host;
             prepare(host, one.input);
             FakeSink sink;
