@@ -282,6 +282,35 @@ private:
         return verdict.kind;
     }
 
+    static void accept_text(StepRecord& record) {
+        record.success = record.completion.text.find_first_not_of(" \t\r\n") != std::string::npos;
+        if (!record.success) {
+            refuse(record, {"AF-AGENT-020", "the answer contains no text", "", "Answer with plain text.", ErrorKind::invalid});
+        } else {
+            record.summary = ellipsis(first_line(record.completion.text), max_summary_bytes);
+        }
+    }
+
+    /// `edited`: a person changed the action.
+    static void record_result(StepRecord& record, ToolResult result, bool edited) {
+        bool cut = false;
+        record.success = result.success;
+        record.output = shorten_lines(sanitize_utf8(result.output), most_output_bytes, 1, cut);
+        record.summary = ellipsis(sanitize_utf8(result.summary), max_summary_bytes);
+        record.data = std::move(result.data);
+        if (edited) {
+            record.data["edited_by_person"] = true;
+            record.summary = ellipsis("a person changed this action before it ran; " + record.summary, max_summary_bytes);
+        }
+        if (result.error) {
+            record.error = ellipsis(sanitize_utf8(result.error->to_string()), max_error_bytes);
+            if (record.summary.empty()) { record.summary = ellipsis(sanitize_utf8(result.error->message), max_summary_bytes); }
+        } else if (!result.success) {
+            record.error = record.summary.empty() ? "the tool failed and gave no reason" : record.summary;
+        }
+        if (record.summary.empty()) { record.summary = ellipsis(first_line(record.output), max_summary_bytes); }
+    }
+
     /// Errors: those of StepHost::permit. A failure of the action itself is part of the record.
     Result<void> act(StepRecord& record) {
         if (const auto refused = not_refused(record.completion); !refused.ok()) {
@@ -289,13 +318,7 @@ private:
             return {};
         }
         if (spec_.run.text_answer) {
-            record.success = record.completion.text.find_first_not_of(" \t\r\n") != std::string::npos;
-            if (!record.success) {
-                refuse(record,
-                       {"AF-AGENT-020", "the answer contains no text", "", "Answer with plain text.", ErrorKind::invalid});
-            } else {
-                record.summary = ellipsis(first_line(record.completion.text), max_summary_bytes);
-            }
+            accept_text(record);
             return {};
         }
         auto call = read_action(record.completion, actions_.offered(), model_.info().native_tool_calls);
@@ -310,22 +333,7 @@ private:
             actions_.call(record.tool, record.arguments, {spec_.place.task_id, spec_.stage, spec_.agent.role, record.step});
         // A model cannot fix this: the run ends. When the task resumes, the action is repeated from the journaled answer.
         if (result.error && is_machine_failure(*result.error)) { return *result.error; }
-        bool cut = false;
-        record.success = result.success;
-        record.output = shorten_lines(sanitize_utf8(result.output), most_output_bytes, 1, cut);
-        record.summary = ellipsis(sanitize_utf8(result.summary), max_summary_bytes);
-        record.data = std::move(result.data);
-        if (verdict == ActionVerdict::Kind::edited) {
-            record.data["edited_by_person"] = true;
-            record.summary = ellipsis("a person changed this action before it ran; " + record.summary, max_summary_bytes);
-        }
-        if (result.error) {
-            record.error = ellipsis(sanitize_utf8(result.error->to_string()), max_error_bytes);
-            if (record.summary.empty()) { record.summary = ellipsis(sanitize_utf8(result.error->message), max_summary_bytes); }
-        } else if (!result.success) {
-            record.error = record.summary.empty() ? "the tool failed and gave no reason" : record.summary;
-        }
-        if (record.summary.empty()) { record.summary = ellipsis(first_line(record.output), max_summary_bytes); }
+        record_result(record, std::move(result), verdict == ActionVerdict::Kind::edited);
         events_.event(event::ToolCalled{spec_.stage, spec_.agent.role, record.step, record.tool, record.success, record.summary});
         record_changes(record);
         if (record.success) {

@@ -149,6 +149,38 @@ json::object without_passing_files(json::object statement) {
     return statement;
 }
 
+/// Returns the object under a key. Null if the key has none.
+const json::object* object_at(const json::object& parent, std::string_view key) {
+    const json::value* const value = parent.if_contains(key);
+    return value == nullptr ? nullptr : value->if_object();
+}
+
+/// Returns what a statement states. Null if the text is no statement.
+const json::object* predicate_of(const Result<json::value>& statement) {
+    const json::object* const whole = statement.ok() ? statement->if_object() : nullptr;
+    return whole == nullptr ? nullptr : object_at(*whole, "predicate");
+}
+
+/// Returns the last record of the journal that a statement was made from. Record 0 if it names none.
+JournalHead stated_head(const json::object& predicate) {
+    const json::object* const head = object_at(predicate, "journal");
+    return head == nullptr ? JournalHead{} : JournalHead{number_of(*head, "records"), text_of(*head, "head")};
+}
+
+std::chrono::sys_seconds recorded_at(const Record& record) {
+    auto time = parse_time(records::envelope_in(record).timestamp);
+    return std::chrono::floor<std::chrono::seconds>(std::move(time).value_or(std::chrono::system_clock::time_point()));
+}
+
+/// The trees that records name, by what was found of them in the repository.
+struct RecordedTrees {
+    std::size_t named = 0;
+    std::size_t missing = 0;
+    std::string first_missing;
+    std::size_t shared = 0;     ///< Missing, but recorded by the task that this one continues from.
+    std::size_t unfetched = 0;  ///< Files of them that a partial clone left on the server.
+};
+
 class Verifier {
 public:
     Verifier(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) : place_(place), tools_(tools), stop_(stop) {
@@ -445,6 +477,15 @@ private:
                 part.fault(name + " is not the artifact that was accepted (blob " + hash + ")");
             }
         }
+        check_delivered_patches(part);
+        if (gone != 0) {
+            part.unchecked(counted(gone, "artifact", "artifacts") +
+                           " of the task that this one continues from: their blobs are here, not their files");
+        }
+        part.whole(counted(newest.size() - gone, "artifact", "artifacts") + " and reviews are those that were accepted");
+    }
+
+    void check_delivered_patches(Part& part) const {
         for (const Record& each : records()) {
             const auto delivered = records::as<records::Delivered>(each);
             if (!delivered || !delivered->patch_file) { continue; }
@@ -453,40 +494,45 @@ private:
                 part.fault(*delivered->patch_file + " is not the patch that was delivered");
             }
         }
-        if (gone != 0) {
-            part.unchecked(counted(gone, "artifact", "artifacts") +
-                           " of the task that this one continues from: their blobs are here, not their files");
-        }
-        part.whole(counted(newest.size() - gone, "artifact", "artifacts") + " and reviews are those that were accepted");
     }
 
     Result<void> trees() {
         Part part(verdict_, "trees");
-        const auto named = trees_of(records());
-        std::size_t missing = 0;
-        std::string first;
-        std::size_t shared = 0;
-        std::size_t unfetched = 0;
+        const RecordedTrees trees = check_recorded_trees(part);
+        AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/" + verdict_.task_id + "/"));
+        check_step_refs(part, refs);
+        report_trees(part, trees, !refs.empty());
+        return {};
+    }
+
+    RecordedTrees check_recorded_trees(Part& part) {
+        RecordedTrees trees;
         const bool partial = is_partial_clone(place_.repository);
+        const auto named = trees_of(records());
+        trees.named = named.size();
         for (const auto& [tree, seq] : named) {
             if (!objects_->has(tree) && seq <= shared_records()) {
-                ++shared;
+                ++trees.shared;
                 continue;
             }
             if (!objects_->has(tree)) {
-                ++missing;
-                if (first.empty()) { first = tree + " of record " + std::to_string(seq); }
+                ++trees.missing;
+                if (trees.first_missing.empty()) { trees.first_missing = tree + " of record " + std::to_string(seq); }
                 continue;
             }
             for (const std::string& fault : objects_->faults_of_tree(tree)) {
                 if (partial && fault.ends_with(" is missing")) {
-                    ++unfetched;
+                    ++trees.unfetched;
                 } else {
                     part.fault("record " + std::to_string(seq) + ": " + fault);
                 }
             }
         }
-        AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/" + verdict_.task_id + "/"));
+        return trees;
+    }
+
+    /// Checks that the ref of each step leads to the tree that the journal has for it.
+    void check_step_refs(Part& part, const std::vector<RefTarget>& refs) {
         std::map<std::string, std::pair<Sequence, std::string>> steps;  // By number: the record and the tree after it.
         for (const Record& each : records()) {
             if (const auto step = records::as<records::Step>(each)) {
@@ -510,26 +556,31 @@ private:
             }
         }
         voucher("refs", vouched);
-        const bool keeps = !refs.empty();
-        if (missing != 0 && keeps && !place_.is_archive) {
-            part.fault(counted(missing, "recorded tree is", "recorded trees are") + " not in the repository: " + first);
+    }
+
+    /// `has_refs`: refs of the task keep its trees in the repository.
+    void report_trees(Part& part, const RecordedTrees& trees, bool has_refs) const {
+        if (trees.missing != 0) {
+            const std::string missing = counted(trees.missing, "recorded tree is", "recorded trees are");
+            if (has_refs && !place_.is_archive) {
+                part.fault(missing + " not in the repository: " + trees.first_missing);
+            } else {
+                part.unchecked(
+                    missing + " not in this repository: " + trees.first_missing +
+                    ". Either `agentforge gc` freed them, or they are only where the task ran, under refs/agentforge/" +
+                    verdict_.task_id);
+            }
         }
-        if (missing != 0 && (!keeps || place_.is_archive)) {
-            part.unchecked(counted(missing, "recorded tree is", "recorded trees are") + " not in this repository: " + first +
-                           ". Either `agentforge gc` freed them, or they are only where the task ran, under refs/agentforge/" +
-                           verdict_.task_id);
-        }
-        if (unfetched != 0) {
-            part.unchecked(counted(unfetched, "file is", "files are") +
+        if (trees.unfetched != 0) {
+            part.unchecked(counted(trees.unfetched, "file is", "files are") +
                            " missing: this is a partial clone. Clone without --filter to check everything");
         }
-        if (shared != 0) {
-            part.unchecked(counted(shared, "recorded tree", "recorded trees") +
+        if (trees.shared != 0) {
+            part.unchecked(counted(trees.shared, "recorded tree", "recorded trees") +
                            " of the task that this one continues from: freed there");
         }
-        part.whole(counted(named.size() - missing - shared, "tree", "trees") + " whole, " + std::to_string(objects_->objects()) +
-                   " objects");
-        return {};
+        part.whole(counted(trees.named - trees.missing - trees.shared, "tree", "trees") + " whole, " +
+                   std::to_string(objects_->objects()) + " objects");
     }
 
     /// Checks that a step's patch is what git makes of the trees before and after it.
@@ -699,75 +750,77 @@ private:
 
     Result<void> statement() {
         const auto text = read_file(file(statement_file), largest_file);
-        if (!text.ok()) {
-            if (!has_statement(state())) { return {}; }
-            AF_TRY(const auto archived, archived_file(statement_file));
-            if (archived || note_) {
-                verdict_.add("statement", AuditAnswer::fails, removed(statement_file, archived.has_value()));
-            } else {
-                verdict_.add("statement", AuditAnswer::unchecked,
-                             "the task carries no statement: an older version delivered it, or it could not be written");
-            }
-            return {};
-        }
+        if (!text.ok()) { return missing_statement(); }
         Part part(verdict_, "statement");
         const auto parsed = parse_json(*text, "statement");
-        const json::object* whole = parsed.ok() ? parsed->if_object() : nullptr;
-        const json::value* predicate = whole == nullptr ? nullptr : whole->if_contains("predicate");
-        if (predicate == nullptr || !predicate->is_object()) {
+        const json::object* const predicate = predicate_of(parsed);
+        if (predicate == nullptr) {
             part.fault("the statement cannot be read");
             return {};
         }
-        const json::value* head = predicate->get_object().if_contains("journal");
-        const Sequence seq = head != nullptr && head->is_object() ? number_of(head->get_object(), "records") : 0;
-        const std::string hash = head != nullptr && head->is_object() ? text_of(head->get_object(), "head") : std::string();
-        const Record* const named = record(seq);
-        if (named == nullptr || named->hash != hash) {
-            part.fault("the statement names record " + std::to_string(seq) + " (" + hash +
+        const JournalHead head = stated_head(*predicate);
+        const Record* const named = record(head.seq);
+        if (named == nullptr || named->hash != head.hash) {
+            part.fault("the statement names record " + std::to_string(head.seq) + " (" + head.hash +
                        "), which the journal does not have: its end was cut off, or the statement is another task's");
             return signature(*text, {});
         }
-        auto stated_at = parse_time(records::envelope_in(*named).timestamp);
-        const auto time =
-            std::chrono::floor<std::chrono::seconds>(std::move(stated_at).value_or(std::chrono::system_clock::time_point()));
-        voucher("statement", seq);
-        if (note_) { compare_note(part, *text, seq); }
-        if (seq != verdict_.head.seq) {
-            part.unchecked("the statement is of record " + std::to_string(seq) + "; the journal has grown since");
-            return signature(*text, time);
+        voucher("statement", head.seq);
+        if (note_) { compare_note(part, *text, head.seq); }
+        if (head.seq != verdict_.head.seq) {
+            part.unchecked("the statement is of record " + std::to_string(head.seq) + "; the journal has grown since");
+            return signature(*text, recorded_at(*named));
         }
+        AF_TRY(const auto again, recomputed_statement(part, *predicate));
+        if (again && *again == to_json_pretty(without_passing_files(parsed->get_object()))) {
+            part.whole("the statement is what the task's files give: tree " + delivered_tree(state()) + ", " +
+                       counted(predicate->at("gates").as_array().size(), "gate", "gates"));
+            return signature(*text, recorded_at(*named));
+        }
+        AF_CHECK(files_of_statement(part, *predicate));
+        AF_CHECK(signature(*text, recorded_at(*named)));
+        if (again) { part.fault("the statement is not what the task's files give"); }
+        return {};
+    }
+
+    Result<void> missing_statement() {
+        if (!has_statement(state())) { return {}; }
+        AF_TRY(const auto archived, archived_file(statement_file));
+        if (archived || note_) {
+            verdict_.add("statement", AuditAnswer::fails, removed(statement_file, archived.has_value()));
+        } else {
+            verdict_.add("statement", AuditAnswer::unchecked,
+                         "the task carries no statement: an older version delivered it, or it could not be written");
+        }
+        return {};
+    }
+
+    /// Makes the statement again from the task's files. Nothing if some of what it is made from is not here.
+    Result<std::optional<std::string>> recomputed_statement(Part& part, const json::object& predicate) {
         if (!repository_ || !objects_->has(delivered_tree(state()))) {
             part.unchecked("the delivered tree is not here, so the statement cannot be recomputed and compared");
-            return files_of_statement(part, predicate->get_object(), *text, time);
+            return std::optional<std::string>();
         }
-        if (place_.escalations.empty() && names_questions(predicate->get_object())) {
+        if (place_.escalations.empty() && names_questions(predicate)) {
             part.unchecked(
                 "the questions to people are not here, so the statement cannot be recomputed; its other files were compared");
-            return files_of_statement(part, predicate->get_object(), *text, time);
+            return std::optional<std::string>();
         }
-        const auto made = make_statement(*evidence_, *repository_);
+        auto made = make_statement(*evidence_, *repository_);
         if (!made.ok() && is_missing_blob(made.error())) {
             part.unchecked("blobs of the task are missing, so the statement cannot be recomputed and compared");
-            return files_of_statement(part, predicate->get_object(), *text, time);
+            return std::optional<std::string>();
         }
-        AF_TRY(const std::string again, made);
-        if (again != to_json_pretty(without_passing_files(*whole))) {
-            AF_CHECK(files_of_statement(part, predicate->get_object(), *text, time));
-            part.fault("the statement is not what the task's files give");
-            return {};
-        }
-        part.whole("the statement is what the task's files give: tree " + delivered_tree(state()) + ", " +
-                   counted(predicate->get_object().at("gates").as_array().size(), "gate", "gates"));
-        return signature(*text, time);
+        if (!made.ok()) { return std::move(made).error(); }
+        return std::optional(std::move(made).value());
     }
 
     /// Checks that each file in the statement has the hash given there.
-    Result<void> files_of_statement(Part& part, const json::object& predicate, const std::string& text,
-                                    std::chrono::sys_seconds time) {
+    Result<void> files_of_statement(Part& part, const json::object& predicate) {
         AF_TRY(const auto files, files_of_task(*evidence_));
-        const json::value* const named = predicate.if_contains("files");
         static const json::object nothing;
-        const json::object& expected = named != nullptr && named->is_object() ? named->get_object() : nothing;
+        const json::object* const named = object_at(predicate, "files");
+        const json::object& expected = named != nullptr ? *named : nothing;
         for (const auto& [name, hash] : expected) {
             if (is_transient_file(name) || (place_.escalations.empty() && is_question(name))) { continue; }
             const auto found = files.find(std::string(name));
@@ -780,24 +833,22 @@ private:
         for (const auto& [name, hash] : files) {
             if (!expected.contains(name)) { part.fault(name + " is in no statement"); }
         }
-        return signature(text, time);
+        return {};
     }
 
     /// The note of the commit is written with the statement. Other notes under the same name, or merged with it, say nothing.
     void compare_note(Part& part, const std::string& text, Sequence seq) const {
         const std::string stated = split_signed(*note_).first;
         const auto parsed = parse_json(stated, "note");
-        const json::object* const whole = parsed.ok() ? parsed->if_object() : nullptr;
-        const json::value* const predicate = whole == nullptr ? nullptr : whole->if_contains("predicate");
-        const json::value* const head =
-            predicate == nullptr || !predicate->is_object() ? nullptr : predicate->get_object().if_contains("journal");
-        if (head == nullptr || !head->is_object()) {
+        const json::object* const predicate = predicate_of(parsed);
+        const json::object* const head = predicate == nullptr ? nullptr : object_at(*predicate, "journal");
+        if (head == nullptr) {
             if (note_->find(text) == std::string::npos) {
                 part.unchecked("the note of the commit (" + std::string(statement_notes) + ") holds no statement");
             }
             return;
         }
-        const bool of_this_record = number_of(head->get_object(), "records") == seq;  // Others may be older.
+        const bool of_this_record = number_of(*head, "records") == seq;  // Others may be older.
         if (of_this_record && stated != text) {
             part.fault("the note of the commit (" + std::string(statement_notes) + ") has another statement");
         }
@@ -937,21 +988,20 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
     verdict.add("journal", AuditAnswer::unchecked, "the task's archive is not here: " + fetch);
     const auto [statement, signature] = split_signed(*note);
     const auto parsed = parse_json(statement, "note");
-    const json::object* whole = parsed.ok() ? parsed->if_object() : nullptr;
-    const json::value* predicate = whole == nullptr ? nullptr : whole->if_contains("predicate");
-    if (predicate == nullptr || !predicate->is_object()) {
+    const json::object* const predicate = predicate_of(parsed);
+    if (predicate == nullptr) {
         verdict.add("statement", AuditAnswer::fails, "the note holds no statement");
         return verdict;
     }
     std::string subject;
-    if (const auto& subjects = list_of(*whole, "subject"); !subjects.empty() && subjects[0].is_object()) {
-        const json::value* digest = subjects[0].get_object().if_contains("digest");
-        if (digest != nullptr && digest->is_object()) { subject = text_of(digest->get_object(), "gitTree"); }
+    if (const auto& subjects = list_of(parsed->get_object(), "subject"); !subjects.empty() && subjects[0].is_object()) {
+        const json::object* const digest = object_at(subjects[0].get_object(), "digest");
+        if (digest != nullptr) { subject = text_of(*digest, "gitTree"); }
     }
-    const bool same = subject == written.tree && text_of(predicate->get_object(), "commit") == commit;
+    const bool same = subject == written.tree && text_of(*predicate, "commit") == commit;
     verdict.add("statement", same ? AuditAnswer::holds : AuditAnswer::fails,
                 same ? "the statement is about this commit and its tree " + subject
-                     : "the statement is about commit " + text_of(predicate->get_object(), "commit") + " with tree " + subject +
+                     : "the statement is about commit " + text_of(*predicate, "commit") + " with tree " + subject +
                            ", not about this one with tree " + written.tree);
     if (signature.empty()) {
         verdict.add("signature", AuditAnswer::unchecked,

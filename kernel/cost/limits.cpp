@@ -145,6 +145,57 @@ std::string resume_command(const BudgetStatus& standing, const std::string& key,
            key + "=" + value;
 }
 
+std::string raise_and_resume(const BudgetStatus& standing, const std::string& key, const std::string& value) {
+    return "no work is lost; raise the limit, here or in the settings, and continue: " + resume_command(standing, key, value);
+}
+
+const StageStanding& current_stage(const BudgetStatus& standing) {
+    return standing.stages[std::min(standing.current, standing.stages.size() - 1)];
+}
+
+std::string task_limit_key(const Amount& what) { return std::string("limits.") + what.key; }
+std::string stage_limit_key(const Amount& what, const std::string& stage) { return "limits.stages." + stage + "." + what.key; }
+
+/// `divided`: until the last stage, the stages so far may use only their shares of the limit.
+std::optional<Error> task_limit_reached(const Amount& what, std::uint64_t limit, bool divided, const BudgetStatus& standing,
+                                        std::uint64_t next) {
+    std::uint64_t used = 0;
+    std::uint64_t used_so_far = 0;
+    for (std::size_t index = 0; index < standing.stages.size(); ++index) {
+        used += what.of(standing.stages[index]);
+        if (index <= standing.current) { used_so_far = used; }
+    }
+    const std::string key = task_limit_key(what);
+    const std::uint64_t share = divided ? share_of(limit, standing) : limit;
+    const std::uint64_t needed =
+        std::max(used + next, share < limit ? used_so_far * (limit / std::max<std::uint64_t>(share, 1) + 1) : 0);
+    if (auto error = over_limit(what, "the task", key, limit, used, next)) {
+        error->remedy = raise_and_resume(standing, key, raised(what, limit, needed));
+        return error;
+    }
+    if (share >= limit) { return std::nullopt; }
+    const StageStanding& stage = current_stage(standing);
+    auto error = over_limit(what, "stage `" + stage.name + "` with those before it", key, share, used_so_far, 0);
+    if (error) {
+        error->message += " (" + std::to_string(share * 100 / limit) + " % of the task's limit)";
+        const std::uint64_t mine = what.of(stage);
+        error->remedy = "no work is lost; raise the limit, or set one for this stage, and continue: " +
+                        resume_command(standing, key, raised(what, limit, needed)) + "   or   " +
+                        resume_command(standing, stage_limit_key(what, stage.name), raised(what, mine, mine + next));
+    }
+    return error;
+}
+
+std::optional<Error> stage_limit_reached(const Amount& what, std::uint64_t limit, const BudgetStatus& standing,
+                                         std::uint64_t next) {
+    const StageStanding& stage = current_stage(standing);
+    const std::string key = stage_limit_key(what, stage.name);
+    const std::uint64_t used = what.of(stage);
+    auto error = over_limit(what, "stage `" + stage.name + "`", key, limit, used, next);
+    if (error) { error->remedy = raise_and_resume(standing, key, raised(what, limit, used + next)); }
+    return error;
+}
+
 }  // namespace
 
 bool TaskLimits::limits_cost() const noexcept {
@@ -204,9 +255,8 @@ std::uint64_t share_of(std::uint64_t limit, const BudgetStatus& standing) {
 
 std::optional<Error> limit_reached(const TaskLimits& limits, const BudgetStatus& standing, const NextCall* call) {
     if (standing.stages.empty()) { return std::nullopt; }
-    const StageStanding& stage = standing.stages[std::min(standing.current, standing.stages.size() - 1)];
     static const Limits none;
-    const auto found = limits.stages.find(stage.name);
+    const auto found = limits.stages.find(current_stage(standing).name);
     const Limits& own = found == limits.stages.end() ? none : found->second;
     if (call != nullptr && call->price_unknown && (limits.task.cost_microusd || own.cost_microusd)) {
         return price_is_unknown(call->model);
@@ -215,46 +265,13 @@ std::optional<Error> limit_reached(const TaskLimits& limits, const BudgetStatus&
         const bool time = what.field == &Limits::wall_ms;
         if (call == nullptr && !time) { continue; }
         const std::uint64_t next = time ? 0 : added_by(*call, what);
-        const std::string task_key = std::string("limits.") + what.key;
-        const std::string stage_key = "limits.stages." + stage.name + "." + what.key;
         const std::optional<std::uint64_t>& stage_limit = own.*what.field;
-        const auto check = [&](const std::string& who, const std::string& key, std::uint64_t limit, std::uint64_t used,
-                               std::uint64_t needed) {
-            auto error = over_limit(what, who, key, limit, used, next);
-            if (error) {
-                error->remedy = "no work is lost; raise the limit, here or in the settings, and continue: " +
-                                resume_command(standing, key, raised(what, limit, needed));
-            }
-            return error;
-        };
         if (const auto& limit = limits.task.*what.field) {
-            std::uint64_t used = 0;
-            std::uint64_t used_so_far = 0;
-            for (std::size_t index = 0; index < standing.stages.size(); ++index) {
-                used += what.of(standing.stages[index]);
-                if (index <= standing.current) { used_so_far = used; }
-            }
-            const std::uint64_t part = what.shared && !stage_limit ? share_of(*limit, standing) : *limit;
-            const std::uint64_t needed =
-                std::max(used + next, part < *limit ? used_so_far * (*limit / std::max<std::uint64_t>(part, 1) + 1) : 0);
-            if (auto error = check("the task", task_key, *limit, used, needed)) { return error; }
-            if (part < *limit) {
-                if (auto error =
-                        over_limit(what, "stage `" + stage.name + "` with those before it", task_key, part, used_so_far, 0)) {
-                    error->message += " (" + std::to_string(part * 100 / *limit) + " % of the task's limit)";
-                    const std::uint64_t mine = what.of(stage);
-                    error->remedy = "no work is lost; raise the limit, or set one for this stage, and continue: " +
-                                    resume_command(standing, task_key, raised(what, *limit, needed)) + "   or   " +
-                                    resume_command(standing, stage_key, raised(what, mine, mine + next));
-                    return error;
-                }
-            }
+            const bool divided = what.shared && !stage_limit;
+            if (auto error = task_limit_reached(what, *limit, divided, standing, next)) { return error; }
         }
         if (stage_limit) {
-            if (auto error =
-                    check("stage `" + stage.name + "`", stage_key, *stage_limit, what.of(stage), what.of(stage) + next)) {
-                return error;
-            }
+            if (auto error = stage_limit_reached(what, *stage_limit, standing, next)) { return error; }
         }
     }
     return std::nullopt;

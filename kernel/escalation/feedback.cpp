@@ -135,6 +135,33 @@ Result<void> read_list(const FeedbackReader& reader, std::string_view key, std::
     return {};
 }
 
+Result<void> check_decision(const FeedbackReader& reader) {
+    AF_TRY(const std::string decision, reader.text("decision"));
+    if (decision.empty() || decision == "revise") { return {}; }
+    return reader.wrong("decision", "is `" + ellipsis(decision, 40) + "`, but feedback asks for changes (`revise`)",
+                        "remove it, or use the command of that decision, such as agentforge approve");
+}
+
+/// `waiting`: the version that waits for feedback. 0: unknown.
+Result<void> check_version(const FeedbackReader& reader, unsigned waiting) {
+    const std::string other = ", and version " + std::to_string(waiting) + " waits";
+    const std::string remedy = "look at that version, then say what to change in it";
+    AF_TRY(const std::string previous, reader.text("previous_version"));
+    const auto version = version_in(previous);
+    if (version && waiting != 0 && *version != std::to_string(waiting)) {
+        return reader.wrong("previous_version", "names version " + *version + other, remedy);
+    }
+    // `iteration` may be the version that waits or, with `previous_version`, the one that the feedback asks for.
+    const auto is_version = [waiting](const json::value& value, unsigned behind) {
+        return value == json::value(static_cast<std::int64_t>(waiting + behind));
+    };
+    const json::value* const iteration = reader.object().if_contains("iteration");
+    if (iteration == nullptr || waiting == 0 || is_version(*iteration, 0) || (version && is_version(*iteration, 1))) {
+        return {};
+    }
+    return reader.wrong("iteration", "is " + ellipsis(json::serialize(*iteration), 40) + other, remedy);
+}
+
 }  // namespace
 
 Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace& about) {
@@ -156,29 +183,8 @@ Result<Feedback> read_feedback(const YamlDocument& document, const FeedbackPlace
                           "iteration", "previous_version", "decision", "timestamp", "decided_by"}));
     AF_CHECK(reader.about("task_id", about.task_id));
     AF_CHECK(reader.about("stage", about.stage));
-    AF_TRY(const std::string decision, reader.text("decision"));
-    if (!decision.empty() && decision != "revise") {
-        return reader.wrong("decision", "is `" + ellipsis(decision, 40) + "`, but feedback asks for changes (`revise`)",
-                            "remove it, or use the command of that decision, such as agentforge approve");
-    }
-    AF_TRY(const std::string previous, reader.text("previous_version"));
-    const auto version = version_in(previous);
-    if (version && about.iteration != 0 && *version != std::to_string(about.iteration)) {
-        return reader.wrong("previous_version",
-                            "names version " + *version + ", and version " + std::to_string(about.iteration) + " waits",
-                            "look at that version, then say what to change in it");
-    }
-    // `iteration` may be the version that waits or, with `previous_version`, the one that the feedback asks for.
-    const auto is_version = [&about](const json::value& value, unsigned behind) {
-        return value == json::value(static_cast<std::int64_t>(about.iteration + behind));
-    };
-    if (const json::value* iteration = object->if_contains("iteration");
-        iteration != nullptr && about.iteration != 0 && !is_version(*iteration, 0) && !(version && is_version(*iteration, 1))) {
-        return reader.wrong(
-            "iteration",
-            "is " + ellipsis(json::serialize(*iteration), 40) + ", and version " + std::to_string(about.iteration) + " waits",
-            "look at that version, then say what to change in it");
-    }
+    AF_CHECK(check_decision(reader));
+    AF_CHECK(check_version(reader, about.iteration));
     Feedback feedback;
     AF_TRY(feedback.overall, reader.text("overall_comments"));
     AF_CHECK(read_list(reader, "specific_issues", std::nullopt, feedback.issues));

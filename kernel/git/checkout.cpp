@@ -116,50 +116,66 @@ struct Checkout {
             }
             return {};
         }
+        if (entry.mode == GIT_FILEMODE_LINK) { return write_link(position, parent, name, path); }
+        return write_file(position, parent, name, path);
+    }
+
+    Result<void> write_link(std::size_t position, int parent, const std::string& name, const std::string& path) {
+        AF_TRY(const BlobHandle blob, find_blob(wanted.at(position).entry().id, path));
+        const std::string_view target = bytes_of(blob);
         struct stat st {};
-        FileDescriptor file;
-        if (entry.mode != GIT_FILEMODE_LINK) {
-            const mode_t mode = entry.mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666;
-            file = FileDescriptor(retry_interrupted(
-                [&] { return ::openat(parent, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode); }));
-            if (!file.valid()) { return folder_error(errno, "make a file", path); }
-            if (can_share && !state.user.empty() &&
-                share_blob(state.repository.get(), entry.id, state.user / path, file.get(), can_share)) {
-                std::array<char, 1025> head{};
-                const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
-                if (count < 0 || ::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
-                wanted.set_stamp(position, FileStamp(st));
-                if (read_pointer({head.data(), static_cast<std::size_t>(count)})) { pointers.push_back(position); }
-                return {};
-            }
+        if (target.find('\0') != std::string_view::npos || ::symlinkat(std::string(target).c_str(), parent, name.c_str()) != 0 ||
+            ::fstatat(parent, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
+            return folder_error(errno, "make a link", path);
         }
+        wanted.set_stamp(position, FileStamp(st));
+        return {};
+    }
+
+    Result<void> write_file(std::size_t position, int parent, const std::string& name, const std::string& path) {
+        const TreeEntry entry = wanted.at(position).entry();
+        const mode_t mode = entry.mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666;
+        const FileDescriptor file(retry_interrupted(
+            [&] { return ::openat(parent, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode); }));
+        if (!file.valid()) { return folder_error(errno, "make a file", path); }
+        if (can_share && !state.user.empty() &&
+            share_blob(state.repository.get(), entry.id, state.user / path, file.get(), can_share)) {
+            std::array<char, 1025> head{};
+            const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
+            if (count < 0) { return folder_error(errno, "make a file", path); }
+            return note_written(position, file.get(), {head.data(), static_cast<std::size_t>(count)}, path);
+        }
+        AF_TRY(const BlobHandle blob, find_blob(entry.id, path));
+        const std::string_view bytes = bytes_of(blob);
+        AF_CHECK(write_all(file.get(), bytes, path));
+        return note_written(position, file.get(), bytes, path);
+    }
+
+    /// Notes that a file has its contents. `bytes`: as many of them as show whether it is a Git LFS pointer.
+    Result<void> note_written(std::size_t position, int file, std::string_view bytes, const std::string& path) {
+        struct stat st {};
+        if (::fstat(file, &st) != 0) { return folder_error(errno, "make a file", path); }
+        wanted.set_stamp(position, FileStamp(st));
+        if (read_pointer(bytes)) { pointers.push_back(position); }
+        return {};
+    }
+
+    [[nodiscard]] Result<BlobHandle> find_blob(const git_oid& id, const std::string& path) const {
         git_blob* raw = nullptr;
-        if (const int code = git_blob_lookup(&raw, state.repository.get(), &entry.id); code == GIT_ENOTFOUND) {
+        const int code = git_blob_lookup(&raw, state.repository.get(), &id);
+        if (code == GIT_ENOTFOUND) {
             return Error{
                 "AF-GIT-025",
                 "The repository does not have the contents of a file: a partial clone leaves them on the server until they are needed",
                 path, "Fetch them: git archive HEAD > /dev/null", ErrorKind::unavailable};
-        } else if (code < 0) {
-            return failure(code, "read the recorded " + path);
         }
-        const BlobHandle blob(raw);
-        const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)),
-                                     static_cast<std::size_t>(git_blob_rawsize(raw)));
-        if (entry.mode == GIT_FILEMODE_LINK) {
-            if (bytes.find('\0') != std::string_view::npos ||
-                ::symlinkat(std::string(bytes).c_str(), parent, name.c_str()) != 0) {
-                return folder_error(errno, "make a link", path);
-            }
-            if (::fstatat(parent, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
-                return folder_error(errno, "make a link", path);
-            }
-        } else {
-            AF_CHECK(write_all(file.get(), bytes, path));
-            if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
-        }
-        wanted.set_stamp(position, FileStamp(st));
-        if (entry.mode != GIT_FILEMODE_LINK && read_pointer(bytes)) { pointers.push_back(position); }
-        return {};
+        if (code < 0) { return failure(code, "read the recorded " + path); }
+        return BlobHandle(raw);
+    }
+
+    static std::string_view bytes_of(const BlobHandle& blob) {
+        return {static_cast<const char*>(git_blob_rawcontent(blob.get())),
+                static_cast<std::size_t>(git_blob_rawsize(blob.get()))};
     }
 
     /// Replaces Git LFS pointers by their contents. Runs after all files are written, because some of them hold the attributes.

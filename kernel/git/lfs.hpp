@@ -5,6 +5,8 @@
 
 #include <sys/stat.h>
 
+#include <optional>
+
 #include "git/library.hpp"
 
 namespace agentforge::kernel::git {

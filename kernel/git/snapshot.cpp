@@ -32,34 +32,88 @@ Error changed_meanwhile(const std::string& path) {
                  "Stop the program that writes to the worktree, then retry", ErrorKind::conflict};
 }
 
+Result<git_oid> create_blob(git_repository* repository, std::string_view bytes, const std::string& path) {
+    git_oid id{};
+    if (const int code = git_blob_create_from_buffer(&id, repository, bytes.data(), bytes.size()); code < 0) {
+        return failure(code, "record " + path);
+    }
+    return id;
+}
+
+/// Stores the contents of a file that Git LFS keeps, and records their pointer. Nothing for a pointer whose contents are
+/// elsewhere, which stays a pointer, and for an empty file, which has nothing to store.
+Result<std::optional<git_oid>> write_pointer(git_repository* repository, int file, off_t size, const std::string& path) {
+    std::array<char, 1025> head{};
+    const ssize_t count = ::pread(file, head.data(), head.size(), 0);
+    if (count <= 0 || read_pointer({head.data(), static_cast<std::size_t>(count)})) { return std::optional<git_oid>(); }
+    AF_TRY(const std::string pointer, keep_contents(repository, file, static_cast<std::uint64_t>(size), path));
+    AF_TRY(const git_oid id, create_blob(repository, pointer, path));
+    return std::optional(id);
+}
+
+/// Returns the contents of a file of this size.
+Result<std::string> read_contents(int file, off_t size, const std::string& path) {
+    std::string bytes;
+    bytes.resize(static_cast<std::size_t>(size) + 1U);  // One more, to see whether the file has grown.
+    std::size_t filled = 0;
+    while (true) {
+        const ssize_t count = ::read(file, bytes.data() + filled, bytes.size() - filled);
+        if (count < 0 && errno == EINTR) { continue; }
+        if (count < 0) { return folder_error(errno, "read a file", path); }
+        if (count == 0) { break; }
+        filled += static_cast<std::size_t>(count);
+        if (filled == bytes.size()) { return changed_meanwhile(path); }
+    }
+    if (filled + 1 != bytes.size()) { return changed_meanwhile(path); }
+    bytes.resize(filled);
+    return bytes;
+}
+
+/// Records a file of this size part by part.
+Result<git_oid> stream_blob(git_repository* repository, int file, off_t size, const std::string& path) {
+    git_odb* raw_odb = nullptr;
+    if (const int code = git_repository_odb(&raw_odb, repository); code < 0) { return failure(code, "record " + path); }
+    const OdbHandle odb(raw_odb);
+    git_odb_stream* raw = nullptr;
+    if (const int code = git_odb_open_wstream(&raw, raw_odb, static_cast<git_object_size_t>(size), GIT_OBJECT_BLOB); code < 0) {
+        return failure(code, "record " + path);
+    }
+    const OdbStreamHandle stream(raw);
+    std::string bytes;
+    bytes.resize(static_cast<std::size_t>(max_buffered_bytes) + 1U);
+    off_t total = 0;
+    while (true) {
+        const ssize_t count = ::read(file, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) { continue; }
+        if (count < 0) { return folder_error(errno, "read a file", path); }
+        if (count == 0) { break; }
+        total += count;
+        if (total > size) { return changed_meanwhile(path); }
+        if (const int code = git_odb_stream_write(stream.get(), bytes.data(), static_cast<std::size_t>(count)); code < 0) {
+            return failure(code, "record " + path);
+        }
+    }
+    if (total != size) { return changed_meanwhile(path); }
+    git_oid id{};
+    if (const int code = git_odb_stream_finalize_write(&id, stream.get()); code < 0) { return failure(code, "record " + path); }
+    return id;
+}
+
 /// If `bulk` is given, it takes contents that fit into memory.
 Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, int parent, const std::string& name,
                            const std::string& path, struct stat& st) {
     git_repository* const repository = state.repository.get();
-    git_oid id{};
     if (S_ISLNK(st.st_mode)) {
         AF_TRY(const std::string target, read_link(parent, name.c_str(), path));
-        if (const int code = git_blob_create_from_buffer(&id, repository, target.data(), target.size()); code < 0) {
-            return failure(code, "record " + path);
-        }
-        return id;
+        return create_blob(repository, target, path);
     }
     const FileDescriptor file = open_file(parent, name.c_str());
     if (!file.valid()) { return folder_error(errno, "read a file", path); }
     if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "read a file", path); }
     if (!S_ISREG(st.st_mode)) { return changed_meanwhile(path); }
     if (lfs && state.kept_by_lfs(path)) {
-        std::array<char, 1025> head{};
-        const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
-        // A pointer whose contents are elsewhere stays a pointer, and an empty file has nothing to store.
-        if (count > 0 && !read_pointer({head.data(), static_cast<std::size_t>(count)})) {
-            AF_TRY(const std::string pointer,
-                   keep_contents(repository, file.get(), static_cast<std::uint64_t>(st.st_size), path));
-            if (const int code = git_blob_create_from_buffer(&id, repository, pointer.data(), pointer.size()); code < 0) {
-                return failure(code, "record " + path);
-            }
-            return id;
-        }
+        AF_TRY(const std::optional<git_oid> pointer, write_pointer(repository, file.get(), st.st_size, path));
+        if (pointer) { return *pointer; }
     }
     if (st.st_size > max_file_bytes) {
         return Error{"AF-GIT-033",
@@ -67,44 +121,9 @@ Result<git_oid> write_blob(Worktree::State& state, bool lfs, BulkObjects* bulk, 
                          std::to_string(max_file_bytes),
                      path, "Remove it, or name it in .gitignore", ErrorKind::invalid};
     }
-    OdbStreamHandle stream;
-    OdbHandle odb;
-    if (st.st_size > max_buffered_bytes) {
-        git_odb* raw_odb = nullptr;
-        if (const int code = git_repository_odb(&raw_odb, repository); code < 0) { return failure(code, "record " + path); }
-        odb.reset(raw_odb);
-        git_odb_stream* raw = nullptr;
-        if (const int code = git_odb_open_wstream(&raw, raw_odb, static_cast<git_object_size_t>(st.st_size), GIT_OBJECT_BLOB);
-            code < 0) {
-            return failure(code, "record " + path);
-        }
-        stream.reset(raw);
-    }
-    std::string bytes;
-    bytes.resize(static_cast<std::size_t>(std::min(st.st_size, max_buffered_bytes)) + 1U);
-    off_t total = 0;
-    std::size_t filled = 0;
-    while (true) {
-        const ssize_t count = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
-        if (count < 0 && errno == EINTR) { continue; }
-        if (count < 0) { return folder_error(errno, "read a file", path); }
-        if (count == 0) { break; }
-        total += count;
-        if (total > st.st_size) { return changed_meanwhile(path); }
-        if (stream) {
-            if (const int code = git_odb_stream_write(stream.get(), bytes.data(), static_cast<std::size_t>(count)); code < 0) {
-                return failure(code, "record " + path);
-            }
-        } else {
-            filled += static_cast<std::size_t>(count);
-        }
-    }
-    if (total != st.st_size) { return changed_meanwhile(path); }
-    if (!stream && bulk != nullptr) { return bulk->add_blob({bytes.data(), filled}); }
-    const int code = stream ? git_odb_stream_finalize_write(&id, stream.get())
-                            : git_blob_create_from_buffer(&id, repository, bytes.data(), filled);
-    if (code < 0) { return failure(code, "record " + path); }
-    return id;
+    if (st.st_size > max_buffered_bytes) { return stream_blob(repository, file.get(), st.st_size, path); }
+    AF_TRY(const std::string bytes, read_contents(file.get(), st.st_size, path));
+    return bulk != nullptr ? bulk->add_blob(bytes) : create_blob(repository, bytes, path);
 }
 
 }  // namespace
@@ -179,6 +198,33 @@ struct Recorder {
         AF_TRY(const std::vector<std::string> names, names_in(folder, state.path / prefix));
         for (const std::string& name : names) { AF_CHECK(entry(folder, name, prefix + name, below_ignored, depth)); }
         return {};
+    }
+
+    /// Records a path and everything below it. If a part of the path is not a folder, that part is what changed. Returns what
+    /// was recorded. Nothing if another repository has the path.
+    Result<std::optional<std::string>> subtree(const std::string& path) {
+        // Descends to the parent without following links.
+        FileDescriptor folder(::openat(state.root.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        std::size_t start = 0;
+        unsigned depth = 0;
+        while (true) {
+            AF_CHECK(state.check_ignore_file(path.substr(0, start)));
+            const std::size_t slash = path.find('/', start);
+            const FileTable::File* known = state.cache->find(path.substr(0, slash));
+            if (known != nullptr && known->is_gitlink()) { return std::optional<std::string>(); }
+            if (slash == std::string::npos) { break; }
+            FileDescriptor below = open_folder(folder.get(), path.substr(start, slash - start).c_str());
+            if (!below.valid()) { break; }
+            folder = std::move(below);
+            start = slash + 1;
+            ++depth;
+        }
+        std::string reached = path.substr(0, path.find('/', start));
+        AF_CHECK(entry(folder.get(), reached.substr(start), reached, false, depth));
+        const auto [from, to] = state.cache->below(reached);
+        for (std::size_t i = from; i < to; ++i) { remove_unseen(i); }
+        if (std::size_t position = 0; state.cache->find(reached, &position) != nullptr) { remove_unseen(position); }
+        return std::optional(std::move(reached));
     }
 
     void remove_unseen(std::size_t position) {
@@ -257,32 +303,8 @@ Result<std::string> Worktree::snapshot_paths(const std::vector<std::string>& pat
     std::string done;  // The last path that was recorded with everything below it.
     for (const std::string& path : sorted) {
         if (is_private(path) || (!done.empty() && path.starts_with(done + "/"))) { continue; }
-        // Descends to the parent without following links. If a part of the path is not a folder, that part is what changed.
-        FileDescriptor folder(::openat(state_->root.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        std::size_t start = 0;
-        unsigned depth = 0;
-        bool below_gitlink = false;
-        while (true) {
-            AF_CHECK(state_->check_ignore_file(path.substr(0, start)));
-            const std::size_t slash = path.find('/', start);
-            const std::string here = path.substr(0, slash);
-            const FileTable::File* known = state_->cache->find(here);
-            below_gitlink = known != nullptr && known->is_gitlink();
-            if (slash == std::string::npos || below_gitlink) { break; }
-            FileDescriptor below = open_folder(folder.get(), path.substr(start, slash - start).c_str());
-            if (!below.valid()) { break; }
-            folder = std::move(below);
-            start = slash + 1;
-            ++depth;
-        }
-        if (below_gitlink) { continue; }
-        const std::string reached = path.substr(0, path.find('/', start));
-        const std::string name = reached.substr(start);
-        done = reached;
-        AF_CHECK(recorder.entry(folder.get(), name, reached, false, depth));
-        const auto [from, to] = state_->cache->below(reached);
-        for (std::size_t i = from; i < to; ++i) { recorder.remove_unseen(i); }
-        if (std::size_t position = 0; state_->cache->find(reached, &position) != nullptr) { recorder.remove_unseen(position); }
+        AF_TRY(const std::optional<std::string> reached, recorder.subtree(path));
+        if (reached) { done = *reached; }
     }
     if (!recorder.unrecordable.empty()) {
         return Error{"AF-GIT-035",

@@ -424,49 +424,74 @@ private:
         if (const auto* number = at.if_contains("n")) { end.call = number->to_number<std::uint64_t>(); }
         const std::string whose = finding.object.empty() ? "The plugin `" + manifest_.id + "`"
                                                          : "The " + finding.object + " of plugin `" + manifest_.id + "`";
+        const std::string place = place_of(finding, !at.empty());
+        if (hung || outcome.timed_out) {
+            explain_hang(finding, whose, place);
+        } else if (is_sanitizer_report(outcome.err)) {
+            explain_defect(finding, whose, place, outcome);
+        } else if (outcome.signal != 0) {
+            explain_crash(finding, whose, place, outcome);
+        } else {
+            explain_exit(finding, whose, place, outcome);
+        }
+        return end;
+    }
+
+    /// Says when the process ended. `in_call`: during the finding's call, not before the first.
+    static std::string place_of(const CheckFinding& finding, bool in_call) {
         std::string place = "in " + finding.method + "()";
         if (finding.method == "load") {
             place = "while it was loaded (in a static constructor)";
-        } else if (at.empty()) {
+        } else if (!in_call) {
             place = "before it was loaded";
         }
         if (!finding.input.empty()) { place += " with the input \"" + finding.input + "\""; }
-        const bool sanitizer = outcome.err.find("ERROR: AddressSanitizer") != std::string::npos ||
-                               outcome.err.find("runtime error: ") != std::string::npos ||
-                               outcome.err.find("ERROR: ThreadSanitizer") != std::string::npos;
-        if (hung || outcome.timed_out) {
-            finding.found = "no return within " + std::to_string(options_.call_limit.count()) + " ms";
-            finding.expected = "a return within the limit";
-            finding.error = {
-                "AF-CHECK-011",
-                whose + " hung " + place + ": it did not return within " + std::to_string(options_.call_limit.count()) +
-                    " ms and was killed",
-                report_.file,
-                "Look at cancelled() and deadline(), and use the host's services to wait; --timeout raises the limit.",
-                ErrorKind::timeout};
-        } else if (sanitizer) {
-            const auto begin = std::min(outcome.err.find("ERROR: "), outcome.err.find("runtime error: "));
-            finding.found = ellipsis(sanitize_utf8(outcome.err.substr(begin)), 1500);
-            finding.expected = "no defect";
-            finding.error = {"AF-CHECK-018",
-                             whose + " was stopped by a sanitizer " + place + ": " + first_line(outcome.err.substr(begin)),
-                             report_.file, author_remedy(), ErrorKind::internal};
-        } else if (outcome.signal != 0) {
-            finding.found = signal_name(outcome.signal);
-            finding.expected = "the call returns";
-            finding.error = {"AF-CHECK-010",
-                             whose + " crashed " + place + ": " + signal_name(outcome.signal) + " (" +
-                                 ::strsignal(outcome.signal) + ")" + said(outcome),
-                             report_.file, author_remedy(), ErrorKind::internal};
-        } else {
-            finding.found = "exit code " + std::to_string(outcome.exit_code);
-            finding.expected = "the call returns";
-            finding.error = {
-                "AF-CHECK-012",
-                whose + " ended the whole process " + place + ": exit code " + std::to_string(outcome.exit_code) + said(outcome),
-                report_.file, "Return an error instead: exit() in a plugin ends the host.", ErrorKind::internal};
-        }
-        return end;
+        return place;
+    }
+
+    static bool is_sanitizer_report(const std::string& err) {
+        return err.find("ERROR: AddressSanitizer") != std::string::npos || err.find("runtime error: ") != std::string::npos ||
+               err.find("ERROR: ThreadSanitizer") != std::string::npos;
+    }
+
+    void explain_hang(CheckFinding& finding, const std::string& whose, const std::string& place) const {
+        const std::string limit = std::to_string(options_.call_limit.count()) + " ms";
+        finding.found = "no return within " + limit;
+        finding.expected = "a return within the limit";
+        finding.error = {"AF-CHECK-011", whose + " hung " + place + ": it did not return within " + limit + " and was killed",
+                         report_.file,
+                         "Look at cancelled() and deadline(), and use the host's services to wait; --timeout raises the limit.",
+                         ErrorKind::timeout};
+    }
+
+    void explain_defect(CheckFinding& finding, const std::string& whose, const std::string& place,
+                        const process::Outcome& outcome) const {
+        const auto begin = std::min(outcome.err.find("ERROR: "), outcome.err.find("runtime error: "));
+        finding.found = ellipsis(sanitize_utf8(outcome.err.substr(begin)), 1500);
+        finding.expected = "no defect";
+        finding.error = {"AF-CHECK-018",
+                         whose + " was stopped by a sanitizer " + place + ": " + first_line(outcome.err.substr(begin)),
+                         report_.file, author_remedy(), ErrorKind::internal};
+    }
+
+    void explain_crash(CheckFinding& finding, const std::string& whose, const std::string& place,
+                       const process::Outcome& outcome) const {
+        finding.found = signal_name(outcome.signal);
+        finding.expected = "the call returns";
+        finding.error = {"AF-CHECK-010",
+                         whose + " crashed " + place + ": " + signal_name(outcome.signal) + " (" + ::strsignal(outcome.signal) +
+                             ")" + said(outcome),
+                         report_.file, author_remedy(), ErrorKind::internal};
+    }
+
+    void explain_exit(CheckFinding& finding, const std::string& whose, const std::string& place,
+                      const process::Outcome& outcome) const {
+        finding.found = "exit code " + std::to_string(outcome.exit_code);
+        finding.expected = "the call returns";
+        finding.error = {
+            "AF-CHECK-012",
+            whose + " ended the whole process " + place + ": exit code " + std::to_string(outcome.exit_code) + said(outcome),
+            report_.file, "Return an error instead: exit() in a plugin ends the host.", ErrorKind::internal};
     }
 
     static const char* author_remedy() {

@@ -143,10 +143,8 @@ const std::string& bad_utf8() {
     return text;
 }
 
-/// Makes up a value for a schema as well as it can. Prefers `default`, `examples`, `const` and `enum`.
-json::value sample(const json::value& schema_value, std::string_view name, bool required_only, unsigned depth = 0) {
-    if (!schema_value.is_object() || depth > 20) { return "text"; }
-    const json::object& schema = schema_value.get_object();
+/// Returns a value that the schema itself gives.
+std::optional<json::value> given_sample(const json::object& schema) {
     for (const char* key : {"const", "default"}) {
         if (const auto* value = schema.if_contains(key)) { return *value; }
     }
@@ -155,48 +153,66 @@ json::value sample(const json::value& schema_value, std::string_view name, bool 
             return value->get_array().front();
         }
     }
-    std::string type;
-    if (const auto* value = schema.if_contains("type")) {
-        if (value->is_string()) {
-            type = std::string(value->get_string());
-        } else if (value->is_array() && !value->get_array().empty() && value->get_array().front().is_string()) {
-            type = std::string(value->get_array().front().get_string());
-        }
+    return std::nullopt;
+}
+
+/// Returns the type of a schema, or the first of its types. Empty if it names none.
+std::string type_in(const json::object& schema) {
+    const auto* value = schema.if_contains("type");
+    if (value != nullptr && value->is_array() && !value->get_array().empty()) { value = &value->get_array().front(); }
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+double number_in(const json::object& schema, const char* key, double fallback) {
+    const auto* value = schema.if_contains(key);
+    return value != nullptr && value->is_number() ? value->to_number<double>() : fallback;
+}
+
+json::value sample(const json::value& schema_value, std::string_view name, bool required_only, unsigned depth = 0);
+
+json::array sample_array(const json::object& schema, std::string_view name, bool required_only, unsigned depth) {
+    json::array array;
+    const auto* items = schema.if_contains("items");
+    const auto count = std::clamp(number_in(schema, "minItems", 1), required_only ? 0.0 : 1.0, 100.0);
+    while (static_cast<double>(array.size()) < count) {
+        array.push_back(items == nullptr ? json::value("text") : sample(*items, name, required_only, depth + 1));
     }
-    const auto number = [&](const char* key, double fallback) {
-        const auto* value = schema.if_contains(key);
-        return value != nullptr && value->is_number() ? value->to_number<double>() : fallback;
-    };
-    if (type == "integer") { return static_cast<std::int64_t>(number("minimum", 1)); }
-    if (type == "number") { return number("minimum", 1); }
+    return array;
+}
+
+json::object sample_object(const json::object& schema, bool required_only, unsigned depth) {
+    json::object object;
+    const auto* required = schema.if_contains("required");
+    const auto* properties = schema.if_contains("properties");
+    if (properties == nullptr || !properties->is_object()) { return object; }
+    for (const auto& [key, property] : properties->get_object()) {
+        const bool needed = required != nullptr && required->is_array() &&
+                            std::ranges::find(required->get_array(), json::value(key)) != required->get_array().end();
+        if (needed || !required_only) { object[key] = sample(property, key, required_only, depth + 1); }
+    }
+    return object;
+}
+
+std::string sample_text(const json::object& schema, std::string_view name) {
+    std::string text = name == "path" ? "src/app.py" : "text";
+    const double least = number_in(schema, "minLength", 0);
+    if (least > static_cast<double>(text.size()) && least < 100'000) { text.resize(static_cast<std::size_t>(least), 'x'); }
+    return text;
+}
+
+/// Makes up a value for a schema as well as it can. Prefers `default`, `examples`, `const` and `enum`.
+json::value sample(const json::value& schema_value, std::string_view name, bool required_only, unsigned depth) {
+    if (!schema_value.is_object() || depth > 20) { return "text"; }
+    const json::object& schema = schema_value.get_object();
+    if (auto given = given_sample(schema)) { return *std::move(given); }
+    const std::string type = type_in(schema);
+    if (type == "integer") { return static_cast<std::int64_t>(number_in(schema, "minimum", 1)); }
+    if (type == "number") { return number_in(schema, "minimum", 1); }
     if (type == "boolean") { return true; }
     if (type == "null") { return nullptr; }
-    if (type == "array") {
-        json::array array;
-        const auto* items = schema.if_contains("items");
-        const auto count = std::clamp(number("minItems", 1), required_only ? 0.0 : 1.0, 100.0);
-        while (static_cast<double>(array.size()) < count) {
-            array.push_back(items == nullptr ? json::value("text") : sample(*items, name, required_only, depth + 1));
-        }
-        return array;
-    }
-    const auto* properties = schema.if_contains("properties");
-    if (type == "object" || properties != nullptr) {
-        json::object object;
-        const auto* required = schema.if_contains("required");
-        if (properties != nullptr && properties->is_object()) {
-            for (const auto& [key, property] : properties->get_object()) {
-                const bool needed = required != nullptr && required->is_array() &&
-                                    std::ranges::find(required->get_array(), json::value(key)) != required->get_array().end();
-                if (needed || !required_only) { object[key] = sample(property, key, required_only, depth + 1); }
-            }
-        }
-        return object;
-    }
-    std::string text = name == "path" ? "src/app.py" : "text";
-    const double least = number("minLength", 0);
-    if (least > static_cast<double>(text.size()) && least < 100'000) { text.resize(static_cast<std::size_t>(least), 'x'); }
-    return json::value(text);
+    if (type == "array") { return sample_array(schema, name, required_only, depth); }
+    if (type == "object" || schema.contains("properties")) { return sample_object(schema, required_only, depth); }
+    return json::value(sample_text(schema, name));
 }
 
 /// Makes the value invalid or huge.
@@ -409,20 +425,44 @@ private:
             finding("undefined", CheckStatus::error, contents.error());
             return false;
         }
-        std::vector<void*> handles;
-        std::vector<std::string> missing_libraries;
-        for (const std::string& needed : contents->needed) {
+        const NeededLibraries libraries = open_needed(*contents);
+        for (const std::string& library : libraries.missing) {
+            report_unresolved("it needs the library `" + library + "`, which is not installed",
+                              "Install that library, or rebuild the plugin against the one that is there.", "no " + library,
+                              library + " in the library path");
+        }
+        const std::vector<std::string> missing = undefined_symbols(*contents, libraries.handles);
+        // The symbols of a missing library are missing with it.
+        if (!missing.empty() && libraries.missing.empty()) { report_undefined(missing); }
+        if (!missing.empty() || !libraries.missing.empty()) { return false; }
+        pass("undefined", "each symbol that it needs is there");
+        return true;
+    }
+
+    struct NeededLibraries {
+        std::vector<void*> handles;  ///< Never closed.
+        std::vector<std::string> missing;
+    };
+
+    static NeededLibraries open_needed(const DynamicLibrary& library) {
+        NeededLibraries libraries;
+        for (const std::string& needed : library.needed) {
             void* handle = nullptr;
-            for (const std::string& folder : contents->search) {
+            for (const std::string& folder : library.search) {
                 if (handle == nullptr) { handle = ::dlopen((folder + "/" + needed).c_str(), RTLD_LAZY | RTLD_LOCAL); }
             }
             if (handle == nullptr) { handle = ::dlopen(needed.c_str(), RTLD_LAZY | RTLD_LOCAL); }
             if (handle == nullptr) {
-                missing_libraries.push_back(needed);
+                libraries.missing.push_back(needed);
             } else {
-                handles.push_back(handle);
+                libraries.handles.push_back(handle);
             }
         }
+        return libraries;
+    }
+
+    /// Returns the symbols that neither the program nor the opened libraries define, in readable form.
+    static std::vector<std::string> undefined_symbols(const DynamicLibrary& library, const std::vector<void*>& handles) {
         const auto provided = [&](const DynamicSymbol& symbol) {
             if (::dlsym(RTLD_DEFAULT, symbol.name.c_str()) != nullptr) { return true; }
             return std::ranges::any_of(handles, [&](void* handle) {
@@ -430,36 +470,31 @@ private:
                        ::dlsym(handle, symbol.name.c_str()) != nullptr;
             });
         };
-        std::vector<std::string> missing;
-        for (const DynamicSymbol& symbol : contents->symbols) {
-            if (!symbol.defined && !symbol.weak && !provided(symbol)) { missing.push_back(readable_symbol(symbol.name)); }
+        std::vector<std::string> undefined;
+        for (const DynamicSymbol& symbol : library.symbols) {
+            if (!symbol.defined && !symbol.weak && !provided(symbol)) { undefined.push_back(readable_symbol(symbol.name)); }
         }
-        const auto cannot = [&](const std::string& why, const std::string& remedy, const std::string& found,
-                                const std::string& expected) {
-            finding("undefined", CheckStatus::error,
-                    {"AF-PLUG-011", "The plugin library cannot be opened: " + why, library_, remedy, ErrorKind::unavailable},
-                    found, expected);
-        };
-        for (const std::string& library : missing_libraries) {
-            cannot("it needs the library `" + library + "`, which is not installed",
-                   "Install that library, or rebuild the plugin against the one that is there.", "no " + library,
-                   library + " in the library path");
+        return undefined;
+    }
+
+    void report_undefined(const std::vector<std::string>& symbols) {
+        std::string names;
+        for (std::size_t index = 0; index < std::min<std::size_t>(symbols.size(), 5); ++index) {
+            names += (index == 0 ? "`" : ", `") + symbols[index] + "`";
         }
-        // The symbols of a missing library are missing with it.
-        if (!missing.empty() && missing_libraries.empty()) {
-            std::string names;
-            for (std::size_t index = 0; index < std::min<std::size_t>(missing.size(), 5); ++index) {
-                names += (index == 0 ? "`" : ", `") + missing[index] + "`";
-            }
-            if (missing.size() > 5) { names += " and " + std::to_string(missing.size() - 5) + " more"; }
-            cannot("it needs the symbol" + std::string(missing.size() == 1 ? " " : "s ") + names +
-                       ", which neither it nor its libraries define",
-                   "Link the plugin with -Wl,-z,defs (agentforge_add_plugin does) and name every library it uses in LIBRARIES.",
-                   names, "nothing undefined");
-        }
-        if (!missing.empty() || !missing_libraries.empty()) { return false; }
-        pass("undefined", "each symbol that it needs is there");
-        return true;
+        if (symbols.size() > 5) { names += " and " + std::to_string(symbols.size() - 5) + " more"; }
+        report_unresolved(
+            "it needs the symbol" + std::string(symbols.size() == 1 ? " " : "s ") + names +
+                ", which neither it nor its libraries define",
+            "Link the plugin with -Wl,-z,defs (agentforge_add_plugin does) and name every library it uses in LIBRARIES.", names,
+            "nothing undefined");
+    }
+
+    void report_unresolved(const std::string& why, const std::string& remedy, const std::string& found,
+                           const std::string& expected) {
+        finding("undefined", CheckStatus::error,
+                {"AF-PLUG-011", "The plugin library cannot be opened: " + why, library_, remedy, ErrorKind::unavailable}, found,
+                expected);
     }
 
     bool load() {
@@ -849,24 +884,41 @@ private:
     }
 
     void stage_once(Stage& stage, const StageInfo& info, const InputName& one) {
-        json::object artifact;
-        if (one.input != Input::empty) {
-            for (const std::string& field : info.required_input_fields) { artifact[field] = "text"; }
-            artifact["files"] = json::array{"src/app.py"};
-            artifact["title"] = "Add a slugify function";
-        }
-        json::object answer;
-        for (const std::string& field : info.output_fields) { answer[field] = "text"; }
-        for (json::object* object : {&artifact, &answer}) {
-            json::value value(std::move(*object));
-            spoil(value, one.input);
-            *object = std::move(value.get_object());
-        }
-
+        const json::object answer = sample_answer(info, one.input);
         auto folder = make_folder();
         if (!folder) { return; }
         CheckStageContext host(*folder);
         prepare(host, one.input);
+        fill_stage_input(host, info, one);
+        set_answers(host, one.input, answer);
+        host.open();
+        run_life_cycle(stage, host, one, answer);
+        host.close();
+        check_context(host);
+    }
+
+    static json::object sample_input_artifact(const StageInfo& info, Input input) {
+        json::object artifact;
+        if (input != Input::empty) {
+            for (const std::string& field : info.required_input_fields) { artifact[field] = "text"; }
+            artifact["files"] = json::array{"src/app.py"};
+            artifact["title"] = "Add a slugify function";
+        }
+        return spoiled(std::move(artifact), input);
+    }
+    static json::object sample_answer(const StageInfo& info, Input input) {
+        json::object answer;
+        for (const std::string& field : info.output_fields) { answer[field] = "text"; }
+        return spoiled(std::move(answer), input);
+    }
+    static json::object spoiled(json::object object, Input input) {
+        json::value value(std::move(object));
+        spoil(value, input);
+        return std::move(value.get_object());
+    }
+
+    static void fill_stage_input(CheckStageContext& host, const StageInfo& info, const InputName& one) {
+        const json::object artifact = sample_input_artifact(info, one.input);
         host.stage_input.stage = info.name;
         host.stage_input.request = text_for(one.input, "Add a slugify function.");
         host.stage_input.goal_type = one.input == Input::empty ? "" : "feature";
@@ -878,27 +930,26 @@ private:
             host.stage_input.previous_attempt = artifact;
             host.stage_input.previous_errors = {text_for(one.input, "A field is missing.")};
         }
-        set_answers(host, one.input, answer);
+    }
 
-        host.open();
+    /// `answer`: the artifact for `validate_output` if `execute` returned none.
+    void run_life_cycle(Stage& stage, CheckStageContext& host, const InputName& one, const json::object& answer) {
         std::optional<StageResult> result;  // Constructed, not assigned: an assignment would copy into our memory.
         bool ready = false;
-        if (call("calls", "initialize", one.name, one.broken, [&] { ready = stage.initialize(host).ok(); }) && ready) {
-            Validation validation;
-            if (call("calls", "validate_input", one.name, one.broken, [&] { validation = stage.validate_input(host); }) &&
-                validation.valid()) {
-                if (call("calls", "execute", one.name, one.broken, [&] { result.emplace(stage.execute(host)); })) {
-                    check_stage_result(*result);
-                }
-            }
-            call("calls", "validate_output", one.name, one.broken, [&] {
-                static_cast<void>(stage.validate_output(host, result && result->artifact ? *result->artifact : answer));
-            });
-            call("calls", "finalize", one.name, one.broken,
-                 [&] { stage.finalize(host, result ? *result : StageResult::failed(host_error())); });
+        if (!call("calls", "initialize", one.name, one.broken, [&] { ready = stage.initialize(host).ok(); }) || !ready) {
+            return;
         }
-        host.close();
-        check_context(host);
+        Validation validation;
+        if (call("calls", "validate_input", one.name, one.broken, [&] { validation = stage.validate_input(host); }) &&
+            validation.valid()) {
+            if (call("calls", "execute", one.name, one.broken, [&] { result.emplace(stage.execute(host)); })) {
+                check_stage_result(*result);
+            }
+        }
+        call("calls", "validate_output", one.name, one.broken,
+             [&] { static_cast<void>(stage.validate_output(host, result && result->artifact ? *result->artifact : answer)); });
+        call("calls", "finalize", one.name, one.broken,
+             [&] { stage.finalize(host, result ? *result : StageResult::failed(host_error())); });
     }
 
     static void set_answers(CheckStageContext& host, Input input, const json::object& answer) {
@@ -929,6 +980,21 @@ private:
 
     // Backends.
 
+    static CompletionRequest sample_request(const InputName& one) {
+        CompletionRequest request;
+        request.system = text_for(one.input, "You answer in one word.");
+        request.user = text_for(one.input, "Say hello.");
+        request.place = {"task-fake", "stage", "role", 1, 1, 1};
+        if (one.input != Input::empty && one.input != Input::required) {
+            json::value schema =
+                json::object{{"type", "object"}, {"properties", json::object{{"a", json::object{{"type", "string"}}}}}};
+            if (one.broken) { spoil(schema, one.input); }
+            request.tools.resize(one.input == Input::entries ? huge_entries : 1,
+                                 {"tool", text_for(one.input, "A tool."), schema.get_object()});
+        }
+        return request;
+    }
+
     void exercise_backend(LLMBackend& backend, const std::string& name) {
         BackendInfo info;
         if (!call("describe", "info", "", false, [&] { info = backend.info(); })) { return; }
@@ -947,17 +1013,7 @@ private:
         pass("describe", "info() agrees with plugin.json");
         for (const InputName& one : inputs) {
             if (one.input == Input::host_fails) { continue; }  // A backend has no host calls.
-            CompletionRequest request;
-            request.system = text_for(one.input, "You answer in one word.");
-            request.user = text_for(one.input, "Say hello.");
-            request.place = {"task-check", "stage", "role", 1, 1, 1};
-            if (one.input != Input::empty && one.input != Input::required) {
-                json::value schema =
-                    json::object{{"type", "object"}, {"properties", json::object{{"a", json::object{{"type", "string"}}}}}};
-                if (one.broken) { spoil(schema, one.input); }
-                request.tools.resize(one.input == Input::entries ? huge_entries : 1,
-                                     {"tool", text_for(one.input, "A tool."), schema.get_object()});
-            }
+            const CompletionRequest request = sample_request(one);
             CheckCallContext host;
             prepare(host, one.input);
             CheckSink sink(host);

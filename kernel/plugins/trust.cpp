@@ -214,12 +214,14 @@ Result<TrustSubject> trust_subject(const std::string& root, const json::object& 
     return subject;
 }
 
-Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
-    Projects projects;
+namespace {
+
+/// Reads the list, after checking that only the user can have written it. Nothing if the file does not exist.
+Result<std::optional<std::string>> read_own_file(const std::string& file) {
     const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!descriptor.valid()) {
         const int reason = errno;
-        if (reason == ENOENT) { return projects; }
+        if (reason == ENOENT) { return std::optional<std::string>(); }
         return broken(errno_text(reason), file, ErrorKind::io);
     }
     struct stat status {};
@@ -229,45 +231,68 @@ Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
                      "Check it, then make yourself its owner and only user: chown and chmod 600.", ErrorKind::denied};
     }
     // Read again by name: it can differ from the checked file only through our own atomic replacement.
-    const auto bytes = read_file(file, most_bytes);
+    auto bytes = read_file(file, most_bytes);
     if (!bytes.ok()) { return broken(bytes.error().message, file, ErrorKind::io); }
+    return std::optional(std::move(bytes).value());
+}
+
+/// Returns the list of projects in the document.
+Result<const json::array*> projects_in(const YamlDocument& document) {
+    const auto* top = document.value.if_object();
+    const json::value* version = top == nullptr ? nullptr : top->if_contains("agentforge_trust");
+    const json::value* list = top == nullptr ? nullptr : top->if_contains("projects");
+    if (version == nullptr || *version != 1 || list == nullptr || !list->is_array() || top->size() != 2) {
+        return broken("it must contain `agentforge_trust: 1` and the list `projects`", document.where(""));
+    }
+    return &list->get_array();
+}
+
+}  // namespace
+
+Result<TrustStore::Projects> TrustStore::read(const std::string& file) {
+    Projects projects;
+    AF_TRY(const auto bytes, read_own_file(file));
+    if (!bytes) { return projects; }
     YamlLimits limits;
     limits.max_bytes = most_bytes;
     const auto parsed = parse_yaml(*bytes, file, limits);
     if (!parsed.ok()) { return broken(parsed.error().message, parsed.error().where); }
-    const auto* top = parsed->value.if_object();
-    const json::value* version = top == nullptr ? nullptr : top->if_contains("agentforge_trust");
-    const json::value* list = top == nullptr ? nullptr : top->if_contains("projects");
-    if (version == nullptr || *version != 1 || list == nullptr || !list->is_array() || top->size() != 2) {
-        return broken("it must contain `agentforge_trust: 1` and the list `projects`", parsed->where(""));
-    }
+    AF_TRY(const json::array* const list, projects_in(*parsed));
     std::size_t index = 0;
-    for (const json::value& entry : list->get_array()) {
+    for (const json::value& entry : *list) {
         const std::string at = "/projects/" + std::to_string(index++);
-        const auto* object = entry.if_object();
-        const auto text = [&](const char* key) -> std::string {
-            const json::value* value = object == nullptr ? nullptr : object->if_contains(key);
-            return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-        };
-        const json::value* items = object == nullptr ? nullptr : object->if_contains("items");
-        const std::string root = text("root");
-        if (object == nullptr || object->size() != 3 || !root.starts_with('/') || !parse_time(text("time")).ok() ||
-            items == nullptr || !items->is_object()) {
-            return broken("a project is not `root` (an absolute path), `time` and `items`", parsed->where(at));
-        }
-        Project project{text("time"), {}};
-        for (const auto& [name, hash] : items->get_object()) {
-            if (!hash.is_string() || !is_hash(hash.get_string())) {
-                return broken("the hash of `" + ellipsis(name, 80) + "` is not 64 hexadecimal digits",
-                              parsed->where(at + "/items"));
-            }
-            project.items.emplace(std::string(name), std::string(hash.get_string()));
-        }
-        if (!projects.emplace(root, std::move(project)).second) {
+        AF_TRY(auto project, read_project(entry, *parsed, at));
+        const std::string root = project.first;
+        if (!projects.insert(std::move(project)).second) {
             return broken("the project " + root + " appears in it twice", parsed->where(at));
         }
     }
     return projects;
+}
+
+Result<std::pair<std::string, TrustStore::Project>> TrustStore::read_project(const json::value& entry,
+                                                                             const YamlDocument& document,
+                                                                             const std::string& pointer) {
+    const auto* object = entry.if_object();
+    const auto text = [&](const char* key) -> std::string {
+        const json::value* value = object == nullptr ? nullptr : object->if_contains(key);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+    };
+    const json::value* items = object == nullptr ? nullptr : object->if_contains("items");
+    const std::string root = text("root");
+    if (object == nullptr || object->size() != 3 || !root.starts_with('/') || !parse_time(text("time")).ok() ||
+        items == nullptr || !items->is_object()) {
+        return broken("a project is not `root` (an absolute path), `time` and `items`", document.where(pointer));
+    }
+    Project project{text("time"), {}};
+    for (const auto& [name, hash] : items->get_object()) {
+        if (!hash.is_string() || !is_hash(hash.get_string())) {
+            return broken("the hash of `" + ellipsis(name, 80) + "` is not 64 hexadecimal digits",
+                          document.where(pointer + "/items"));
+        }
+        project.items.emplace(std::string(name), std::string(hash.get_string()));
+    }
+    return std::pair(root, std::move(project));
 }
 
 Result<TrustStore> TrustStore::open(const std::string& state_folder, const std::string& project, std::string_view name) {

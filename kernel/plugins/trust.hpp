@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <agentforge/json.hpp>
@@ -19,6 +20,8 @@
 #include "plugins/files.hpp"
 
 namespace agentforge::kernel {
+
+struct YamlDocument;
 
 /// Everything in one project that needs the user's trust, by content.
 struct TrustSubject {
@@ -82,6 +85,10 @@ private:
     using Projects = std::map<std::string, Project, std::less<>>;
 
     [[nodiscard]] static Result<Projects> read(const std::string& file);
+    /// Returns the root and the project. `pointer`: where the entry is in the document.
+    [[nodiscard]] static Result<std::pair<std::string, Project>> read_project(const json::value& entry,
+                                                                              const YamlDocument& document,
+                                                                              const std::string& pointer);
     template <class Change>
     Result<void> rewrite(Change change);
 

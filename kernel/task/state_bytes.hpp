@@ -112,31 +112,15 @@ public:
     [[nodiscard]] bool take(T& value) {
         using namespace state_bytes;
         if constexpr (std::is_same_v<T, bool>) {
-            char byte = 0;
-            if (!take(byte) || (byte != 0 && byte != 1)) { return false; }
-            value = byte == 1;
-            return true;
+            return take_bool(value);
         } else if constexpr (Plain<T>) {
-            if (bytes_.size() < sizeof value) { return false; }
-            std::memcpy(&value, bytes_.data(), sizeof value);
-            bytes_.remove_prefix(sizeof value);
-            return true;
+            return take_plain(value);
         } else if constexpr (std::is_same_v<T, std::string>) {
-            std::uint64_t size = 0;
-            if (!take(size) || bytes_.size() < size) { return false; }
-            value = bytes_.substr(0, size);
-            bytes_.remove_prefix(size);
-            return true;
+            return take_text(value);
         } else if constexpr (Json<T>) {
             return take_json(value);
         } else if constexpr (is_optional<T>) {
-            bool has = false;
-            if (!take(has)) { return false; }
-            if (!has) {
-                value.reset();
-                return true;
-            }
-            return take(value.emplace());
+            return take_optional(value);
         } else if constexpr (is_added<T>) {
             std::remove_cvref_t<decltype(*value)> held{};
             if (!take(held)) { return false; }
@@ -161,25 +145,62 @@ public:
         } else if constexpr (List<T>) {
             return take_each([&] { return take(value.emplace_back()); });
         } else if constexpr (std::is_same_v<T, Ledger>) {
-            json::array entries;
-            auto ledger = take(entries) ? Ledger::from_json(entries) : std::nullopt;
-            if (ledger) { value = std::move(*ledger); }
-            return ledger.has_value();
-        } else if constexpr (records::Described<T>) {
-            bool whole = true;
-            boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
-                [&](auto member) { whole = whole && take(value.*member.pointer); });
-            return whole;
+            return take_ledger(value);
         } else {
-            bool whole = true;
-            boost::pfr::for_each_field(value, [&](auto& field) { whole = whole && take(field); });
-            return whole;
+            return take_fields(value);
         }
     }
     [[nodiscard]] bool at_end() const noexcept { return bytes_.empty(); }
     [[nodiscard]] std::string_view rest() const noexcept { return bytes_; }
 
 private:
+    bool take_bool(bool& value) {
+        char byte = 0;
+        if (!take(byte) || (byte != 0 && byte != 1)) { return false; }
+        value = byte == 1;
+        return true;
+    }
+    template <class T>
+    bool take_plain(T& value) {
+        if (bytes_.size() < sizeof value) { return false; }
+        std::memcpy(&value, bytes_.data(), sizeof value);
+        bytes_.remove_prefix(sizeof value);
+        return true;
+    }
+    bool take_text(std::string& value) {
+        std::uint64_t size = 0;
+        if (!take(size) || bytes_.size() < size) { return false; }
+        value = bytes_.substr(0, size);
+        bytes_.remove_prefix(size);
+        return true;
+    }
+    template <class T>
+    bool take_optional(std::optional<T>& value) {
+        bool has = false;
+        if (!take(has)) { return false; }
+        if (!has) {
+            value.reset();
+            return true;
+        }
+        return take(value.emplace());
+    }
+    bool take_ledger(Ledger& value) {
+        json::array entries;
+        auto ledger = take(entries) ? Ledger::from_json(entries) : std::nullopt;
+        if (ledger) { value = std::move(*ledger); }
+        return ledger.has_value();
+    }
+    template <class T>
+    bool take_fields(T& value) {
+        bool whole = true;
+        if constexpr (records::Described<T>) {
+            boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
+                [&](auto member) { whole = whole && take(value.*member.pointer); });
+        } else {
+            boost::pfr::for_each_field(value, [&](auto& field) { whole = whole && take(field); });
+        }
+        return whole;
+    }
     template <class Take>
     bool take_each(const Take& one) {
         std::uint64_t count = 0;

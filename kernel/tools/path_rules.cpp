@@ -232,52 +232,71 @@ bool is_protected_name(std::string_view component) {
     return plain == ".git" || plain == ".agentforge" || plain == "git~1" || plain == "agentf~1";
 }
 
-Result<std::string> normalize_path(std::string_view path) {
-    const auto shown = [&] { return "'" + ellipsis(sanitize_utf8(path), 200) + "'"; };
-    const auto bad = [](std::string message) {
-        return Error{"AF-TOOL-012",
-                     std::move(message),
-                     {},
-                     "Give a path relative to the workspace, such as 'src/app.py'.",
-                     ErrorKind::invalid};
-    };
-    const auto outside = [&](const char* why) {
-        return Error{"AF-TOOL-010",
-                     "The path " + shown() + " leads out of the workspace: " + why + ".",
-                     {},
-                     "Give a path relative to the workspace, without '..'; '.' is the workspace itself.",
-                     ErrorKind::denied};
-    };
-    if (path.empty()) { return bad("The path is empty."); }
+namespace {
+
+std::string quoted_path(std::string_view path) { return "'" + ellipsis(sanitize_utf8(path), 200) + "'"; }
+
+Error malformed_path(std::string message) {
+    return {"AF-TOOL-012",
+            std::move(message),
+            {},
+            "Give a path relative to the workspace, such as 'src/app.py'.",
+            ErrorKind::invalid};
+}
+
+Error path_outside(std::string_view path, const char* why) {
+    return {"AF-TOOL-010",
+            "The path " + quoted_path(path) + " leads out of the workspace: " + why + ".",
+            {},
+            "Give a path relative to the workspace, without '..'; '.' is the workspace itself.",
+            ErrorKind::denied};
+}
+
+Error path_protected(std::string_view path, std::string_view component) {
+    return {"AF-TOOL-011",
+            "The path " + quoted_path(path) + " is protected: '" + std::string(component) + "' is off limits for every role.",
+            {},
+            "Work with the project's own files; AgentForge manages version control and its own records.",
+            ErrorKind::denied};
+}
+
+Result<void> check_path_text(std::string_view path) {
+    if (path.empty()) { return malformed_path("The path is empty."); }
     if (path.size() > max_path_bytes) {
-        return bad("The path has " + std::to_string(path.size()) + " bytes; at most " + std::to_string(max_path_bytes) +
-                   " are allowed.");
+        return malformed_path("The path has " + std::to_string(path.size()) + " bytes; at most " +
+                              std::to_string(max_path_bytes) + " are allowed.");
     }
-    if (!is_valid_utf8(path)) { return bad("The path " + shown() + " is not valid UTF-8."); }
+    if (!is_valid_utf8(path)) { return malformed_path("The path " + quoted_path(path) + " is not valid UTF-8."); }
     for (std::size_t i = 0; i < path.size(); ++i) {
         const auto c = static_cast<unsigned char>(path[i]);
         const bool c1 = c == 0xC2 && i + 1 < path.size() && static_cast<unsigned char>(path[i + 1]) < 0xA0;
-        if (c < 0x20 || c == 0x7F || c1) { return bad("The path " + shown() + " contains a control character."); }
-        if (c == '\\') { return bad("The path " + shown() + " contains a backslash; folders are separated by '/'."); }
+        if (c < 0x20 || c == 0x7F || c1) {
+            return malformed_path("The path " + quoted_path(path) + " contains a control character.");
+        }
+        if (c == '\\') {
+            return malformed_path("The path " + quoted_path(path) + " contains a backslash; folders are separated by '/'.");
+        }
     }
-    if (path.front() == '/') { return outside("it is absolute"); }
+    return {};
+}
+
+}  // namespace
+
+Result<std::string> normalize_path(std::string_view path) {
+    AF_CHECK(check_path_text(path));
+    if (path.front() == '/') { return path_outside(path, "it is absolute"); }
     std::string result;
     bool first = true;
     for (const auto part : path_components(path)) {
         if (part == ".") { continue; }
-        if (part == "..") { return outside("it holds '..'"); }
-        if (first && part == "~") { return outside("'~' is the home folder"); }
+        if (part == "..") { return path_outside(path, "it holds '..'"); }
+        if (first && part == "~") { return path_outside(path, "'~' is the home folder"); }
         first = false;
         if (part.size() > max_component_bytes) {
-            return bad("The path " + shown() + " has a name longer than " + std::to_string(max_component_bytes) + " bytes.");
+            return malformed_path("The path " + quoted_path(path) + " has a name longer than " +
+                                  std::to_string(max_component_bytes) + " bytes.");
         }
-        if (is_protected_name(part)) {
-            return Error{"AF-TOOL-011",
-                         "The path " + shown() + " is protected: '" + std::string(part) + "' is off limits for every role.",
-                         {},
-                         "Work with the project's own files; AgentForge manages version control and its own records.",
-                         ErrorKind::denied};
-        }
+        if (is_protected_name(part)) { return path_protected(path, part); }
         if (!result.empty()) { result += '/'; }
         result += part;
     }

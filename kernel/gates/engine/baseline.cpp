@@ -37,55 +37,79 @@ std::vector<std::string> differing_tests(const std::vector<TestOutcome>& first, 
     return ids;
 }
 
+namespace {
+
+/// Returns the tests whose results differ between the first run and another of the `trusted` first ones.
+std::vector<std::string> flaky_tests(const std::vector<GateReport>& runs, std::size_t trusted) {
+    std::vector<std::string> flaky;
+    for (std::size_t other = 1; other < trusted; ++other) {
+        for (auto& id : differing_tests(runs.front().tests, runs[other].tests)) {
+            if (std::ranges::find(flaky, id) == flaky.end()) { flaky.push_back(std::move(id)); }
+        }
+    }
+    return flaky;
+}
+
+std::vector<std::string> steadily_failing_tests(const GateReport& run, const std::vector<std::string>& flaky) {
+    std::vector<std::string> failed;
+    for (const auto& test : run.tests) {
+        if (is_failure(test.status) && std::ranges::find(flaky, test.id) == flaky.end()) { failed.push_back(test.id); }
+    }
+    return failed;
+}
+
+/// `measured`: at least one run is trusted.
+std::string baseline_summary(const GateReport& run, bool measured, const std::vector<std::string>& failed,
+                             const std::vector<std::string>& flaky) {
+    if (!measured) {
+        return "the suite could not be measured before the task: " +
+               (run.blocking_issues.empty() ? std::string("it was not trusted") : run.blocking_issues.front());
+    }
+    if (is_true(run.facts, "not_built")) {
+        return "the project does not build before the task (not held against it): " +
+               (run.tests.empty() ? std::string() : run.tests.front().message);
+    }
+    std::string summary = number_of_tests(run.tests.size()) + " before the task";
+    if (!failed.empty()) { summary += ", " + std::to_string(failed.size()) + " of them failing (not held against it)"; }
+    if (!flaky.empty()) { summary += ", " + std::to_string(flaky.size()) + " flaky (results ignored)"; }
+    if (failed.empty() && flaky.empty()) { summary += ", none failing"; }
+    return summary;
+}
+
+/// Makes the first trusted run the baseline, or the first of all if none is trusted.
+GateReport measured_baseline(std::vector<GateReport> runs) {
+    const auto doubted =
+        std::ranges::stable_partition(runs, [](const GateReport& run) { return is_true(run.facts, "believed"); });
+    const std::size_t trusted = runs.size() - doubted.size();
+    GateReport report = runs.front();
+    const auto flaky = flaky_tests(runs, trusted);
+    const auto failed = steadily_failing_tests(report, flaky);
+    report.summary = baseline_summary(report, trusted != 0, failed, flaky);
+    report.facts["runs"] = static_cast<std::int64_t>(runs.size());
+    report.facts["runs_believed"] = static_cast<std::int64_t>(trusted);
+    report.facts["failed_before"] = list_of_ids(failed);
+    report.facts["flaky"] = list_of_ids(flaky);
+    return report;
+}
+
+GateReport baseline_without_tests(std::vector<GateReport> runs) {
+    GateReport run = std::move(runs.front());
+    run.summary = "no tests before the task: no suite could show what it breaks";
+    run.facts["runs"] = static_cast<std::int64_t>(runs.size());
+    run.facts["failed_before"] = json::array();
+    run.facts["flaky"] = json::array();
+    return run;
+}
+
+}  // namespace
+
 GateReport baseline_report(std::vector<GateReport> runs) {
-    const auto counts = static_cast<std::int64_t>(runs.size());
     const bool found = std::ranges::any_of(runs, [](const GateReport& run) { return is_true(run.facts, "tests_found"); });
     std::chrono::milliseconds duration{0};
     for (const auto& run : runs) { duration += run.duration; }
-    if (found) {
-        const auto doubted =
-            std::ranges::stable_partition(runs, [](const GateReport& run) { return is_true(run.facts, "believed"); });
-        const auto trusted = static_cast<std::int64_t>(runs.size() - doubted.size());
-        GateReport report = runs.front();
-        std::vector<std::string> flaky;
-        for (std::int64_t other = 1; other < trusted; ++other) {
-            for (auto& id : differing_tests(report.tests, runs[static_cast<std::size_t>(other)].tests)) {
-                if (std::ranges::find(flaky, id) == flaky.end()) { flaky.push_back(std::move(id)); }
-            }
-        }
-        std::vector<std::string> failed;
-        for (const auto& test : report.tests) {
-            if (is_failure(test.status) && std::ranges::find(flaky, test.id) == flaky.end()) { failed.push_back(test.id); }
-        }
-        report.summary = number_of_tests(report.tests.size()) + " before the task";
-        if (trusted == 0) {
-            report.summary =
-                "the suite could not be measured before the task: " +
-                (report.blocking_issues.empty() ? std::string("it was not trusted") : report.blocking_issues.front());
-        } else if (is_true(report.facts, "not_built")) {
-            report.summary = "the project does not build before the task (ignored): " +
-                             (report.tests.empty() ? std::string() : report.tests.front().message);
-        } else {
-            if (!failed.empty()) { report.summary += ", " + std::to_string(failed.size()) + " of them failing (ignored)"; }
-            if (!flaky.empty()) { report.summary += ", " + std::to_string(flaky.size()) + " flaky (results ignored)"; }
-            if (failed.empty() && flaky.empty()) { report.summary += ", none failing"; }
-        }
-        report.facts["runs"] = counts;
-        report.facts["runs_believed"] = trusted;
-        report.facts["failed_before"] = list_of_ids(failed);
-        report.facts["flaky"] = list_of_ids(flaky);
-        report.passed = true;
-        report.blocking_issues.clear();
-        report.duration = duration;
-        return report;
-    }
-    GateReport report = std::move(runs.front());
+    GateReport report = found ? measured_baseline(std::move(runs)) : baseline_without_tests(std::move(runs));
     report.passed = true;
     report.blocking_issues.clear();
-    report.summary = "no tests before the task, so regressions cannot be detected";
-    report.facts["runs"] = counts;
-    report.facts["failed_before"] = json::array();
-    report.facts["flaky"] = json::array();
     report.duration = duration;
     return report;
 }

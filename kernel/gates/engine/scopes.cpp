@@ -261,18 +261,12 @@ Result<const Language*> LanguageFiles::get(std::string_view name) {
                  ErrorKind::unavailable};
 }
 
-const Scope& Scopes::of(std::string_view path) const { return deepest(scopes_, path); }
+namespace {
 
-std::string_view Scopes::inside(const Scope& scope, std::string_view path) { return below(path, scope.directory); }
-
-std::string Scopes::outside(const Scope& scope, std::string_view path) {
-    return scope.directory.empty() ? std::string(path) : scope.directory + "/" + std::string(path);
-}
-
-Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::string>& files, const ScopeSettings& settings) {
-    Scopes result;
-    auto& scopes = result.scopes_;
-    AF_TRY(const auto* known, languages.all());
+/// Returns the scopes that the settings name.
+Result<std::vector<Scope>> configured_scopes(LanguageFiles& languages, const std::vector<std::string>& files,
+                                             const ScopeSettings& settings) {
+    std::vector<Scope> scopes;
     for (const auto& [folder, name] : settings.directories) {
         auto directory = folder;
         while (directory.ends_with('/')) { directory.pop_back(); }
@@ -290,6 +284,41 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
         if (!language.ok()) { return named_by(std::move(language).error(), "gates.scopes." + folder); }
         scopes.push_back({directory, (*language)->name, true});
     }
+    return scopes;
+}
+
+/// Returns the language of the scope with the most sources. Error: AF-GATE-002 there is no scope.
+Result<std::string> language_with_most_sources(const std::vector<Scope>& scopes,
+                                               const std::map<std::string, Language, std::less<>>& languages,
+                                               const std::vector<std::string>& files) {
+    const auto largest = std::max_element(scopes.begin(), scopes.end(), [&](const Scope& one, const Scope& other) {
+        return count_sources(languages.find(one.language)->second, files, one.directory) <
+               count_sources(languages.find(other.language)->second, files, other.directory);
+    });
+    if (largest == scopes.end()) {
+        return Error{
+            "AF-GATE-002", "No language that AgentForge knows was found in this repository.", "",
+            "Name a language in the settings (`gates.language`), or add a file for it; `agentforge help docs/gates.md` says how.",
+            ErrorKind::unavailable};
+    }
+    return largest->language;
+}
+
+}  // namespace
+
+const Scope& Scopes::of(std::string_view path) const { return deepest(scopes_, path); }
+
+std::string_view Scopes::inside(const Scope& scope, std::string_view path) { return below(path, scope.directory); }
+
+std::string Scopes::outside(const Scope& scope, std::string_view path) {
+    return scope.directory.empty() ? std::string(path) : scope.directory + "/" + std::string(path);
+}
+
+Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::string>& files, const ScopeSettings& settings) {
+    Scopes result;
+    auto& scopes = result.scopes_;
+    AF_TRY(const auto* known, languages.all());
+    AF_TRY(scopes, configured_scopes(languages, files, settings));
     const bool configured = !settings.directories.empty();
     Claims claims;
     if (configured) {
@@ -308,17 +337,8 @@ Result<Scopes> Scopes::find(LanguageFiles& languages, const std::vector<std::str
     if (rest != nullptr) { scopes.insert(scopes.begin(), {"", rest->name, true}); }
     if (!configured) { add_projects(scopes, *known, std::move(claims), files); }
     if (rest == nullptr) {
-        const auto largest = std::max_element(scopes.begin(), scopes.end(), [&](const Scope& one, const Scope& other) {
-            return count_sources(known->find(one.language)->second, files, one.directory) <
-                   count_sources(known->find(other.language)->second, files, other.directory);
-        });
-        if (largest == scopes.end()) {
-            return Error{
-                "AF-GATE-002", "No language that AgentForge knows was found in this repository.", "",
-                "Name a language in the settings (`gates.language`), or add a file for it; `agentforge help docs/gates.md` says how.",
-                ErrorKind::unavailable};
-        }
-        scopes.insert(scopes.begin(), {"", largest->language, false});
+        AF_TRY(std::string language, language_with_most_sources(scopes, *known, files));
+        scopes.insert(scopes.begin(), {"", std::move(language), false});
     }
     std::sort(scopes.begin(), scopes.end(), [](const Scope& one, const Scope& other) { return one.directory < other.directory; });
     return result;

@@ -100,9 +100,38 @@ struct GoEvents {
     std::map<std::string, GoPackage> packages;
     std::vector<std::string> order;
     std::map<std::string, std::string>
-        builds;  ///< By import path. go 1.24 and later report them as events, older ones on standard error.
+        builds;                       ///< By import path. go 1.24 and later report them as events, older ones on standard error.
+    std::vector<std::string> broken;  ///< Packages that could not be built.
     std::string root;
     std::string problem;
+
+    /// Lines that are not events are output of go itself.
+    void read(std::string_view out) {
+        for_each_line(out, [&](std::string_view line) {
+            if (line.starts_with('{')) {
+                boost::system::error_code error;
+                const auto value = json::parse({line.data(), line.size()}, error);
+                if (!error && value.is_object()) {
+                    event(value.get_object());
+                    return;
+                }
+                problem = "a line of `go test -json` is not an event";
+            } else if (line.starts_with("FAIL\t") && (line.ends_with(" [build failed]") || line.ends_with(" [setup failed]"))) {
+                broken.emplace_back(line.substr(5, line.rfind(" [") - 5));
+            }
+        });
+    }
+
+    /// Returns what the compiler reported for one package and its tests.
+    [[nodiscard]] std::string build_output(const std::string& package_name) const {
+        std::string text;
+        for (const auto& [import, said] : builds) {
+            if (import == package_name || import.starts_with(package_name + " ") || import.starts_with(package_name + "_test")) {
+                text += said;
+            }
+        }
+        return text;
+    }
 
     GoPackage& package(const std::string& name) {
         const auto [place, fresh] = packages.emplace(name, GoPackage{});
@@ -163,6 +192,29 @@ std::string go_build_output(std::string_view err, const std::string& package) {
     return text;
 }
 
+void go_report_tests(const GoPackage& package, std::vector<ReportedTest>& tests) {
+    for (const auto& name : package.order) {
+        const auto& test = package.tests.find(name)->second;
+        if (test.ends.empty()) { tests.push_back(go_reported(name, test, "", package)); }
+        for (const auto& end : test.ends) { tests.push_back(go_reported(name, test, end, package)); }
+    }
+}
+
+bool go_failed_to_build(const GoPackage& package) {
+    return !package.failed_build.empty() || package.output.find(" [build failed]") != std::string::npos ||
+           package.output.find(" [setup failed]") != std::string::npos;
+}
+
+/// Returns how the end of a package disagrees with its tests. Empty if it does not.
+std::string go_problem_of(const std::string& name, const GoPackage& package) {
+    if (package.end.empty()) { return "the package " + name + " has no end"; }
+    const bool all_pass =
+        std::ranges::all_of(package.tests, [](const auto& test) { return test.second.ends == std::vector<std::string>{"pass"}; });
+    if (package.end != "fail" || !all_pass) { return {}; }
+    return "the package " + name +
+           " failed although none of its tests did: " + ellipsis(first_line(go_message(package.output, true)), 200);
+}
+
 /// Each test file that the compiler names is an error. If it names none, the package itself is reported.
 void go_not_built(const std::string& package, const std::string& output, const std::string& root,
                   std::vector<ReportedTest>& tests) {
@@ -198,50 +250,24 @@ FormatResult parse_go_test_json(const RunOutput& output) {
     FormatResult result;
     GoEvents events;
     events.root = std::string(output.root);
-    std::vector<std::string> broken;
-    for_each_line(output.out, [&](std::string_view line) {
-        if (line.starts_with('{')) {
-            boost::system::error_code error;
-            const auto value = json::parse({line.data(), line.size()}, error);
-            if (!error && value.is_object()) {
-                events.event(value.get_object());
-                return;
-            }
-            events.problem = "a line of `go test -json` is not an event";
-        } else if (line.starts_with("FAIL\t") && (line.ends_with(" [build failed]") || line.ends_with(" [setup failed]"))) {
-            broken.emplace_back(line.substr(5, line.rfind(" [") - 5));
-        }
-    });
+    events.read(output.out);
     for (const auto& name : events.order) {
         const auto& package = events.packages.find(name)->second;
-        bool failed = false;
-        for (const auto& test_name : package.order) {
-            const auto& test = package.tests.find(test_name)->second;
-            if (test.ends.empty()) { result.tests.push_back(go_reported(test_name, test, "", package)); }
-            for (const auto& end : test.ends) { result.tests.push_back(go_reported(test_name, test, end, package)); }
-            failed = failed || test.ends != std::vector<std::string>{"pass"};
-        }
-        if (!package.failed_build.empty() || package.output.find(" [build failed]") != std::string::npos ||
-            package.output.find(" [setup failed]") != std::string::npos) {
-            broken.push_back(name);
-        } else if (package.end.empty()) {
-            events.problem = "the package " + name + " has no end";
-        } else if (package.end == "fail" && !failed) {
-            events.problem = "the package " + name + " failed although none of its tests did: " +
-                             ellipsis(first_line(go_message(package.output, true)), 200);
+        go_report_tests(package, result.tests);
+        if (go_failed_to_build(package)) {
+            events.broken.push_back(name);
+        } else if (auto problem = go_problem_of(name, package); !problem.empty()) {
+            events.problem = std::move(problem);
         }
     }
-    std::sort(broken.begin(), broken.end());
-    broken.erase(std::unique(broken.begin(), broken.end()), broken.end());
-    for (const auto& name : broken) {
-        auto text = go_build_output(output.err, name);
-        for (const auto& [import, said] : events.builds) {
-            if (import == name || import.starts_with(name + " ") || import.starts_with(name + "_test")) { text += said; }
-        }
+    std::sort(events.broken.begin(), events.broken.end());
+    events.broken.erase(std::unique(events.broken.begin(), events.broken.end()), events.broken.end());
+    for (const auto& name : events.broken) {
+        const auto text = go_build_output(output.err, name) + events.build_output(name);
         go_not_built(name, text.empty() ? std::string(output.err.substr(0, 4096)) : text, events.root, result.tests);
     }
     // A file without a package clause prevents go from loading anything, which only standard error says.
-    const bool loaded_nothing = events.order.empty() && broken.empty() && events.problem.empty();
+    const bool loaded_nothing = events.order.empty() && events.broken.empty() && events.problem.empty();
     if (loaded_nothing && output.err.find(".go:") != std::string_view::npos) {
         go_not_built("(module)", std::string(output.err.substr(0, 4096)), events.root, result.tests);
     }

@@ -70,6 +70,49 @@ std::optional<TapPoint> test_point(std::string_view line) {
     return point;
 }
 
+/// The YAML block below a test: node's keys, and those that TAP defines.
+struct TapDetails {
+    std::map<std::string, std::string, std::less<>> keys;
+
+    /// Empty if the block does not have the key.
+    const std::string& operator[](std::string_view key) const {
+        static const std::string none;
+        const auto found = keys.find(key);
+        return found == keys.end() ? none : found->second;
+    }
+};
+
+TapDetails tap_details(std::string_view text) {
+    TapDetails details;
+    std::string block;
+    const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());  // tape indents the contents of the block.
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        auto whole = text.substr(0, end);
+        whole.remove_prefix(std::min({indent, whole.find_first_not_of(' '), whole.size()}));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        if (!block.empty() && (whole.empty() || whole.front() == ' ')) {
+            auto& lines = details.keys[block];
+            lines += (lines.empty() ? "" : "\n") + std::string(trimmed_tap(whole));
+            continue;
+        }
+        block.clear();
+        const auto colon = whole.find(':');
+        if (colon == std::string_view::npos || whole.front() == ' ') { continue; }
+        const std::string key(whole.substr(0, colon));
+        auto value = trimmed_tap(whole.substr(colon + 1));
+        if (value.starts_with("|") || value.starts_with(">")) {
+            block = key;
+            continue;
+        }
+        if (value.size() >= 2 && (value.front() == '\'' || value.front() == '"') && value.back() == value.front()) {
+            value = value.substr(1, value.size() - 2);
+        }
+        details.keys[key] = std::string(value);
+    }
+    return details;
+}
+
 /// One level of indentation: the tests of one (sub)test.
 struct TapLevel {
     std::optional<std::uint64_t> plan;
@@ -204,61 +247,42 @@ private:
                name.size() - dot <= 6 && name.find(' ') == std::string::npos;
     }
 
-    /// Reads the YAML block below a test: node's keys, and those that TAP defines.
+    /// Gives the last test the details of the block below it.
     void finish_diagnostics() {
         if (!pending_) { return; }
         if (in_diagnostics_) { return; }
         if (diagnostics_.empty()) { return; }
-        auto& test = result_.tests.back();
-        std::map<std::string, std::string, std::less<>> keys;
-        std::string_view text = diagnostics_;
-        std::string block;
-        const std::size_t indent = std::min(text.find_first_not_of(' '), text.size());  // tape indents the contents of the block.
-        while (!text.empty()) {
-            const auto end = text.find('\n');
-            auto whole = text.substr(0, end);
-            whole.remove_prefix(std::min({indent, whole.find_first_not_of(' '), whole.size()}));
-            text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-            if (!block.empty() && (whole.empty() || whole.front() == ' ')) {
-                keys[block] += (keys[block].empty() ? "" : "\n") + std::string(trimmed_tap(whole));
-                continue;
-            }
-            block.clear();
-            const auto colon = whole.find(':');
-            if (colon == std::string_view::npos || whole.front() == ' ') { continue; }
-            const std::string key(whole.substr(0, colon));
-            auto value = trimmed_tap(whole.substr(colon + 1));
-            if (value.starts_with("|") || value.starts_with(">")) {
-                block = key;
-                continue;
-            }
-            if (value.size() >= 2 && (value.front() == '\'' || value.front() == '"') && value.back() == value.front()) {
-                value = value.substr(1, value.size() - 2);
-            }
-            keys[key] = std::string(value);
-        }
+        const TapDetails details = tap_details(diagnostics_);
         diagnostics_.clear();
         pending_ = false;
-        if (!is_file(test.name)) { place(test, keys["location"].empty() ? keys["at"] : keys["location"]); }
-        if (test.file.empty()) { test.file = keys["file"]; }
-        std::string_view number = keys["line"];
+        auto& test = result_.tests.back();
+        add_place(test, details);
+        if (test.status == TestStatus::failed_assertion) { add_failure(test, details); }
+    }
+
+    static void add_place(ReportedTest& test, const TapDetails& details) {
+        if (!is_file(test.name)) { place(test, details["location"].empty() ? details["at"] : details["location"]); }
+        if (test.file.empty()) { test.file = details["file"]; }
+        std::string_view number = details["line"];
         if (const auto line = leading_number(number); line && test.line == 0) { test.line = *line; }
-        if (test.status != TestStatus::failed_assertion) { return; }
-        test.message = failure_text(!keys["error"].empty() ? keys["error"] : keys["message"]);
-        const std::string& expected = keys["expected"];
-        const std::string& actual = !keys["actual"].empty() ? keys["actual"] : keys["got"];
+    }
+
+    static void add_failure(ReportedTest& test, const TapDetails& details) {
+        test.message = failure_text(!details["error"].empty() ? details["error"] : details["message"]);
+        const std::string& expected = details["expected"];
+        const std::string& actual = !details["actual"].empty() ? details["actual"] : details["got"];
         const bool shows_both =
             test.message.find(expected) != std::string::npos && test.message.find(actual) != std::string::npos;
         if (!shows_both) {
             test.message += (test.message.empty() ? "" : "\n") + failure_text("expected: " + expected + "\nactual: " + actual);
         }
-        const auto& kind = keys["failureType"];
-        const bool asserted = keys["code"] == "ERR_ASSERTION" || keys["name"] == "AssertionError";
+        const auto& kind = details["failureType"];
+        const bool asserted = details["code"] == "ERR_ASSERTION" || details["name"] == "AssertionError";
         // node reports what was thrown. A runner that does not is believed.
         if (!kind.empty() && kind != "subtestsFailed" && !(kind == "testCodeFailure" && asserted)) {
             test.status = TestStatus::error;
         }
-        if (!keys["name"].empty() && !asserted) { test.message = failure_text(keys["name"] + ": " + test.message); }
+        if (!details["name"].empty() && !asserted) { test.message = failure_text(details["name"] + ": " + test.message); }
     }
 
     /// `file:line:column`, `file:line`.

@@ -65,6 +65,83 @@ std::string last_lines(const std::string& text) {
     return clean.size() <= 600 ? clean : "…" + sanitize_utf8(clean.substr(clean.size() - 600));
 }
 
+/// The files of one tree, listed once and only if needed.
+class ListedTree {
+public:
+    ListedTree(TreeCheckout& checkout, const std::string& tree) : checkout_(checkout), tree_(tree) {}
+
+    Result<std::vector<std::string>> files() {
+        if (!files_) { AF_TRY(files_, checkout_.files(tree_)); }
+        return *files_;
+    }
+    /// Returns the files that a glob matches. A path without `*` is returned as it is.
+    Result<std::vector<std::string>> matching(const std::string& path) {
+        if (path.find('*') == std::string::npos) { return std::vector<std::string>{path}; }
+        const Globs wanted({path});
+        AF_TRY(auto matching, files());
+        std::erase_if(matching, [&](const auto& file) { return !wanted.matches(file); });
+        return matching;
+    }
+    Result<std::optional<std::string>> content(const std::string& path) { return checkout_.file(tree_, path); }
+
+private:
+    TreeCheckout& checkout_;
+    const std::string& tree_;
+    std::optional<std::vector<std::string>> files_;
+};
+
+/// A rule's lockfiles and inputs that the tree has. Empty if it has none of the lockfiles.
+struct RuleFiles {
+    std::vector<std::string> files;
+    json::array hashes;  ///< Pairs of file and SHA-256, in the same order.
+};
+
+Result<RuleFiles> files_of_rule(const SetupRule& rule, ListedTree& tree) {
+    RuleFiles result;
+    for (const auto* paths : {&rule.lockfiles, &rule.inputs}) {
+        for (const auto& path : *paths) {
+            AF_TRY(const auto matching, tree.matching(path));
+            for (const auto& file : matching) {
+                if (std::find(result.files.begin(), result.files.end(), file) != result.files.end()) { continue; }
+                AF_TRY(const auto content, tree.content(file));
+                if (!content) { continue; }
+                result.files.push_back(file);
+                result.hashes.push_back(json::array{file, sha256(*content)});
+            }
+        }
+        if (result.files.empty()) { break; }
+    }
+    return result;
+}
+
+/// True if the rule's conditions hold.
+Result<bool> applies(const SetupRule& rule, ListedTree& tree) {
+    if (rule.when.empty() && rule.unless.empty()) { return true; }
+    const auto content = [&](const std::string& path) { return tree.content(path); };
+    AF_TRY(const auto all, tree.files());
+    AF_TRY(const bool wanted, rule.when.empty() ? Result<bool>(true) : holds(rule.when, all, content));
+    AF_TRY(const bool there, holds(rule.unless, all, content));
+    return wanted && !there;
+}
+
+/// Returns the folder's name. It depends on everything that decides what the command fetches.
+std::string setup_folder_name(const Language& language, const SetupRule& rule, const json::array& hashes) {
+    json::array named{language.name, rule.name};
+    for (const auto& argument : rule.command.argv) { named.emplace_back(argument); }
+    named.insert(named.end(), hashes.begin(), hashes.end());
+    return language.name + "-" + rule.name + "-" + sha256(json::serialize(named)).substr(0, 24);
+}
+
+std::vector<std::string> fetch_argv(const Language& language, const SetupRule& rule, const std::string& folder) {
+    std::vector<std::string> argv;
+    for (const auto& argument : rule.command.argv) {
+        auto text = with_folder(argument, folder);
+        if (text.starts_with("{language}")) { text.replace(0, std::string_view("{language}").size(), language.directory); }
+        argv.push_back(std::move(text));
+    }
+    return argv;
+}
+
 }  // namespace
 
 Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(
@@ -72,59 +149,24 @@ Result<std::vector<std::pair<const SetupRule*, SetupStep>>> steps_of(
     const std::map<std::string, std::string, std::less<>>& programs) {
     std::vector<std::pair<const SetupRule*, SetupStep>> steps;
     if (directory.empty() || language.setup.empty()) { return steps; }
-    std::optional<std::vector<std::string>> listed;
-    const auto files_of_tree = [&]() -> Result<std::vector<std::string>> {
-        if (!listed) { AF_TRY(listed, checkout.files(tree)); }
-        return *listed;
-    };
+    ListedTree listed(checkout, tree);
     for (const auto& rule : language.setup) {
         const bool own = !rule.programs.empty() && std::ranges::all_of(rule.programs, [&](const auto& program) {
             return programs.contains(program.first);
         });
         if (own) { continue; }
+        AF_TRY(RuleFiles found, files_of_rule(rule, listed));
+        if (found.files.empty()) { continue; }
+        AF_TRY(const bool needed, applies(rule, listed));
+        if (!needed) { continue; }
         SetupStep step;
         step.name = rule.name;
-        json::array named{language.name, rule.name};
-        for (const auto& argument : rule.command.argv) { named.emplace_back(argument); }
-        bool locked = false;
-        for (const auto* paths : {&rule.lockfiles, &rule.inputs}) {
-            for (const auto& path : *paths) {
-                std::vector<std::string> matching{path};
-                if (path.find('*') != std::string::npos) {
-                    const Globs wanted({path});
-                    AF_TRY(matching, files_of_tree());
-                    std::erase_if(matching, [&](const auto& file) { return !wanted.matches(file); });
-                }
-                for (const auto& file : matching) {
-                    if (std::find(step.files.begin(), step.files.end(), file) != step.files.end()) { continue; }
-                    AF_TRY(const auto content, checkout.file(tree, file));
-                    if (!content) { continue; }
-                    locked = locked || paths == &rule.lockfiles;
-                    step.files.push_back(file);
-                    named.push_back(json::array{file, sha256(*content)});
-                }
-            }
-            if (!locked) { break; }
-        }
-        if (!locked) { continue; }
-        const auto content = [&](const std::string& path) { return checkout.file(tree, path); };
-        if (!rule.when.empty() || !rule.unless.empty()) {
-            AF_TRY(const auto all, files_of_tree());
-            AF_TRY(const bool wanted, rule.when.empty() ? Result<bool>(true) : holds(rule.when, all, content));
-            AF_TRY(const bool there, holds(rule.unless, all, content));
-            if (!wanted || there) { continue; }
-        }
-        step.folder =
-            (fs::path(directory) / (language.name + "-" + rule.name + "-" + sha256(json::serialize(named)).substr(0, 24)))
-                .string();
-        for (const auto& argument : rule.command.argv) {
-            auto text = with_folder(argument, step.folder);
-            if (text.starts_with("{language}")) { text.replace(0, std::string_view("{language}").size(), language.directory); }
-            step.argv.push_back(std::move(text));
-        }
-        std::error_code none;
+        step.folder = (fs::path(directory) / setup_folder_name(language, rule, found.hashes)).string();
+        step.files = std::move(found.files);
+        step.argv = fetch_argv(language, rule, step.folder);
         step.required = rule.missing.empty();
         step.programs = filled(rule.programs, step.folder);
+        std::error_code none;
         step.ready = fs::is_regular_file(fs::symlink_status(fs::path(step.folder) / ready_mark, none));
         steps.emplace_back(&rule, std::move(step));
     }
@@ -148,35 +190,28 @@ Fetched fetched_by(const SetupRule& rule, const SetupStep& step) {
             filled(rule.programs, step.folder)};
 }
 
-Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::string& tree, TreeCheckout& checkout,
-                   ProcessRunner& processes, const FetchPlace& place, const Stop& stop) {
+namespace {
+
+/// Writes the files that the command gets into the step's folder.
+Result<void> write_inputs(const SetupRule& rule, const SetupStep& step, const std::string& tree, TreeCheckout& checkout) {
     const fs::path folder = step.folder;
-    AF_CHECK(make_directories(folder.parent_path()));
-    const FileDescriptor lock(::open((step.folder + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
-        return Error{"AF-GATE-101",
-                     "The dependencies of " + step.name + " could not be fetched: the folder for them cannot be locked.",
-                     step.folder, "Check that the folder is writable.", ErrorKind::io};
-    }
-    std::error_code failure;
-    // Another process has fetched it meanwhile.
-    if (fs::is_regular_file(fs::symlink_status(folder / ready_mark, failure))) { return {}; }
-    fs::remove_all(folder, failure);
-    AF_CHECK(make_directories(folder));
     for (const auto& path : step.files) {
         AF_TRY(const auto content, checkout.file(tree, path));
         AF_CHECK(make_directories((folder / path).parent_path()));
         AF_CHECK(create_file_exclusive(folder / path, content.value_or(""), Durability::cached));
     }
-    if (!rule.names.empty()) {
-        AF_TRY(const auto all, checkout.files(tree));
-        for (const auto& path : all) {
-            std::error_code none;
-            if (!rule.names.matches(path) || fs::exists(folder / path, none)) { continue; }
-            AF_CHECK(make_directories((folder / path).parent_path()));
-            AF_CHECK(create_file_exclusive(folder / path, "", Durability::cached));
-        }
+    if (rule.names.empty()) { return {}; }
+    AF_TRY(const auto all, checkout.files(tree));
+    for (const auto& path : all) {
+        std::error_code none;
+        if (!rule.names.matches(path) || fs::exists(folder / path, none)) { continue; }
+        AF_CHECK(make_directories((folder / path).parent_path()));
+        AF_CHECK(create_file_exclusive(folder / path, "", Durability::cached));
     }
+    return {};
+}
+
+ProcessRequest fetch_request(const SetupRule& rule, const SetupStep& step, const FetchPlace& place) {
     ProcessRequest request;
     request.argv = step.argv;
     request.directory = step.folder;
@@ -194,6 +229,44 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
     request.confinement.readable = place.readable;
     request.confinement.writable = {step.folder, place.scratch.string()};
     request.confinement.network = Network::full;
+    return request;
+}
+
+Result<void> check_fetch_succeeded(const SetupStep& step, const ProcessOutcome& outcome) {
+    if (outcome.cancelled) {
+        return Error{"AF-GATE-005", "The gate was cancelled.", "",
+                     "Run the command again, or `agentforge resume` if it paused a task.", ErrorKind::cancelled};
+    }
+    if (outcome.timed_out || outcome.exit_code != 0) {
+        return Error{
+            "AF-GATE-101",
+            "The dependencies of " + step.name + " could not be fetched: `" + step.argv.front() + "` " +
+                (outcome.timed_out ? "did not finish in time" : "ended with exit code " + std::to_string(outcome.exit_code)) +
+                ": " + last_lines(outcome.err.empty() ? outcome.out : outcome.err),
+            step.folder, "Correct the cause, then run `agentforge setup` again.", ErrorKind::unavailable};
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::string& tree, TreeCheckout& checkout,
+                   ProcessRunner& processes, const FetchPlace& place, const Stop& stop) {
+    const fs::path folder = step.folder;
+    AF_CHECK(make_directories(folder.parent_path()));
+    const FileDescriptor lock(::open((step.folder + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!lock.valid() || ::flock(lock.get(), LOCK_EX) != 0) {
+        return Error{"AF-GATE-101",
+                     "The dependencies of " + step.name + " could not be fetched: the folder for them cannot be locked.",
+                     step.folder, "Check that the folder is writable.", ErrorKind::io};
+    }
+    std::error_code failure;
+    // Another process has fetched it meanwhile.
+    if (fs::is_regular_file(fs::symlink_status(folder / ready_mark, failure))) { return {}; }
+    fs::remove_all(folder, failure);
+    AF_CHECK(make_directories(folder));
+    AF_CHECK(write_inputs(rule, step, tree, checkout));
+    const auto request = fetch_request(rule, step, place);
     auto outcome = processes.run(request, stop);
     if (!outcome.ok()) {
         if (!is_missing_program(outcome.error())) { return std::move(outcome).error(); }
@@ -201,18 +274,7 @@ Result<void> fetch(const SetupRule& rule, const SetupStep& step, const std::stri
                      "", "Install it, or set gates.setup to never and provide the dependencies yourself.",
                      ErrorKind::unavailable};
     }
-    if (outcome->cancelled) {
-        return Error{"AF-GATE-005", "The gate was cancelled.", "",
-                     "Run the command again, or `agentforge resume` if it paused a task.", ErrorKind::cancelled};
-    }
-    if (outcome->timed_out || outcome->exit_code != 0) {
-        return Error{
-            "AF-GATE-101",
-            "The dependencies of " + step.name + " could not be fetched: `" + request.argv.front() + "` " +
-                (outcome->timed_out ? "did not finish in time" : "ended with exit code " + std::to_string(outcome->exit_code)) +
-                ": " + last_lines(outcome->err.empty() ? outcome->out : outcome->err),
-            step.folder, "Correct the cause, then run `agentforge setup` again.", ErrorKind::unavailable};
-    }
+    AF_CHECK(check_fetch_succeeded(step, *outcome));
     json::array argv;
     for (const auto& argument : step.argv) { argv.emplace_back(argument); }
     return write_file_atomic(folder / ready_mark,

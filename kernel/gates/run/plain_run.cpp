@@ -149,6 +149,40 @@ void judge_plainly(const ProcessOutcome& outcome, std::chrono::seconds timeout, 
     }
 }
 
+bool takes(const LanguageCommand& command, std::string_view placeholder) {
+    return std::find(command.argv.begin(), command.argv.end(), placeholder) != command.argv.end();
+}
+
+/// False if the command runs the whole suite.
+bool selects_tests(const LanguageCommand& command) {
+    return takes(command, "{files}") || takes(command, "{tests}") || takes(command, "{directories}");
+}
+
+/// `names`: the name of each file in the copy.
+std::vector<std::string> files_reversed(const LanguageCommands::PlainSelection& selection,
+                                        const std::map<std::string, std::string>& names) {
+    std::vector<std::string> files;
+    for (auto file = selection.files.rbegin(); file != selection.files.rend(); ++file) { files.push_back(names.at(*file)); }
+    return files;
+}
+
+std::vector<std::string> tests_reversed(const LanguageCommands::PlainSelection& selection,
+                                        const std::map<std::string, std::string>& names) {
+    std::vector<std::string> tests;
+    for (auto test = selection.tests.rbegin(); test != selection.tests.rend(); ++test) {
+        const auto file = test->substr(0, test->find("::"));
+        const auto known = names.find(file);
+        tests.push_back(known == names.end() ? *test : known->second + test->substr(file.size()));
+    }
+    return tests;
+}
+
+/// Removes AgentForge's own variables.
+std::map<std::string, std::string> without_own(std::map<std::string, std::string> environment) {
+    std::erase_if(environment, [](const auto& variable) { return variable.first.starts_with("AGENTFORGE"); });
+    return environment;
+}
+
 }  // namespace
 
 Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language& language, const std::string& tree,
@@ -159,11 +193,7 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
         result.reason = "there is no plain way to run these tests";
         return result;
     }
-    const auto& argv = chosen->plain->argv;
-    const bool narrow = std::any_of(argv.begin(), argv.end(), [](const auto& word) {
-        return word == "{files}" || word == "{tests}" || word == "{directories}";
-    });
-    if (!narrow && !selection.all_pass) {
+    if (!selects_tests(*chosen->plain) && !selection.all_pass) {
         result.reason = "other tests of the suite do not pass";
         return result;
     }
@@ -179,14 +209,10 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
     if (result.reason = copy_tree(checkout_.top(), copy); !result.reason.empty()) { return result; }
     const auto inside = checkout_.path().lexically_relative(checkout_.top());
     filling.root = inside == "." ? copy : copy / inside;
-    auto names = rename_unnamed(filling.root, selection, chosen->plain_renames, ids);
-    for (auto file = selection.files.rbegin(); file != selection.files.rend(); ++file) { filling.files.push_back(names[*file]); }
-    for (auto test = selection.tests.rbegin(); test != selection.tests.rend(); ++test) {
-        const auto file = test->substr(0, test->find("::"));
-        const auto known = names.find(file);
-        filling.tests.push_back(known == names.end() ? *test : known->second + test->substr(file.size()));
-    }
-    if (std::find(argv.begin(), argv.end(), "{before}") != argv.end()) {
+    const auto names = rename_unnamed(filling.root, selection, chosen->plain_renames, ids);
+    filling.files = files_reversed(selection, names);
+    filling.tests = tests_reversed(selection, names);
+    if (takes(*chosen->plain, "{before}")) {
         const auto copy_before = scratch->path() / ids.random_hex(8) / ids.random_hex(8);
         if (result.reason = copy_tree(copy, copy_before); !result.reason.empty()) { return result; }
         filling.before = inside == "." ? copy_before : copy_before / inside;
@@ -194,13 +220,11 @@ Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language&
     }
     filling.build = fs::path(scratch_directory_) / "build" / (language.name + "-" + chosen->name + "-plain");
     AF_CHECK(make_directories(filling.build));
-    auto environment = chosen->environment;
-    std::erase_if(environment, [](const auto& variable) { return variable.first.starts_with("AGENTFORGE"); });
     auto command = *chosen->plain;
     command.timeout = std::min(command.timeout, selection.at_most);
     command.name = "";
-    auto call = request(language, command, filling, environment, "");
-    std::erase_if(call.environment, [](const auto& variable) { return variable.first.starts_with("AGENTFORGE"); });
+    auto call = request(language, command, filling, without_own(chosen->environment), "");
+    call.environment = without_own(std::move(call.environment));
     call.max_output_bytes = 4UL << 20U;
     auto outcome = start(language, "plain", call, stop);
     if (!outcome.ok()) {

@@ -453,6 +453,29 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
     return run;
 }
 
+namespace {
+
+/// Says why a coverage command that failed has measured nothing. The command itself may print the reason.
+LanguageCommands::LinesRun lines_not_measured(const ProcessOutcome& outcome) {
+    constexpr std::string_view said = "agentforge: not measured: ";
+    const auto text = outcome.out + "\n" + outcome.err;
+    const auto at = text.rfind(said);
+    LanguageCommands::LinesRun result;
+    result.failed = at == std::string::npos || outcome.timed_out;
+    if (outcome.timed_out) {
+        result.reason = "coverage was not measured in time";
+    } else if (result.failed) {
+        result.reason =
+            "the coverage command ended with exit code " + std::to_string(outcome.exit_code) + ": " + last_output_line(text);
+    } else {
+        const auto begin = at + said.size();
+        result.reason = ellipsis(sanitize_utf8(text.substr(begin, text.find('\n', at) - begin)), 300);
+    }
+    return result;
+}
+
+}  // namespace
+
 Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& language, const std::string& tree,
                                                                const std::vector<std::string>& tests, const Stop& stop) {
     LinesRun result;
@@ -477,24 +500,8 @@ Result<LanguageCommands::LinesRun> LanguageCommands::lines_run(const Language& l
         result.reason = outcome.error().message;
         return result;
     }
-    constexpr std::string_view said = "agentforge: not measured: ";
-    const auto text = outcome->out + "\n" + outcome->err;
     AF_CHECK(check_machine(*outcome, true));
-    if (outcome->exit_code != 0 || outcome->timed_out) {
-        const auto at = text.rfind(said);
-        result.failed = at == std::string::npos || outcome->timed_out;
-        const auto reason =
-            at == std::string::npos ? std::string{} : text.substr(at + said.size(), text.find('\n', at) - at - said.size());
-        if (outcome->timed_out) {
-            result.reason = "coverage was not measured in time";
-        } else if (result.failed) {
-            result.reason =
-                "the coverage command ended with exit code " + std::to_string(outcome->exit_code) + ": " + last_output_line(text);
-        } else {
-            result.reason = ellipsis(sanitize_utf8(reason), 300);
-        }
-        return result;
-    }
+    if (outcome->exit_code != 0 || outcome->timed_out) { return lines_not_measured(*outcome); }
     CoverageReportInput input;
     std::string problem;
     input.reports = read_reports(filling.results, problem);

@@ -65,65 +65,86 @@ Result<void> read_related_files(TreeCheckout& checkout, const Language& language
     return {};
 }
 
-}  // namespace
-
-Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declarations(
-    const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
-    AF_CHECK(prepare());
-    std::vector<std::pair<std::string, std::string>> result;
-    if (interfaces.empty()) { return result; }
-    AF_TRY(const auto* found, language(tree));
-    // Without a declaration, tests must fail to load.
-    if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return result; }
-    AF_TRY(const auto existing, checkout_->files(tree));
+/// Returns the text of each interface's file that exists. Error: AF-GATE-030 a file is not UTF-8.
+Result<json::object> contents_of_interfaces(TreeCheckout& checkout, const std::string& tree,
+                                            const std::vector<SkeletonInterface>& interfaces,
+                                            const std::vector<std::string>& existing) {
     json::object contents;
-    std::map<std::string, std::string> texts_of;
-    json::array wanted;
     for (const auto& interface : interfaces) {
-        wanted.push_back(json::object{{"name", interface.name}, {"file", interface.file}, {"signature", interface.signature}});
         if (std::find(existing.begin(), existing.end(), interface.file) == existing.end()) { continue; }
-        AF_TRY(const auto content, checkout_->file(tree, interface.file));
+        AF_TRY(const auto content, checkout.file(tree, interface.file));
         if (content && !is_valid_utf8(*content)) {
             return Error{"AF-GATE-030", "The file of `" + interface.name + "` is not UTF-8, so no declaration can be added.",
                          interface.file, "Name another file for the interface.", ErrorKind::invalid};
         }
-        if (content) {
-            contents[interface.file] = *content;
-            texts_of[interface.file] = *content;
-        }
+        if (content) { contents[interface.file] = *content; }
     }
-    if (!found->skeletons.empty()) {
-        const bool plain = is_plain_skeleton(found->skeletons);
-        AF_CHECK(read_related_files(*checkout_, *found, tree, interfaces, existing, texts_of));
-        auto written = plain ? write_plain_skeletons(found->skeletons, interfaces, texts_of, existing, found->skeleton_marker)
-                             : write_c_skeletons(interfaces, texts_of, existing, found->skeleton_marker);
-        if (written.problems.empty()) { return std::move(written.files); }
-        std::string all;
-        for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }
-        return cannot_declare(all);
-    }
-    for (const auto& file : found->skeleton_reads) {
-        if (contents.contains(file) || std::find(existing.begin(), existing.end(), file) == existing.end()) { continue; }
-        AF_TRY(const auto content, checkout_->file(tree, file));
-        if (content && is_valid_utf8(*content)) { contents[file] = *content; }
-    }
-    if (!found->commands.contains("skeleton")) { return result; }  // The language declares nothing before it is implemented.
-    const json::object input{{"interfaces", std::move(wanted)},
-                             {"contents", std::move(contents)},
-                             {"existing", texts(existing)},
-                             {"marker", found->skeleton_marker}};
-    AF_TRY(const auto lines, commands_->run_for_lines(*found, "skeleton", "", input, stop));
+    return contents;
+}
+
+/// Paths and texts.
+using WrittenFiles = std::vector<std::pair<std::string, std::string>>;
+
+/// Writes the declarations of a language whose skeletons this program makes itself. `contents`: the interfaces' files.
+Result<WrittenFiles> write_skeletons(TreeCheckout& checkout, const Language& language, const std::string& tree,
+                                     const std::vector<SkeletonInterface>& interfaces, const std::vector<std::string>& existing,
+                                     const json::object& contents) {
+    std::map<std::string, std::string> texts_of;
+    for (const auto& [file, text] : contents) { texts_of.emplace(file, text.get_string()); }
+    AF_CHECK(read_related_files(checkout, language, tree, interfaces, existing, texts_of));
+    auto written = is_plain_skeleton(language.skeletons)
+                       ? write_plain_skeletons(language.skeletons, interfaces, texts_of, existing, language.skeleton_marker)
+                       : write_c_skeletons(interfaces, texts_of, existing, language.skeleton_marker);
+    if (written.problems.empty()) { return std::move(written.files); }
+    std::string all;
+    for (const auto& problem : written.problems) { all += (all.empty() ? "" : "; ") + problem; }
+    return cannot_declare(all);
+}
+
+/// Lets the language's own command write the declarations.
+Result<WrittenFiles> run_skeleton_command(LanguageCommands& commands, const Language& language, const json::object& input,
+                                          const Stop& stop) {
+    AF_TRY(const auto lines, commands.run_for_lines(language, "skeleton", "", input, stop));
+    WrittenFiles files;
     std::string problems;
     for (const auto& line : lines) {
         if (line.if_contains("end") != nullptr) { break; }
         if (line.if_contains("problem") != nullptr) {
             problems += (problems.empty() ? "" : "; ") + text_of(line, "problem");
         } else {
-            result.emplace_back(text_of(line, "path"), text_of(line, "content"));
+            files.emplace_back(text_of(line, "path"), text_of(line, "content"));
         }
     }
     if (!problems.empty()) { return cannot_declare(problems); }
-    return result;
+    return files;
+}
+
+}  // namespace
+
+Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declarations(
+    const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+    AF_CHECK(prepare());
+    if (interfaces.empty()) { return WrittenFiles(); }
+    AF_TRY(const auto* found, language(tree));
+    // Tests must then fail without one.
+    if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return WrittenFiles(); }
+    AF_TRY(const auto existing, checkout_->files(tree));
+    AF_TRY(json::object contents, contents_of_interfaces(*checkout_, tree, interfaces, existing));
+    if (!found->skeletons.empty()) { return write_skeletons(*checkout_, *found, tree, interfaces, existing, contents); }
+    for (const auto& file : found->skeleton_reads) {
+        if (contents.contains(file) || std::find(existing.begin(), existing.end(), file) == existing.end()) { continue; }
+        AF_TRY(const auto content, checkout_->file(tree, file));
+        if (content && is_valid_utf8(*content)) { contents[file] = *content; }
+    }
+    json::array wanted;
+    for (const auto& interface : interfaces) {
+        wanted.push_back(json::object{{"name", interface.name}, {"file", interface.file}, {"signature", interface.signature}});
+    }
+    const json::object input{{"interfaces", std::move(wanted)},
+                             {"contents", std::move(contents)},
+                             {"existing", texts(existing)},
+                             {"marker", found->skeleton_marker}};
+    return run_skeleton_command(*commands_, *found, input, stop);
 }
 
 Result<std::vector<Violation>> GateEngine::errors_beside(const Language& language, const TypeChecker& checker,

@@ -257,6 +257,46 @@ std::vector<Alteration> other_results(const std::string& path, const Line& line,
     return found;
 }
 
+/// Returns the index of the innermost function of each line, by the line's number. Their count: it is in no function.
+std::vector<std::size_t> innermost_functions(const std::vector<FunctionLines>& functions, std::size_t lines) {
+    std::vector<std::size_t> innermost(lines + 1, functions.size());
+    for (std::size_t index = 0; index < functions.size(); ++index) {
+        for (auto line = functions[index].first; line <= functions[index].last && line < innermost.size(); ++line) {
+            innermost[line] = index;
+        }
+    }
+    return innermost;
+}
+
+/// Alterations of a function's lines, by number.
+using LineAlterations = std::map<std::uint64_t, std::vector<Alteration>>;
+
+/// Returns the text once for each kind of alteration, with all the lines altered in that way.
+std::vector<std::string> altered_contents(std::string_view text, const std::vector<std::string_view>& written,
+                                          const LineAlterations& alterations) {
+    std::vector<std::string> contents;
+    for (std::size_t kind = 0; kind < alterations.begin()->second.size(); ++kind) {
+        std::string content(text);
+        for (auto each = alterations.rbegin(); each != alterations.rend(); ++each) {
+            const auto line = written[each->first - 1];
+            content.replace(static_cast<std::size_t>(line.data() - text.data()), line.size(), each->second[kind].text);
+        }
+        if (content != text && std::find(contents.begin(), contents.end(), content) == contents.end()) {
+            contents.push_back(std::move(content));
+        }
+    }
+    return contents;
+}
+
+AlteredResults altered_result(const std::string& function, std::string_view text, const std::vector<std::string_view>& written,
+                              const LineAlterations& alterations) {
+    const auto& [first, kinds] = *alterations.begin();
+    const auto line = written[first - 1];
+    const auto& shown = *std::find_if(kinds.begin(), kinds.end(), [&](const Alteration& each) { return each.text != line; });
+    return {function, first, without_margins(line), shown.description.empty() ? without_margins(shown.text) : shown.description,
+            altered_contents(text, written, alterations)};
+}
+
 }  // namespace
 
 std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code,
@@ -269,17 +309,12 @@ std::vector<AlteredResults> altered_results(const std::string& path, std::string
     const auto left = lines_of(code);
     const auto blanked = lines_of(read.code);
     const auto functions = function_lines(code, rules);
-    std::vector<std::size_t> innermost(blanked.size() + 1, functions.size());
-    for (std::size_t index = 0; index < functions.size(); ++index) {
-        for (auto line = functions[index].first; line <= functions[index].last && line < innermost.size(); ++line) {
-            innermost[line] = index;
-        }
-    }
+    const auto innermost = innermost_functions(functions, blanked.size());
     for (std::size_t index = 0; index < functions.size(); ++index) {
         const auto& function = functions[index];
         bool touched = false;
         bool returns_itself = false;
-        std::map<std::uint64_t, std::vector<Alteration>> others;
+        LineAlterations alterations;
         for (auto number = function.first; number <= function.last && number <= std::min(written.size(), blanked.size());
              ++number) {
             const Line line{written[number - 1], blanked[number - 1]};
@@ -289,29 +324,9 @@ std::vector<AlteredResults> altered_results(const std::string& path, std::string
                 other_results(path, line, static_cast<std::size_t>(left[number - 1].data() - code.data()), read, mutations);
             if (found.empty()) { continue; }
             touched = touched || lines.contains(number);
-            others[number] = std::move(found);
+            alterations[number] = std::move(found);
         }
-        if (!touched || returns_itself) { continue; }
-        const auto& [first, kinds] = *others.begin();
-        const auto& shown =
-            *std::find_if(kinds.begin(), kinds.end(), [&](const Alteration& each) { return each.text != written[first - 1]; });
-        AlteredResults altered{function.name,
-                               first,
-                               without_margins(written[first - 1]),
-                               shown.description.empty() ? without_margins(shown.text) : shown.description,
-                               {}};
-        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-            std::string content(text);
-            for (auto each = others.rbegin(); each != others.rend(); ++each) {
-                const auto line = written[each->first - 1];
-                content.replace(static_cast<std::size_t>(line.data() - text.data()), line.size(), each->second[kind].text);
-            }
-            if (content != text &&
-                std::find(altered.contents.begin(), altered.contents.end(), content) == altered.contents.end()) {
-                altered.contents.push_back(std::move(content));
-            }
-        }
-        result.push_back(std::move(altered));
+        if (touched && !returns_itself) { result.push_back(altered_result(function.name, text, written, alterations)); }
     }
     return result;
 }

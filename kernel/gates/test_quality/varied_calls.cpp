@@ -82,11 +82,14 @@ struct Insertion {
     std::string text;
 };
 
-std::optional<Insertion> insertion(const CodeFunction& function, const CodeText& read, const VariedCallRules& rules,
-                                   VariedFunction& varied) {
-    const auto header = std::string_view(read.code).substr(function.begin, function.open - function.begin);
-    varied.name = function.name.substr(function.name.rfind(':') + 1);
-    const RE2 called(R"(\b)" + RE2::QuoteMeta(varied.name) + R"(\s*(?:<[^>()]*>|\[[^\]()]*\])?\s*\()", RE2::Quiet);
+/// Where the parameters are in a header.
+struct ParameterList {
+    std::size_t open = 0;   ///< After the `(`.
+    std::size_t close = 0;  ///< The place of the `)`.
+};
+
+std::optional<ParameterList> parameter_list(std::string_view header, const std::string& name) {
+    const RE2 called(R"(\b)" + RE2::QuoteMeta(name) + R"(\s*(?:<[^>()]*>|\[[^\]()]*\])?\s*\()", RE2::Quiet);
     auto rest = view_of(header);
     if (!RE2::FindAndConsume(&rest, called)) { return std::nullopt; }
     const auto open = header.size() - rest.size();
@@ -94,37 +97,45 @@ std::optional<Insertion> insertion(const CodeFunction& function, const CodeText&
     for (int depth = 1; close < header.size(); ++close) {
         if (header[close] == '(') { ++depth; }
         if (header[close] == ')') { --depth; }
-        if (depth == 0) { break; }
+        if (depth == 0) { return ParameterList{open, close}; }
     }
-    if (close >= header.size()) { return std::nullopt; }
-    const auto without = trimmed(std::string(header.substr(0, open)) + std::string(header.substr(close)));
-    if (!RE2::PartialMatch(without, rules.result) || (!rules.unless.empty() && RE2::PartialMatch(without, rules.unless))) {
-        return std::nullopt;
-    }
-    std::string receiver;
-    if (!rules.receiver.empty() && RE2::PartialMatch(std::string(header), rules.receiver, &receiver)) { receiver += "."; }
+    return std::nullopt;
+}
+
+/// `without`: the header without its parameters.
+bool returns_number(const std::string& without, const VariedCallRules& rules) {
+    return RE2::PartialMatch(without, rules.result) && (rules.unless.empty() || !RE2::PartialMatch(without, rules.unless));
+}
+
+/// The arguments of a call with another list, and the names of the parameters that they stand for.
+struct VariedArguments {
+    std::string text;
     std::string list;
-    std::string element;
-    std::string count;
-    std::string arguments;
+    std::string element;  ///< Type of the list's elements.
+    std::string count;    ///< Empty if the list knows its length.
+};
+
+/// Returns nothing for a function without a list, or with a parameter that no rule matches.
+std::optional<VariedArguments> varied_arguments(const std::vector<std::string>& parameters, const VariedCallRules& rules) {
+    VariedArguments result;
     bool counted = rules.count.empty();
-    for (const auto& parameter : parameters_of(header.substr(open, close - open))) {
+    for (const auto& parameter : parameters) {
         std::string argument;
-        if (!list.empty() && !counted) {
+        if (!result.list.empty() && !counted) {
             const auto found = groups(parameter, rules.count, {"name", "type"});
             if (!found) { return std::nullopt; }
-            count = (*found)[0];
+            result.count = (*found)[0];
             argument = rules.count_given;
             fill(argument, "{type}", (*found)[1]);
             counted = true;
         } else {
             for (const auto& each : rules.lists) {
-                const auto found = list.empty() ? groups(parameter, each.match, {"name", "element"}) : std::nullopt;
+                const auto found = result.list.empty() ? groups(parameter, each.match, {"name", "element"}) : std::nullopt;
                 if (!found) { continue; }
-                list = (*found)[0];
-                element = (*found)[1];
+                result.list = (*found)[0];
+                result.element = (*found)[1];
                 argument = each.given;
-                fill(argument, "{element}", element);
+                fill(argument, "{element}", result.element);
                 break;
             }
             if (argument.empty()) {
@@ -134,16 +145,33 @@ std::optional<Insertion> insertion(const CodeFunction& function, const CodeText&
                 if (argument.empty()) { continue; }
             }
         }
-        arguments += (arguments.empty() ? "" : ", ") + argument;
+        result.text += (result.text.empty() ? "" : ", ") + argument;
     }
-    if (list.empty() || !counted) { return std::nullopt; }
-    varied.ignores_list = ignores(read.code.substr(function.open + 1, function.close - function.open - 1), list);
+    if (result.list.empty() || !counted) { return std::nullopt; }
+    return result;
+}
+
+std::optional<Insertion> insertion(const CodeFunction& function, const CodeText& read, const VariedCallRules& rules,
+                                   VariedFunction& varied) {
+    const auto header = std::string_view(read.code).substr(function.begin, function.open - function.begin);
+    varied.name = function.name.substr(function.name.rfind(':') + 1);
+    const auto place = parameter_list(header, varied.name);
+    if (!place) { return std::nullopt; }
+    const auto [open, close] = *place;
+    if (!returns_number(trimmed(std::string(header.substr(0, open)) + std::string(header.substr(close))), rules)) {
+        return std::nullopt;
+    }
+    std::string receiver;
+    if (!rules.receiver.empty() && RE2::PartialMatch(std::string(header), rules.receiver, &receiver)) { receiver += "."; }
+    const auto arguments = varied_arguments(parameters_of(header.substr(open, close - open)), rules);
+    if (!arguments) { return std::nullopt; }
+    varied.ignores_list = ignores(read.code.substr(function.open + 1, function.close - function.open - 1), arguments->list);
     auto text = rules.inserted;
     fill(text, "{function}", varied.id);
-    fill(text, "{call}", receiver + varied.name + "(" + arguments + ")");
-    fill(text, "{list}", list);
-    fill(text, "{element}", element);
-    fill(text, "{count}", count);
+    fill(text, "{call}", receiver + varied.name + "(" + arguments->text + ")");
+    fill(text, "{list}", arguments->list);
+    fill(text, "{element}", arguments->element);
+    fill(text, "{count}", arguments->count);
     return Insertion{function.open + 1, std::move(text)};
 }
 

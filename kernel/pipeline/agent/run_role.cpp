@@ -39,18 +39,43 @@ Error acts_before_anyone_is_asked(const AgentDefinition& agent) {
                  "llm.mode", "set `llm.mode: plain` for the role, then resume", ErrorKind::unavailable};
 }
 
+Result<AgentDefinition> agent_of_run(const TaskServices& services, const StageTemplate& stage, const AgentRun& run) {
+    const std::string role = run.role.empty() ? stage.agent : run.role;
+    if (role.empty()) {
+        return Error{"AF-ORCH-027", "stage `" + stage.name + "` has no agent", "", "name one in the pipeline template",
+                     ErrorKind::invalid};
+    }
+    return services.agents.get(role);
+}
+
+using RunTools = std::map<std::string, std::shared_ptr<Tool>, std::less<>>;
+
+/// Loads the agent's tools and expands its lists. All arguments must outlive the tools.
+Result<RunTools> tools_of_run(OpenRun& open, AgentDefinition& agent, ServerPool& servers, AgentRunHost& host,
+                              KernelCallContext& context) {
+    ServerOffer offer;
+    offer.pin = [&open](const std::string& name, const ListedTool& tool) { return pin_tool(open, name, tool); };
+    offer.record_writes = [&host]() -> Result<void> {
+        AF_CHECK(host.workspace().record_writes());
+        return {};
+    };
+    return load_tools(
+        open.services, agent, servers, [&host] { return host.workspace().server_place(); }, offer,
+        [&context] { return context.cancelled(); });
+}
+
+bool has_writer(const RunTools& tools) {
+    return std::any_of(tools.begin(), tools.end(),
+                       [](const auto& tool) { return has(tool.second->spec().effects, ToolEffect::writes); });
+}
+
 }  // namespace
 
 Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock,
                               const AgentRun& run, unsigned number, bool review, ServerPool& servers) {
     const TaskState& state = session.state();
     const StageTemplate& stage = state.stage_template();
-    const std::string role = run.role.empty() ? stage.agent : run.role;
-    if (role.empty()) {
-        return Error{"AF-ORCH-027", "stage `" + stage.name + "` has no agent", "", "name one in the pipeline template",
-                     ErrorKind::invalid};
-    }
-    AF_TRY(AgentDefinition agent, services.agents.get(role));
+    AF_TRY(AgentDefinition agent, agent_of_run(services, stage, run));
     AF_TRY(const std::optional<Contract> contract, contract_of_run(services, stage, run));
     AF_TRY(ModelClient* const model, services.model(agent));
     AF_TRY(const auto recorded, parse_time(state.stage().started_at));
@@ -73,18 +98,8 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
     AgentRunHost host(open, context, contract, gate);
     AF_CHECK(host.open(writes));
     if (agentic) { keep_final_tools(services, agent); }
-    ServerOffer offer;
-    offer.pin = [&open](const std::string& name, const ListedTool& tool) { return pin_tool(open, name, tool); };
-    offer.record_writes = [&host]() -> Result<void> {
-        AF_CHECK(host.workspace().record_writes());
-        return {};
-    };
-    AF_TRY(auto tools, load_tools(
-                           services, agent, servers, [&host] { return host.workspace().server_place(); }, offer,
-                           [&context] { return context.cancelled(); }));
-    const bool has_writer = std::any_of(tools.begin(), tools.end(),
-                                        [](const auto& tool) { return has(tool.second->spec().effects, ToolEffect::writes); });
-    if (!agentic && !has_writer) { AF_CHECK(host.workspace().forbid_writes()); }
+    AF_TRY(RunTools tools, tools_of_run(open, agent, servers, host, context));
+    if (!agentic && !has_writer(tools)) { AF_CHECK(host.workspace().forbid_writes()); }
 
     AF_TRY(RunSpec spec, run_spec(open, agent, run, contract, gate, host.artifacts_by_contract()));
     spec.calibration_permille = host.calls().calibration(model);

@@ -70,28 +70,25 @@ std::string ignored_configuration_note(const GitStandIn& git) {
                               ellipsis(sanitize_utf8(keys), 300) + "): set these keys with `git config --global`";
 }
 
-Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes,
-                               const std::map<std::string, std::string>& environment, const CommitOrder& order,
-                               const Stop& stop) {
-    const std::filesystem::path place = repository.work_directory();
-    PersonName author = git_person(repository, environment, "AUTHOR");
-    if (!order.author.empty()) { AF_TRY(author, parse_person(order.author, "delivery.author")); }
-    const PersonName committer = git_person(repository, environment, "COMMITTER");
-    const bool sign = order.sign == "always" || (order.sign == "auto" && GitConfiguration(place).flag("commit.gpgsign"));
-    if (!sign && author.name == committer.name && author.email == committer.email) {
-        CommitRequest request;
-        request.tree = order.tree;
-        request.parent = order.parent;
-        request.message = order.message;
-        request.time = order.time;
-        request.author_name = author.name;
-        request.author_email = author.email;
-        AF_TRY(std::string id, repository.commit(request));
-        return MadeCommit{std::move(id), false};
-    }
+namespace {
+
+/// Commits without git's program, which cannot sign and gives author and committer one name.
+Result<MadeCommit> commit_unsigned(const Repository& repository, const CommitOrder& order, const PersonName& person) {
+    CommitRequest request;
+    request.tree = order.tree;
+    request.parent = order.parent;
+    request.message = order.message;
+    request.time = order.time;
+    request.author_name = person.name;
+    request.author_email = person.email;
+    AF_TRY(std::string id, repository.commit(request));
+    return MadeCommit{std::move(id), false};
+}
+
+ProcessRequest commit_tree_request(const GitStandIn& git, const std::map<std::string, std::string>& environment,
+                                   const CommitOrder& order, const PersonName& author, const PersonName& committer, bool sign) {
     std::vector<std::string> arguments{"commit-tree", order.tree, "-p", order.parent};
     if (sign) { arguments.emplace_back("-S"); }
-    AF_TRY(const GitStandIn git, GitStandIn::make(repository));
     ProcessRequest request = own_git(git, environment, std::move(arguments));
     request.directory = git.folder().string();  // From the checkout, a relative program path could name a file of the project.
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(order.time.time_since_epoch()).count();
@@ -102,24 +99,45 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
         request.environment["GIT_" + role + "_DATE"] = date;
     }
     request.input = order.message;
-    AF_TRY(const ProcessOutcome outcome, processes.run(request, stop));
-    std::string id(outcome.out.substr(0, outcome.out.find('\n')));
+    return request;
+}
+
+/// Returns why git could not write the commit.
+Error commit_failed(const ProcessOutcome& outcome, bool sign, const std::filesystem::path& place, const GitStandIn& git) {
+    const std::string why = outcome.timed_out ? "git did not finish within 2 minutes (is it waiting for a passphrase?)"
+                                              : ellipsis(sanitize_utf8(outcome.err), 600);
+    return {
+        "AF-GIT-041",
+        std::string("nothing was committed: git could not ") + (sign ? "sign the commit: " : "write the commit: ") + why,
+        place.string(),
+        (sign
+             ? "check that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume`; or set delivery.sign: never"
+             : "check that `git commit` works here, then `agentforge resume`") +
+            ignored_configuration_note(git),
+        ErrorKind::unavailable};
+}
+
+}  // namespace
+
+Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes,
+                               const std::map<std::string, std::string>& environment, const CommitOrder& order,
+                               const Stop& stop) {
+    const std::filesystem::path place = repository.work_directory();
+    PersonName author = git_person(repository, environment, "AUTHOR");
+    if (!order.author.empty()) { AF_TRY(author, parse_person(order.author, "delivery.author")); }
+    const PersonName committer = git_person(repository, environment, "COMMITTER");
+    const bool sign = order.sign == "always" || (order.sign == "auto" && GitConfiguration(place).flag("commit.gpgsign"));
+    if (!sign && author.name == committer.name && author.email == committer.email) {
+        return commit_unsigned(repository, order, author);
+    }
+    AF_TRY(const GitStandIn git, GitStandIn::make(repository));
+    AF_TRY(const ProcessOutcome outcome,
+           processes.run(commit_tree_request(git, environment, order, author, committer, sign), stop));
     if (outcome.cancelled) {
         return Error{"AF-GIT-041", "signing was interrupted", place.string(), "resume the task", ErrorKind::cancelled};
     }
-    if (outcome.exit_code != 0) {
-        const std::string why = outcome.timed_out ? "git did not finish within 2 minutes (is it waiting for a passphrase?)"
-                                                  : ellipsis(sanitize_utf8(outcome.err), 600);
-        return Error{
-            "AF-GIT-041",
-            std::string("nothing was committed: git could not ") + (sign ? "sign the commit: " : "write the commit: ") + why,
-            place.string(),
-            (sign
-                 ? "check that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume`; or set delivery.sign: never"
-                 : "check that `git commit` works here, then `agentforge resume`") +
-                ignored_configuration_note(git),
-            ErrorKind::unavailable};
-    }
+    if (outcome.exit_code != 0) { return commit_failed(outcome, sign, place, git); }
+    std::string id(outcome.out.substr(0, outcome.out.find('\n')));
     AF_TRY(const WrittenCommit written, written_commit(place, id));
     if (written.tree != order.tree || written.parent != order.parent || (sign && !written.is_signed())) {
         return Error{"AF-GIT-042",

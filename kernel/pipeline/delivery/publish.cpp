@@ -163,16 +163,80 @@ void open_with_program(ProcessRunner& processes, const std::map<std::string, std
     }
 }
 
+/// Pushes to one remote, with git in the stand-in of the repository.
+class Push {
+public:
+    Push(const GitStandIn& git, ProcessRunner& processes, const std::map<std::string, std::string>& environment,
+         const PublishOrder& order, std::string remote, const Stop& stop)
+        : git_(git), processes_(processes), environment_(environment), order_(order), remote_(std::move(remote)), stop_(stop) {}
+
+    [[nodiscard]] ProcessRequest request(std::vector<std::string> words) const {
+        ProcessRequest request = own_program(std::move(words), git_.folder().string(), environment_);
+        for (const auto& [name, value] : git_.variables()) { request.environment[name] = value; }
+        request.environment["GIT_TERMINAL_PROMPT"] = "0";
+        request.timeout = std::chrono::minutes(10);
+        return request;
+    }
+
+    /// Returns where git pushes to: an address or a folder.
+    [[nodiscard]] Result<std::string> target() const {
+        AF_TRY(const ProcessOutcome asked, run(request({"git", "remote", "get-url", "--push", order_.remote})));
+        return asked.out.substr(0, asked.out.find('\n'));
+    }
+
+    /// Uploads the contents that Git LFS keeps, as its pre-push hook does.
+    [[nodiscard]] Result<void> upload_contents(const std::string& target) const {
+        ProcessRequest contents = request({"git", "lfs", "pre-push", order_.remote, target});
+        contents.input = ref() + " " + order_.commit + " " + ref() + " " + std::string(40, '0') + "\n";
+        AF_CHECK(run(contents));
+        return {};
+    }
+
+    [[nodiscard]] Result<ProcessOutcome> push() const {
+        return run(request({"git", "-c", "core.fsync=objects", "push", order_.remote, order_.commit + ":" + ref()}));
+    }
+
+private:
+    [[nodiscard]] std::string ref() const { return "refs/heads/" + order_.branch; }
+
+    [[nodiscard]] Result<ProcessOutcome> run(const ProcessRequest& request) const {
+        AF_TRY(ProcessOutcome outcome, processes_.run(request, stop_));
+        if (outcome.cancelled) {
+            return Error{"AF-GIT-044", "the push was interrupted", remote_, "resume the task", ErrorKind::cancelled};
+        }
+        if (outcome.exit_code == 0) { return outcome; }
+        return Error{
+            "AF-GIT-044",
+            "the commit is on branch " + order_.branch + ", but it could not be pushed: " +
+                (outcome.timed_out ? "git did not return within 10 minutes" : ellipsis(sanitize_utf8(outcome.err), 600)),
+            remote_,
+            "check that `git push " + order_.remote + "` works here, then `agentforge resume`" + ignored_configuration_note(git_),
+            ErrorKind::unavailable};
+    }
+
+    const GitStandIn& git_;
+    ProcessRunner& processes_;
+    const std::map<std::string, std::string>& environment_;
+    const PublishOrder& order_;
+    std::string remote_;  ///< Its address, without a password.
+    const Stop& stop_;
+};
+
+/// Returns the address that git pushes to by its own configuration. Empty if there is no such remote.
+std::string push_address(const std::filesystem::path& place, const std::string& remote) {
+    const GitConfiguration configuration(place);
+    const std::string fetched = configuration.text("remote." + remote + ".url");
+    const std::string pushed = configuration.text("remote." + remote + ".pushurl");
+    return pushed.empty() ? fetched : pushed;
+}
+
 }  // namespace
 
 Result<Published> publish_branch(const Repository& repository, ProcessRunner& processes,
                                  const std::map<std::string, std::string>& environment, const PublishOrder& order,
                                  const Stop& stop) {
     const std::filesystem::path place = repository.work_directory();
-    const GitConfiguration configuration(place);
-    const std::string fetched = configuration.text("remote." + order.remote + ".url");
-    const std::string pushed = configuration.text("remote." + order.remote + ".pushurl");
-    const std::string address = pushed.empty() ? fetched : pushed;
+    const std::string address = push_address(place, order.remote);
     if (address.empty() || order.remote.starts_with('-')) {
         return Error{
             "AF-GIT-044", "there is no remote `" + order.remote + "` to push to; the commit is on branch " + order.branch,
@@ -182,30 +246,8 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
     Published result;
     result.remote = without_password(address);
     AF_TRY(const GitStandIn git, GitStandIn::make(repository));
-    const std::string ref = "refs/heads/" + order.branch;
-    const auto in_stand_in = [&](std::vector<std::string> words) {
-        ProcessRequest request = own_program(std::move(words), git.folder().string(), environment);
-        for (const auto& [name, value] : git.variables()) { request.environment[name] = value; }
-        request.environment["GIT_TERMINAL_PROMPT"] = "0";
-        request.timeout = std::chrono::minutes(10);
-        return request;
-    };
-    const auto run = [&](const ProcessRequest& request) -> Result<ProcessOutcome> {
-        AF_TRY(ProcessOutcome outcome, processes.run(request, stop));
-        if (outcome.cancelled) {
-            return Error{"AF-GIT-044", "the push was interrupted", result.remote, "resume the task", ErrorKind::cancelled};
-        }
-        if (outcome.exit_code == 0) { return outcome; }
-        return Error{
-            "AF-GIT-044",
-            "the commit is on branch " + order.branch + ", but it could not be pushed: " +
-                (outcome.timed_out ? "git did not finish within 10 minutes" : ellipsis(sanitize_utf8(outcome.err), 600)),
-            result.remote,
-            "check that `git push " + order.remote + "` works here, then `agentforge resume`" + ignored_configuration_note(git),
-            ErrorKind::unavailable};
-    };
-    AF_TRY(const ProcessOutcome asked, run(in_stand_in({"git", "remote", "get-url", "--push", order.remote})));
-    const std::string target = asked.out.substr(0, asked.out.find('\n'));
+    const Push push(git, processes, environment, order, result.remote, stop);
+    AF_TRY(const std::string target, push.target());
     if (lies_in(target, place)) {
         return Error{"AF-GIT-066",
                      "the remote `" + order.remote +
@@ -213,21 +255,13 @@ Result<Published> publish_branch(const Repository& repository, ProcessRunner& pr
                      ellipsis(sanitize_utf8(target), 300), "set delivery.remote to another one, then `agentforge resume`",
                      ErrorKind::denied};
     }
-    if (repository_uses_lfs(repository) &&
-        is_on_path(environment, "git-lfs")) {  // Uploads LFS objects, as the pre-push hook of Git LFS does.
-        ProcessRequest contents = in_stand_in({"git", "lfs", "pre-push", order.remote, target});
-        contents.input = ref + " " + order.commit + " " + ref + " " + std::string(40, '0') + "\n";
-        AF_CHECK(run(contents));
-    }
-    AF_TRY(const ProcessOutcome outcome,
-           run(in_stand_in({"git", "-c", "core.fsync=objects", "push", order.remote, order.commit + ":" + ref})));
+    if (repository_uses_lfs(repository) && is_on_path(environment, "git-lfs")) { AF_CHECK(push.upload_contents(target)); }
+    AF_TRY(const ProcessOutcome outcome, push.push());
     result.by = "push";
     const RemotePlace host = read_remote(address);
     result.url = request_page(host, order.branch, order.base);
-    if (result.url.empty()) {
-        result.url = address_in(sanitize_utf8(outcome.err));
-    }  // Many servers print the address after a push.
-    open_with_program(processes, environment, in_stand_in({}), host.host, order, stop, result);
+    if (result.url.empty()) { result.url = address_in(sanitize_utf8(outcome.err)); }  // Many servers print it after a push.
+    open_with_program(processes, environment, push.request({}), host.host, order, stop, result);
     return result;
 }
 

@@ -478,6 +478,7 @@ private:
         return save();
     }
 
+    /// Runs the command in checkouts of all parts. `commits`: by repository. Returns `passed`.
     Result<std::string> run_together(Project& project, const SetPart& at, const std::vector<std::string>& command,
                                      const std::map<std::string, std::string>& commits) {
         const fs::path folder = fs::path(project.task_workspace_options().state_directory) / "sets" / set_.id;
@@ -499,6 +500,21 @@ private:
             AF_TRY(const Worktree tree, Worktree::ensure(part.path, place, set_.id, commits.at(part.repo)));
             places[part.repo] = tree.path().string();
         }
+        AF_TRY(const ProcessRequest request, test_request(at, command, places));
+        AF_TRY(const ProcessOutcome outcome, project.processes().run(request, Stop{program_.cancel, std::nullopt}));
+        if (outcome.cancelled) {
+            return Error{"AF-SET-005", "the test of the parts together was interrupted", at.repo, "agentforge resume " + set_.id,
+                         ErrorKind::cancelled};
+        }
+        if (outcome.exit_code == 0 && !outcome.timed_out) { return std::string("passed"); }
+        set_.test_result = at.repo + ": " + (outcome.timed_out ? "timed out" : "exit code " + std::to_string(outcome.exit_code));
+        AF_CHECK(save());
+        return parts_fail_together(at, outcome);
+    }
+
+    /// `places`: the checkout of each repository, which replaces `{repository}` in the command.
+    [[nodiscard]] Result<ProcessRequest> test_request(const SetPart& at, const std::vector<std::string>& command,
+                                                      const std::map<std::string, std::string>& places) const {
         ProcessRequest request;
         for (std::string word : command) {
             for (const auto& [repo, place] : places) {
@@ -516,25 +532,21 @@ private:
         request.environment["PYTHONDONTWRITEBYTECODE"] = "1";
         for (const auto& [repo, place] : places) { request.confinement.readable.push_back(place); }
         request.timeout = std::chrono::minutes(15);
-        AF_TRY(const ProcessOutcome outcome, project.processes().run(request, Stop{program_.cancel, std::nullopt}));
-        if (outcome.cancelled) {
-            return Error{"AF-SET-005", "the test of the parts together was interrupted", at.repo, "agentforge resume " + set_.id,
-                         ErrorKind::cancelled};
-        }
-        if (outcome.exit_code == 0 && !outcome.timed_out) { return std::string("passed"); }
+        return request;
+    }
+
+    [[nodiscard]] Error parts_fail_together(const SetPart& at, const ProcessOutcome& outcome) const {
         std::string said = sanitize_utf8(outcome.out + outcome.err);
         if (said.size() > 1500) { said = "… " + sanitize_utf8(said.substr(said.size() - 1500)); }
-        set_.test_result = at.repo + ": " + (outcome.timed_out ? "timed out" : "exit code " + std::to_string(outcome.exit_code));
-        AF_CHECK(save());
-        return Error{"AF-SET-005",
-                     "the parts do not pass together, so no branch was made: the command of `" + at.repo + "` " +
-                         (outcome.timed_out ? "did not finish within 15 minutes"
-                                            : "exited with code " + std::to_string(outcome.exit_code)) +
-                         (said.empty() ? "" : ": " + said),
-                     "delivery.set_test",
-                     "fix what makes the test fail, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id +
-                         " and start again",
-                     ErrorKind::denied};
+        return {"AF-SET-005",
+                "the parts do not pass together, so no branch was made: the command of `" + at.repo + "` " +
+                    (outcome.timed_out ? "did not finish within 15 minutes"
+                                       : "exited with code " + std::to_string(outcome.exit_code)) +
+                    (said.empty() ? "" : ": " + said),
+                "delivery.set_test",
+                "fix what makes the test fail, then agentforge resume " + set_.id + "; or agentforge abort " + set_.id +
+                    " and start again",
+                ErrorKind::denied};
     }
 
     /// Refuses a misspelt `{repository}`: the command would get it unchanged and might pass.

@@ -32,6 +32,50 @@ Result<std::shared_ptr<const Transcript>> shared_transcript(const std::string& f
     return made;
 }
 
+std::string where(const Transcript& recorded, const Entry& entry) { return recorded.path() + ":" + std::to_string(entry.line); }
+
+/// Returns what was recorded for the request: the same place, and the same frame.
+Result<const Entry*> find_entry(const Transcript& recorded, const CompletionRequest& request) {
+    const Entry* const entry = recorded.find(request.place);
+    if (entry == nullptr) {
+        return Error{
+            "AF-LLM-201",
+            "the transcript has no answer for " + words(request.place) + "; for this stage it holds " +
+                recorded.describe_stage(request.place.stage),
+            recorded.path(),
+            "A transcript has no answers to anything that was not recorded, such as feedback. Continue with a model: agentforge resume TASK --set llm.backend=auto",
+            ErrorKind::unavailable};
+    }
+    if (!entry->frame_hash.empty() && entry->frame_hash != request.frame_hash) {
+        return Error{"AF-LLM-202",
+                     "the request differs from the recorded one: requested " + words(request.place) + " with frame " +
+                         request.frame_hash + "; recorded " + words(entry->place) + " with frame " + entry->frame_hash,
+                     where(recorded, *entry),
+                     "The request, the role's prompt or its tools changed since the recording: record again.",
+                     ErrorKind::unavailable};
+    }
+    return entry;
+}
+
+Error context_differs(const Transcript& recorded, const Entry& entry, const CompletionRequest& request) {
+    return {"AF-LLM-203",
+            "the context differs from the recorded one: requested " + words(request.place) + " with context " +
+                request.context_hash + "; recorded " + words(entry.place) + " with context " + entry.context_hash,
+            where(recorded, entry), "The repository or an earlier result differs: record again, or set match: frame.",
+            ErrorKind::unavailable};
+}
+
+/// An answer recorded in agentic mode has work to redo; one recorded in plain mode has none.
+Result<void> check_mode(const Transcript& recorded, const Entry& entry, bool agentic) {
+    if (agentic == entry.work.has_value()) { return {}; }
+    return Error{"AF-LLM-207",
+                 agentic ? "the answer was recorded in plain mode, but the role is in agentic mode"
+                         : "the answer was recorded in agentic mode, but the role is in plain mode",
+                 where(recorded, entry),
+                 agentic ? "Set `llm.mode: plain` for the role." : "Set `llm.mode: agentic` for the role.",
+                 ErrorKind::unavailable};
+}
+
 }  // namespace
 
 ReplayBackend::ReplayBackend(const json::object& settings) {
@@ -87,54 +131,27 @@ Result<Completion> ReplayBackend::complete(const CompletionRequest& request, age
                      ErrorKind::cancelled};
     }
     AF_TRY(const Transcript* recorded, transcript());
-    const Entry* entry = recorded->find(request.place);
-    if (entry == nullptr) {
-        return Error{
-            "AF-LLM-201",
-            "the transcript has no answer for " + words(request.place) + "; for this stage it holds " +
-                recorded->describe_stage(request.place.stage),
-            recorded->path(),
-            "A transcript has no answers to anything that was not recorded, such as feedback. Continue with a model: agentforge resume TASK --set llm.backend=auto",
-            ErrorKind::unavailable};
-    }
-    const std::string where = recorded->path() + ":" + std::to_string(entry->line);
-    if (!entry->frame_hash.empty() && entry->frame_hash != request.frame_hash) {
-        return Error{"AF-LLM-202",
-                     "the request differs from the recorded one: requested " + words(request.place) + " with frame " +
-                         request.frame_hash + "; recorded " + words(entry->place) + " with frame " + entry->frame_hash,
-                     where, "The request, the role's prompt or its tools changed since the recording: record again.",
-                     ErrorKind::unavailable};
-    }
-    {
-        const std::lock_guard lock(mutex_);
-        if (std::size_t& given = failed_[entry]; given < entry->failed_attempts.size()) {
-            return entry->failed_attempts[given++];
-        }
-    }
+    AF_TRY(const Entry* const entry, find_entry(*recorded, request));
+    if (auto failed = next_failed_attempt(*entry)) { return *std::move(failed); }
     if (entry->error) { return *entry->error; }
     Completion answer = entry->answer;
     if (!entry->context_hash.empty() && entry->context_hash != request.context_hash) {
-        if (strict_) {
-            return Error{"AF-LLM-203",
-                         "the context differs from the recorded one: requested " + words(request.place) + " with context " +
-                             request.context_hash + "; recorded " + words(entry->place) + " with context " + entry->context_hash,
-                         where, "The repository or an earlier result differs: record again, or set match: frame.",
-                         ErrorKind::unavailable};
-        }
+        if (strict_) { return context_differs(*recorded, *entry, request); }
         answer.diagnostics["context_mismatch"] =
             json::object{{"recorded", entry->context_hash}, {"actual", request.context_hash}};
     }
     agentforge::AgenticContext* const place = agentforge::agentic_context(context);
-    if ((place != nullptr) != entry->work.has_value()) {
-        return Error{"AF-LLM-207",
-                     place != nullptr ? "the answer was recorded in plain mode, but the role is in agentic mode"
-                                      : "the answer was recorded in agentic mode, but the role is in plain mode",
-                     where, place != nullptr ? "Set `llm.mode: plain` for the role." : "Set `llm.mode: agentic` for the role.",
-                     ErrorKind::unavailable};
-    }
+    AF_CHECK(check_mode(*recorded, *entry, place != nullptr));
     if (place != nullptr) { AF_CHECK(redo(*entry->work, *place)); }
     if (sink != nullptr && !answer.text.empty()) { sink->text(answer.text); }
     return answer;
+}
+
+std::optional<Error> ReplayBackend::next_failed_attempt(const Entry& entry) {
+    const std::lock_guard lock(mutex_);
+    std::size_t& given = failed_[&entry];
+    if (given >= entry.failed_attempts.size()) { return std::nullopt; }
+    return entry.failed_attempts[given++];
 }
 
 Result<std::string> ReplayBackend::check(CallContext&) {

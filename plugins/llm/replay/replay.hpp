@@ -16,6 +16,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "transcript.hpp"
 
@@ -36,6 +37,8 @@ public:
 
 private:
     agentforge::Result<const Transcript*> transcript();
+    /// Returns the next of the entry's failed attempts. Nothing once all of them were given.
+    std::optional<agentforge::Error> next_failed_attempt(const Entry& entry);
 
     std::string file_;
     bool strict_ = false;

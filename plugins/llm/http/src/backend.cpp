@@ -47,6 +47,15 @@ CacheMarks usable(const CacheMarks& marks, std::size_t bytes) {
     return kept;
 }
 
+/// A server that hangs once may answer the next time, if the stage has time left after the call.
+Error transient_if_time_is_left(Error error, steady_clock::time_point call_deadline,
+                                const std::optional<steady_clock::time_point>& stage_deadline) {
+    if (error.kind == ErrorKind::timeout && (!stage_deadline || *stage_deadline > call_deadline)) {
+        error.kind = ErrorKind::transient;
+    }
+    return error;
+}
+
 }  // namespace
 
 HttpBackend::HttpBackend(const json::object& settings, const Service& service, const std::vector<std::string_view>& known)
@@ -139,12 +148,6 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const 
     call.path = settings_.server.path + answer_path();
     call.body = json::serialize(body(request, usable(marks, request.user.size()), model));
     call.headers.emplace_back("Accept", settings_.stream ? "text/event-stream, application/json" : "application/json");
-
-    // Also accepts a server that does not stream although asked to.
-    const auto streams = [this](const Head& begun) {
-        const std::string type = media_type(begun);
-        return has(type, "event-stream") || (settings_.stream && !has(type, "json") && !has(type, "html"));
-    };
     const std::unique_ptr<AnswerReader> answer = reader();
     EventReader events;
     std::string whole;
@@ -165,13 +168,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const 
             ended = !more;
             return more;
         });
-    if (!exchanged.ok()) {
-        Error error = std::move(exchanged).error();
-        // If the stage has time left: a server that hangs once may answer the next time.
-        const auto deadline = context.deadline();
-        if (error.kind == ErrorKind::timeout && (!deadline || *deadline > call.deadline)) { error.kind = ErrorKind::transient; }
-        return error;
-    }
+    if (!exchanged.ok()) { return transient_if_time_is_left(std::move(exchanged).error(), call.deadline, context.deadline()); }
     head = std::move(exchanged).value();
     if (head.status < 200 || head.status >= 300) { return refusal(settings_.server, read_complaint(head.status, whole), head); }
     if (streams(head)) {
@@ -181,10 +178,7 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const 
         }
     } else {
         if (page(whole)) {
-            return Error{"AF-LLM-408",
-                         settings_.server.host + " answered with " + read_complaint(200, whole).message + " instead of JSON",
-                         settings_.server.text() + answer_path(),
-                         "Check llm.base_url, and whether a proxy wants you to log in; then resume.", ErrorKind::unavailable};
+            return not_json(whole, answer_path(), "Check llm.base_url, and whether a proxy wants you to log in; then resume.");
         }
         AF_TRY(const json::object object, read_object(whole, "the answer of " + settings_.server.host));
         AF_CHECK(answer->whole(object));
@@ -197,7 +191,22 @@ Result<Completion> HttpBackend::attempt(const CompletionRequest& request, const 
     return completion;
 }
 
+bool HttpBackend::streams(const Head& head) const {
+    const std::string type = media_type(head);
+    return has(type, "event-stream") || (settings_.stream && !has(type, "json") && !has(type, "html"));
+}
+
+Error HttpBackend::not_json(std::string_view body, const std::string& path, std::string remedy) const {
+    return {"AF-LLM-408", settings_.server.host + " answered with " + read_complaint(200, body).message + " instead of JSON",
+            settings_.server.text() + path, std::move(remedy), ErrorKind::unavailable};
+}
+
 Result<std::string> HttpBackend::check(CallContext& context) {
+    AF_TRY(const std::optional<json::array> models, listed_models(context));
+    return models ? describe_models(*models) : settings_.server.text() + " answers; it lists no models";
+}
+
+Result<std::optional<json::array>> HttpBackend::listed_models(CallContext& context) const {
     auto call = prepare(steady_clock::now() + check_time, context);
     if (!call.ok()) { return without_secrets(std::move(call).error()); }
     if (context.cancelled()) {
@@ -216,24 +225,23 @@ Result<std::string> HttpBackend::check(CallContext& context) {
         });
     if (!exchanged.ok()) { return without_secrets(std::move(exchanged).error()); }
     const Head& head = exchanged.value();
-    const std::string place = settings_.server.text();
-    if (head.status == 404) { return place + " answers; it lists no models"; }
+    if (head.status == 404) { return std::optional<json::array>(); }
     if (head.status < 200 || head.status >= 300) {
         return without_secrets(refusal(settings_.server, read_complaint(head.status, body), head));
     }
-    if (page(body)) {
-        return Error{"AF-LLM-408",
-                     settings_.server.host + " answered with " + read_complaint(200, body).message + " instead of JSON",
-                     place + models_path(), "Check llm.base_url.", ErrorKind::unavailable};
-    }
+    if (page(body)) { return not_json(body, models_path(), "Check llm.base_url."); }
     auto listed = read_object(body, "the list of models");
     if (!listed.ok()) { return without_secrets(std::move(listed).error()); }
-    const json::value* const data = listed.value().if_contains("data");
-    if (data == nullptr || !data->is_array()) { return place + " answers; it lists no models"; }
+    json::value* const data = listed.value().if_contains("data");
+    if (data == nullptr || !data->is_array()) { return std::optional<json::array>(); }
+    return std::optional(std::move(data->get_array()));
+}
+
+std::string HttpBackend::describe_models(const json::array& models) const {
     std::string names;
     std::size_t shown = 0;
     bool known = false;
-    for (const json::value& one : data->get_array()) {
+    for (const json::value& one : models) {
         const std::string id = one.is_object() ? excerpt(text_of(one.get_object(), "id"), 80) : std::string();
         known = known || id == settings_.model;
         if (!id.empty() && shown < 5) {
@@ -241,12 +249,13 @@ Result<std::string> HttpBackend::check(CallContext& context) {
             ++shown;
         }
     }
-    const std::size_t count = data->get_array().size();
-    const std::string models = place + " answers, " + std::to_string(count) + (count == 1 ? " model" : " models");
+    const std::size_t count = models.size();
+    const std::string answers =
+        settings_.server.text() + " answers, " + std::to_string(count) + (count == 1 ? " model" : " models");
     if (settings_.model.empty()) {
-        return models + "; llm.model is not set" + (names.empty() ? "" : ": " + names + (count > shown ? ", …" : ""));
+        return answers + "; llm.model is not set" + (names.empty() ? "" : ": " + names + (count > shown ? ", …" : ""));
     }
-    return models + (known ? "; it lists '" : "; it does not list '") + settings_.model + "'" +
+    return answers + (known ? "; it lists '" : "; it does not list '") + settings_.model + "'" +
            (known || names.empty() ? "" : " but " + names + (count > shown ? ", …" : ""));
 }
 

@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include <agentforge/llm_backend.hpp>
 
@@ -70,6 +71,12 @@ private:
                                              CallContext& context, std::chrono::steady_clock::time_point latest, Head& head);
     [[nodiscard]] Result<Call> prepare(std::chrono::steady_clock::time_point latest, CallContext& context) const;
     [[nodiscard]] Result<void> wait_as_asked(std::chrono::steady_clock::time_point latest, CallContext& context);
+    /// Also false for a server that does not stream although asked to.
+    [[nodiscard]] bool streams(const Head& head) const;
+    /// Returns nothing if the server lists no models.
+    [[nodiscard]] Result<std::optional<json::array>> listed_models(CallContext& context) const;
+    [[nodiscard]] std::string describe_models(const json::array& models) const;
+    [[nodiscard]] Error not_json(std::string_view body, const std::string& path, std::string remedy) const;
     [[nodiscard]] Error without_secrets(Error error) const;
 
     Settings settings_;
