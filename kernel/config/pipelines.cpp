@@ -1172,9 +1172,10 @@ Result<CheckedPipeline> check_pipeline_file(const std::string& product_directory
 Result<PipelineTemplate> PipelineSet::get(std::string_view name) const {
     if (const auto found = pipelines_.find(name); found != pipelines_.end()) { return found->second; }
     const auto near = nearest(name, names());
+    std::string known;
+    for (const std::string& each : names()) { known += (known.empty() ? "" : ", ") + each; }
     return Error{"AF-PIPE-002", "there is no pipeline " + ellipsis(name, 80), "",
-                 near.empty() ? "Name one of those in config/pipelines or .agentforge/pipelines." : "Did you mean " + near + "?",
-                 ErrorKind::not_found};
+                 near.empty() ? "The pipelines are " + known + "." : "Did you mean " + near + "?", ErrorKind::not_found};
 }
 
 std::vector<StageOrigin> PipelineSet::origins(std::string_view name) const {

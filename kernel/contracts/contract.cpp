@@ -272,9 +272,10 @@ Result<ContractSet> ContractSet::load(const std::vector<std::string>& directorie
 Result<Contract> ContractSet::get(std::string_view name) const {
     if (const auto found = contracts_.find(name); found != contracts_.end()) { return found->second; }
     const auto near = nearest(name, names());
+    std::string known;
+    for (const std::string& each : names()) { known += (known.empty() ? "" : ", ") + each; }
     return Error{"AF-CONT-002", "there is no contract " + ellipsis(name, 80), "",
-                 near.empty() ? "Name one of those in config/contracts or .agentforge/contracts." : "Did you mean " + near + "?",
-                 ErrorKind::not_found};
+                 near.empty() ? "The contracts are " + known + "." : "Did you mean " + near + "?", ErrorKind::not_found};
 }
 
 std::vector<std::string> ContractSet::names() const {

@@ -240,6 +240,20 @@ Result<std::vector<ArchivedTask>> archived_tasks(const fs::path& repository) {
     return tasks;
 }
 
+Result<std::string> archived_task(const fs::path& repository, std::string_view name) {
+    if (name.starts_with(archive_refs)) { name.remove_prefix(archive_refs.size()); }
+    if (name.empty()) { return std::string(); }
+    AF_TRY(const auto tasks, archived_tasks(repository));
+    std::string found;
+    for (const ArchivedTask& task : tasks) {
+        if (task.task_id == name) { return task.task_id; }
+        if (!task.task_id.starts_with(name) && !task.task_id.ends_with(name)) { continue; }
+        if (!found.empty()) { return std::string(); }
+        found = task.task_id;
+    }
+    return found;
+}
+
 namespace {
 
 /// True for `escalations/KIND-<task id>-….yaml`. A question of another task must not come with this one's archive.

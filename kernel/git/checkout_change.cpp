@@ -149,8 +149,11 @@ Result<void> CheckoutChange::seal(std::string index_patch) {
             if (fs::exists(each)) { AF_CHECK(sync_directory(each)); }
         }
         index_patch_ = std::move(index_patch);
-        const json::object intent{
-            {"agentforge_change", 1}, {"task", task_}, {"index_patch", index_patch_}, {"files", std::move(files)}};
+        const json::object intent{{"agentforge_change", 1},
+                                  {"task", task_},
+                                  {"undo", undoes_},
+                                  {"index_patch", index_patch_},
+                                  {"files", std::move(files)}};
         return write_file_atomic(intent_of(folder_), json::serialize(intent), Durability::synced, 0600);
     }();
     if (!sealed.ok()) {
@@ -192,6 +195,8 @@ Result<std::optional<CheckoutChange>> CheckoutChange::find(fs::path root, fs::pa
     const json::value* files = intent->get_object().if_contains("files");
     if (!task || !index_patch || files == nullptr || !files->is_array()) { return unreadable; }
     change.task_ = *task;
+    const json::value* undo = intent->get_object().if_contains("undo");
+    change.undoes_ = undo != nullptr && undo->is_bool() && undo->get_bool();
     change.index_patch_ = *index_patch;
     for (const json::value& each : files->get_array()) {
         if (!each.is_object()) { return unreadable; }
@@ -273,13 +278,13 @@ Error apply_failed(std::string what, const fs::path& where, std::string remedy) 
 }
 
 Error apply_unfinished(const std::string& task, const fs::path& where) {
-    return {"AF-GIT-061", "the change of task " + task + " was only partly applied to this checkout: its process ended",
+    return {"AF-GIT-061", "the change of task " + short_id(task) + " was only partly applied to this checkout: its process ended",
             where.string(), "`agentforge apply " + short_id(task) + "` finishes it.", ErrorKind::conflict};
 }
 
 std::string interrupted_apply(const std::string& task) {
-    return "the change of task " + task + " was only partly applied to the checkout: its process ended; `agentforge apply " +
-           short_id(task) + "` finishes it";
+    return "the change of task " + short_id(task) +
+           " was only partly applied to the checkout: its process ended; `agentforge apply " + short_id(task) + "` finishes it";
 }
 
 }  // namespace agentforge::kernel

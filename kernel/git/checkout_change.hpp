@@ -32,6 +32,9 @@ public:
     [[nodiscard]] static std::optional<std::string> unfinished(const std::filesystem::path& folder);
 
     [[nodiscard]] const std::string& task() const noexcept { return task_; }
+    /// True if the change takes the task's change out of the checkout. To be set before `seal`.
+    [[nodiscard]] bool undoes() const noexcept { return undoes_; }
+    void set_undoes(bool undoes) noexcept { undoes_ = undoes; }
     /// The folder in which the caller changes the copies.
     [[nodiscard]] std::filesystem::path copies() const { return folder_ / "files"; }
     /// A patch for the index, applied after the files; or empty.
@@ -67,6 +70,7 @@ private:
     std::filesystem::path folder_;
     FileDescriptor lock_;
     std::string task_;
+    bool undoes_ = false;
     std::string index_patch_;
     std::vector<Entry> entries_;
 };

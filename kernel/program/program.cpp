@@ -129,6 +129,7 @@ constexpr CommandEntry commands[] = {
     {"stats", add_stats},
     {"diff", add_diff},
     {"apply", add_apply},
+    {"undo", add_apply},
     {"rebase", add_rebase},
     {"replay", add_replay},
     {"fork", add_fork},

@@ -90,6 +90,8 @@ std::string_view to_string(ReplayDifference::Kind kind) noexcept {
             return "artifact";
         case ReplayDifference::Kind::missing:
             return "missing";
+        case ReplayDifference::Kind::not_reached:
+            return "not_reached";
     }
     return "unknown";
 }
@@ -255,16 +257,21 @@ Result<void> ReplayWatch::catch_up(const std::vector<Record>& records) {
 void ReplayWatch::finish(const TaskState& state) {
     const std::lock_guard guard(mutex_);
     std::uint64_t missing = 0;
-    std::string first;
+    std::uint64_t first = 0;
+    std::string where;
     for (const auto& [place, step] : recorded_.steps) {
         if (done_.contains(place)) { continue; }
-        ++missing;
-        if (first.empty()) { first = "step " + std::to_string(step.number) + " (" + place.stage + ", " + place.role + ")"; }
+        if (missing++ > 0 && step.number >= first) { continue; }
+        first = step.number;
+        where = "step " + std::to_string(first) + " (" + place.stage + ", " + place.role + ")";
     }
     if (missing > 0) {
-        differences_.push_back({ReplayDifference::Kind::missing, first,
-                                missing == 1 ? "1 step" : std::to_string(missing) + " steps; this is the first", "not taken",
-                                true});
+        const bool ended = state.status == TaskStatus::completed || state.status == TaskStatus::aborted;
+        differences_.push_back(
+            {ended ? ReplayDifference::Kind::missing : ReplayDifference::Kind::not_reached, where,
+             missing == 1 ? "1 step" : std::to_string(missing) + " steps; this is the first",
+             ended ? std::string("not taken") : "the replay stopped before it (" + std::string(to_string(state.status)) + ")",
+             true});
     }
     const std::string then = delivered_tree(recorded_.state);
     const std::string now = delivered_tree(state);

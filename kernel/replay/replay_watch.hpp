@@ -14,7 +14,7 @@ namespace agentforge::kernel {
 
 /// A difference between replay and recording.
 struct ReplayDifference {
-    enum class Kind : unsigned char { action = 1, observation, tree, verdict, artifact, missing };
+    enum class Kind : unsigned char { action = 1, observation, tree, verdict, artifact, missing, not_reached };
     Kind kind = Kind::action;
     std::string where;  ///< "step 7 (green, software_developer, edit_file)".
     std::string recorded;
@@ -57,7 +57,8 @@ public:
     /// Compares what an earlier process of the same replay recorded, and accepts everything that did not fit. Errors: those of
     /// fold.
     [[nodiscard]] Result<void> catch_up(const std::vector<Record>& records);
-    /// Reports what was recorded and is missing now. Call it once the replay has ended. `state`: the replay's.
+    /// Reports what was recorded and is missing now, or was not reached. Call it once the replay has ended or stopped. `state`:
+    /// the replay's.
     void finish(const TaskState& state);
 
     /// Returns the first difference that does not fit and was not accepted.

@@ -12,6 +12,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
+#include "config/gate_words.hpp"
 #include "gates/engine/baseline.hpp"
 #include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
@@ -797,7 +798,7 @@ Result<GateReport> GateEngine::types(const GateCall& call, const Stop& stop) {
     AF_TRY(const auto* declared, declared_checker(call.tree));
     // True because no required checker complained; the fact `type_check` tells that none ran.
     report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
-    report.summary = "no type checker configured";
+    report.summary = no_type_checker;
     if (declared == nullptr) { return report; }
     report.facts["type_checker"] = declared->name;
     bool installed = false;
@@ -809,7 +810,7 @@ Result<GateReport> GateEngine::types(const GateCall& call, const Stop& stop) {
     AF_TRY(auto errors, check(call.tree));
     if (!installed) {
         report.facts["type_check"] = "not installed";
-        report.summary = declared->name + " is configured but not installed: types were not checked";
+        report.summary = declared->name + " is configured but not installed: " + std::string(types_not_checked);
         return report;
     }
     report.facts["type_check"] = "checked";

@@ -64,6 +64,7 @@ struct FormatResult {
     /// "the test run is not trusted:". `tests` still has what was read.
     std::string problem;
     std::vector<std::string> reads{};  ///< TestRun::reads.
+    bool no_report = false;            ///< `problem` is that the command printed nothing that is a report.
 };
 
 using FormatParser = FormatResult (*)(const RunOutput&);

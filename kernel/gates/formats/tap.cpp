@@ -132,6 +132,10 @@ public:
         if (in_diagnostics_) { problem("the report ends in the middle of a test's details"); }
         close_below(0);
         check(levels_.front());
+        if (result_.problem.empty() && result_.tests.empty() && !levels_.front().plan) {
+            result_.no_report = true;
+            problem("the test command printed no TAP");
+        }
         if (!levels_.front().plan) { problem("the report has no plan (`1..N`)"); }
         return std::move(result_);
     }

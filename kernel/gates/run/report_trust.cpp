@@ -330,7 +330,8 @@ TestRun judge_report(const FormatResult& report, const ReportContext& context, c
         run.distrust = "the tests did not finish within " + std::to_string(context.timeout.count()) + " s";
     } else if (!report.problem.empty()) {
         const auto words = last_output_line(outcome.err.empty() ? outcome.out : outcome.err);
-        run.distrust = report.problem + (words.empty() ? "" : " (" + words + ")");
+        const std::string quoted = report.no_report ? "; it ended with: " + words : " (" + words + ")";
+        run.distrust = report.problem + (words.empty() ? "" : quoted);
     } else if (context.collected && !context.collected->problem.empty()) {
         run.distrust = "when the tests were collected, " + context.collected->problem;
     } else if (auto problem = exit_problem(*context.runner, reader.failures(), outcome); !problem.empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/sets.hpp"
 #include "program/project/chosen_task.hpp"
@@ -45,7 +46,7 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
             program.print_json(
                 {{"task_id", id}, {"aborted", true}, {"asked_to_stop", false}, {"outcome", "removed"}, {"reason", reason}});
         } else {
-            program.out << "Removed: " << id << " never began: its process ended before the first record\n";
+            program.out << "Removed: " << short_id(id) << " never began: its process ended before the first record\n";
         }
         return 0;
     }
@@ -59,7 +60,7 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
                             {"outcome", word(*done)},
                             {"reason", reason}});
     } else {
-        program.out << in_words(*done) << ": " << id << "\n";
+        program.out << in_words(*done) << ": " << short_id(id) << "\n";
     }
     return 0;
 }

@@ -21,6 +21,7 @@ struct ApplyArguments {
     std::string task;
     bool check = false;
     bool index = false;
+    bool undo = false;  ///< Takes the change out again.
 };
 
 /// Runs `git apply` on the whole patch: all files or none. Keeps the user's other changes.
@@ -48,12 +49,14 @@ Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, cons
     return {};
 }
 
-Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state) {
-    std::string remedy = "commit or stash your changes to these files, then retry";
-    if (!state.commit.empty()) { remedy += "; or take the commit: git cherry-pick " + state.commit; }
+Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state, bool undo) {
+    std::string remedy = undo ? "undo your changes to these files, or `git diff` them and take the rest out by hand"
+                              : "commit or stash your changes to these files, then retry";
+    if (!undo && !state.commit.empty()) { remedy += "; or take the commit: git cherry-pick " + state.commit; }
     return Error{"AF-GIT-053",
-                 "the change of task " + id + " does not apply to your checkout; nothing was changed:\n" +
-                     head_and_tail(sanitize_utf8(complaint), 2000),
+                 "the change of task " + short_id(id) +
+                     (undo ? " cannot be taken out of your checkout, or is not in it" : " does not apply to your checkout") +
+                     "; nothing was changed:\n" + head_and_tail(sanitize_utf8(complaint), 2000),
                  "", remedy, ErrorKind::conflict};
 }
 
@@ -119,7 +122,7 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitS
         const std::string command = "agentforge diff " + short_id(change.task());
         return Error{
             "AF-GIT-063",
-            "the change of task " + change.task() +
+            "the change of task " + short_id(change.task()) +
                 " is in your checkout, except for files that you changed after the interruption: " + printable_list(edited),
             left.string(),
             "Your versions are kept; `" + command + "` shows the change." +
@@ -130,31 +133,39 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitS
     if (unstaged.empty()) { return {}; }
     return Error{
         "AF-GIT-063",
-        "the change of task " + change.task() +
+        "the change of task " + short_id(change.task()) +
             " is in your checkout, but these files could not be staged after the interruption: " + printable_list(unstaged),
         "", "Stage them with `git add`.", ErrorKind::conflict};
 }
 
-/// Finishes an interrupted `apply`. Returns the task whose change it applied, or nothing.
-Result<std::string> finish_interrupted(ProcessRunner& processes, const GitStandIn& git, const Program& program,
-                                       const ProjectPlace& place) {
+/// A change of the checkout that an earlier process began.
+struct FinishedChange {
+    std::string task;  ///< Empty: there was none.
+    bool undoes = false;
+};
+
+/// Finishes what an `apply` or `undo` before this one began and did not finish.
+Result<FinishedChange> finish_interrupted(ProcessRunner& processes, const GitStandIn& git, const Program& program,
+                                          const ProjectPlace& place) {
     AF_TRY(auto change, CheckoutChange::find(git.work_directory(), apply_folder(place.agentforge)));
-    if (!change) { return std::string(); }
+    if (!change) { return FinishedChange(); }
     AF_TRY(const bool begun, change->is_begun());
     if (!begun) {
         AF_CHECK(change->finish({}));
-        return std::string();
+        return FinishedChange();
     }
     AF_CHECK(finish(*change, processes, git, program));
-    return change->task();
+    return FinishedChange{change->task(), change->undoes()};
 }
 
 /// Applies the patch to copies, which then replace the files: all files or none.
 Result<void> apply_whole(ProcessRunner& processes, const GitStandIn& git, const Program& program, const ProjectPlace& place,
-                         const TaskState& state, const std::vector<TreeChange>& changes, const std::string& patch, bool index) {
+                         const TaskState& state, const std::vector<TreeChange>& changes, const std::string& patch,
+                         const ApplyArguments& arguments) {
     AF_CHECK(git.check_filters(touched(changes)));
     AF_TRY(CheckoutChange change,
            CheckoutChange::prepare(git.work_directory(), apply_folder(place.agentforge), state.task_id, touched(changes)));
+    change.set_undoes(arguments.undo);
     ProcessRequest request = own_git(git, program.environment, {"apply", "--binary", "--whitespace=nowarn", "-"});
     request.directory = change.copies().string();
     request.environment["GIT_WORK_TREE"] = change.copies().string();
@@ -162,9 +173,9 @@ Result<void> apply_whole(ProcessRunner& processes, const GitStandIn& git, const 
     const auto done = processes.run(request, Stop{program.cancel, std::nullopt});
     if (!done.ok() || done->exit_code != 0) {
         AF_CHECK(change.finish({}));
-        return done.ok() ? does_not_apply(state.task_id, done->err, state) : done.error();
+        return done.ok() ? does_not_apply(state.task_id, done->err, state, arguments.undo) : done.error();
     }
-    AF_CHECK(change.seal(index ? patch : std::string()));
+    AF_CHECK(change.seal(arguments.index ? patch : std::string()));
     return finish(change, processes, git, program);
 }
 
@@ -182,6 +193,11 @@ Result<std::string> patch_on_head(const Repository& repository, const std::strin
 std::vector<std::string> flags_to_check(bool index) {
     if (index) { return {"--index", "--check"}; }
     return {"--check"};
+}
+
+std::string_view undone_in_words(bool there, bool only_checked) {
+    if (there) { return "Your checkout does not have the change of "; }
+    return only_checked ? "Would be taken out of your checkout: " : "Taken out of your checkout: ";
 }
 
 std::string_view result_in_words(bool there, bool only_checked) {
@@ -218,6 +234,9 @@ private:
     Result<void> end_interrupted();
     Result<void> check_fits();
     Result<bool> fits_on_head();
+    [[nodiscard]] json::object as_json() const;
+    [[nodiscard]] std::string base() const { return arguments_.undo ? delivered_tree(state_) : delivery_base(state_).tree; }
+    [[nodiscard]] std::string tree() const { return arguments_.undo ? delivery_base(state_).tree : delivered_tree(state_); }
 
     Program& program_;
     const ApplyArguments& arguments_;
@@ -229,7 +248,8 @@ private:
     std::string patch_;
     std::unique_ptr<ProcessRunner> processes_;
     std::optional<GitStandIn> git_;
-    bool there_ = false;  ///< The checkout already has the change.
+    bool there_ = false;          ///< The checkout already has the change; with --undo: it does not have it.
+    bool ended_earlier_ = false;  ///< All that was to do was to finish the opposite, which an earlier process began.
 };
 
 Result<void> TaskApply::run() {
@@ -237,9 +257,10 @@ Result<void> TaskApply::run() {
     AF_CHECK(read_change());
     AF_CHECK(prepare_git());
     AF_CHECK(end_interrupted());
+    if (ended_earlier_) { return {}; }
     AF_CHECK(check_fits());
     if (there_ || arguments_.check) { return {}; }
-    return apply_whole(*processes_, *git_, program_, place_, state_, changes_, patch_, arguments_.index);
+    return apply_whole(*processes_, *git_, program_, place_, state_, changes_, patch_, arguments_);
 }
 
 Result<void> TaskApply::find_task() {
@@ -248,7 +269,7 @@ Result<void> TaskApply::find_task() {
     AF_TRY(id_, task_or_only(program_, store, arguments_.task, "has delivered a change",
                              [](const TaskOverview& task) { return task.summary.status == "completed"; }));
     AF_TRY(state_, read_task_state(store, id_));
-    if (!state_.delivery.empty()) { return check_may_be_applied(state_); }
+    if (!state_.delivery.empty()) { return arguments_.undo ? Result<void>() : check_may_be_applied(state_); }
     return Error{"AF-CLI-050", "task " + short_id(id_) + " has delivered nothing", "",
                  status_and_command(state_, overview_of(state_, {}, store.paths(id_))) + "; `agentforge diff " + short_id(id_) +
                      "` shows what it has changed so far",
@@ -256,11 +277,9 @@ Result<void> TaskApply::find_task() {
 }
 
 Result<void> TaskApply::read_change() {
-    const std::string base = delivery_base(state_).tree;
-    const std::string tree = delivered_tree(state_);
     AF_TRY(repository_, Repository::open(place_.root));
-    AF_TRY(changes_, repository_->diff(base, tree));
-    AF_TRY(patch_, whole_patch(place_.root, base, tree));
+    AF_TRY(changes_, repository_->diff(base(), tree()));
+    AF_TRY(patch_, whole_patch(place_.root, base(), tree()));
     return {};
 }
 
@@ -278,10 +297,13 @@ Result<void> TaskApply::end_interrupted() {
         const auto begun = CheckoutChange::unfinished(apply_folder(place_.agentforge));
         return begun ? Result<void>(apply_unfinished(*begun, place_.root)) : Result<void>();
     }
-    AF_TRY(const std::string finished, finish_interrupted(*processes_, *git_, program_, place_));
-    if (!finished.empty()) {
-        program_.err << "agentforge: finished the change of " << finished << ", which an earlier `apply` began.\n";
+    AF_TRY(const FinishedChange finished, finish_interrupted(*processes_, *git_, program_, place_));
+    if (!finished.task.empty()) {
+        program_.err << "agentforge: finished " << (finished.undoes ? "undoing " : "") << "the change of "
+                     << short_id(finished.task) << ", which an earlier `" << (finished.undoes ? "undo" : "apply") << "` began.\n";
     }
+    // Whoever is told to finish an interrupted `undo` with `apply` does not want the change back.
+    ended_earlier_ = finished.task == id_ && finished.undoes && !arguments_.undo;
     return {};
 }
 
@@ -294,12 +316,12 @@ Result<void> TaskApply::check_fits() {
     there_ = back.exit_code == 0;
     if (there_) { return {}; }
     AF_TRY(const bool fits_merged, fits_on_head());
-    return fits_merged ? Result<void>() : Result<void>(does_not_apply(id_, fits.err, state_));
+    return fits_merged ? Result<void>() : Result<void>(does_not_apply(id_, fits.err, state_, arguments_.undo));
 }
 
 /// Tries the change rebased onto HEAD. Uses that patch if it applies.
 Result<bool> TaskApply::fits_on_head() {
-    AF_TRY(std::string merged, patch_on_head(*repository_, delivery_base(state_).tree, delivered_tree(state_)));
+    AF_TRY(std::string merged, patch_on_head(*repository_, base(), tree()));
     if (merged.empty()) { return false; }
     AF_TRY(const ProcessOutcome again, git_apply(*processes_, *git_, program_, merged, flags_to_check(arguments_.index)));
     if (again.exit_code != 0) { return false; }
@@ -307,22 +329,25 @@ Result<bool> TaskApply::fits_on_head() {
     return true;
 }
 
-void TaskApply::print() {
-    if (program_.json_output) {
-        json::array files;
-        for (const TreeChange& change : changes_) { files.emplace_back(change.path); }
-        program_.print_json({{"task_id", id_},
-                             {"applied", !there_ && !arguments_.check},
-                             {"fits", !there_},
-                             {"there_already", there_},
-                             {"files", std::move(files)}});
-        return;
+json::object TaskApply::as_json() const {
+    json::array files;
+    for (const TreeChange& change : changes_) { files.emplace_back(change.path); }
+    const bool done = !there_ && !arguments_.check && !ended_earlier_;
+    if (arguments_.undo) {
+        return {{"task_id", id_}, {"undone", done}, {"fits", !there_}, {"absent_already", there_}, {"files", std::move(files)}};
     }
-    program_.out << result_in_words(there_, arguments_.check) << id_ << (there_ ? "; nothing was changed.\n" : "\n");
+    return {{"task_id", id_}, {"applied", done}, {"fits", !there_}, {"there_already", there_}, {"files", std::move(files)}};
+}
+
+void TaskApply::print() {
+    if (program_.json_output) { return program_.print_json(as_json()); }
+    if (ended_earlier_) { return; }
+    program_.out << (arguments_.undo ? undone_in_words(there_, arguments_.check) : result_in_words(there_, arguments_.check))
+                 << short_id(id_) << (there_ ? "; nothing was changed.\n" : "\n");
     if (there_) { return; }
     for (const TreeChange& change : changes_) { program_.out << "  " << change.status << "  " << printable(change.path) << "\n"; }
-    if (!arguments_.check) {
-        program_.out << "  undo it: " << program_.with_place("agentforge diff " + short_id(id_)) << " | git apply -R"
+    if (!arguments_.check && !arguments_.undo) {
+        program_.out << "  undo it: " << program_.with_place("agentforge undo " + short_id(id_))
                      << (arguments_.index ? " --index" : "") << "\n";
     }
 }
@@ -347,6 +372,16 @@ void add_apply(CLI::App& app, Program& program) {
     command->footer("Example:  agentforge apply 1f2e3d4c");
     command->callback(
         [&program, arguments] { program.command = [&program, arguments] { return run_apply(program, *arguments); }; });
+
+    auto undone = std::make_shared<ApplyArguments>();
+    undone->undo = true;
+    const Command undo = add_subcommand(app, "undo", "Take a task's applied change out of your checkout: all of it or nothing");
+    add_option(*undo, "task", undone->task, only_task_help)->type_name("TASK");
+    add_flag(*undo, "--check", undone->check, "Only check whether it can be taken out");
+    add_flag(*undo, "--index", undone->index, "Also unstage it, if `apply --index` staged it");
+    add_flag(*undo, "--json", program.json_output, "Print JSON");
+    undo->footer("Example:  agentforge undo 1f2e3d4c");
+    undo->callback([&program, undone] { program.command = [&program, undone] { return run_apply(program, *undone); }; });
 }
 
 }  // namespace agentforge::kernel

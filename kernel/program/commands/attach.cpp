@@ -7,6 +7,7 @@
 #include "journal/tail.hpp"
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/journal_change.hpp"
 #include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
@@ -43,9 +44,9 @@ private:
 
 void print_attached(Program& program, const TaskState& state, const LockHolder& holder) {
     if (program.json_output || program.stream_output || program.quiet) { return; }
-    program.err << "Attached to " << state.task_id << ", which process " << holder.pid << " runs: stage " << state.stage().name
-                << ", " << state.steps << (state.steps == 1 ? " step" : " steps") << " so far. Ctrl-C leaves it running."
-                << std::endl;
+    program.err << "Attached to " << short_id(state.task_id) << ", which process " << holder.pid << " runs: stage "
+                << state.stage().name << ", " << state.steps << (state.steps == 1 ? " step" : " steps")
+                << " so far. Ctrl-C leaves it running." << std::endl;
 }
 
 int leave(Program& program, const std::string& task) {
@@ -59,11 +60,14 @@ int leave(Program& program, const std::string& task) {
 }
 
 int attach(Program& program, const std::string& name) {
-    const auto progress = make_progress(program);
-    auto project = Project::open(program, *progress, name);
-    if (!project.ok()) { return program.fail(project.error()); }
-    const auto id = (*project)->tasks().resolve(name);
+    const auto place = ProjectPlace::find(program);
+    if (!place.ok()) { return program.fail(place.error()); }
+    const auto id = task_or_newest_that(program, TaskStore(place->agentforge), name, "is running",
+                                        [](const TaskOverview& each) { return each.running; });
     if (!id.ok()) { return program.fail(id.error()); }
+    const auto progress = make_progress(program);
+    auto project = Project::open(program, *progress, *id);
+    if (!project.ok()) { return program.fail(project.error()); }
     const TaskPaths paths = (*project)->tasks().paths(*id);
     Follower follower(paths, *progress);
     const JournalChange change(paths.journal());
@@ -94,7 +98,7 @@ int attach(Program& program, const std::string& name) {
 void add_attach(CLI::App& app, Program& program) {
     auto task = std::make_shared<std::string>();
     const Command command = add_subcommand(app, "attach", "Follow a task that another process runs, until it waits or ends");
-    add_option(*command, "task", *task, "The task's id, or a unique part")->type_name("TASK")->required();
+    add_option(*command, "task", *task, newest_running_help)->type_name("TASK");
     add_run_output(command, program);
     command->footer("Examples:\n  agentforge start \"Add a cache\" --detach\n  agentforge attach 1f2e3d4c");
     command->callback([&program, task] { program.command = [&program, task] { return attach(program, *task); }; });

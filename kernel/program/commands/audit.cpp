@@ -10,6 +10,7 @@
 #include "git/merges.hpp"
 #include "git/objects.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
 
@@ -48,26 +49,11 @@ Result<Subject> open_archive(const ProjectPlace& place, const std::string& id) {
     return subject;
 }
 
-/// Returns the archived task whose id begins or ends with `name`. Empty if there is none, or more than one.
-Result<std::string> archived_task(const ProjectPlace& place, std::string name) {
-    constexpr std::string_view refs = "refs/agentforge/archive/";
-    if (name.starts_with(refs)) { name = name.substr(refs.size()); }
-    AF_TRY(const auto tasks, archived_tasks(place.root));
-    std::string found;
-    for (const ArchivedTask& task : tasks) {
-        if (task.task_id == name) { return name; }
-        if (!task.task_id.starts_with(name) && !task.task_id.ends_with(name)) { continue; }
-        if (!found.empty()) { return std::string(); }
-        found = task.task_id;
-    }
-    return found;
-}
-
 /// Returns the task's folder. If `gc --blobs` removed its blobs, returns its archive, which has them.
 Result<Subject> open_folder(const ProjectPlace& place, const std::string& id) {
     std::error_code error;
     if (!fs::exists(TaskStore(place.agentforge).paths(id).blobs(), error)) {
-        AF_TRY(const std::string archived, archived_task(place, id));
+        AF_TRY(const std::string archived, archived_task(place.root, id));
         if (archived == id) { return open_archive(place, id); }
     }
     return Subject{place_of_task(place, id), "task " + id, "", nullptr};
@@ -80,7 +66,7 @@ Result<std::optional<Subject>> open_task(const ProjectPlace& place, const std::s
         AF_TRY(Subject subject, open_folder(place, id));
         return std::optional(std::move(subject));
     }
-    AF_TRY(const std::string archived, archived_task(place, id));
+    AF_TRY(const std::string archived, archived_task(place.root, id));
     if (archived != id) { return std::optional<Subject>(); }
     AF_TRY(Subject subject, open_archive(place, id));
     return std::optional(std::move(subject));
@@ -120,7 +106,7 @@ Result<Subject> open_subject(const ProjectPlace& place, const std::string& name)
             {"", folder, is_kept_whole ? escalations : fs::path(), place.root, {}, true}, "folder " + name, "", nullptr};
     }
     if (const auto id = TaskStore(place.agentforge).resolve(name); id.ok()) { return open_folder(place, *id); }
-    AF_TRY(const std::string archived, archived_task(place, name));
+    AF_TRY(const std::string archived, archived_task(place.root, name));
     return archived.empty() ? open_commit(place, name) : open_archive(place, archived);
 }
 
@@ -132,10 +118,13 @@ Result<AuditVerdict> verify(const ProjectPlace& place, const Subject& subject, c
     return verdict;
 }
 
-/// Calls `use` with the subject that `name` names, and its verdict.
-int with_verdict(Program& program, const std::string& name, const std::function<int(const Subject&, const AuditVerdict&)>& use) {
+/// Calls `use` with the subject that is named, or the newest task, and its verdict.
+int with_verdict(Program& program, const std::string& named, const std::function<int(const Subject&, const AuditVerdict&)>& use) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
+    const auto newest = named.empty() ? task_or_newest(program, TaskStore(place->agentforge), named) : Result<std::string>(named);
+    if (!newest.ok()) { return program.fail(newest.error()); }
+    const std::string& name = *newest;
     const auto product = ProductPaths::find();
     if (!product.ok()) { return program.fail(product.error()); }
     const auto processes = make_process_runner(product->exec_helper);
@@ -185,11 +174,6 @@ Result<std::string> written(Program& program, const Document& document, const st
 
 int run_report(Program& program, const AuditArguments& arguments) {
     const std::string format = program.json_output ? "json" : arguments.format;
-    if (arguments.subject.empty()) {
-        program.fail(Error{"AF-AUDT-007", "no task is named", "",
-                           "agentforge audit TASK, or agentforge audit verify TASK|ARCHIVE|COMMIT", ErrorKind::invalid});
-        return 2;
-    }
     if (format == "pdf" && arguments.output.empty() && program.out_is_terminal) {
         program.fail(Error{"AF-AUDT-008", "a PDF cannot go to a terminal", "",
                            "give --output FILE, or redirect the output to a file", ErrorKind::invalid});
@@ -220,7 +204,7 @@ void add_audit(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<AuditArguments>();
     const Command command = add_subcommand(app, "audit", "Write a report on a task for an auditor, and verify its records");
     add_option(*command, "task", arguments->subject,
-               "A task or an archive, by its id or a unique part of it, or a delivered commit")
+               "A task or an archive, by its id or a unique part of it, or a delivered commit (default: the newest task)")
         ->type_name("TASK");
     add_option(*command, "--format", arguments->format, "md (the default), html, json or pdf")
         ->type_name("FORMAT")
@@ -232,17 +216,18 @@ void add_audit(CLI::App& app, Program& program) {
     const Command verify_command =
         add_subcommand(*command, "verify", "Verify journal, blobs, artifacts, patches, trees, commit and statement, offline");
     add_option(*verify_command, "subject", *subject,
-               "A task, an archive (its id or ref), a commit, or the path of a task's folder")
-        ->type_name("SUBJECT")
-        ->required();
+               "A task, an archive (its id or ref), a commit, or the path of a task's folder (default: the newest task)")
+        ->type_name("SUBJECT");
     add_flag(*verify_command, "--json", program.json_output, "Print JSON");
     verify_command->footer("Examples:\n  agentforge audit verify 1f2e3d4c\n  agentforge audit verify HEAD");
-    verify_command->callback([&program, subject] {
+    const auto verifies = std::make_shared<bool>(false);
+    verify_command->callback([&program, subject, verifies] {
+        *verifies = true;
         program.pages = true;
         program.command = [&program, subject] { return run_verify(program, *subject); };
     });
-    command->callback([&program, arguments, subject] {
-        if (!subject->empty()) { return; }
+    command->callback([&program, arguments, verifies] {
+        if (*verifies) { return; }
         program.pages = arguments->format != "pdf";
         program.command = [&program, arguments] { return run_report(program, *arguments); };
     });

@@ -6,8 +6,10 @@
 #include <ostream>
 
 #include "base/clock.hpp"
+#include "base/ids.hpp"
 #include "cost/prices.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
 
@@ -35,7 +37,7 @@ void print_figures(std::ostream& out, const std::array<ComparedTask, 2>& tasks) 
     for (std::size_t side = 0; side < tasks.size(); ++side) {
         const ComparedTask& task = tasks[side];
         out << fmt::format("{}: {}  {}\n   {} steps, {} model calls, {} tokens, {}, {} ms\n   tree {}\n", side == 0 ? "A" : "B",
-                           task.task_id, task.status, task.steps, task.calls, task.tokens, cost_of(task), task.wall_ms,
+                           short_id(task.task_id), task.status, task.steps, task.calls, task.tokens, cost_of(task), task.wall_ms,
                            task.tree);
     }
 }
@@ -67,9 +69,9 @@ int run_compare(Program& program, const CompareArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     const TaskStore store(place->agentforge);
-    const auto one = store.resolve(arguments.one);
+    const auto one = resolve_task(store, arguments.one);
     if (!one.ok()) { return program.fail(one.error()); }
-    const auto other = store.resolve(arguments.other);
+    const auto other = resolve_task(store, arguments.other);
     if (!other.ok()) { return program.fail(other.error()); }
     const auto repository = Repository::open(place->root);
     if (!repository.ok()) { return program.fail(repository.error()); }

@@ -6,6 +6,7 @@
 #include "program/command_line.hpp"
 #include "program/commands/detach.hpp"
 #include "program/commands/start.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -32,7 +33,7 @@ Error not_ended_yet(const TaskState& state, const std::string& flag) {
     const std::string id = state.task_id;
     const bool shown = state.waiting_for() == "approval";
     return Error{"AF-CLI-163",
-                 flag + " needs a task that has ended, but " + id + " is " +
+                 flag + " needs a task that has ended, but " + short_id(id) + " is " +
                      (shown ? "waiting for your decision" : std::string(to_string(state.status))),
                  "task " + id, how_to_continue(state), ErrorKind::conflict};
 }
@@ -63,16 +64,31 @@ int extend_shown(Program& program, Project& project, const TaskState& state, con
     return resume_with_answer(program, project, state.task_id, *decided, arguments.no_resume);
 }
 
+/// Returns the task to continue: if none is named, the newest one that ended and has delivered nothing, or that shows an artifact
+/// while stages are left for --extend-to.
+Result<std::string> task_to_continue(Program& program, const ContinueArguments& arguments) {
+    AF_TRY(const ProjectPlace place, ProjectPlace::find(program));
+    const TaskStore tasks(place.agentforge);
+    return task_or_newest_that(program, tasks, arguments.task, "can be continued", [&](const TaskOverview& task) {
+        const bool shows = task.summary.status == "awaiting_approval" && !arguments.options.extend_to.empty();
+        if (!shows && task.summary.status != "completed") { return false; }
+        const auto state = read_task_state(tasks, task.summary.task_id);
+        return state.ok() && (shows ? can_be_extended(*state) : !has_delivered(*state));
+    });
+}
+
 int continue_with(Program& program, const ContinueArguments& arguments) {
+    const auto named = task_to_continue(program, arguments);
+    if (!named.ok()) { return program.fail(named.error()); }
     bool resumes = false;
-    const int code = with_task(program, arguments.task, [&](Project& project, const std::string& id) {
+    const int code = with_task(program, *named, [&](Project& project, const std::string& id) {
         const auto state = read_task_state(project.tasks(), id);
         if (!state.ok()) { return program.fail(state.error()); }
         const ContinueOptions& options = arguments.options;
         if ((arguments.hash || arguments.no_resume) && state->waiting_for() != "approval") {
-            return program.fail(Error{"AF-CLI-202",
-                                      "task " + id + " has nothing to approve: it is " + std::string(to_string(state->status)),
-                                      "task " + id, "leave out --hash and --no-resume", ErrorKind::conflict});
+            return program.fail(Error{
+                "AF-CLI-202", "task " + short_id(id) + " has nothing to approve: it is " + std::string(to_string(state->status)),
+                "task " + id, "leave out --hash and --no-resume", ErrorKind::conflict});
         }
         if (state->status != TaskStatus::completed && state->status != TaskStatus::aborted) {
             if (options.revise) { return program.fail(not_ended_yet(*state, "--revise")); }
@@ -92,7 +108,7 @@ int continue_with(Program& program, const ContinueArguments& arguments) {
         if (!result.ok()) { return program.fail(result.error()); }
         return print_outcome(program, project, *result);
     });
-    return resumes ? resume_and_report(program, arguments.task) : code;
+    return resumes ? resume_and_report(program, *named) : code;
 }
 
 int run_continue(Program& program, const ContinueArguments& arguments) {
@@ -106,7 +122,9 @@ void add_continue(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ContinueArguments>();
     const Command command =
         add_subcommand(app, "continue", "Continue a task that has ended: with more stages, or by revising its last artifact");
-    add_option(*command, "task", arguments->task, "The task's id, or a unique part")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task,
+               "The task's id, or a unique part (default: the newest task that has ended before its last stage)")
+        ->type_name("TASK");
     const Option extend_to = *add_option(*command, "--extend-to", arguments->options.extend_to,
                                          "Continue up to this stage (default: to the end); also approves a pending artifact")
                                   ->type_name("STAGE");

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <iostream>
+#include <utility>
 
+#include "aggregate/figures.hpp"
 #include "base/files.hpp"
 #include "base/yaml.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/editor.hpp"
 #include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
@@ -79,7 +82,7 @@ Result<Feedback> feedback_from_file(Program& program, const ProjectPlace& place,
         AF_TRY(const ApprovalRequest asked, EscalationStore(place.agentforge).approval(arguments.what));
         task = asked.task_id;
     }
-    AF_TRY(const std::string id, tasks.resolve(task));
+    AF_TRY(const std::string id, resolve_task(tasks, task));
     AF_TRY(const TaskState state, read_task_state(tasks, id));
     if (state.approval) {
         about = {state.task_id, state.stage().name, state.stage().history.empty() ? 0 : state.stage().history.back().version};
@@ -87,11 +90,33 @@ Result<Feedback> feedback_from_file(Program& program, const ProjectPlace& place,
     return read_feedback(document, about);
 }
 
-int run_decision(Program& program, const DecisionArguments& arguments) {
+/// True if the only words of `feedback` are what to change, not a task: several words that name none.
+bool is_comment(const DecisionArguments& arguments) {
+    return arguments.revises && arguments.feedback.empty() && arguments.file.empty() &&
+           arguments.what.find_first_of(" \t\n") != std::string::npos;
+}
+
+/// Sets `what` to the only task that waits for an approval.
+Result<void> choose_task(Program& program, DecisionArguments& arguments) {
+    AF_TRY(const ProjectPlace place, ProjectPlace::find(program));
+    const bool quiet = program.quiet;
+    program.quiet = quiet && (arguments.approved || arguments.revises);  // What is thrown away is named.
+    auto task = task_or_only(program, TaskStore(place.agentforge), "", "waits for an approval",
+                             [](const TaskOverview& each) { return state_name(each) == "awaiting_approval"; });
+    program.quiet = quiet;
+    AF_TRY(arguments.what, std::move(task));
+    return {};
+}
+
+int run_decision(Program& program, DecisionArguments& arguments) {
+    if (is_comment(arguments)) { arguments.feedback = std::exchange(arguments.what, ""); }
     if (arguments.revises && arguments.feedback.empty() && arguments.file.empty()) {
         program.fail(Error{"AF-CLI-162", "no feedback is given", arguments.what,
                            "say what to change as the second argument, or in a file: --file FILE", ErrorKind::invalid});
         return static_cast<int>(ExitCode::usage);
+    }
+    if (arguments.what.empty() && !arguments.edit) {
+        if (const auto chosen = choose_task(program, arguments); !chosen.ok()) { return program.fail(chosen.error()); }
     }
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
@@ -137,9 +162,9 @@ using Arguments = std::shared_ptr<DecisionArguments>;
 Command add_decision(CLI::App& app, Program& program, const char* name, const char* help, const Arguments& arguments) {
     const Command command = add_subcommand(app, name, help);
     add_option(*command, "task", arguments->what,
-               "The task's id, or a unique part, or the id of its approval or action (APR-… or ACT-…)")
-        ->type_name("TASK")
-        ->required();
+               "The task's id, or a unique part, or the id of its approval or action (APR-… or ACT-…); default: the only task "
+               "that waits for an approval")
+        ->type_name("TASK");
     command->callback(
         [&program, arguments] { program.command = [&program, arguments] { return run_decision(program, *arguments); }; });
     return command;

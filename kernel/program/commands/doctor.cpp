@@ -208,13 +208,21 @@ Check check_the_plugins(Project& project) {
     return {"plugins", problems.empty() ? Verdict::good : Verdict::warning, std::move(detail)};
 }
 
+/// How a handler reaches people.
+std::string way_of(const std::string& handler) {
+    if (handler == "file") { return "files in .agentforge/escalations"; }
+    if (handler == "console") { return "questions on the terminal"; }
+    if (handler == "webhook") { return "messages to your webhooks"; }
+    return "plugin " + printable(handler, 60);
+}
+
 Check check_people(Program& program, Project& project) {
     std::string handlers;
     for (const std::string& name : project.settings().list("escalation.handlers")) {
-        handlers += (handlers.empty() ? "notified by " : ", ") + printable(name, 60);
+        handlers += (handlers.empty() ? "" : ", ") + way_of(name);
     }
     return from(
-        "people",
+        "notifications",
         check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(), program.environment),
         handlers);
 }

@@ -12,6 +12,7 @@
 #include "pipeline/entry/continuation.hpp"
 #include "pipeline/staleness.hpp"
 #include "program/commands/start.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
 
@@ -48,7 +49,7 @@ std::set<std::string> contracts_to_import(const PipelineTemplate& pipeline, cons
 Result<std::vector<Import>> imports_from_task(Project& project, const PipelineTemplate& pipeline,
                                               const StartArguments& arguments) {
     const EntryArguments& given = arguments.entry;
-    AF_TRY(const std::string id, project.tasks().resolve(given.task));
+    AF_TRY(const std::string id, resolve_task(project.tasks(), given.task));
     AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
     AF_TRY(const Repository repository, Repository::open(project.place().root.string()));
     std::vector<Import> imports;

@@ -9,6 +9,7 @@
 #include "base/yaml.hpp"
 #include "pipeline/people/iteration.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
 
@@ -44,6 +45,14 @@ void add_without_record(PendingList& pending, const TaskStore& tasks, const Esca
     }
 }
 
+/// What a person types to answer: the task's short id if that is what the task waits for now. An action is named by its own id,
+/// because another one may follow it.
+std::string name_to_type(const TaskStore& tasks, const PendingItem& item) {
+    const auto state = item.kind == QuestionKind::action ? Result<TaskState>(TaskState()) : read_task_state(tasks, item.task_id);
+    const auto open = state.ok() ? open_question(*state) : std::nullopt;
+    return open && open->id == item.id ? short_id(item.task_id) : item.id;
+}
+
 int list_escalations(Program& program) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
@@ -73,18 +82,20 @@ int list_escalations(Program& program) {
         return 0;
     }
     if (open.empty()) { program.out << "Nothing is waiting for a person.\n"; }
-    const auto answer = [&program](const std::string& command) { return program.with_place(command); };
+    const auto answer = [&](const char* command, const PendingItem& item, const char* rest = "") {
+        return program.with_place(std::string(command) + name_to_type(tasks, item) + rest);
+    };
     for (const PendingItem& item : open) {
-        program.out << item.id << "  since " << item.created_at << "\n  task " << item.task_id << ", stage " << item.stage
-                    << "\n  ";
+        program.out << item.id << "  since " << item.created_at << "\n  task " << short_id(item.task_id) << ", stage "
+                    << item.stage << "\n  ";
         if (item.kind == QuestionKind::approval) {
-            program.out << "approval of its artifact; approve, feedback or reject it: " << answer("agentforge approve " + item.id)
+            program.out << "approval of its artifact; approve, feedback or reject it: " << answer("agentforge approve ", item)
                         << "\n";
         } else if (item.kind == QuestionKind::action) {
-            program.out << printable(item.question, 300)
-                        << "\n  approve or reject it: " << answer("agentforge approve " + item.id) << "\n";
+            program.out << printable(item.question, 300) << "\n  approve or reject it: " << answer("agentforge approve ", item)
+                        << "\n";
         } else {
-            program.out << printable(item.question, 2000) << "\n  answer: " << answer("agentforge resolve " + item.id + " \"…\"")
+            program.out << printable(item.question, 2000) << "\n  answer: " << answer("agentforge resolve ", item, " \"…\"")
                         << "\n";
         }
     }
@@ -271,7 +282,7 @@ int show_escalation(Program& program, const std::string& id, bool only_action) {
 Result<std::string> question_named(const ProjectPlace& place, const std::string& name) {
     if (kind_of(name) == QuestionKind::escalation) { return name; }
     const TaskStore tasks(place.agentforge);
-    AF_TRY(const std::string id, tasks.resolve(name));
+    AF_TRY(const std::string id, resolve_task(tasks, name));
     AF_TRY(const TaskState state, read_task_state(tasks, id));
     if (const auto open = open_question(state); open && open->kind == QuestionKind::escalation) { return open->id; }
     return with_status_and_command(

@@ -3,6 +3,7 @@
 
 #include "base/ids.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 #include "replay/fork.hpp"
@@ -38,8 +39,8 @@ int run_fork(Program& program, Project& project, const std::string& parent, cons
     if (program.json_output) {
         program.print_json({{"task_id", *id}, {"parent", parent}, {"from_step", arguments.from_step}});
     } else {
-        program.out << "Forked: " << *id << "\n"
-                    << "  from " << parent << " after step " << arguments.from_step << "\n"
+        program.out << "Forked: " << short_id(*id) << "\n"
+                    << "  from " << short_id(parent) << " after step " << arguments.from_step << "\n"
                     << "  continue with: agentforge resume " << short_id(*id) << "\n";
     }
     return 0;
@@ -50,7 +51,7 @@ int run_fork(Program& program, Project& project, const std::string& parent, cons
 void add_fork(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ForkArguments>();
     const Command command = add_subcommand(app, "fork", "Start a separate task from a step of another");
-    add_option(*command, "task", arguments->task, "The task's id, or a unique part")->type_name("TASK")->required();
+    add_option(*command, "task", arguments->task, newest_task_help)->type_name("TASK");
     add_option(*command, "--from-step", arguments->from_step,
                "Continue after this step; `agentforge logs TASK` shows the steps' numbers")
         ->type_name("N")
@@ -81,8 +82,11 @@ void add_fork(CLI::App& app, Program& program) {
             if (!arguments->feedback.empty()) {
                 if (const auto fits = check_guidance(arguments->feedback); !fits.ok()) { return program.fail(fits.error()); }
             }
-            return with_task(program, arguments->task,
-                             [&](Project& project, const std::string& id) { return run_fork(program, project, id, *arguments); });
+            const auto id = task_or_newest(program, arguments->task);
+            if (!id.ok()) { return program.fail(id.error()); }
+            return with_task(program, *id, [&](Project& project, const std::string& task) {
+                return run_fork(program, project, task, *arguments);
+            });
         };
     });
 }

@@ -50,7 +50,7 @@ void print_item(Program& program, const Garbage& item) {
     const std::string what = item.kind == GarbageKind::refs
                                  ? std::to_string(item.count) + (item.count == 1 ? " recorded tree" : " recorded trees")
                                  : std::string(to_string(item.kind));
-    program.out << fmt::format("  {:>10}  {:<18} {}\n", megabytes(item.bytes), what, item.task);
+    program.out << fmt::format("  {:>10}  {:<18} {}\n", megabytes(item.bytes), what, short_id(item.task));
 }
 
 int collect(Program& program, const GcArguments& arguments) {
@@ -94,7 +94,7 @@ int collect(Program& program, const GcArguments& arguments) {
         return problems.empty() ? 0 : 1;
     }
     for (const KeptGarbage& each : plan->kept) {
-        program.out << "Kept: " << each.task << "; " << printable(each.why, 200) << "\n";
+        program.out << "Kept: " << short_id(each.task) << "; " << printable(each.why, 200) << "\n";
     }
     const bool refs = std::ranges::any_of(plan->items, [](const Garbage& item) { return item.kind == GarbageKind::refs; });
     program.out << (plan->items.empty() ? std::string("Nothing to free.") : "Total: " + megabytes(bytes)) << "\n";

@@ -5,6 +5,7 @@
 
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
@@ -116,7 +117,7 @@ int show_history(Program& program, const HistoryArguments& arguments) {
         program.print_json(object);
         return 0;
     }
-    program.out << *id << "  " << shown_status(store, *state) << "\n  \"" << printable(state->request, 400) << "\"\n\n";
+    program.out << short_id(*id) << "  " << shown_status(store, *state) << "\n  \"" << printable(state->request, 400) << "\"\n\n";
     for (const Waypoint& point : way) {
         program.out << fmt::format("  {}  {:<10} {}", point.time, printable(point.stage, 40), point.what);
         if (!point.detail.empty()) {

@@ -9,6 +9,7 @@
 #include "base/ids.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "config/gate_words.hpp"
 #include "pipeline/session.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
@@ -66,6 +67,9 @@ struct Line {
                            files.empty() ? "" : "  changed: " + files);
     }
     std::string operator()(const records::Gate& gate) const {
+        if (gate.passed && was_skipped(gate.gate, gate.summary)) {
+            return fmt::format("gate {} skipped: {}", gate.gate, why_skipped(gate.summary));
+        }
         return fmt::format("gate {} {}: {}", gate.gate, gate.passed ? "passed" : "FAILED", gate.summary);
     }
     std::string operator()(const records::StageFailed& failed) const { return named(failed) + "  " + failed.error.message; }
@@ -119,7 +123,7 @@ int show_journal(Program& program, const std::string& id, const std::vector<Reco
         program.print_json({{"task_id", id}, {"records", std::move(array)}, {"torn_tail", recovery.torn_tail}});
         return 0;
     }
-    program.out << id << ": " << records.size() << " records, the hash chain verifies"
+    program.out << short_id(id) << ": " << records.size() << " records, the hash chain verifies"
                 << (recovery.torn_tail ? " (a torn last line is left out; the next run recovers it)" : "") << "\n\n";
     for (const Record& record : records) {
         if (program.out_is_terminal) {

@@ -77,7 +77,7 @@ int show_metrics(Program& program, const std::string& task) {
                             {"stages", std::move(stages)}});
         return 0;
     }
-    program.out << *id << "  " << shown_status(store, *state) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
+    program.out << short_id(*id) << "  " << shown_status(store, *state) << "\n  \"" << printable(state->request, 400) << "\"\n\n"
                 << fmt::format("  {:<10} {:<9} {:>9} {:>20} {:>7} {:>6} {:>9}  {}\n", "stage", "part", "time", "tokens",
                                "retries", "cycles", "sent back", "steps");
     for (std::size_t at = 0; at < state->stages.size(); ++at) {

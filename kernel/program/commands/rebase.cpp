@@ -37,7 +37,7 @@ int run_rebase(Program& program, Project& project, const std::string& id, bool c
                     << "\n";
         return 0;
     }
-    program.out << "Rebased: " << id << "\n"
+    program.out << "Rebased: " << short_id(id) << "\n"
                 << "  commit " << result->commit << " on branch " << result->branch << " (was " << result->replaced.substr(0, 12)
                 << ")\n"
                 << "  gate:    " << printable(result->summary, 300) << "\n";

@@ -7,6 +7,7 @@
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {
@@ -48,7 +49,7 @@ json::object remind_json(const PendingItem& item, const ProcessedDue& done) {
     }
     return {{"id", item.id},
             {"task_id", item.task_id},
-            {"told_by", std::move(names)},
+            {"notified_by", std::move(names)},
             {"reminder", done.reminder},
             {"settled", done.deadline_answer},
             {"overdue", done.overdue},
@@ -84,7 +85,7 @@ int process_due_questions(Program& program, const RemindArguments& arguments, st
     Project& project = **opened;
     std::optional<std::string> only;
     if (!arguments.task.empty()) {
-        auto id = project.tasks().resolve(arguments.task);
+        auto id = resolve_task(project.tasks(), arguments.task);
         if (!id.ok()) { return program.fail(id.error()); }
         only = *id;
     }
@@ -117,7 +118,7 @@ int process_due_questions(Program& program, const RemindArguments& arguments, st
     }
     const int code = exit_code_of_remind(context.cancelled(), failed);
     if (program.json_output) {
-        program.print_json({{"tended", std::move(items)}});
+        program.print_json({{"processed", std::move(items)}});
     } else if (!anything_done && !failed && !program.quiet) {
         program.out << "Nothing is due.\n";
     }

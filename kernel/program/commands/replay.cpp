@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 #include "replay/actions.hpp"
@@ -54,12 +56,19 @@ json::object to_json(const ReplayReport& report) {
             {"differences", to_json(report.differences)}};
 }
 
+std::string in_words(const ReplayDifference& difference) {
+    if (difference.kind == ReplayDifference::Kind::not_reached) { return "not reached"; }
+    // A step that only the replay took is one that does not fit.
+    if (difference.kind == ReplayDifference::Kind::missing) {
+        return difference.fits ? "missing in the replay" : "missing in the recording";
+    }
+    return std::string(to_string(difference.kind)) + (difference.fits ? " is different" : " does not fit");
+}
+
 void print_differences(std::ostream& out, const std::vector<ReplayDifference>& differences) {
     for (const ReplayDifference& one : differences) {
-        const std::string what = one.kind == ReplayDifference::Kind::missing
-                                     ? std::string("missing on one side")
-                                     : std::string(to_string(one.kind)) + (one.fits ? " is different" : " does not fit");
-        out << "  " << printable(one.where, 300) << ": " << what << "\n    recorded: " << printable(one.recorded, 500) << "\n"
+        out << "  " << printable(one.where, 300) << ": " << in_words(one) << "\n    recorded: " << printable(one.recorded, 500)
+            << "\n"
             << "    now:      " << printable(one.now, 500) << "\n";
     }
 }
@@ -85,12 +94,12 @@ int print_verified(Program& program, const ReplayReport& report) {
         return report.as_recorded() ? 0 : 1;
     }
     if (report.as_recorded()) {
-        program.out << "As recorded: " << report.recorded_task << "\n"
+        program.out << "As recorded: " << short_id(report.recorded_task) << "\n"
                     << "  " << counted(report.counts) << " repeated in a scratch worktree\n"
                     << "  tree " << report.tree << "\n";
         return 0;
     }
-    program.out << "Not as recorded: " << report.recorded_task << "  (" << counted(report.counts)
+    program.out << "Not as recorded: " << short_id(report.recorded_task) << "  (" << counted(report.counts)
                 << " repeated in a scratch worktree)\n";
     print_differences(program.out, report.differences);
     return 1;
@@ -102,7 +111,7 @@ int print_replayed(Program& program, Project& project, const ReplayReport& repor
         return static_cast<int>(report.result.exit_code);
     }
     if (program.stream_output) { return print_outcome(program, project, report.result); }
-    program.out << "Replayed " << report.recorded_task << " as a separate task: " << counted(report.counts) << "\n";
+    program.out << "Replayed " << short_id(report.recorded_task) << " as a separate task: " << counted(report.counts) << "\n";
     print_differences(program.out, report.differences);
     return print_outcome(program, project, report.result);
 }
@@ -124,7 +133,7 @@ int run_actions(Program& program, Project& project, const std::string& id, const
                             {"files", std::move(files)},
                             {"differences", to_json(report->mismatches)}});
     } else {
-        program.out << "Changes of " << id << " repeated: " << report->done
+        program.out << "Changes of " << short_id(id) << " repeated: " << report->done
                     << (report->mismatches.empty() ? "" : ", but not all match") << "\n";
         print_differences(program.out, report->mismatches);
         program.out << "  tree " << report->tree << ", without gates\n"
@@ -171,7 +180,7 @@ json::object to_json(const RejudgedTask& task) {
 
 void print_rejudged(std::ostream& out, const RejudgedTask& task) {
     const auto changed = std::ranges::count_if(task.verdicts, &Rejudged::changed);
-    out << task.task_id << ": " << task.verdicts.size() << (task.verdicts.size() == 1 ? " verdict" : " verdicts")
+    out << short_id(task.task_id) << ": " << task.verdicts.size() << (task.verdicts.size() == 1 ? " verdict" : " verdicts")
         << " measured again, " << changed << " changed\n";
     for (const Rejudged& one : task.verdicts) {
         if (!one.changed()) { continue; }
@@ -182,9 +191,11 @@ void print_rejudged(std::ostream& out, const RejudgedTask& task) {
     }
 }
 
-Result<std::vector<std::string>> tasks_to_judge(Project& project, const ReplayArguments& arguments) {
+bool not_running(const TaskOverview& task) { return !task.running; }
+
+Result<std::vector<std::string>> tasks_to_judge(Program& program, Project& project, const ReplayArguments& arguments) {
     if (!arguments.all) {
-        AF_TRY(std::string id, project.tasks().resolve(arguments.task));
+        AF_TRY(std::string id, task_or_newest_that(program, project.tasks(), arguments.task, "can be replayed", not_running));
         return std::vector<std::string>{std::move(id)};
     }
     AF_TRY(const TaskListing listing, project.tasks().list());
@@ -198,7 +209,7 @@ int run_rejudge(Program& program, const ReplayArguments& arguments) {
     const auto progress = make_progress(program);
     auto project = Project::open(program, *progress);
     if (!project.ok()) { return program.fail(project.error()); }
-    const auto ids = tasks_to_judge(**project, arguments);
+    const auto ids = tasks_to_judge(program, **project, arguments);
     if (!ids.ok()) { return program.fail(ids.error()); }
     json::array list;
     json::array problems;
@@ -214,7 +225,7 @@ int run_rejudge(Program& program, const ReplayArguments& arguments) {
                                             {"message", error.message},
                                             {"where", error.where},
                                             {"remedy", error.remedy}});
-            program.err << "agentforge: " << id << ": " << printable_lines(error.to_string()) << "\n";
+            program.err << "agentforge: " << short_id(id) << ": " << printable_lines(error.to_string()) << "\n";
             continue;
         }
         changed = changed || judged->changed();
@@ -234,9 +245,9 @@ int refuse_both(Program& program) {
     return static_cast<int>(ExitCode::usage);
 }
 
-int run_without_task(Program& program) {
-    program.fail(Error{"AF-CLI-001", "replay needs a TASK, or --all with --rejudge", "", "`agentforge replay --help` shows how",
-                       ErrorKind::invalid});
+int refuse_task_with_all(Program& program) {
+    program.fail(
+        Error{"AF-CLI-001", "--all is for all tasks, but a task is named", "", "leave one of them out", ErrorKind::invalid});
     return static_cast<int>(ExitCode::usage);
 }
 
@@ -245,7 +256,9 @@ int run_without_task(Program& program) {
 void add_replay(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<ReplayArguments>();
     const Command command = add_subcommand(app, "replay", "Repeat every recorded action of a task, without a model");
-    add_option(*command, "task", arguments->task, "The task's id, or a unique part; none with --all")->type_name("TASK");
+    add_option(*command, "task", arguments->task,
+               "The task's id, or a unique part (default: the newest task that no process runs); none with --all")
+        ->type_name("TASK");
     const Option onto =
         add_option(*command, "--onto", arguments->onto, "Replay on this branch instead of the commit that the task began on");
     onto->type_name("BRANCH");
@@ -270,10 +283,15 @@ void add_replay(CLI::App& app, Program& program) {
         "Examples:\n  agentforge replay 1f2e3d4c --verify\n  agentforge replay 1f2e3d4c --onto release-2\n  agentforge replay --all --rejudge");
     command->callback([&program, arguments] {
         program.command = [&program, arguments] {
-            if (arguments->task.empty() == !arguments->all) { return run_without_task(program); }
+            if (arguments->all && !arguments->task.empty()) { return refuse_task_with_all(program); }
             if (arguments->continue_task && !arguments->onto.empty() && !arguments->actions_only) { return refuse_both(program); }
             if (arguments->rejudge) { return run_rejudge(program, *arguments); }
-            return with_task(program, arguments->task, [&](Project& project, const std::string& id) {
+            const auto place = ProjectPlace::find(program);
+            if (!place.ok()) { return program.fail(place.error()); }
+            const auto task =
+                task_or_newest_that(program, TaskStore(place->agentforge), arguments->task, "can be replayed", not_running);
+            if (!task.ok()) { return program.fail(task.error()); }
+            return with_task(program, *task, [&](Project& project, const std::string& id) {
                 return run_replay(program, project, id, *arguments);
             });
         };

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "pipeline/setup.hpp"
 #include "program/command_line.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 
@@ -52,7 +53,7 @@ int run_setup(Program& program, const SetupArguments& arguments) {
     if (!project.ok()) { return program.fail(project.error()); }
     std::string tree;
     if (!arguments.task.empty()) {
-        const auto id = (*project)->tasks().resolve(arguments.task);
+        const auto id = resolve_task((*project)->tasks(), arguments.task);
         if (!id.ok()) { return program.fail(id.error()); }
         const auto state = (*project)->controller().get_status(*id);
         if (!state.ok()) { return program.fail(state.error()); }

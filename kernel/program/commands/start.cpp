@@ -26,6 +26,7 @@
 #include "program/commands/sets.hpp"
 #include "program/commands/start.hpp"
 #include "program/log/event_stream.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/preflight.hpp"
 #include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
@@ -527,7 +528,7 @@ Result<void> TaskStart::check_task_prerequisites() {
 
 Result<void> TaskStart::find_compared_task() {
     if (arguments_.compare_to.empty()) { return {}; }
-    AF_TRY(arguments_.compare_to, project_.tasks().resolve(arguments_.compare_to));
+    AF_TRY(arguments_.compare_to, resolve_task(project_.tasks(), arguments_.compare_to));
     return {};
 }
 
@@ -594,7 +595,7 @@ void review_again(StartArguments& arguments) {
     arguments.takes_path = false;
     arguments.prepare = [task = arguments.request, base = arguments.base](Project& project,
                                                                           PipelineTemplate&) -> Result<std::string> {
-        AF_TRY(const std::string id, project.tasks().resolve(task));
+        AF_TRY(const std::string id, resolve_task(project.tasks(), task));
         AF_TRY(const TaskState state, read_task_state(project.tasks(), id));
         if (state.commit.empty()) {
             return Error{

@@ -18,12 +18,14 @@
 #include "base/ids.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "config/gate_words.hpp"
 #include "escalation/store.hpp"
 #include "git/checkout_change.hpp"
 #include "pipeline/artifact_files.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
 #include "program/commands/sets.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
@@ -108,6 +110,13 @@ std::vector<BoxPart> detail_of(const TaskStore& store, const TaskState& state, c
 BoxPart gates_part(const TaskState& state) {
     BoxPart part;
     for (const auto& [name, gate] : state.gates) {
+        if (gate.passed && had_no_file(name, gate.summary)) { continue; }
+        if (gate.passed && was_skipped(name, gate.summary)) {
+            part.push_back(
+                {.text = fmt::format("- gate {:<12} skipped: {}", name, printable(std::string(why_skipped(gate.summary)), 200)),
+                 .colours = "2"});
+            continue;
+        }
         part.push_back({.text = fmt::format("{} gate {:<12} {}", gate.passed ? "✓" : "✗", name, printable(gate.summary, 200)),
                         .colours = gate.passed ? "32" : "31"});
     }
@@ -170,7 +179,7 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
         print_answer(out, phase_json(state, phase, figures, own), watch);
         return 0;
     }
-    out << state.task_id << "  stage " << phase << "  " << figures.status << "\n  " << figures.steps << " steps, "
+    out << short_id(state.task_id) << "  stage " << phase << "  " << figures.status << "\n  " << figures.steps << " steps, "
         << figures.tokens << " tokens, " << human_duration(std::chrono::milliseconds(figures.duration_ms))
         << (figures.error.empty() ? "" : "\n  " + printable(figures.error, 1000)) << "\n\n";
     for (const Record* record : own) {
@@ -220,6 +229,11 @@ void print_stages(std::ostream& out, const TaskState& state, const TaskOverview&
 void print_gates(std::ostream& out, const TaskState& state) {
     if (!state.gates.empty()) { out << "\n"; }
     for (const auto& [name, gate] : state.gates) {
+        if (gate.passed && had_no_file(name, gate.summary)) { continue; }
+        if (gate.passed && was_skipped(name, gate.summary)) {
+            out << fmt::format("  gate {:<12} skipped, {}\n", name, printable(std::string(why_skipped(gate.summary)), 200));
+            continue;
+        }
         out << fmt::format("  gate {:<12} {} {}\n", name, gate.passed ? "passed" : "FAILED", printable(gate.summary, 200));
     }
 }
@@ -265,7 +279,7 @@ void print_outcome_so_far(std::ostream& out, const TaskPaths& paths, const TaskS
 
 void print_task(const Program& program, std::ostream& out, const TaskPaths& paths, const TaskState& state,
                 const TaskOverview& overview, const std::string& cost, const std::vector<BoxPart>& detail) {
-    out << state.task_id << "  " << (is_interrupted(overview) ? "INTERRUPTED" : state_name(overview)) << "\n  "
+    out << short_id(state.task_id) << "  " << (is_interrupted(overview) ? "INTERRUPTED" : state_name(overview)) << "\n  "
         << quoted_request(state.request, 400) << "\n"
         << "  pipeline " << state.pipeline.name << ", started " << state.created_at << ", last activity " << state.updated_at
         << "\n\n";
@@ -287,7 +301,7 @@ void print_task(const Program& program, std::ostream& out, const TaskPaths& path
 int show_task(Program& program, std::ostream& out, const ProjectPlace& place, const StatusArguments& arguments,
               std::optional<SeenTask>& seen, std::function<void(std::ostream&)>& box) {
     const TaskStore store(place.agentforge);
-    const auto id = store.resolve(arguments.task);
+    const auto id = resolve_task(store, arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     const bool detailed = arguments.detail && !program.json_output;
     if (const auto read = read_task(program, store, *id, detailed || !arguments.phase.empty(), seen); !read.ok()) {
@@ -448,7 +462,7 @@ int status_here(Program& program, const StatusArguments& arguments) {
         return show_repeatedly(program, changes_of(program, {place->agentforge}), read_answer, [] { return true; });
     }
     const TaskStore store(place->agentforge);
-    const auto id = store.resolve(arguments.task);
+    const auto id = resolve_task(store, arguments.task);
     if (!id.ok()) { return program.fail(id.error()); }
     Changes changes({}, {.folders = {store.paths(*id).root, answers_of(place->agentforge)}});
     return show_repeatedly(program, std::move(changes), read_answer,
@@ -528,7 +542,7 @@ void add_status(CLI::App& app, Program& program) {
                               ->one_of({"pending", "running", "in_progress", "paused", "awaiting_approval", "escalated",
                                         "interrupted", "completed", "failed", "aborted", "unknown"});
     add_flag(*command, "--all", arguments->list.all, "Open tasks of every known repository");
-    add_flag(*command, "--ended", arguments->list.ended, "With --all: ended tasks, too")->needs("--all")->excludes(state);
+    add_flag(*command, "--ended", arguments->list.ended, "Only ended tasks; with --all: ended tasks, too")->excludes(state);
     add_option_function(
         *command, "--limit",
         [arguments](const std::string& number) {

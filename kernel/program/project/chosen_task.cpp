@@ -10,6 +10,7 @@
 #include "aggregate/task_overviews.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
+#include "git/archives.hpp"
 #include "program/terminal/display.hpp"
 
 namespace agentforge::kernel {
@@ -43,13 +44,43 @@ Error no_task_yet(const TaskStore& tasks) {
                  "start one: agentforge start \"what you want\"", ErrorKind::not_found};
 }
 
+Error none_fits(const std::vector<TaskOverview>& all, const std::string& what) {
+    constexpr std::size_t most_others = 3;
+    return Error{"AF-CLI-190", "no task " + what + "; the newest:" + listed(all, most_others), "",
+                 "`agentforge status TASK` shows how to continue one", ErrorKind::not_found};
+}
+
 }  // namespace
 
+Result<std::string> resolve_task(const TaskStore& tasks, const std::string& named) {
+    auto id = tasks.resolve(named);
+    if (id.ok() || id.error().code != "AF-TASK-002") { return id; }
+    const auto archived = archived_task(tasks.root().parent_path().parent_path(), named);
+    if (!archived.ok() || archived->empty()) { return id; }
+    return Error{"AF-TASK-002", "Task '" + printable(named, 200) + "' is only in the archive", id.error().where,
+                 "`agentforge archive restore " + short_id(*archived) + "` brings it back.", ErrorKind::not_found};
+}
+
+Result<std::string> task_or_newest_that(Program& program, const TaskStore& tasks, const std::string& named,
+                                        const std::string& what, const std::function<bool(const TaskOverview&)>& fits) {
+    if (!named.empty()) { return resolve_task(tasks, named); }
+    AF_TRY(const TaskOverviews::Listing all, TaskOverviews(tasks.root().parent_path()).list());
+    if (all.tasks.empty()) { return no_task_yet(tasks); }
+    const auto found = std::ranges::find_if(all.tasks, [&](const TaskOverview& task) { return !task.problem && fits(task); });
+    if (found == all.tasks.end()) { return none_fits(all.tasks, what); }
+    return taken(program, found->summary, state_name(*found));
+}
+
 Result<std::string> task_or_newest(Program& program, const TaskStore& tasks, const std::string& named) {
-    if (!named.empty()) { return tasks.resolve(named); }
+    if (!named.empty()) { return resolve_task(tasks, named); }
     AF_TRY(const TaskListing listing, tasks.list({}, 1));
     if (listing.tasks.empty()) { return no_task_yet(tasks); }
     return taken(program, listing.tasks.front(), listing.tasks.front().status);
+}
+
+Result<std::string> task_or_newest(Program& program, const std::string& named) {
+    AF_TRY(const ProjectPlace place, ProjectPlace::find(program));
+    return task_or_newest(program, TaskStore(place.agentforge), named);
 }
 
 std::string shown_status(const TaskStore& tasks, const TaskState& state) {
@@ -60,7 +91,7 @@ std::string shown_status(const TaskStore& tasks, const TaskState& state) {
 Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const std::string& named, const std::string& what,
                                  const std::function<bool(const TaskOverview&)>& fits,
                                  const std::function<bool(const TaskOverview&)>& otherwise) {
-    if (!named.empty()) { return tasks.resolve(named); }
+    if (!named.empty()) { return resolve_task(tasks, named); }
     AF_TRY(const TaskOverviews::Listing all, TaskOverviews(tasks.root().parent_path()).list());
     if (all.tasks.empty()) { return no_task_yet(tasks); }
     std::vector<TaskOverview> fitting;
@@ -74,9 +105,7 @@ Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const
         return Error{"AF-CLI-191", "several tasks fit:" + listed(fitting, most_listed), "", "give the id of one of them",
                      ErrorKind::conflict};
     }
-    constexpr std::size_t most_others = 3;
-    return Error{"AF-CLI-190", "no task " + what + "; the newest:" + listed(all.tasks, most_others), "",
-                 "`agentforge status TASK` shows how to continue one", ErrorKind::not_found};
+    return none_fits(all.tasks, what);
 }
 
 }  // namespace agentforge::kernel

@@ -15,15 +15,28 @@ namespace agentforge::kernel {
 inline constexpr const char* newest_task_help = "The task's id, or a unique part (default: the newest task)";
 inline constexpr const char* only_task_help = "The task's id, or a unique part (default: the only suitable task)";
 
-/// Expands `named`. If it is empty, returns the newest task and names it on `err`. Errors: those of TaskStore::resolve;
-/// `not_found` AF-CLI-190 there is no task.
+inline constexpr const char* newest_running_help = "The task's id, or a unique part (default: the newest task that runs)";
+
+/// Expands `named` as TaskStore::resolve does. The error says so if the task is only in the archive.
+[[nodiscard]] Result<std::string> resolve_task(const TaskStore& tasks, const std::string& named);
+
+/// Expands `named`. If it is empty, returns the newest task and names it on `err`. Errors: those of resolve_task; `not_found`
+/// AF-CLI-190 there is no task.
 [[nodiscard]] Result<std::string> task_or_newest(Program& program, const TaskStore& tasks, const std::string& named);
+/// The same in the project that the command is in.
+[[nodiscard]] Result<std::string> task_or_newest(Program& program, const std::string& named);
+
+/// Expands `named`. If it is empty, returns the newest task that `fits` and names it on `err`. `what`: which tasks fit, as in "no
+/// task WHAT". Errors: those of resolve_task; AF-CLI-190 none fits.
+[[nodiscard]] Result<std::string> task_or_newest_that(Program& program, const TaskStore& tasks, const std::string& named,
+                                                      const std::string& what,
+                                                      const std::function<bool(const TaskOverview&)>& fits);
 
 /// Returns how the task stands, in the words of `agentforge status`: `interrupted` if no process runs a running task.
 [[nodiscard]] std::string shown_status(const TaskStore& tasks, const TaskState& state);
 
 /// `named`, expanded; where it is empty, the only task that `fits`, which is said on `err`. `what`: which tasks fit, as in "no
-/// task WHAT". Errors: those of TaskStore::resolve; AF-CLI-190 none fits: lists the newest ones and how they stand; `conflict`
+/// task WHAT". Errors: those of resolve_task; AF-CLI-190 none fits: lists the newest ones and how they stand; `conflict`
 /// AF-CLI-191 several fit, which are listed.
 /// `otherwise`: where none fits, the only task for which this holds, if it is given.
 [[nodiscard]] Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const std::string& named,

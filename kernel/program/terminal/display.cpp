@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "base/thread.hpp"
 #include "config/gate_names.hpp"
+#include "config/gate_words.hpp"
 #include "program/commands/inspect.hpp"
 #include "program/log/event_stream.hpp"
 #include "program/terminal/terminal.hpp"
@@ -170,7 +171,7 @@ public:
             return display_.gate_line(gate_text(display_.paint("ok  ", green), gate.gate, expectation(failing)));
         }
         if (says_nothing_new(gate)) { return; }
-        verdict(gate.gate, gate.passed, gate.summary, not_configured(gate));
+        verdict(gate.gate, gate.passed, gate.summary);
     }
     void on(const TaskState& state, const records::StageCompleted& completed) {
         const StageState& done = state.stages.at(state.pipeline.index_of(completed.stage).value_or(0));
@@ -287,12 +288,6 @@ private:
         last = gate.passed ? gate.summary : std::string();
         return same;
     }
-    static bool not_configured(const records::Gate& gate) {
-        if (gate.gate != gate_name::types) { return false; }  // Others have the fact, too, and say more than it.
-        const json::object* report = gate.report->value ? gate.report->value->if_object() : nullptr;
-        const json::value* facts = report != nullptr ? report->if_contains("facts") : nullptr;
-        return facts != nullptr && facts->is_object() && text_of(facts->get_object(), "type_check") == "not configured";
-    }
     void stage(const TaskState& state, const std::string& end) {
         display_.line(fmt::format("{}/{} {:<9} {}{}", state.stage_index + 1, state.stages.size(), printable(state.stage().name),
                                   printable(state.stage_template().agent), end));
@@ -300,9 +295,14 @@ private:
     static std::string gate_text(const std::string& mark, const std::string& gate, const std::string& summary) {
         return fmt::format("    {} gate {:<12} {}", mark, printable(gate), printable(summary));
     }
-    void verdict(const std::string& gate, bool passed, const std::string& summary, bool skipped = false) {
+    void verdict(const std::string& gate, bool passed, const std::string& summary) {
         display_.failed_gate_ = passed ? std::string() : summary;
-        display_.gate_line(gate_text(skipped ? display_.paint("skip", dim) : display_.mark(passed), gate, summary));
+        if (passed && had_no_file(gate, summary)) { return; }
+        if (passed && was_skipped(gate, summary)) {
+            return display_.gate_line(
+                fmt::format("    {} {}: {}", display_.paint("skip", dim), gate, printable(std::string(why_skipped(summary)))));
+        }
+        display_.gate_line(gate_text(display_.mark(passed), gate, summary));
     }
     void person(std::string_view wanted, const std::string& what, const std::string& id) {
         display_.line(display_.paint("    " + std::string(wanted), yellow) + what + "  (" + printable(id) + ")");

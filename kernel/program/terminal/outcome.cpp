@@ -106,7 +106,7 @@ int with_task(Program& program, const std::string& task, const std::function<int
     const auto progress = make_progress(program);
     auto project = Project::open(program, *progress, task);
     if (!project.ok()) { return program.fail(project.error()); }
-    const auto id = (*project)->tasks().resolve(task);
+    const auto id = resolve_task((*project)->tasks(), task);
     if (!id.ok()) { return program.fail(id.error()); }
     return action(**project, *id);
 }

@@ -39,7 +39,8 @@ struct Listing {
 
 bool is_wanted(const TaskOverview& task, const TaskListOptions& options) {
     if (!options.state.empty()) { return state_name(task) == (options.state == "running" ? "in_progress" : options.state); }
-    return !options.all || options.ended || !has_ended(task.summary);
+    if (options.all) { return options.ended || !has_ended(task.summary); }
+    return !options.ended || has_ended(task.summary);
 }
 
 TaskOverviews& overviews_of(SeenRepositories& seen, const std::filesystem::path& root) {
@@ -126,6 +127,11 @@ void print(const Program& program, std::ostream& out, const Listing& listing) {
 
 /// Why a list of one repository is empty.
 void say_why_none(const Program& program, std::ostream& out, const Listing& listing, const TaskListOptions& options) {
+    if (listing.total > 0 && options.state.empty()) {
+        out << "\nNo task has ended, and " << listing.total << (listing.total == 1 ? " is" : " are")
+            << " open: " << program.with_place("agentforge status") << "\n";
+        return;
+    }
     if (listing.total > 0) {
         out << "\nNo task is " << options.state << ", and " << listing.total << (listing.total == 1 ? " is" : " are")
             << " in another state: " << program.with_place("agentforge status") << "\n";

@@ -92,6 +92,12 @@ void wait_without_terminal(const std::string& id, CallContext& context) {
     while (!time_is_up(context)) { ::poll(nullptr, 0, 50); }
 }
 
+/// The random digits at the end of a task's id, which every command takes.
+std::string short_task(const std::string& task_id) {
+    const std::string line = one_line(task_id);
+    return line.substr(line.rfind('-') + 1);
+}
+
 bool is_action(const ApprovalRequest& request) { return request.id.starts_with("ACT-"); }
 
 /// Returns what is decided on in readable form: an action without its place, which is in the line above.
@@ -120,8 +126,7 @@ Result<std::optional<Resolution>> ConsoleHandler::wait_for_resolution(const Esca
     }
     if (time_is_up(context)) { return std::optional<Resolution>(); }
 
-    std::string text = "\nQuestion " + one_line(escalation.id) + " (task " + one_line(escalation.task_id) + ", stage " +
-                       one_line(escalation.stage) + ")\n";
+    std::string text = "\nQuestion (task " + short_task(escalation.task_id) + ", stage " + one_line(escalation.stage) + ")\n";
     if (!escalation.issue.empty()) { text += with_bars(escalation.issue); }
     if (!escalation.question.empty() && escalation.question != escalation.issue) { text += with_bars(escalation.question); }
     if (!escalation.context.empty()) {
@@ -227,9 +232,9 @@ std::optional<Approval> ApprovalDialog::ask(const std::string& editor) {
 
 void ApprovalDialog::show() {
     terminal_->discard_typed_ahead();
-    terminal_->write((action_ ? "\nAction " : "\nApproval ") + one_line(request_.id) + " (task " + one_line(request_.task_id) +
-                     ", stage " + one_line(request_.stage) + ", hash " + one_line(request_.artifact_hash).substr(0, 12) + ")\n" +
-                     with_bars(preview_.text) +
+    terminal_->write((action_ ? "\nAction " + one_line(request_.id) : std::string("\nApproval")) + " (task " +
+                     short_task(request_.task_id) + ", stage " + one_line(request_.stage) + ", hash " +
+                     one_line(request_.artifact_hash).substr(0, 12) + ")\n" + with_bars(preview_.text) +
                      (preview_.more == 0 ? "" : "  | … " + std::to_string(preview_.more) + " more lines\n") + legend() + prompt_);
 }
 

@@ -512,7 +512,14 @@ class TestAuditReport(AuditTest):
     def test_a_task_that_cannot_be_audited_is_refused(self):
         self.assert_error(self.run_program("audit", "verify", "nothing-like-this"), "AF-AUDT-002", "nothing-like-this")
         self.assert_error(self.run_program("audit", "verify", "main"), "AF-AUDT-003")
-        self.assert_error(self.run_program("audit"), "AF-AUDT-007", exit_code=2)
+        self.assert_error(self.run_program("audit"), "AF-CLI-190")
+
+    def test_without_a_task_the_newest_is_audited(self):
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        for arguments in (("audit",), ("audit", "verify")):
+            shown = self.assert_code(self.run_program(*arguments), 0)
+            self.assertIn(f"agentforge: task {self.task()[-8:]} (completed)", shown.err)
+            self.assertEqual(shown.out, self.run_program(*arguments, self.task()).out)
 
 
 if __name__ == "__main__":

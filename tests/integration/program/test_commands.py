@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import termios
@@ -320,7 +321,18 @@ class TestLooking(ProgramTest):
 
     def test_a_task_is_known_by_the_end_of_its_id(self):
         outcome = self.assert_code(self.run_program("status", self.done[-8:]), 0)
-        self.assertIn(self.done, outcome.out)
+        self.assertTrue(outcome.out.startswith(self.done[-8:] + "  completed\n"), outcome.out)
+
+    def test_views_name_a_task_by_its_short_id(self):
+        for command in ("status", "inspect", "history", "metrics", "audit"):
+            with self.subTest(command):
+                first = self.assert_code(self.run_program(command, self.done), 0).out.splitlines()[0]
+                if command != "audit":
+                    self.assertTrue(first.startswith(self.done[-8:]), first)
+        shown = self.assert_code(self.run_program("escalations", "list"), 0).out
+        self.assertIn(f"  task {self.waiting[-8:]}, stage ", shown)
+        self.assertIn(f"agentforge approve {self.waiting[-8:]}\n", shown)
+        self.assertIn(f"A: {self.done[-8:]}  completed", self.assert_code(self.run_program("compare", self.done, self.waiting), 0).out)
 
     def test_an_ambiguous_id_is_refused_and_names_the_matches(self):
         outcome = self.run_program("status", "task-")
@@ -572,6 +584,46 @@ class TestAdvice(ProgramTest):
         command = f"agentforge -C {place} approve {self.short()}"
         self.assertIn(command + "\n", shown)
         self.assert_error(self.run_program("-C", place, "apply", self.short(), cwd=elsewhere), "AF-CLI-050", command)
+
+    def test_a_decision_defaults_to_the_only_task_that_waits(self):
+        self.assert_error(self.run_program("approve"), "AF-CLI-190")
+        self.assert_code(self.start("--approve", "spec"), 22)
+        waits = f"agentforge: task {self.short()} (awaiting_approval)"
+        self.assert_error(self.run_program("feedback"), "AF-CLI-162", exit_code=2)
+        self.assert_error(self.run_program("feedback", "nothing"), "AF-CLI-162", exit_code=2)
+        self.assertIn(waits, self.assert_code(self.run_program("feedback", "Name the empty title", "--no-resume"), 0).err)
+        self.assertIn("No task is awaiting_approval", self.run_program("status", "--state", "awaiting_approval").out)
+        self.assert_error(self.run_program("approve"), "AF-CLI-190", "no task waits for an approval")
+
+    def test_reject_names_the_task_that_it_took(self):
+        self.assert_code(self.start("--approve", "intake", transcript=short_transcript()), 22)
+        rejected = self.run_program("reject", "--quiet")
+        self.assertIn(f"agentforge: task {self.short()} (awaiting_approval)", rejected.err)
+        self.assertEqual(self.records("approval_decided")[0]["decision"], "reject")
+
+    def test_a_decision_without_a_task_lists_all_that_wait(self):
+        for _ in range(2):
+            self.assert_code(self.start("--approve", "intake", transcript=short_transcript()), 22)
+        for command in ("approve", "reject"):
+            self.assert_error(self.run_program(command), "AF-CLI-191", *[task[-8:] for task in self.tasks()])
+
+    def test_fork_attach_and_continue_default_to_the_newest_suitable_task(self):
+        self.assert_code(self.start("--exit-after", "intake"), 0)
+        first = self.task()
+        self.assert_error(self.run_program("attach"), "AF-CLI-190", "no task is running")
+        forked = self.assert_code(self.run_program("fork", "--from-step", "1", "--no-resume"), 0)
+        self.assertIn(f"  from {first[-8:]} after step 1\n", forked.out)
+        self.assert_code(self.run_program("abort", next(task for task in self.tasks() if task != first)), 0)
+        self.assertIn(f"agentforge: task {first[-8:]} (completed)", self.run_program("continue", "--extend-to", "nowhere").err)
+
+    def test_a_task_in_the_archive_is_named_with_the_command_that_restores_it(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task = self.task()
+        shutil.rmtree(self.task_folder())
+        for arguments in (("status", task), ("inspect", task), ("diff", task[-8:]), ("replay", task), ("fork", task, "--from-step", "1"), ("apply", task), ("logs", task), ("rebase", task), ("compare", task, task),
+                          ("start", "--compare-to", task, "--transcript", TRANSCRIPT, REQUEST)):
+            with self.subTest(arguments):
+                self.assert_error(self.run_program(*arguments), "AF-TASK-002", "is only in the archive", f"agentforge archive restore {task[-8:]}")
 
     def test_the_first_artifact_says_that_reject_ends_the_task(self):
         self.assert_code(self.start("--approve", "spec"), 22)

@@ -89,6 +89,14 @@ class TestBranchWithHooks(DeliveriesTest):
             self.assertTrue((self.repository / "textkit" / "slug.py").exists())
             self.assertTrue((self.repository / "textkit" / "words.py").read_text().endswith("# mine\n"))
             self.assertIn("; nothing was changed", self.run_program("apply", self.task()).out)
+        with self.subTest("undo takes it out again, once, and keeps the user's own changes"):
+            undone = self.assert_code(self.run_program("undo"), 0)
+            self.assertIn(f"agentforge: task {self.task()[-8:]} (completed)", undone.err)
+            self.assertIn(f"Taken out of your checkout: {self.task()[-8:]}\n", undone.out)
+            self.assertFalse((self.repository / "textkit" / "slug.py").exists())
+            self.assertTrue((self.repository / "textkit" / "words.py").read_text().endswith("# mine\n"))
+            self.assertIn("does not have the change", self.run_program("undo", self.task()).out)
+            self.assertEqual(self.run_program("undo", self.task(), "--json").json["absent_already"], True)
         with self.subTest("a change of the user's that is in the way is kept"):
             self.git("checkout", "-q", ".")
             self.git("clean", "-fdq")
@@ -146,8 +154,13 @@ class TestInterruptedApply(DeliveriesTest):
             self.assertIn(b"mine mine", after["CHANGELOG.md"])
             expected = expected or after
             self.assertEqual(after, expected)
-            for path in set(after) - set(self.before):
-                (self.repository / path).unlink()
+            process = self.spawn("undo", self.task())
+            time.sleep(delay / 1000)
+            process.kill()
+            process.wait()
+            process.communicate()
+            self.assert_code(self.run_program("undo", self.task()), 0)
+            self.assertEqual(self.files(), self.before)
             for path, content in self.before.items():
                 (self.repository / path).write_bytes(content)
 

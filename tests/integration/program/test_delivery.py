@@ -70,10 +70,18 @@ class TestDelivery(ProgramTest):
         self.assertRegex(progress, r"ok   step 12 +run_tests .*\n.*ok   gate tests +expected: 4 new tests fail\n")
         self.assertRegex(progress, r"FAIL step 18 +complete .*\n    FAIL gate green +tests/test_slug.py::")
         self.assertRegex(progress, r"deny step 10 +create_file +Path 'textkit/slugs.py' is not allowed for test_engineer")
-        self.assertEqual(progress.count("no type checker configured"), 1)
-        self.assertIn("skip gate types", progress)
-        self.assertEqual(progress.count("skip gate"), 1, "a gate that has run is not called skipped")
+        self.assertEqual(progress.count("    skip types: none configured\n"), 1)
+        self.assertEqual(progress.count("    skip "), 1, "a gate that has run is not called skipped")
+        self.assertNotRegex(progress, r"\b0 files\b")
         self.assertIn("task " + self.task()[-8:] + "  (pipeline implement)", progress)
+
+    def test_views_do_not_say_that_a_skipped_gate_passed(self):
+        shown = self.run_program("status", self.task()).out
+        self.assertIn("  gate types        skipped, none configured\n", shown)
+        self.assertNotRegex(shown, r"\b0 files\b")
+        shown = self.run_program("inspect", self.task()).out
+        self.assertIn("gate types skipped: none configured", shown)
+        self.assertNotIn("gate types passed", shown)
 
     def test_read_only_commands_default_to_the_newest_task(self):
         for command in ("diff", "inspect", "cost", "logs", "history", "metrics"):

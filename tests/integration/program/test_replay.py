@@ -2,6 +2,7 @@
 """A task done again from its journal: on its own base, on another, and in a scratch worktree."""
 
 import fcntl
+import re
 import shutil
 
 from harness import ProgramTest, main, short_transcript
@@ -34,9 +35,13 @@ class TestReplay(ReplayTest):
             self.assertEqual(told["compared"]["actions"], len(self.steps()))
             self.assertEqual((self.refs(), self.journal(), self.tasks()), (before, journal, [self.recorded]))
             self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+        with self.subTest("without a task it takes the newest"):
+            told = self.assert_code(self.run_program("replay", "--verify"), 0)
+            self.assertIn(f"agentforge: task {self.recorded[-8:]} (completed)", told.err)
+            self.assertIn(f"As recorded: {self.recorded[-8:]}\n", told.out)
         with self.subTest("a replay is a task of its own that delivers the same tree"):
             told = self.assert_code(self.run_program("replay", self.recorded), 0)
-            self.assertIn("Replayed " + self.recorded, told.out)
+            self.assertIn("Replayed " + self.recorded[-8:], told.out)
             self.assertEqual(self.delivered_tree(self.replay()), self.delivered_tree(self.recorded))
             self.assertEqual(self.records("task_created", self.replay())[0]["replay_of"], self.recorded)
             self.assert_journal_verifies(self.replay())
@@ -67,13 +72,21 @@ class TestReplayOntoAnotherBase(ReplayTest):
         self.assertIn("AF-RPLY-002", stopped.err)
         self.assertIn("recorded: success", stopped.out)
         self.assertIn("now:      failure", stopped.out)
+        first = next(step["step"] for step in self.steps(self.recorded) if step["phase"] == "green")
+        with self.subTest("what the stopped replay did not reach is not missing, and begins with the first such step"):
+            self.assertIn(" steps; this is the first\n    now:      the replay stopped before it (", stopped.out)
+            place = re.search(r"step (\d+) \((\w+), \w+\): not reached", stopped.out)
+            self.assertTrue(place, stopped.out)
+            self.assertLessEqual(int(place.group(1)), first)
+            self.assertNotEqual(place.group(2), "deliver")
+            self.assertNotIn("missing", stopped.out)
         replay = self.replay()
         self.assertIn(f"agentforge replay {replay[-8:]} --continue", stopped.err)
         self.assertEqual(self.git("show", f"other:{test_file}"), "mine = 1\n")
         done = len(self.steps(replay))
         gone_on = self.run_program("replay", replay, "--continue")
         self.assertGreater(len(self.steps(replay)), done)
-        self.assertIn("Replayed " + self.recorded, gone_on.out)
+        self.assertIn("Replayed " + self.recorded[-8:], gone_on.out)
 
 
 class TestActionsOnly(ReplayTest):
@@ -157,8 +170,7 @@ class TestReplayRefusals(ReplayTest):
             self.assert_error(self.run_program("replay", self.recorded, "--onto", "nothing"), "AF-RPLY-004", "nothing")
         with self.subTest("no replay to go on with"):
             self.assert_error(self.run_program("replay", self.recorded, "--continue"), "AF-RPLY-008")
-        with self.subTest("a command line without a task, or with both"):
-            self.assert_error(self.run_program("replay"), "AF-CLI-001", exit_code=2)
+        with self.subTest("a command line with a task and --all"):
             self.assert_error(self.run_program("replay", self.recorded, "--all", "--rejudge"), "AF-CLI-001", exit_code=2)
             self.assert_error(self.run_program("replay", self.recorded, "--continue", "--onto", "main"), "AF-CLI-001", exit_code=2)
         with self.subTest("a task that is being run"):

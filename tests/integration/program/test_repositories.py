@@ -94,8 +94,16 @@ class TestKnownRepositories(ProgramTest):
         empty.mkdir()
         self.assert_error(self.run_program("status", "--all", cwd=empty), "AF-CLI-203", "There is no git repository here, and your list of repositories is empty", "agentforge repo add FOLDER")
 
-    def test_ended_needs_all(self):
-        self.assert_error(self.run_program("status", "--ended"), "AF-CLI-001", "--all", exit_code=2)
+    def test_ended_alone_lists_the_ended_tasks_of_this_repository(self):
+        here = self.places["second"]
+        listed = self.assert_code(self.both.run_program("status", "--ended", "--json", cwd=here), 0).json["tasks"]
+        self.assertEqual({task["status"] for task in listed} - {"completed", "failed", "aborted"}, set())
+        self.assertNotIn(self.waiting, [task["task_id"] for task in listed])
+        ended = self.assert_code(self.both.run_program("status", "--ended", "--json", cwd=self.places["first"]), 0).json["tasks"]
+        self.assertEqual([task["task_id"] for task in ended], [self.ended])
+
+    def test_ended_says_that_no_task_has_ended(self):
+        self.assertIn("No task has ended, and 1 is open: agentforge status", self.assert_code(self.both.run_program("status", "--ended", cwd=self.places["second"]), 0).out)
 
     def test_a_limit_says_how_many_tasks_are_omitted(self):
         self.make_repository()

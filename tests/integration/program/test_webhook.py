@@ -111,7 +111,7 @@ class TestWebhook(HookTest):
         before = len(self.slack.got)
         self.assertEqual(self.assert_code(self.remind(), 0).out, "Nothing is due.\n", "cron does not hammer")
         outcome = self.assert_code(self.remind(self.task(), "--json"), 0)
-        self.assertEqual([(item["told_by"], item["reminder"]) for item in outcome.json["tended"]], [(["webhook"], 0)])
+        self.assertEqual([(item["notified_by"], item["reminder"]) for item in outcome.json["processed"]], [(["webhook"], 0)])
         self.assertEqual(len(self.slack.got), before + 1)
         self.assertEqual(set(self.slack.keys()), {f"{self.record().stem}/0"})
 
@@ -211,7 +211,7 @@ class TestDeadlines(HookTest):
         self.ask()
         self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="pause")
         outcome = self.assert_code(self.remind("--json"), 0)
-        self.assertEqual([(item["overdue"], item["settled"]) for item in outcome.json["tended"]], [(True, "")])
+        self.assertEqual([(item["overdue"], item["settled"]) for item in outcome.json["processed"]], [(True, "")])
         self.assert_code(self.go_on("resolve", *self.settings, self.record().stem, "--abort"), 23)
 
 

@@ -192,7 +192,7 @@ class TestTaskFiles(Untouched):
         os.truncate(journal, journal.read_bytes().index(b"actions:\n") + 40)      # In the first record.
         shown = self.run_program("status", self.id)
         self.assert_code(shown, 1)
-        self.assertIn(self.id, shown.out)
+        self.assertIn(self.id[-8:], shown.out)
         self.assertIn("AF-TASK-014", shown.err)
 
     def test_another_running_agentforge_is_named(self):

@@ -32,7 +32,7 @@ class TestWords(Untouched):
             self.assertIn("Usage: agentforge " + [word for word in words if word in ("start", "plugins")][0], self.assert_code(self.run_program(*words), 0).out)
 
     def test_names_used_by_other_tools_suggest_our_command(self):
-        for word, command in (("tasks", "status"), ("exec", "start"), ("show", "status TASK"), ("watch", "logs TASK --follow"), ("undo", "diff TASK | git apply -R"), ("prune", "gc")):
+        for word, command in (("tasks", "status"), ("exec", "start"), ("show", "status TASK"), ("watch", "logs TASK --follow"), ("unapply", "undo TASK"), ("prune", "gc")):
             for words in ((word,), (word, "--help"), (word, "x", "y"), ("help", word)):
                 with self.subTest(words):
                     self.assert_error(self.run_program(*words), "AF-CLI-001", f"`agentforge {command}`", exit_code=2)
@@ -152,6 +152,7 @@ class TestWords(Untouched):
 
     def test_an_unknown_pipeline_names_the_nearest(self):
         self.assert_refused(lambda: self.start("--pipeline", "implemnt"), "AF-PIPE-002", "Did you mean implement?")
+        self.assert_refused(lambda: self.start("--pipeline", "zzzzzzzz"), "AF-PIPE-002", "The pipelines are ", "implement")
 
     def test_an_unknown_task_names_the_nearest(self):
         self.start("--exit-after", "intake")

@@ -69,6 +69,13 @@ TEST_F(ReportTrust, the_invocation_of_a_test_does_not_depend_on_the_build_folder
     EXPECT_THAT(run.reads, ElementsAre("{build}/x.cmake"));
 }
 
+TEST_F(ReportTrust, output_without_a_report_is_quoted_by_its_last_line) {
+    report_.problem = "the test command printed no TAP";
+    report_.no_report = true;
+    outcome_.out = "starting\nno script `test`\n";
+    EXPECT_EQ(judge().distrust, "the test command printed no TAP; it ended with: no script `test`");
+}
+
 TEST_F(ReportTrust, a_canary_that_passed_is_not_trusted) {
     report_.tests[0].status = TestStatus::passed;
     add_result("adds", TestStatus::passed);

@@ -145,7 +145,9 @@ class BrokenTap : public ::testing::TestWithParam<Broken> {};
 TEST_P(BrokenTap, is_incomplete) { EXPECT_THAT(tap(GetParam().text).problem, HasSubstr(GetParam().says)); }
 
 INSTANTIATE_TEST_SUITE_P(Each, BrokenTap,
-                         ::testing::Values(Broken{"nothing", "", "no plan"}, Broken{"no_plan", "ok 1 - a\n", "no plan"},
+                         ::testing::Values(Broken{"nothing", "", "printed no TAP"},
+                                           Broken{"no_tap", "npm ERR! missing script\n", "the test command printed no TAP"},
+                                           Broken{"no_plan", "ok 1 - a\n", "no plan"},
                                            Broken{"too_few", "1..3\nok 1 - a\nok 2 - b\n", "announces 3 tests, 2 were reported"},
                                            Broken{"too_many", "1..1\nok 1 - a\nok 2 - b\n", "announces 1 tests, 2 were reported"},
                                            Broken{"twice", "1..1\nok 1 - a\n1..1\n", "two plans"},
