@@ -114,8 +114,8 @@ class ErrorCodes(unittest.TestCase):
 
     def test_no_code_is_used_by_two_areas(self):
         # One thing that two folders can meet: a program that cannot be started (the SDK's runner and the kernel's), a cancelled model call,
-        # a stage that the pipeline does not have, a blob that is not there, an effect that a tool does not declare (in a run and in `plugins check`).
-        shared = {"AF-JRNL-011", "AF-EXEC-001", "AF-EXEC-002", "AF-EXEC-003", "AF-LLM-104", "AF-ORCH-041", "AF-TOOL-005"}
+        # a stage that the pipeline does not have, a task or a blob that is not there, an effect that a tool does not declare (in a run and in `plugins check`).
+        shared = {"AF-JRNL-011", "AF-EXEC-001", "AF-EXEC-002", "AF-EXEC-003", "AF-LLM-104", "AF-ORCH-041", "AF-TASK-002", "AF-TOOL-005"}
         folders = collections.defaultdict(set)
         for path in sources():
             file = name(path)
