@@ -99,6 +99,16 @@ std::size_t find_word(std::string_view code, std::string_view word, std::size_t 
     return std::string_view::npos;
 }
 
+/// Returns a declaration without these keywords, each with a space behind it.
+std::string without_words(std::string text, std::initializer_list<std::string_view> words) {
+    for (const auto word : words) {
+        if (const auto at = find_word(text, squeezed(std::string(word))); at != std::string::npos) {
+            text.erase(at, word.size());
+        }
+    }
+    return text;
+}
+
 std::vector<std::string> split_top(std::string_view text, char separator) {
     std::vector<std::string> parts(1);
     int depth = 0;
@@ -755,7 +765,8 @@ private:
             } else if (code_only(member).find('(') == std::string::npos || code_only(member).find('=') != std::string::npos) {
                 result += "    " + member + ";\n";
             } else {
-                const auto function = parse_function(member);
+                // A function that can only throw is no constant expression.
+                const auto function = parse_function(without_words(member, {"constexpr ", "consteval "}));
                 add_failing_includes(target, function);
                 project_includes(target, target.path(), types_alone(function.parameters()));
                 const bool constructs = function.own_name() == name_parts(name).back();
@@ -960,15 +971,6 @@ private:
         auto text = function.text;
         text.erase(function.qualified, function.name - function.qualified);
         return without_words(std::move(text), {"constexpr ", "consteval ", "extern "});
-    }
-
-    static std::string without_words(std::string text, std::initializer_list<std::string_view> words) {
-        for (const auto word : words) {
-            if (const auto at = find_word(text, squeezed(std::string(word))); at != std::string::npos) {
-                text.erase(at, word.size());
-            }
-        }
-        return text;
     }
 
     /// Returns the interface of the same function in the other kind of file: the source for a header, the header for a source.

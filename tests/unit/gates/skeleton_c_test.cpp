@@ -94,6 +94,8 @@ TEST(CSkeleton, a_class_may_be_given_with_its_methods_and_namespace) {
 TEST(CSkeleton, constants_aliases_and_defines_are_declared_as_written) {
     EXPECT_THAT(only_file(declare({{"g::twice", "a.hpp", "constexpr int twice(int value);"}})),
                 HasSubstr("inline int twice(int value)"));
+    EXPECT_THAT(only_file(declare({{"Box", "a.hpp", "class Box { public: static constexpr int twice(int value); };"}})),
+                HasSubstr("    static int twice(int value) {\n"));
     EXPECT_THAT(only_file(declare({{"g::most", "a.hpp", "constexpr int most = 10;"}})),
                 HasSubstr("namespace g {\n\nconstexpr int most = 10;\n"));
     EXPECT_THAT(only_file(declare({{"names", "a.hpp", "inline const std::vector<std::string> names{\"a\", \"b\"}"}})),
