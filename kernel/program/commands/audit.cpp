@@ -204,7 +204,7 @@ void add_audit(CLI::App& app, Program& program) {
     auto arguments = std::make_shared<AuditArguments>();
     const Command command = add_subcommand(app, "audit", "Write a report on a task for an auditor, and verify its records");
     add_option(*command, "task", arguments->subject,
-               "A task or an archive, by its id or a unique part of it, or a delivered commit (default: the newest task)")
+               "A task or an archive (id or a unique part), or a delivered commit (default: the newest task)")
         ->type_name("TASK");
     add_option(*command, "--format", arguments->format, "md (the default), html, json or pdf")
         ->type_name("FORMAT")
@@ -216,7 +216,7 @@ void add_audit(CLI::App& app, Program& program) {
     const Command verify_command =
         add_subcommand(*command, "verify", "Verify journal, blobs, artifacts, patches, trees, commit and statement, offline");
     add_option(*verify_command, "subject", *subject,
-               "A task, an archive (its id or ref), a commit, or the path of a task's folder (default: the newest task)")
+               "A task, an archive (id or ref), a commit, or a task's folder (default: the newest task)")
         ->type_name("SUBJECT");
     add_flag(*verify_command, "--json", program.json_output, "Print JSON");
     verify_command->footer("Examples:\n  agentforge audit verify 1f2e3d4c\n  agentforge audit verify HEAD");

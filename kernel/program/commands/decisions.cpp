@@ -162,8 +162,7 @@ using Arguments = std::shared_ptr<DecisionArguments>;
 Command add_decision(CLI::App& app, Program& program, const char* name, const char* help, const Arguments& arguments) {
     const Command command = add_subcommand(app, name, help);
     add_option(*command, "task", arguments->what,
-               "The task's id, or a unique part, or the id of its approval or action (APR-… or ACT-…); default: the only task "
-               "that waits for an approval")
+               "A task's id, or a unique part, or APR-… or ACT-… (default: the only task that waits for an approval)")
         ->type_name("TASK");
     command->callback(
         [&program, arguments] { program.command = [&program, arguments] { return run_decision(program, *arguments); }; });

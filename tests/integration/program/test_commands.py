@@ -301,7 +301,7 @@ class TestLooking(ProgramTest):
         for entry in self.run_program("status", "--json").json["tasks"]:
             listed = self.assert_code(self.run_program("status", "--state", entry["state"]), 0).out
             self.assertRegex(listed, rf"(?m)^. {entry['state']} .*{entry['task_id'][-8:]}$")
-            self.assertIn(f"{entry['task_id']}  {entry['state']}\n", self.run_program("status", entry["task_id"]).out)
+            self.assertIn(f"{entry['task_id'][-8:]}  {entry['state']}\n", self.run_program("status", entry["task_id"]).out)
 
     def test_status_of_an_unknown_state_names_the_known_ones(self):
         outcome = self.run_program("status", "--state", "compleetd")
@@ -400,7 +400,8 @@ class TestLooking(ProgramTest):
 
     def test_escalations_list_shows_the_approval(self):
         outcome = self.assert_code(self.run_program("escalations", "list"), 0)
-        self.assertIn(f"agentforge approve APR-{self.waiting}-intake-1", outcome.out)
+        self.assertIn(f"APR-{self.waiting}-intake-1  since ", outcome.out)
+        self.assertIn(f"agentforge approve {self.waiting[-8:]}\n", outcome.out)
 
     def test_escalations_list_as_json(self):
         items = self.run_program("escalations", "list", "--json").json["escalations"]
