@@ -95,7 +95,7 @@ class Chaos:
             raise Broken("the user's files, index or HEAD changed")
         if collect:         # A killed command's lock makes git refuse, until the next command removes it.
             for _ in world.each():
-                world.git("gc", "--quiet", "--prune=now", check=not kind.startswith("kill"))
+                world.git("gc", "--quiet", "--prune=now", "--force", check=not kind.startswith("kill"))
         scenario.recover(world, clean["arguments"])
         self.check_recovered(scenario, journals)
         return shared.struck, shared.struck_at, told

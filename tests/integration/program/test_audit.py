@@ -43,6 +43,9 @@ ARCHIVES = "refs/agentforge/archive/*:refs/agentforge/archive/*"
 
 
 class SignedAuditTest(AuditTest):
+    def loose(self, identity):
+        return self.repository / ".git" / "objects" / identity[:2] / identity[2:]
+
     def setUp(self):
         super().setUp()
         key = self.new_key("key")
@@ -171,8 +174,14 @@ class TestAudit(SignedAuditTest):
             file.write_bytes(whole)
             (folder / "state.yaml").write_bytes(kept)
         with self.subTest("a damaged object of a recorded tree is found"):
-            tree = self.git("rev-parse", commit + "^{tree}").strip()
-            self.assertTrue(tree)
+            delivered = self.git("rev-parse", commit + "^{tree}").strip()
+            tree = next(step["tree"] for step in self.records("step", task) if step["tree"] and step["tree"] != delivered and self.loose(step["tree"]).exists())
+            whole = self.loose(tree).read_bytes()
+            self.loose(tree).chmod(0o644)
+            self.loose(tree).write_bytes(zlib.compress(b"tree 0\0"))
+            faults = self.faults(self.verify(task))
+            self.loose(tree).write_bytes(whole)
+            self.assertTrue(any(tree in fault for fault in faults), faults)
         shutil.rmtree(other, ignore_errors=True)
         self.assert_verified(self.verify(task))
 
@@ -303,7 +312,7 @@ class TestAuditLater(SignedAuditTest):
             self.assertIn("git shows another object in place of", self.script(*proven).stderr)
             self.git("replace", "-d", source)
         with self.subTest("a delivered file is damaged"):
-            loose = self.repository / ".git" / "objects" / source[:2] / source[2:]
+            loose = self.loose(source)
             whole = loose.read_bytes()
             loose.chmod(0o644)
             loose.write_bytes(zlib.compress(b"blob 7\0forged\n"))
