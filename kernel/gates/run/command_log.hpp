@@ -14,7 +14,7 @@ struct GateCommand {
     std::string purpose;  ///< `mutants`, `change-taken-back`, …; empty: to measure the tree as it is.
     std::string tree;     ///< Empty: the command needs none.
     std::chrono::milliseconds duration{0};
-    std::vector<std::string> argv;
+    std::vector<std::string> argv;  ///< `…` stands for words that each run chooses anew.
 };
 
 }  // namespace agentforge::kernel

@@ -397,11 +397,29 @@ Result<void> LanguageCommands::check_fetched(const std::string& output) const {
     return {};
 }
 
+namespace {
+
+/// Returns the words with `…` for those that each run chooses anew: folders, names of copied files, tests, random words.
+std::vector<std::string> without_random_parts(const std::vector<std::string>& argv, const std::string& scratch) {
+    static const RE2 random(R"(/run-[0-9a-f]{8,}|::|\bt[0-9a-f]{6}_|^[0-9a-f]{12,}$)");
+    const std::string left_out = "…";
+    std::vector<std::string> words;
+    for (const std::string& word : argv) {
+        const bool varies = RE2::PartialMatch(word, random) || (!scratch.empty() && word.find(scratch) != std::string::npos);
+        if (!varies) { words.push_back(word); }
+        if (varies && (words.empty() || words.back() != left_out)) { words.push_back(left_out); }
+    }
+    return words;
+}
+
+}  // namespace
+
 Result<ProcessOutcome> LanguageCommands::start(const Language& language, const std::string& command,
                                                const ProcessRequest& request, const Stop& stop) {
     auto outcome = processes_.run(request, stop);
     if (log_ && outcome.ok()) {
-        log_->push_back({command, purpose_, command == "metrics" ? std::string() : placed_, outcome->duration, request.argv});
+        log_->push_back({command, purpose_, command == "metrics" ? std::string() : placed_, outcome->duration,
+                         without_random_parts(request.argv, scratch_directory_)});
     }
     if (!outcome.ok()) {
         if (is_missing_program(outcome.error())) {

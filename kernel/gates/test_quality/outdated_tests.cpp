@@ -160,7 +160,7 @@ std::vector<std::string> tests_named(const std::vector<std::string>& names, cons
 }
 
 std::string changed_test_line(const ChangedTest& test, std::string_view why) {
-    std::string line = test.id + " existed before the task and is ";
+    std::string line = test.id + std::string(existed_before);
     line += test.after.empty() ? "removed" : "changed";
     line += " (line " + std::to_string(test.line) + "): " + quoted(test.before);
     if (!test.after.empty()) { line += " is now " + quoted(test.after); }

@@ -11,6 +11,9 @@
 
 namespace agentforge::kernel {
 
+/// Follows the id of a test in a line about its change.
+inline constexpr std::string_view existed_before = " existed before the task and is ";
+
 /// An existing test with lines that a task changed or removed.
 struct ChangedTest {
     std::string id;                   ///< Empty: the lines belong to no known test.
