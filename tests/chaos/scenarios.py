@@ -326,11 +326,19 @@ def abort_again(world, arguments):
     world.program(*arguments, codes=(0, 23))
 
 
-def abort_set_again(world, arguments):
-    """An undone set says that it is. What a full disk kept it from removing, `gc` removes."""
-    world.program(*arguments, codes=(0, 1))
+def tidy_ended(world):
+    """A task that was struck after its last record gets its archive from `resume`. What could not be removed, `gc` removes."""
     for _ in world.each():
+        archived = world.program("archive", "list", "--json").json["archived"]
+        for task in set(world.tasks()) - {each["task_id"] for each in archived}:
+            world.program("resume", task, *world.answered, codes=(0, 23))
         world.program("gc", "--older-than", "0")
+
+
+def abort_set_again(world, arguments):
+    """An undone set says that it is."""
+    world.program(*arguments, codes=(0, 1))
+    tidy_ended(world)
 
 
 def resume_all(first):
@@ -390,11 +398,9 @@ def revise_or_resume(world, arguments):
 
 
 def run_again(world, arguments):
-    """The same file: what the fault failed is retried. `run` leaves tasks that have ended, so one that was struck after its last record gets its archive from `resume`."""
+    """The same file: what the fault failed is retried."""
     world.program(*arguments, "--retry")
-    archived = world.program("archive", "list", "--json").json["archived"]
-    for task in set(world.tasks()) - {each["task_id"] for each in archived}:
-        resume_one(world, task)
+    tidy_ended(world)
 
 
 def remove_and_repeat(world, arguments):
