@@ -66,11 +66,11 @@ std::string baseline_summary(const GateReport& run, bool measured, const std::ve
                (run.blocking_issues.empty() ? std::string("it was not trusted") : run.blocking_issues.front());
     }
     if (is_true(run.facts, "not_built")) {
-        return "the project does not build before the task (not held against it): " +
+        return "the project does not build before the task (ignored): " +
                (run.tests.empty() ? std::string() : run.tests.front().message);
     }
     std::string summary = number_of_tests(run.tests.size()) + " before the task";
-    if (!failed.empty()) { summary += ", " + std::to_string(failed.size()) + " of them failing (not held against it)"; }
+    if (!failed.empty()) { summary += ", " + std::to_string(failed.size()) + " of them failing (ignored)"; }
     if (!flaky.empty()) { summary += ", " + std::to_string(flaky.size()) + " flaky (results ignored)"; }
     if (failed.empty() && flaky.empty()) { summary += ", none failing"; }
     return summary;

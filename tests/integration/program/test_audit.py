@@ -406,9 +406,12 @@ class TestAuditOfAGpgSignature(AuditTest):
     def gpg(self, *words, input=None):
         return subprocess.run(["gpg", "--batch", "--quiet", *words], input=input, env=self.environment, check=True, capture_output=True)
 
+    def fingerprint(self, address):
+        return self.gpg("--with-colons", "--fingerprint", address).stdout.decode().split("fpr:::::::::")[1].split(":")[0]
+
     def assert_another_key_is_found(self, branch):
         self.gpg("--passphrase", "", "--quick-gen-key", "Stranger <stranger@example.invalid>", "ed25519", "sign", "2y")
-        stranger = self.gpg("--with-colons", "--fingerprint", "stranger@example.invalid").stdout.decode().split("fpr:::::::::")[1].split(":")[0]
+        stranger = self.fingerprint("stranger@example.invalid")
         ownership = self.gpg("--export-ownertrust").stdout
         self.gpg("--import-ownertrust", input=f"{stranger}:2:\n".encode())       # Not the user's own any more.
         task = branch.removeprefix("agentforge/")
@@ -475,7 +478,7 @@ class TestAuditOfAGpgSignature(AuditTest):
         self.assertEqual({(finding["answer"], "its key, or the program that checks it, is not here" in finding["told"]) for finding in told}, {("unchecked", True)})
         self.assertEqual(self.script("--require-signature", clone, branch).returncode, 1)
         self.environment["GNUPGHOME"] = trusted
-        revocation = next(pathlib.Path(trusted).glob("openpgp-revocs.d/*.rev"))
+        revocation = pathlib.Path(trusted, "openpgp-revocs.d", self.fingerprint("test@example.invalid") + ".rev")
         revocation.write_text(revocation.read_text().replace(":-----BEGIN", "-----BEGIN"))
         subprocess.run(["gpg", "--batch", "--quiet", "--import", revocation], env=self.environment, check=True, capture_output=True)
         self.assertEqual({"revoked" in fault for fault in self.faults(self.verify(branch))}, {True})

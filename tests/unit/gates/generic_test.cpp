@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Each, GenericLies,
                          ::testing::Values(Untrue{"exit_code_forced", "echo 1..1\necho 'not ok 1 - a'\nexit 0\n",
                                                   "does not agree"},
                                            Untrue{"stopped_early", "echo 1..2\necho 'ok 1 - a'\nexit 0\n", "announces 2"},
-                                           Untrue{"no_report", "echo all fine\nexit 0\n", "no plan"},
+                                           Untrue{"no_report", "echo all fine\nexit 0\n", "printed no TAP"},
                                            Untrue{"failure_hidden", "echo 1..1\necho 'ok 1 - a'\nexit 1\n", "does not agree"}),
                          [](const auto& each) { return std::string(each.param.name); });
 
