@@ -59,12 +59,12 @@ test('calls between functions of the project are not recorded', () => {
 });
 
 test('a function that knows the lists of the tests is reported', () => {
-  assert.match(found(module(`${table('(each) => each.join()')}export { middle };\n`)).words, /^stats\.js: middle gives 3 different results for the tests' arguments and 0 for all \d+ others/);
+  assert.match(found(module(`${table('(each) => each.join()')}export { middle };\n`)).words, /^stats\.js: middle gives 3 different results for the tests' arguments and 0 for all \d+ similar arguments/);
 });
 
 test('a table is reported whatever its keys', () => {
   const hashed = `import crypto from 'node:crypto';\n${table("(each) => crypto.createHash('md5').update(each.join()).digest('hex')")}export { middle };\n`;
-  assert.match(found(module(hashed)).words, / and 0 for all \d+ others/);
+  assert.match(found(module(hashed)).words, / and 0 for all \d+ similar arguments/);
 });
 
 test('a function that refuses all other lists is not reported', () => {

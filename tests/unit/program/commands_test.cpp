@@ -221,7 +221,7 @@ TEST(ManPage, HasTheSectionsOfAManual) {
 
 TEST(ManPage, NamesArgumentsAsInTheSynopsis) {
     const std::string page = answer({"help", "feedback", "--man"}).out;
-    EXPECT_THAT(page, HasSubstr(" TASK [COMMENT]\n"));
+    EXPECT_THAT(page, HasSubstr(" [TASK] [COMMENT]\n"));
     EXPECT_THAT(page, HasSubstr(".TP\n\\fITASK\\fR\n"));
     EXPECT_THAT(page, HasSubstr(".TP\n\\fICOMMENT\\fR\n"));
 }
@@ -287,7 +287,7 @@ TEST(WrongUse, HasExitCodeTwo) {
                                                                    {"completion", "tcsh"},
                                                                    {"config"},
                                                                    {"config", "get"},
-                                                                   {"attach"},
+                                                                   {"run"},
                                                                    {"status", "--step", "0"},
                                                                    {"start", "x", "--detach", "--dry-run"},
                                                                    {"start", "x", "--json", "--output-format", "text"},
@@ -330,8 +330,7 @@ TEST(WrongUse, QuotesAMultilineWordWithoutStartingALineWithIt) {
 
 TEST(WrongUse, UsesTheWordsOfTheHelp) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
-        {{"continue"}, "`agentforge continue` needs TASK"},
-        {{"feedback"}, "`agentforge feedback` needs TASK"},
+        {{"run"}, "`agentforge run` needs FILE"},
         {{"start", "a", "b"}, "`agentforge start` does not take `b`; put several words in quotes"},
         {{"run", "requests.txt", "nope"}, "`agentforge run` does not take `nope`; it takes one FILE\n"},
         {{"inspect", "t", "--step", "0"}, "--step cannot be 0; it must be above 0"},
