@@ -19,7 +19,7 @@ import time
 import world as worlds
 from power import HOWS, Disk
 from scenarios import BY_NAME, SCENARIOS
-from trace import KINDS, read_trace
+from trace import KINDS, read_trace, site_of
 from world import ERROR, Broken, World
 
 
@@ -64,9 +64,10 @@ class Chaos:
             outcome, shared = world.run(*arguments, keys=scenario.keys)
             if outcome.code not in scenario.codes:
                 raise Broken(f"`{scenario.name}` without a fault: {outcome}")
-            ops = {call.number: call.op for call in read_trace(world.trace)}
+            sites = {call.number: site_of(call, world.root) for call in read_trace(world.trace)}
             scenario.recover(world, arguments)
-        self.clean[scenario.name] = {"base": base, "calls": shared.count, "ops": [ops.get(number, "none") for number in range(1, shared.count + 1)], "picture": self.picture(scenario), "arguments": arguments,
+        sites = [sites.get(number, "none") for number in range(1, shared.count + 1)]
+        self.clean[scenario.name] = {"base": base, "calls": shared.count, "sites": sites, "ops": [site.partition(" ")[0] for site in sites], "picture": self.picture(scenario), "arguments": arguments,
                                      "settings": settings, "left": world.left_over()}
         return self.clean[scenario.name]
 
@@ -74,7 +75,7 @@ class Chaos:
         return {"repositories": self.world.picture(), "shown": scenario.shows(self.world)}
 
     def strike(self, scenario, kind, at, collect):
-        """Returns the operation that was struck ("none": the command was done before), the number of its call, and how the command ended."""
+        """Returns the operation that was struck ("none": the command was done before), the number of its call, its site, and how the command ended."""
         clean, world = self.prepare(scenario), self.world
         world.use(clean["settings"])
         world.put_back(clean["base"])
@@ -86,6 +87,7 @@ class Chaos:
         before, journals_before = world.checkout(), world.journals()
         outcome, shared = world.run(*clean["arguments"], at=at, kind=kind, keys=scenario.keys)
         told = self.check_outcome(scenario, kind, outcome, shared)
+        site = next((site_of(call, world.root) for call in read_trace(world.trace) if call.number == shared.struck_at), None)
         journals = world.journals()
         for task, text in journals_before.items():
             if not journals.get(task, b"").startswith(text):
@@ -98,7 +100,12 @@ class Chaos:
                 world.git("gc", "--quiet", "--prune=now", "--force", check=not kind.startswith("kill"))
         scenario.recover(world, clean["arguments"])
         self.check_recovered(scenario, journals)
-        return shared.struck, shared.struck_at, told
+        return shared.struck, shared.struck_at, site or self.site_without_a_fault(scenario, shared.struck_at), told
+
+    def site_without_a_fault(self, scenario, number):
+        """Of a call that a kill kept from being made, so that it is not in the trace."""
+        sites = self.clean[scenario.name]["sites"]
+        return sites[number - 1] if 0 < number <= len(sites) else "none"
 
     def cut_power(self, scenario, chance):
         """Cuts the power after a random call of the command without a fault. Returns the place and how what was not synced ended."""
@@ -194,7 +201,7 @@ def worker(folder, plans, fail_fast, log=None):
                 result["op"] = "any"
                 continue
             result["at"] = at or chance.randint(1, max(1, calls))
-            result["op"], result["struck"], result["told"] = chaos.strike(scenario, kind, result["at"], chance.random() < 0.5)
+            result["op"], result["struck"], result["site"], result["told"] = chaos.strike(scenario, kind, result["at"], chance.random() < 0.5)
         except (Broken, subprocess.TimeoutExpired) as broken:
             result["broken"] = str(broken)
             kept = pathlib.Path(folder) / f"broken-{len(results)}"
@@ -365,13 +372,55 @@ def coverage_table(results, ops_of):
     return "\n".join(lines)
 
 
-def calls_without_faults(names):
+def sites_without_faults(names):
+    """The sites of each command's calls, in their order."""
     folder = tempfile.mkdtemp(prefix="agentforge-chaos-", dir=fast_place())
     try:
         runner = Chaos(folder)
-        return {name: runner.prepare(BY_NAME[name])["ops"] for name in names}
+        return {name: runner.prepare(BY_NAME[name])["sites"] for name in names}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def ops_of(sites):
+    return [site.partition(" ")[0] for site in sites]
+
+
+def faults_of_sites(sites):
+    """{(site, kind)} that exist in commands with these sites."""
+    return {(site, kind) for site in set(sites) for kind in KINDS if can_come_of(kind, site.partition(" ")[0])}
+
+
+def site_struck(result, sites):
+    """(site, kind) that a run struck, or None. An older log has only the number of the call."""
+    if "site" in result:
+        return result["site"], result["kind"]
+    struck = struck_of(result, ops_of(sites))
+    return (sites[struck[0] - 1], struck[1]) if struck and struck[0] <= len(sites) else None
+
+
+def sites_struck(results, sites_of):
+    return {site_struck(result, sites_of[result["scenario"]]) for result in results if result["scenario"] in sites_of and "broken" not in result}
+
+
+def plan_of_sites(sites_of, results, fault, seed):
+    """Strikes each site with each fault once where `results` have not: in the command with the fewest calls that has the site, at a random one of these calls."""
+    plans = []
+    missing = faults_of_sites(site for sites in sites_of.values() for site in sites) - sites_struck(results, sites_of)
+    for site, kind in sorted(missing):
+        if fault in (None, kind):
+            name = min((name for name, sites in sites_of.items() if site in sites), key=lambda name: len(sites_of[name]))
+            chance = random.Random(f"{seed} {site} {kind}")
+            plans.append((name, kind, chance.choice([number for number, each in enumerate(sites_of[name], 1) if each == site]), chance.getrandbits(40)))
+    return plans
+
+
+def sites_line(results, sites_of):
+    exist = faults_of_sites(site for sites in sites_of.values() for site in sites)
+    struck = exist & sites_struck(results, sites_of)
+    of_commands = [(faults_of_sites(sites), sites_struck([result for result in results if result["scenario"] == name], sites_of)) for name, sites in sites_of.items()]
+    return (f"{len({site for site, _ in exist})} sites (a call and the kind of its file), {len(exist)} faults at them: {len(struck)} struck in some command ({100 * len(struck) / max(1, len(exist)):.0f} %). "
+            f"With each command's sites counted apart: {sum(len(exist & struck) for exist, struck in of_commands)} of {sum(len(exist) for exist, _ in of_commands)}.")
 
 
 def print_report(log):
@@ -382,7 +431,9 @@ def print_report(log):
     broken = sum("broken" in result for result in results)
     print(f"\n{len(results)} runs, {broken} broke a promise.")
     if worlds.FAULTS and os.path.exists(worlds.FAULTS):
-        print("\n" + coverage_table(results, calls_without_faults(names)))
+        sites_of = sites_without_faults(names)
+        print("\n" + coverage_table(results, {name: ops_of(sites) for name, sites in sites_of.items()}))
+        print("\n" + sites_line(results, sites_of))
     return 1 if broken else 0
 
 
@@ -394,6 +445,7 @@ def main():
     parser.add_argument("--fault", choices=(*KINDS, "power"), help="the fault; power cuts the power; default: all except power")
     parser.add_argument("--at", type=int, help="fail this call instead of a random one")
     parser.add_argument("--every", action="store_true", help="test each call of the command with each fault, instead of random ones")
+    parser.add_argument("--sites", action="store_true", help="fail each site (a call and the kind of its file, such as the rename to a task's state.yaml) with each fault once, where the log has not yet; with --command, each site of that command")
     parser.add_argument("--log", help="append each result to this file as a line of JSON, and skip runs that it already has")
     parser.add_argument("--part", metavar="FIRST-LAST", help="only these runs of the plan, counted from 1, such as 1-2000; splits one plan over several sessions")
     parser.add_argument("--report", action="store_true", help="run nothing; print all runs of the log as Markdown: command × call × fault, and how many of the possible faults were injected")
@@ -414,16 +466,17 @@ def main():
     if arguments.every:
         if not arguments.command:
             raise SystemExit("chaos: --every needs --command")
-        folder = tempfile.mkdtemp(prefix="agentforge-chaos-")
-        calls = Chaos(folder).prepare(BY_NAME[arguments.command])["calls"]
-        shutil.rmtree(folder)
+        calls = len(sites_without_faults([arguments.command])[arguments.command])
         plans = [(arguments.command, kind, at, arguments.seed + at) for at in range(1, calls + 1) for kind in KINDS if arguments.fault in (None, kind)]
+    earlier = finished(arguments.log)
+    if arguments.sites:
+        sites_of = sites_without_faults([scenario.name for scenario in SCENARIOS if arguments.command in (None, scenario.name)])
+        plans = plan_of_sites(sites_of, [result for result in earlier if arguments.command in (None, result["scenario"])], arguments.fault, arguments.seed)
     if arguments.part:
         first, _, last = arguments.part.partition("-")
         if not (first.isdigit() and last.isdigit() and 0 < int(first) <= int(last)):
             raise SystemExit(f"chaos: --part {arguments.part}: give the first and the last run, such as 1-2000")
         plans = part_of(plans, int(first), int(last))
-    earlier = finished(arguments.log)
     left = unfinished(plans, earlier)
     began = time.monotonic()
     results = of_plan(plans, earlier + (run(left, arguments.workers, arguments.keep, arguments.log) if left else []))

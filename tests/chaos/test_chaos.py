@@ -13,7 +13,7 @@ import unittest
 import chaos
 import strace
 from scenarios import BY_NAME, SAME_AS, SCENARIOS, WRITES_NOTHING
-from trace import SHARED, read_shared, read_trace
+from trace import SHARED, Call, read_shared, read_trace, site_of
 from world import FAULTS, World
 
 import test_every_command  # isort: skip  world.py says where it is
@@ -82,6 +82,40 @@ class TestReport(unittest.TestCase):
         self.assertEqual(chaos.struck_of(self.RESULTS[2], ops), (3, "short"))
         self.assertIsNone(chaos.struck_of(self.RESULTS[3], ops))
         self.assertIn("| gc | 3 | 19 | 2 | 11 % |", chaos.coverage_table(self.RESULTS, {"gc": ops}))
+
+
+class TestSites(unittest.TestCase):
+    """Which calls count as the same, and which faults `--sites` still has to inject; no program runs."""
+
+    SITES = {"gc": ["unlink A", "unlink A", "write B"], "apply": ["write B", "rename C"]}
+
+    @staticmethod
+    def call(op, path, other=""):
+        return Call(op, 1, 0, 0, 0, 1, path, other, b"")
+
+    def test_the_same_file_of_another_task_and_run_is_the_same_site(self):
+        one = self.call("rename", "/w/textkit/.agentforge/tasks/task-0a1b2c3d-add-a-slug-0a1b2c3d/.agentforge-new-12-3", "/w/textkit/.agentforge/tasks/task-0a1b2c3d-add-a-slug-0a1b2c3d/state.yaml")
+        other = self.call("rename", "/x/consumer/.agentforge/tasks/task-99999999-fix-it-99999999/.agentforge-new-77-1", "/x/consumer/.agentforge/tasks/task-99999999-fix-it-99999999/state.yaml")
+        self.assertEqual(site_of(one, "/w"), "rename REPOSITORY/.agentforge/tasks/TASK/.agentforge-new-N-N REPOSITORY/.agentforge/tasks/TASK/state.yaml")
+        self.assertEqual(site_of(other, "/x"), site_of(one, "/w"))
+
+    def test_another_call_and_another_file_of_a_task_are_other_sites(self):
+        sites = {site_of(self.call(op, f"/w/textkit/.agentforge/tasks/task-0a1b2c3d-x-0a1b2c3d/{name}"), "/w") for op in ("write", "sync") for name in ("actions.yaml", "state.yaml")}
+        self.assertEqual(len(sites), 4)
+
+    def test_each_site_is_struck_once_with_each_fault_in_the_command_with_the_fewest_calls(self):
+        plans = chaos.plan_of_sites(self.SITES, [], None, 1)
+        self.assertEqual(collections.Counter((name, at) for name, _, at, _ in plans if name == "apply"), {("apply", 1): 7, ("apply", 2): 5})
+        self.assertEqual(sum(name == "gc" for name, *_ in plans), 3)
+        self.assertTrue(all(at in (1, 2) for name, _, at, _ in plans if name == "gc"))
+
+    def test_a_fault_that_the_log_has_at_a_site_is_not_planned_again_unless_it_failed(self):
+        results = [{"scenario": "gc", "kind": "eio", "seed": 1, "at": 1, "site": "unlink A"}, {"scenario": "gc", "kind": "short", "seed": 2, "at": 3}, {"scenario": "apply", "kind": "eio", "seed": 3, "at": 2, "site": "rename C", "broken": "lost"}]
+        left = {(kind, self.SITES[name][at - 1]) for name, kind, at, _ in chaos.plan_of_sites(self.SITES, results, None, 1)}
+        self.assertEqual(len(left), 15 - 2)
+        self.assertFalse({("eio", "unlink A"), ("short", "write B")} & left)
+        self.assertIn(("eio", "rename C"), left)
+        self.assertIn("2 struck in some command (13 %)", chaos.sites_line(results, self.SITES))
 
 
 class TestCommands(unittest.TestCase):

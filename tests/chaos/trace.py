@@ -3,6 +3,7 @@
 
 import dataclasses
 import os
+import re
 import struct
 
 OPERATIONS = ("none", "create", "write", "sync", "rename", "link", "symlink", "unlink", "mkdir", "rmdir", "truncate", "copy", "close", "allocate")
@@ -50,3 +51,35 @@ class Shared:
 def read_shared(path):
     count, at, op, processes, *ids = SHARED.unpack(path.read_bytes())
     return Shared(count, at, OPERATIONS[op], ids[:processes])
+
+
+# What differs from run to run, or stands for many files that the same code writes. In this order.
+SAME_SITE = [(re.compile(pattern), word) for pattern, word in (
+    (r"(?<=^tmp/)(?!agentforge-)[0-9a-f]+(?=/|$)", "RANDOM"),
+    (r"(?:task|set)-[0-9a-f]{6,}[a-z0-9-]*", "TASK"),
+    (r"(?<=\.git/objects/)[0-9a-f]{2}(?=/|$)", "HH"),
+    (r"[0-9a-f]{7,}", "HASH"),
+    (r"(?<=[-_.])[A-Za-z0-9]{6}(?=/|$)", "RANDOM"),
+    (r"\d+", "N"),
+    (r"(?<=worktrees/)measured-head|(?<=worktrees/HASH/)measured-head|TASK-(?:textkit-HASH|RANDOM)", "TASK"),
+    (r"(?<=agentforge-)measured-head", "TASK"),
+    (r"(?<=state/sets/TASK)(\.removed|)/.+", r"\1/FILE"),
+    (r"(?<=/TASK/)(work|verify|base)(\.removed|)/.*\.agentforge-(?:new|tmp).*", r"\1\2/TEMPORARY"),
+    (r"(?<=/TASK/)(work|verify|base)(\.removed|)/.+", r"\1\2/FILE"),
+    (r"(?<=/run-HASH/HASH/HASH/).+|(?<=/apply/files/).+|(?<=^REPOSITORY/)(?!\.git/|\.agentforge/|\.git$|\.agentforge$).+", "FILE"),
+    (r"(?<=/phases/)[a-z]+|(?<=/iteration_history/)[a-z]+", "STAGE"),
+    (r"(?<=/STAGE/)[a-z_]+\.yaml", "ARTIFACT"))]
+
+
+def kind_of_file(path, root):
+    """`path` without the parts that differ from run to run, such as `REPOSITORY/.agentforge/tasks/TASK/actions.yaml`."""
+    first, slash, rest = os.path.relpath(path, root).partition("/")
+    kind = (first if first in ("state", "home", "tmp") else "REPOSITORY") + slash + rest
+    for pattern, word in SAME_SITE:
+        kind = pattern.sub(word, kind)
+    return kind
+
+
+def site_of(call, root):
+    """The call and the kind of its files: calls with the same site are made by the same code for the same reason."""
+    return " ".join([call.op, kind_of_file(call.path, root), *([kind_of_file(call.other, root)] if call.other else [])])
