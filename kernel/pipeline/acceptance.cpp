@@ -88,11 +88,12 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     AF_TRY(const std::string hash, task_.session->put(artifact));
     AF_TRY(const auto acting, acting_changes(*task_.session, *task_.task_workspace, delivered_tree(task_.state())));
     const auto acts_later = not_yet_approved(*task_.session, acting);
-    AF_TRY(const auto changed, writes_tests(stage) ? changed_test_lines(*task_.session)
-                                                   : Result<std::vector<std::string>>(std::vector<std::string>()));
-    const auto changed_tests = not_yet_approved(*task_.session, without_allowed(changed, task_.services.outdated_tests));
+    AF_TRY(const auto changed, writes_tests(stage) ? changed_test_notes(*task_.session)
+                                                   : Result<std::vector<ChangedTestNote>>(std::vector<ChangedTestNote>()));
+    const auto changed_tests =
+        not_yet_approved(*task_.session, descriptions(without_allowed(changed, task_.services.outdated_tests)));
     auto by_content = acting;
-    by_content.insert(by_content.end(), changed.begin(), changed.end());
+    std::ranges::move(descriptions(changed), std::back_inserter(by_content));
     const bool asks = !acts_later.empty() || !changed_tests.empty() ||
                       (task_.services.ask_about_suspicions && has_suspicions(facts, by_content));
     AF_CHECK(task_.session->record(records::ArtifactAccepted{.stage = stage.name,

@@ -442,7 +442,7 @@ Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& t
             for (const auto& [name, value] : report->facts) { facts[name] = value; }
             std::ranges::move(suspicions(*report, state.held_out), std::back_inserter(review_notes));
             if (gate_facts(gate).judges_tests) {
-                std::ranges::move(fact_texts(report->facts, "changed_tests"), std::back_inserter(review_notes));
+                std::ranges::move(descriptions(changed_tests_in(report->facts)), std::back_inserter(review_notes));
             }
         }
     }

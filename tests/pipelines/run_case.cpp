@@ -237,8 +237,8 @@ const json::value* value_at(const json::object& object, std::string_view path) {
     return below != nullptr && below->is_object() ? value_at(below->get_object(), path.substr(dot + 1)) : nullptr;
 }
 
-/// A text is equal; with `~` before it, it is contained. In a list some element must be so. `{}` and `[]` are equal only to
-/// themselves.
+/// A text is equal; with `~` before it, it is contained. In a list some element must be so. Of an object, each given field must
+/// be so. `{}` and `[]` are equal only to themselves.
 bool fits(const json::value& expected, const json::value& found) {
     if (found.is_array() && !expected.is_array()) {
         return std::any_of(found.get_array().begin(), found.get_array().end(),
@@ -247,6 +247,12 @@ bool fits(const json::value& expected, const json::value& found) {
     if (expected.is_string() && expected.get_string().starts_with('~')) {
         const auto text = found.is_string() ? std::string(found.get_string()) : json::serialize(found);
         return text.find(std::string(expected.get_string()).substr(1)) != std::string::npos;
+    }
+    if (expected.is_object() && found.is_object() && !expected.get_object().empty()) {
+        return std::ranges::all_of(expected.get_object(), [&](const auto& field) {
+            const auto* value = found.get_object().if_contains(field.key());
+            return value != nullptr && fits(field.value(), *value);
+        });
     }
     return expected == found;
 }

@@ -44,13 +44,13 @@ std::string reason_of(const json::object& specification, const std::string& id) 
     return {};
 }
 
-/// Returns the changed tests as the report shows them to a person.
-json::array changed_tests_json(const RedEvidence& evidence, const json::object& specification) {
-    json::array lines;
+std::vector<ChangedTestNote> notes_of_changed_tests(const RedEvidence& evidence, const json::object& specification) {
+    std::vector<ChangedTestNote> notes;
     for (const ChangedTest& test : evidence.changed) {
-        if (!test.id.empty()) { lines.push_back(json::value(changed_test_line(test, reason_of(specification, test.id)))); }
+        if (test.id.empty()) { continue; }
+        notes.push_back({.test = test.id, .description = changed_test_line(test, reason_of(specification, test.id))});
     }
-    return lines;
+    return notes;
 }
 
 }  // namespace
@@ -221,7 +221,7 @@ Result<void> GateEngine::RedGate::run_tests() {
 void GateEngine::RedGate::judge_tests() {
     auto facts_of_run = report_.facts;
     take_over(report_, judge_red(evidence_));
-    report_.facts["changed_tests"] = changed_tests_json(evidence_, baseline_.specification);
+    report_.facts["changed_tests"] = changed_tests_fact(notes_of_changed_tests(evidence_, baseline_.specification));
     for (auto& fact : facts_of_run) { report_.facts[fact.key()] = std::move(fact.value()); }
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/hash.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/language/source_text.hpp"
 #include "gates/test_quality/test_quality.hpp"
@@ -160,12 +161,28 @@ std::vector<std::string> tests_named(const std::vector<std::string>& names, cons
 }
 
 std::string changed_test_line(const ChangedTest& test, std::string_view why) {
-    std::string line = test.id + std::string(existed_before);
+    std::string line = test.id + " existed before the task and is ";
     line += test.after.empty() ? "removed" : "changed";
     line += " (line " + std::to_string(test.line) + "): " + quoted(test.before);
     if (!test.after.empty()) { line += " is now " + quoted(test.after); }
     if (!why.empty()) { line += "; the specification calls it outdated: " + ellipsis(why, 300); }
     return line + "; sha256 " + hash_of(test);
+}
+
+json::array changed_tests_fact(const std::vector<ChangedTestNote>& notes) {
+    json::array fact;
+    for (const ChangedTestNote& note : notes) {
+        fact.push_back(json::object{{"test", note.test}, {"description", note.description}});
+    }
+    return fact;
+}
+
+std::vector<ChangedTestNote> changed_tests_in(const json::object& facts) {
+    std::vector<ChangedTestNote> notes;
+    for (const json::object& each : objects_of(facts, "changed_tests")) {
+        notes.push_back({.test = text_of(each, "test"), .description = text_of(each, "description")});
+    }
+    return notes;
 }
 
 }  // namespace agentforge::kernel

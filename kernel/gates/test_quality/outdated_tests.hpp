@@ -7,12 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/json/array.hpp>
+
 #include <agentforge/host.hpp>
 
 namespace agentforge::kernel {
-
-/// Follows the id of a test in a line about its change.
-inline constexpr std::string_view existed_before = " existed before the task and is ";
 
 /// An existing test with lines that a task changed or removed.
 struct ChangedTest {
@@ -39,5 +38,16 @@ struct ChangedTest {
 /// Returns one line that describes a changed test for people: its id, old and new lines, `why` the specification calls it
 /// outdated, and a hash of the lines.
 [[nodiscard]] std::string changed_test_line(const ChangedTest& test, std::string_view why);
+
+/// What the report of the gate `red` says about a changed test, in its fact `changed_tests`.
+struct ChangedTestNote {
+    std::string test;         ///< Its id.
+    std::string description;  ///< `changed_test_line`.
+};
+
+[[nodiscard]] json::array changed_tests_fact(const std::vector<ChangedTestNote>& notes);
+
+/// Returns the notes in a report's facts; the inverse of `changed_tests_fact`.
+[[nodiscard]] std::vector<ChangedTestNote> changed_tests_in(const json::object& facts);
 
 }  // namespace agentforge::kernel

@@ -55,7 +55,8 @@ Result<std::string> notes_for_review(const TaskSession& session, TaskWorkspace& 
     AF_TRY(std::vector<std::string> lines, hand_back_lines(session, task_workspace));
     AF_TRY(const auto report, newest_judgment_of_tests(session));
     if (report) { std::ranges::move(suspicions(*report, session.state().held_out), std::back_inserter(lines)); }
-    AF_TRY(const std::vector<std::string> changed_tests, changed_test_lines(session));
+    AF_TRY(const auto changed, changed_test_notes(session));
+    const std::vector<std::string> changed_tests = descriptions(changed);
     lines.insert(lines.begin(), changed_tests.begin(), changed_tests.end());
     AF_TRY(std::vector<std::string> acting, acting_changes(session, task_workspace, delivered_tree(session.state())));
     lines.insert(lines.begin(), acting.begin(), acting.end());

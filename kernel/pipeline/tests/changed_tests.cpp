@@ -6,7 +6,6 @@
 #include "base/json_fields.hpp"
 #include "config/gate_names.hpp"
 #include "gates/engine/baseline.hpp"
-#include "gates/test_quality/outdated_tests.hpp"
 #include "gates/test_quality/test_quality.hpp"
 #include "pipeline/gate_runs.hpp"
 
@@ -28,20 +27,26 @@ std::vector<std::string> outdated_tests(const TaskState& state, const json::obje
     return tests_named(names, passed);
 }
 
-Result<std::vector<std::string>> changed_test_lines(const TaskSession& session) {
+Result<std::vector<ChangedTestNote>> changed_test_notes(const TaskSession& session) {
     AF_TRY(const auto red, newest_report(session, gate_name::red));
-    return red ? fact_texts(red->facts, "changed_tests") : std::vector<std::string>();
+    return red ? changed_tests_in(red->facts) : std::vector<ChangedTestNote>();
 }
 
-std::vector<std::string> without_allowed(std::vector<std::string> lines, const std::vector<std::string>& allowed) {
-    std::vector<std::string> names;  // One line covers all cases of a test.
+std::vector<ChangedTestNote> without_allowed(std::vector<ChangedTestNote> notes, const std::vector<std::string>& allowed) {
+    std::vector<std::string> names;  // One note covers all cases of a test.
     for (const std::string& each : allowed) { names.push_back(without_parameters(each)); }
-    std::erase_if(lines, [&](const std::string& line) {
+    std::erase_if(notes, [&](const ChangedTestNote& note) {
         TestOutcome test;
-        test.id = line.substr(0, line.find(existed_before));
+        test.id = note.test;
         test.file = test.id.substr(0, test.id.find("::"));
         return !tests_named(names, {test}).empty() || std::ranges::find(allowed, test.file) != allowed.end();
     });
+    return notes;
+}
+
+std::vector<std::string> descriptions(const std::vector<ChangedTestNote>& notes) {
+    std::vector<std::string> lines;
+    std::ranges::transform(notes, std::back_inserter(lines), &ChangedTestNote::description);
     return lines;
 }
 

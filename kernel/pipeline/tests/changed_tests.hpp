@@ -8,6 +8,7 @@
 
 #include <agentforge/host.hpp>
 
+#include "gates/test_quality/outdated_tests.hpp"
 #include "pipeline/session.hpp"
 
 namespace agentforge::kernel {
@@ -17,11 +18,13 @@ namespace agentforge::kernel {
 [[nodiscard]] std::vector<std::string> outdated_tests(const TaskState& state, const json::object& specification,
                                                       const std::vector<TestOutcome>& base_tests);
 
-/// Returns the changes of existing tests in the newest report of the gate `red`, one line each
-/// (gates/test_quality/outdated_tests.hpp).
-[[nodiscard]] Result<std::vector<std::string>> changed_test_lines(const TaskSession& session);
+/// Returns the changes of existing tests in the newest report of the gate `red`.
+[[nodiscard]] Result<std::vector<ChangedTestNote>> changed_test_notes(const TaskSession& session);
 
-/// Returns the lines that are not about a test that the user allows to change (`gates.outdated_tests`).
-[[nodiscard]] std::vector<std::string> without_allowed(std::vector<std::string> lines, const std::vector<std::string>& allowed);
+/// Returns the notes that are not about a test that the user allows to change (`gates.outdated_tests`).
+[[nodiscard]] std::vector<ChangedTestNote> without_allowed(std::vector<ChangedTestNote> notes,
+                                                           const std::vector<std::string>& allowed);
+
+[[nodiscard]] std::vector<std::string> descriptions(const std::vector<ChangedTestNote>& notes);
 
 }  // namespace agentforge::kernel
