@@ -374,12 +374,21 @@ std::string named_by(const std::vector<Record>& records) {
     return {};
 }
 
+/// True if the records are those of a task's creation, without some of the imports that it announces.
+bool lacks_imports(const std::vector<Record>& records) {
+    const auto created = records.empty() ? std::nullopt : records::as<records::TaskCreated>(records.front());
+    if (!created || !created->imports) { return false; }
+    const auto is_import = [](const Record& record) { return record.type() == records::ExternalArtifactImported::type; };
+    return records.size() <= created->imports->size() && std::ranges::all_of(records.begin() + 1, records.end(), is_import);
+}
+
 }  // namespace
 
 bool TaskStore::is_only_a_request(std::string_view task_id) const {
     // A truncated journal is another case: then the state names the last record.
     const auto state = load_state(task_id);
-    return state.ok() && text_of(*state, "status") == "pending" && !state->contains("hash") && load(task_id).ok();
+    const bool has_begun = state.ok() && state->contains("hash") && !state->contains("imports_due");
+    return state.ok() && text_of(*state, "status") == "pending" && !has_begun && load(task_id).ok();
 }
 
 bool TaskStore::never_began(std::string_view task_id) const {
@@ -400,7 +409,7 @@ bool TaskStore::never_began(std::string_view task_id) const {
         return read.error().kind == ErrorKind::not_found;
     }
     // A fork's journal reads as its parent's until its own first record.
-    return found.empty() || (forked && named_by(found) != task_id);
+    return found.empty() || (forked && named_by(found) != task_id) || lacks_imports(found);
 }
 
 std::optional<Error> TaskStore::damage(std::string_view task_id, const Result<void>& read) const {
@@ -440,7 +449,7 @@ Result<void> TaskStore::check_began(std::string_view task_id) const {
     }
     if (never_began(task_id)) {
         return Error{
-            "AF-TASK-016", "The task '" + std::string(task_id) + "' never began: its process ended before the first record",
+            "AF-TASK-016", "The task '" + std::string(task_id) + "' never began: its process ended before it could start",
             paths(task_id).root.string(),
             "`agentforge abort " + short_id(task_id) + "` removes it; then start the request again.", ErrorKind::not_found};
     }

@@ -127,8 +127,8 @@ public:
     /// Reads `task.yaml`. Errors: `not_found` AF-TASK-002, naming the nearest id; `corrupt` AF-TASK-004 `task.yaml` is missing or
     /// not a map; `invalid` if `task_id` is not an id.
     [[nodiscard]] Result<json::object> load(std::string_view task_id) const;
-    /// True if the process that created the task ended before the journal's first record: the folder has a request, but nothing
-    /// was done.
+    /// True if the process that created the task ended before the journal's first record, or before all imports that it
+    /// announces: the folder has a request, but nothing was done.
     [[nodiscard]] bool never_began(std::string_view task_id) const;
     /// Returns why the journal tells nothing of its task. Nothing: the task never began, or its process is about to begin it.
     /// `read`: how reading the journal went; ok if it has no record of this task. Every listing asks this function, so that all

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,8 @@
 namespace agentforge::kernel {
 
 namespace {
+
+constexpr std::string_view unfinished_prefix = ".new-";  ///< Prefix of a folder that is being created.
 
 constexpr std::array<std::pair<SetPhase, std::string_view>, 7> phases{{{SetPhase::specifying, "specifying"},
                                                                        {SetPhase::specified, "specified"},
@@ -120,6 +123,34 @@ Result<FileDescriptor> lock_set(const std::filesystem::path& folder) {
                  ErrorKind::io};
 }
 
+Result<FileDescriptor> create_set(const std::filesystem::path& sets, const TaskSet& set,
+                                  const std::optional<std::string>& specification) {
+    AF_CHECK(make_directories(sets));
+    std::error_code error;
+    std::vector<std::filesystem::path> abandoned;
+    for (const std::filesystem::directory_entry& each : std::filesystem::directory_iterator(sets, error)) {
+        if (is_abandoned(each.path().filename().string(), unfinished_prefix)) { abandoned.push_back(each.path()); }
+    }
+    for (const std::filesystem::path& each : abandoned) { std::filesystem::remove_all(each, error); }
+
+    const std::filesystem::path made = sets / (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-" + set.id);
+    const auto fill = [&]() -> Result<FileDescriptor> {
+        AF_TRY(FileDescriptor lock, lock_set(made));
+        if (specification) { AF_CHECK(write_file_atomic(made / "specification.yaml", *specification, Durability::synced, 0600)); }
+        AF_CHECK(save_set(set_file(made), set));
+        std::filesystem::rename(made, sets / set.id, error);
+        if (error) {
+            return Error{"AF-SET-019", "cannot rename the set's folder: " + error.message(), (sets / set.id).string(),
+                         "check the folder's permissions and free disk space", ErrorKind::io};
+        }
+        AF_CHECK(sync_directory(sets));
+        return lock;
+    };
+    auto lock = fill();
+    if (!lock.ok()) { std::filesystem::remove_all(made, error); }
+    return lock;
+}
+
 bool is_set_locked(const std::filesystem::path& set_folder) {
     const FileDescriptor lock(::open((set_folder / "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     return lock.valid() && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -129,6 +160,7 @@ SetListing list_sets(const std::filesystem::path& folder) {
     SetListing found;
     std::error_code error;
     for (const std::filesystem::directory_entry& each : std::filesystem::directory_iterator(folder, error)) {
+        if (each.path().filename().string().starts_with(unfinished_prefix)) { continue; }
         auto set = load_set(set_file(each.path()));
         if (set.ok() && set->id != each.path().filename()) {
             set = no_set(set_file(each.path()), "it names the set `" + set->id + "`");

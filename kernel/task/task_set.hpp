@@ -13,6 +13,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,10 @@ struct SetListing {
 [[nodiscard]] inline std::filesystem::path set_file(const std::filesystem::path& set_folder) { return set_folder / "set.yaml"; }
 /// Holds the set as long as it lives: one process works on a set at a time. Makes the folder. Errors: `conflict` AF-SET-008.
 [[nodiscard]] Result<FileDescriptor> lock_set(const std::filesystem::path& set_folder);
+/// Creates the folder `sets`/ID with the lock, the specification if one is given, and the set's file, whole or not at all, and
+/// returns the lock. Removes what killed calls left. Errors: `conflict` AF-SET-008; `io`, among them AF-SET-019.
+[[nodiscard]] Result<FileDescriptor> create_set(const std::filesystem::path& sets, const TaskSet& set,
+                                                const std::optional<std::string>& specification);
 /// Whether a process works on the set.
 [[nodiscard]] bool is_set_locked(const std::filesystem::path& set_folder);
 /// On disk when it returns. Errors: `io`.

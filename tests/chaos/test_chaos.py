@@ -118,6 +118,21 @@ class TestSites(unittest.TestCase):
         self.assertIn("2 struck in some command (13 %)", chaos.sites_line(results, self.SITES))
 
 
+class TestBegan(unittest.TestCase):
+    """Which journals recovery may remove; no program runs."""
+
+    HEADER = b"agentforge_journal: 1\nactions:\n"
+
+    def test_a_journal_without_a_record_or_without_an_announced_import_has_not_begun(self):
+        self.assertFalse(chaos.began(self.HEADER))
+        self.assertFalse(chaos.began(self.HEADER + b'- {"seq": 1, "type": "task_created", "imports": ["specification"]}\n'))
+
+    def test_a_journal_with_its_first_record_and_all_imports_has_begun(self):
+        created = b'- {"seq": 1, "type": "task_created"'
+        self.assertTrue(chaos.began(self.HEADER + created + b"}\n"))
+        self.assertTrue(chaos.began(self.HEADER + created + b', "imports": ["specification"]}\n- {"seq": 2, "type": "external_artifact_imported"}\n'))
+
+
 class TestCommands(unittest.TestCase):
     """No command is forgotten: the program's own list of them against the scenarios."""
 

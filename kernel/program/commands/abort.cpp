@@ -46,7 +46,7 @@ int run_abort(Program& program, Project& project, const std::string& id, const s
             program.print_json(
                 {{"task_id", id}, {"aborted", true}, {"asked_to_stop", false}, {"outcome", "removed"}, {"reason", reason}});
         } else {
-            program.out << "Removed: " << short_id(id) << " never began: its process ended before the first record\n";
+            program.out << "Removed: " << short_id(id) << " never began: its process ended before it could start\n";
         }
         return 0;
     }

@@ -85,6 +85,11 @@ Result<std::optional<TaskState>> state_of(const TaskStore& store, const std::str
     return std::optional(std::move(state));
 }
 
+/// The request starts again as another task.
+Result<void> remove_if_never_began(TaskStore store, const std::string& task) {
+    return !task.empty() && store.never_began(task) ? store.remove(task) : Result<void>();
+}
+
 /// True if its commit is ready and the task has not changed since.
 bool is_prepared(const TaskState& state) {
     return state.prepared && state.prepared->workspace_tree == state.tree && state.status == TaskStatus::paused &&
@@ -400,6 +405,7 @@ private:
             if (state) {
                 resume_and_report(own.program(), part.task);
             } else {
+                AF_CHECK(remove_if_never_began(store_of(part), part.task));
                 start_part(own.program(), part);
             }
             AF_TRY(state, state_of(store_of(part), part.task));
@@ -865,6 +871,7 @@ Result<fs::path> folder_of(const Program& program, const std::string& id) {
     std::vector<std::string> ids;
     std::error_code error;
     for (const fs::directory_entry& each : fs::directory_iterator(sets, error)) {
+        if (!is_set_id(each.path().filename().string())) { continue; }
         ids.push_back(each.path().filename().string());
     }
     if (std::ranges::find(ids, id) != ids.end()) { return sets / id; }
@@ -913,9 +920,7 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
         return run.plan(specification ? (program.directory / arguments.entry.spec).lexically_normal().string() : std::string());
     }
     AF_CHECK(run.check_parts_ready());
-    AF_TRY(const FileDescriptor lock, lock_set(folder));
-    if (specification) { AF_CHECK(write_file_atomic(folder / "specification.yaml", *specification, Durability::synced, 0600)); }
-    AF_CHECK(save_set(set_file(folder), set));
+    AF_TRY(const FileDescriptor lock, create_set(sets, set, specification));
     if (!program.quiet && !program.json_output) { program.err << "agentforge: set " << set.id << std::endl; }
     auto code = run.run();
     // A refused specification leaves nothing behind, so the user can correct it and try again.

@@ -84,7 +84,7 @@ std::string unusable_answer(const TaskOverview& task) {
     return "The answer cannot be used: " + printable(first_line(task.answer_problem), 300);
 }
 
-constexpr std::string_view never_began_text = "It never began: its process ended before the first record.";
+constexpr std::string_view never_began_text = "It never began: its process ended before it could start.";
 
 void add_task(const Program& program, BoxPart& part, const TaskOverview& task, const BoxStyle& style,
               std::chrono::system_clock::time_point now) {

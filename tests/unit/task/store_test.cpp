@@ -179,6 +179,38 @@ TEST_F(TaskStoreTest, a_task_without_a_record_never_started_and_is_not_active) {
     EXPECT_FALSE(store_.never_began(id)) << "another process is about to begin it";
 }
 
+TEST_F(TaskStoreTest, a_task_that_lacks_an_announced_import_never_started) {
+    const auto made = store_.create(id, {{"task_id", id}, {"request", "Add login"}});
+    ASSERT_TRUE(made.ok());
+    auto journal = Journal::create(made->journal(), {{"task_id", id}});
+    ASSERT_TRUE(journal.ok());
+    const auto record = [&](json::object body) {
+        body["step"] = 0;
+        body["timestamp"] = "2026-01-02T00:00:00.000Z";
+        ASSERT_TRUE(journal->append(std::move(body)).ok());
+    };
+    record({{"type", "task_created"},
+            {"task_id", id},
+            {"request", "Add login"},
+            {"goal_type", "feature"},
+            {"base_commit", std::string(40, 'a')},
+            {"base_tree", std::string(40, 'b')},
+            {"supervised", false},
+            {"approve_stages", json::array()},
+            {"imports", json::array{"specification"}},
+            {"pipeline", json::object{{"name", "short"}}}});
+    ASSERT_TRUE(store_
+                    .save_state(id, to_json_pretty(json::object{{"task_id", id},
+                                                                {"status", "pending"},
+                                                                {"imports_due", json::array{"specification"}},
+                                                                {"hash", std::string(64, 'c')}}))
+                    .ok());
+    EXPECT_TRUE(store_.never_began(id));
+    EXPECT_EQ(store_.records(id).error().code, "AF-TASK-016");
+    record({{"type", "external_artifact_imported"}, {"artifact_type", "specification"}});
+    EXPECT_FALSE(store_.never_began(id)) << "it has its import";
+}
+
 TEST_F(TaskStoreTest, taking_the_lock_removes_temporary_files_of_killed_processes) {
     create(id);
     const auto paths = store_.paths(id);
