@@ -10,11 +10,11 @@
 
 #include <agentforge/stage.hpp>
 
-#include "backends/client.hpp"
-#include "base/events.hpp"
-#include "config/agents.hpp"
+#include "backends/model_client.hpp"
+#include "base/event_sink.hpp"
+#include "config/agent_set.hpp"
 #include "contracts/contract.hpp"
-#include "tools/bridge.hpp"
+#include "tools/tool_bridge.hpp"
 
 namespace agentforge::kernel {
 

@@ -18,7 +18,7 @@
 #include "aggregate/figures.hpp"
 #include "aggregate/followed_task.hpp"
 #include "aggregate/known_repositories.hpp"
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gates/conformance/named_violations.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/task_workspace.hpp"
 
 namespace agentforge::kernel {
 

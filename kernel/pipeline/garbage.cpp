@@ -16,7 +16,7 @@
 #include "git/objects.hpp"
 #include "git/tree_bytes.hpp"
 #include "pipeline/delivery/drift.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 
 namespace agentforge::kernel {
 

@@ -11,13 +11,13 @@
 #include "base/text.hpp"
 #include "git/archives.hpp"
 #include "git/branches.hpp"
-#include "git/configuration.hpp"
 #include "git/gc_hold.hpp"
+#include "git/git_configuration.hpp"
+#include "git/git_stand_in.hpp"
 #include "git/objects.hpp"
-#include "git/stand_in.hpp"
 #include "pipeline/delivery/drift.hpp"
 #include "pipeline/setup.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/task_workspace.hpp"
 
 namespace agentforge::kernel {
 

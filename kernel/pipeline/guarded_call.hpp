@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guards a call into a plugin that may hang: it runs on its own thread (plugins/bounded.hpp), and is cut off from the run when it
-// is abandoned. The caller decides when, and which error the call becomes.
+// Guards a call into a plugin that may hang: it runs on its own thread (plugins/call_watch.hpp), and is cut off from the run when
+// it is abandoned. The caller decides when, and which error the call becomes.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 #include <agentforge/host.hpp>
 
-#include "plugins/bounded.hpp"
+#include "plugins/call_watch.hpp"
 
 namespace agentforge::kernel {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gates/engine/readiness.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/task_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "task/exit_gate.hpp"
 #include "task/failures.hpp"
-#include "task/folded_journal.hpp"
+#include "task/journal_fold.hpp"
 
 namespace agentforge::kernel {
 

@@ -19,7 +19,7 @@
 #include <agentforge/result.hpp>
 #include <agentforge/stage.hpp>
 
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 #include "cost/ledger.hpp"
 #include "escalation/question.hpp"
 #include "journal/journal.hpp"
@@ -558,7 +558,7 @@ struct DeliveryBase {
 [[nodiscard]] Result<records::AnyRecord> fold_and_read(TaskState& state, const json::object& record);
 [[nodiscard]] Result<TaskState> fold_all(const std::vector<Record>& records);
 /// Returns the state that a journal leads to. Memory: that of the state. Starts from the snapshot if it is valid
-/// (task/folded_journal.hpp), and writes a new one if many records are not in it. Without a record the state has no task id.
+/// (task/journal_fold.hpp), and writes a new one if many records are not in it. Without a record the state has no task id.
 /// Errors: those of `Journal::read` and `fold`.
 [[nodiscard]] Result<TaskState> fold_journal(const std::filesystem::path& journal);
 

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/files.hpp"
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -19,8 +19,8 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/settings.hpp"
-#include "pipeline/controller.hpp"
-#include "sandbox/process.hpp"
+#include "pipeline/pipeline_controller.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel::pipelines {
 namespace {

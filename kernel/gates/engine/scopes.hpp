@@ -12,7 +12,7 @@
 #include <agentforge/result.hpp>
 
 #include "gates/language/language.hpp"
-#include "gates/run/checkout.hpp"
+#include "gates/run/tree_checkout.hpp"
 
 namespace agentforge::kernel {
 

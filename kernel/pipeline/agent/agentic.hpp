@@ -13,8 +13,8 @@
 
 #include <agentforge/agentic.hpp>
 
-#include "backends/client.hpp"
-#include "config/agents.hpp"
+#include "backends/model_client.hpp"
+#include "config/agent_set.hpp"
 #include "secrets/redactor.hpp"
 #include "tools/path_rules.hpp"
 

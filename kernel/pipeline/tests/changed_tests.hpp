@@ -8,7 +8,7 @@
 
 #include <agentforge/host.hpp>
 
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 
 namespace agentforge::kernel {
 

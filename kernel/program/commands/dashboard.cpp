@@ -16,7 +16,7 @@
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
-#include "dashboard/server.hpp"
+#include "dashboard/http_server.hpp"
 #include "program/command_line.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"

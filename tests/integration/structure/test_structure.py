@@ -206,7 +206,7 @@ OTHER_WORDS = [
     ("kernel/gates/language/language.cpp", '"sources", "tests", "test_support"', "a field"),
     ("kernel/gates/report.cpp", 'a test must be a mapping.", "tests"', "a field"),
     ("kernel/gates/report.cpp", 'fields(value.get_object(), "tests")', "a field"),
-    ("kernel/gates/run/commands.cpp", 'commands{"tests", ', "a command of a language"),
+    ("kernel/gates/run/language_commands.cpp", 'commands{"tests", ', "a command of a language"),
     ("kernel/gates/run/runner.cpp", 'start(language, "tests"', "a command of a language"),
     ("kernel/audit/signature.cpp", 'verify{"verify"', "an option of ssh-keygen"),
     ("kernel/pipeline/acceptance.cpp", 'reviewer.version, "review"', "an agent's mode"),
@@ -244,7 +244,7 @@ FIELD_TESTS = re.compile(r'\["tests"\]|\{"tests", (?!Verdict|suite)|\b(if_contai
 # Words of their own that are spelled like a type of record.
 LIKE_A_RECORD = {
     "kernel/program/log/event_stream.cpp": "the types of docs/stream-json.md",
-    "kernel/base/events.hpp": "the same, of what is no record",
+    "kernel/base/event_sink.hpp": "the same, of what is no record",
 }
 # Who reads records, and what for. All else asks the state. A header and its source have one name here.
 READERS = {
@@ -351,7 +351,7 @@ class Records(unittest.TestCase):
 
     def test_no_event_duplicates_a_record(self):
         types = set(RECORD_TYPE.findall((ROOT / "kernel/records/records.hpp").read_text(encoding="utf-8")))
-        events = set(RECORD_TYPE.findall((ROOT / "kernel/base/events.hpp").read_text(encoding="utf-8")))
+        events = set(RECORD_TYPE.findall((ROOT / "kernel/base/event_sink.hpp").read_text(encoding="utf-8")))
         self.assertGreater(len(events), 5)
         self.assertEqual({"gate"}, events & types, "a rebase's measurement is the only one that no journal has")
 
@@ -483,7 +483,7 @@ COMPARED_CODE = re.compile(r'(?:[!=]= |starts_with\(|find\()"(AF-[A-Z0-9-]+)"')
 
 def failure_violations(root):
     """Codes that a `failures.hpp` compares and another file compares, too. The dashboard's commands read errors of another process, which have no kind."""
-    apart = ("kernel/dashboard/commands.cpp",)
+    apart = ("kernel/dashboard/command_runner.cpp",)
     named = {code for file in root.glob("kernel/*/failures.hpp") for code in COMPARED_CODE.findall(file.read_text(encoding="utf-8"))}
     return [place for file, place, line in statements(root, "kernel") if not file.endswith("/failures.hpp") and file not in apart and named.intersection(COMPARED_CODE.findall(line))]
 
@@ -624,7 +624,7 @@ class PlantedViolations(unittest.TestCase):
         self.plant("sdk/include/agentforge/stage.hpp", "#include <yaml-cpp/yaml.h>")
 
     def test_runner_of_the_sdk_that_uses_the_kernel(self):
-        self.plant("sdk/process/src/process.cpp", '#include "sandbox/process.hpp"')
+        self.plant("sdk/process/src/process.cpp", '#include "sandbox/process_runner.hpp"')
 
     def test_exchange_of_the_sdk_that_uses_the_kernel(self):
         self.write("sdk/http/src/exchange.cpp", '#include <Poco/Buffer.h>\n#include <agentforge_http/exchange.hpp>\n')
@@ -644,7 +644,7 @@ class PlantedViolations(unittest.TestCase):
         self.plant("sdk/templates/tool/template_name.cpp", "#include <fmt/format.h>")
 
     def test_fake_host_that_uses_more_of_the_kernel(self):
-        self.plant("sdk/testing/src/fake.cpp", '#include "tools/bridge.hpp"')
+        self.plant("sdk/testing/src/fake.cpp", '#include "tools/tool_bridge.hpp"')
 
     def test_fake_host_whose_header_shows_the_kernel(self):
         self.plant("sdk/testing/include/agentforge/testing/fake.hpp", '#include "tools/path_rules.hpp"')

@@ -11,7 +11,7 @@
 
 #include "aggregate/aggregator.hpp"
 #include "aggregate/set_figures.hpp"
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {

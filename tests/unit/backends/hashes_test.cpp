@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "backends/client.hpp"
 #include "backends/hashes.hpp"
+#include "backends/model_client.hpp"
 
 namespace agentforge::kernel {
 namespace {

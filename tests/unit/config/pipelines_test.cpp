@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 
 #include "base/files.hpp"
 #include "config/template_checks.hpp"

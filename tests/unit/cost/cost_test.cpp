@@ -10,7 +10,7 @@
 #include "base/files.hpp"
 #include "cost/ledger.hpp"
 #include "cost/limits.hpp"
-#include "cost/prices.hpp"
+#include "cost/price_table.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel::testing {

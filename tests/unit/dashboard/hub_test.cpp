@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dashboard/hub.hpp"
+#include "dashboard/event_hub.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>

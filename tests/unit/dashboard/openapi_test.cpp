@@ -4,10 +4,10 @@
 #include <set>
 
 #include "base/hash.hpp"
-#include "escalation/store.hpp"
-#include "journal/blobs.hpp"
-#include "task/store.hpp"
+#include "escalation/escalation_store.hpp"
+#include "journal/blob_store.hpp"
 #include "task/task_set.hpp"
+#include "task/task_store.hpp"
 #include "unit/dashboard/dashboard_of.hpp"
 
 namespace agentforge::kernel::testing {

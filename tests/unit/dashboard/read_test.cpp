@@ -5,8 +5,8 @@
 #include "aggregate/statistics.hpp"
 #include "base/hash.hpp"
 #include "dashboard/page.hpp"
-#include "escalation/store.hpp"
-#include "task/store.hpp"
+#include "escalation/escalation_store.hpp"
+#include "task/task_store.hpp"
 #include "unit/dashboard/dashboard_of.hpp"
 
 namespace agentforge::kernel::testing {

@@ -5,7 +5,7 @@
 
 #include "gates/formats/format.hpp"
 #include "gates/formats/xml.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {

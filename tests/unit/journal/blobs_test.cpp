@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "journal/blobs.hpp"
+#include "journal/blob_store.hpp"
 
 #include <thread>
 #include <vector>

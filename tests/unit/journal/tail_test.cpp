@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "journal/tail.hpp"
+#include "journal/journal_tail.hpp"
 
 #include <fstream>
 

@@ -17,7 +17,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/yaml.hpp"
-#include "pipeline/controller.hpp"
+#include "pipeline/pipeline_controller.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel::testing {

@@ -9,7 +9,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "journal/journal.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 #include "task/state.hpp"
 
 namespace agentforge::kernel {

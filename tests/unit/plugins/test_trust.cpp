@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/trust.hpp"
+#include "plugins/trust_store.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

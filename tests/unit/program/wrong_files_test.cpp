@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "base/yaml.hpp"
-#include "config/agents.hpp"
-#include "config/pipelines.hpp"
+#include "config/agent_set.hpp"
+#include "config/pipeline_set.hpp"
 #include "config/settings.hpp"
 #include "contracts/contract.hpp"
-#include "cost/prices.hpp"
-#include "gates/conformance/conformance.hpp"
+#include "cost/price_table.hpp"
+#include "gates/conformance/conformance_search.hpp"
 #include "gates/language/language.hpp"
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 #include "unit/config/fixtures.hpp"
 
 namespace agentforge::kernel {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runner and its helper, with real programs. Nothing here needs to be root, and nothing fails as root.
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 #include <agentforge/process.hpp>
 

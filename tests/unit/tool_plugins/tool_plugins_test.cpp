@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "tools/bridge.hpp"
+#include "tools/tool_bridge.hpp"
 
 namespace agentforge::kernel {
 namespace {
