@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "git/merges.hpp"
+#include "git/object_check.hpp"
 #include "git/objects.hpp"
 #include "journal/blob_check.hpp"
 #include "journal/failures.hpp"

@@ -17,6 +17,7 @@
 #include "gates/run/command_log.hpp"
 #include "gates/run/tree_checkout.hpp"
 #include "git/repository.hpp"
+#include "git/worktree.hpp"
 #include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {

@@ -9,6 +9,7 @@
 
 #include "gates/conformance/named_violations.hpp"
 #include "pipeline/task_workspace.hpp"
+#include "pipeline/task_workspace_factory.hpp"
 
 namespace agentforge::kernel {
 

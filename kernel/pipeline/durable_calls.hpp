@@ -14,6 +14,8 @@
 
 #include <agentforge/stage.hpp>
 
+#include "pipeline/kernel_call_context.hpp"
+#include "pipeline/stage_clock.hpp"
 #include "pipeline/task_services.hpp"
 #include "pipeline/task_session.hpp"
 #include "pipeline/task_workspace.hpp"

@@ -18,6 +18,7 @@
 #include "pipeline/delivery/drift.hpp"
 #include "pipeline/setup.hpp"
 #include "pipeline/task_workspace.hpp"
+#include "pipeline/task_workspace_factory.hpp"
 
 namespace agentforge::kernel {
 

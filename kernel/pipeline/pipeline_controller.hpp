@@ -21,6 +21,7 @@
 #include "pipeline/task_services.hpp"
 #include "pipeline/task_session.hpp"
 #include "pipeline/task_workspace.hpp"
+#include "pipeline/task_workspace_factory.hpp"
 #include "task/task_store.hpp"
 
 namespace agentforge::kernel {

@@ -7,6 +7,7 @@
 
 #include "gates/engine/readiness.hpp"
 #include "pipeline/task_workspace.hpp"
+#include "pipeline/task_workspace_factory.hpp"
 
 namespace agentforge::kernel {
 

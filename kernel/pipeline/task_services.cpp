@@ -8,14 +8,6 @@
 
 namespace agentforge::kernel {
 
-void KernelCallContext::log(LogLevel level, std::string_view message, const json::object& fields) {
-    event::Logged logged{static_cast<std::uint64_t>(level), std::string(message), stage_};
-    if (!fields.empty()) { logged.fields = fields; }
-    services_.events.event(logged);
-}
-
-void KernelCallContext::progress(std::string_view text) { services_.events.event(event::Message{stage_, std::string(text)}); }
-
 bool ends_the_visit(const Error& error) {
     return is_for_user_to_fix(error) || error.kind == ErrorKind::cancelled || error.kind == ErrorKind::unavailable ||
            error.kind == ErrorKind::corrupt || error.kind == ErrorKind::transient || is_machine_failure(error) ||

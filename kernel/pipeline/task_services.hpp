@@ -2,7 +2,6 @@
 // The services that a running task needs. Owned by the caller; must outlive every run.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -70,66 +69,6 @@ struct TaskServices {
     std::vector<std::string> outdated_tests = {};
     FindRepository other_repository = {};  ///< Empty: no other repository is known.
     bool ask_about_suspicions = false;     ///< `gates.unattended: strict`: a person must approve suspicious work.
-};
-
-/// A stage's clock: counts agent time. It stands still while a gate measures, so a long test suite does not use up the stage's
-/// time. One thread runs it; another may read `deadline`.
-class StageClock {
-public:
-    StageClock(const Clock& clock, std::chrono::milliseconds limit) : clock_(clock), start_(clock.steady()), limit_(limit) {}
-    [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept {
-        const std::int64_t since = paused_since_ms_.load();
-        const std::int64_t paused = since == running ? 0 : elapsed().count() - since;
-        return start_ + limit_ + std::chrono::milliseconds(excluded_ms_.load() + paused);
-    }
-    [[nodiscard]] bool expired() const { return clock_.steady() >= deadline(); }
-    /// Stops a clock during its lifetime. Not nested.
-    class Pause {
-    public:
-        explicit Pause(StageClock& clock) : clock_(clock) { clock_.paused_since_ms_ = clock_.elapsed().count(); }
-        ~Pause() {
-            clock_.excluded_ms_ += clock_.elapsed().count() - clock_.paused_since_ms_.load();
-            clock_.paused_since_ms_ = running;
-        }
-        Pause(const Pause&) = delete;
-        Pause& operator=(const Pause&) = delete;
-
-    private:
-        StageClock& clock_;
-    };
-    [[nodiscard]] std::chrono::milliseconds elapsed() const {
-        return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.steady() - start_);
-    }
-    [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return limit_; }
-
-private:
-    static constexpr std::int64_t running = -1;
-    const Clock& clock_;
-    std::chrono::steady_clock::time_point start_;
-    std::chrono::milliseconds limit_;
-    std::atomic<std::int64_t> excluded_ms_{0};
-    std::atomic<std::int64_t> paused_since_ms_{running};
-};
-
-/// The common part of every context: cancel, deadline, log, progress, recorded time.
-class KernelCallContext final : public CallContext {
-public:
-    KernelCallContext(TaskServices& services, const StageClock& clock, std::string stage,
-                      std::chrono::system_clock::time_point recorded)
-        : services_(services), clock_(clock), stage_(std::move(stage)), recorded_(recorded) {}
-    [[nodiscard]] bool cancelled() const noexcept override { return services_.cancel.requested(); }
-    [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
-        return clock_.deadline();
-    }
-    void log(LogLevel level, std::string_view message, const json::object& fields) override;
-    void progress(std::string_view text) override;
-    [[nodiscard]] std::chrono::system_clock::time_point now() override { return recorded_; }
-
-private:
-    TaskServices& services_;
-    const StageClock& clock_;
-    std::string stage_;
-    std::chrono::system_clock::time_point recorded_;
 };
 
 /// True for an error that neither a stage nor an agent can handle: the call is repeated when the task resumes. Any other error is

@@ -17,46 +17,11 @@
 #include "base/files.hpp"
 #include "journal/blob_store.hpp"
 #include "journal/journal.hpp"
+#include "task/record_observer.hpp"
+#include "task/task_lock.hpp"
+#include "task/task_paths.hpp"
 
 namespace agentforge::kernel {
-
-/// The paths of one task's files.
-struct TaskPaths {
-    std::filesystem::path root;
-    [[nodiscard]] std::filesystem::path task() const { return root / "task.yaml"; }
-    [[nodiscard]] std::filesystem::path state() const { return root / "state.yaml"; }
-    [[nodiscard]] std::filesystem::path journal() const { return root / "actions.yaml"; }
-    [[nodiscard]] std::filesystem::path working_memory() const { return root / "working_memory.yaml"; }
-    [[nodiscard]] std::filesystem::path lock() const { return root / "lock"; }
-    /// Names the plugin call that the task's process is in. Left behind if the process died in that call (CallMark).
-    [[nodiscard]] std::filesystem::path plugin_call() const { return root / "plugin_call"; }
-    [[nodiscard]] std::filesystem::path artifacts() const { return root / "artifacts"; }
-    [[nodiscard]] std::filesystem::path inputs() const { return root / "artifacts" / "inputs"; }
-    [[nodiscard]] std::filesystem::path blobs() const { return root / "artifacts" / "blobs"; }
-    [[nodiscard]] std::filesystem::path snapshots() const { return root / "artifacts" / "snapshots"; }
-    /// `artifacts/phases/<stage>/<name>.yaml`
-    [[nodiscard]] std::filesystem::path artifact(std::string_view stage, std::string_view name) const;
-};
-
-struct LockHolder {
-    long pid = 0;
-    std::string host;
-    std::string command;
-    std::string since;
-};
-
-/// One writer per task: an flock(2) on the file `lock`, whose text names the holder. Released on destruction.
-class TaskLock {
-public:
-    /// Errors: `conflict` AF-TASK-003, whose message names the holder.
-    [[nodiscard]] static Result<TaskLock> acquire(const TaskPaths& paths, std::string_view command, std::string_view now);
-    /// Returns the current holder, if there is one.
-    [[nodiscard]] static std::optional<LockHolder> holder(const TaskPaths& paths);
-
-private:
-    explicit TaskLock(FileDescriptor descriptor) : descriptor_(std::move(descriptor)) {}
-    FileDescriptor descriptor_;
-};
 
 /// A line of a listing, from `state.yaml`, or from the journal if that has later records and no process holds the task.
 struct TaskSummary {
@@ -72,10 +37,6 @@ struct TaskSummary {
 };
 
 struct TaskState;
-struct StageState;
-namespace records {
-struct AnyRecord;
-}
 
 [[nodiscard]] TaskSummary summary_of(const TaskState& state);
 /// True for completed, failed and aborted.
@@ -93,15 +54,6 @@ struct TaskListing {
 struct TaskFolders {
     std::vector<std::string> ids;  ///< Folders that are named like a task, in no order.
     std::vector<Error> problems;   ///< AF-TASK-009 for each other entry, also for a link to a task's folder.
-};
-
-/// Observes the records that are written to the journals of a store's tasks, in order. Called by the thread that records. Must
-/// not block.
-class RecordObserver {
-public:
-    virtual ~RecordObserver() = default;
-    /// `record` is on disk and in `state`. `left`: the current stage before the record; null if there was none.
-    virtual void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) = 0;
 };
 
 /// Checks that a file in the task's folder names that task. Errors: `corrupt` AF-TASK-015.

@@ -15,26 +15,9 @@
 #include "config/agent_set.hpp"
 #include "secrets/redactor.hpp"
 #include "tools/role_workspace.hpp"
+#include "tools/tool_services.hpp"
 
 namespace agentforge::kernel {
-
-/// What the bridge needs from the rest of the kernel while a tool runs.
-class ToolServices {
-public:
-    virtual ~ToolServices() = default;
-    [[nodiscard]] virtual Result<ProcessResult> run_process(const ProcessSpec& spec) = 0;
-    [[nodiscard]] virtual Result<GateReport> run_gate(const GateRequest& request) = 0;
-    /// The contract for the arguments of a `completes` tool.
-    [[nodiscard]] virtual Result<void> complete(const json::object& artifact) = 0;
-    [[nodiscard]] virtual Result<void> escalate(const EscalationRequest& request) = 0;
-    virtual void log(LogLevel level, std::string_view message, const json::object& fields) = 0;
-    virtual void progress(std::string_view text) = 0;
-    [[nodiscard]] virtual std::chrono::system_clock::time_point now() = 0;
-    [[nodiscard]] virtual bool cancelled() const noexcept = 0;
-    [[nodiscard]] virtual std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept = 0;
-    /// Hides secrets in a tool's answer.
-    [[nodiscard]] virtual const Redactor& redactor() const noexcept { return nothing_hidden(); }
-};
 
 /// One role's tools. Checks a call in this order:
 ///   1. AF-TOOL-001 the tool is forbidden;

@@ -7,6 +7,7 @@
 #include "config/settings.hpp"
 #include "gates/gate_runner.hpp"
 #include "git/repository.hpp"
+#include "git/worktree.hpp"
 #include "sandbox/process_runner.hpp"
 
 namespace agentforge::bench {

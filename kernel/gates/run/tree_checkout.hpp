@@ -13,6 +13,7 @@
 #include <agentforge/result.hpp>
 
 #include "git/repository.hpp"
+#include "git/worktree.hpp"
 
 namespace agentforge::kernel {
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "config/agent_set.hpp"
+#include "pipeline/stage_clock.hpp"
 #include "pipeline/task_services.hpp"
 #include "pipeline/task_session.hpp"
 #include "pipeline/task_workspace.hpp"

@@ -4,6 +4,7 @@
 
 #include <agentforge/stage.hpp>
 
+#include "pipeline/stage_clock.hpp"
 #include "pipeline/task_services.hpp"
 #include "pipeline/task_session.hpp"
 #include "pipeline/task_workspace.hpp"

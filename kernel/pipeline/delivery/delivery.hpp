@@ -3,6 +3,7 @@
 // publishes it.
 #pragma once
 
+#include "pipeline/stage_clock.hpp"
 #include "pipeline/task_services.hpp"
 #include "pipeline/task_session.hpp"
 #include "pipeline/task_workspace.hpp"

@@ -12,6 +12,7 @@
 
 #include "aggregate/change_watch.hpp"
 #include "aggregate/set_figures.hpp"
+#include "aggregate/set_watch.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/ids.hpp"

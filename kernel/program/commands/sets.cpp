@@ -18,6 +18,7 @@
 #include "git/branches.hpp"
 #include "git/merges.hpp"
 #include "git/repository.hpp"
+#include "git/worktree.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/delivery/publish.hpp"
 #include "pipeline/entry/imports.hpp"

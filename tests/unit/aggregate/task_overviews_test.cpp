@@ -11,6 +11,7 @@
 
 #include "aggregate/aggregator.hpp"
 #include "aggregate/set_figures.hpp"
+#include "aggregate/set_watch.hpp"
 #include "escalation/escalation_store.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
