@@ -223,7 +223,7 @@ TEST_F(OverviewsOfAnEndedTask, DoNotReadAnUnchangedJournal) {
     EXPECT_FALSE(seen().problem.has_value()) << "`stats` and `status TASK` read all of it";
 }
 
-TEST(Condition, ATaskHeldByAProcessBeforeItsFirstStageIsInProgress) {
+TEST(TaskCondition, ATaskHeldByAProcessBeforeItsFirstStageIsInProgress) {
     TaskOverview task;
     task.summary.status = "pending";
     task.running = true;

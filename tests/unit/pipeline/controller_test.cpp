@@ -1611,9 +1611,9 @@ TEST_F(BudgetTest, a_call_ended_by_the_time_limit_pauses_the_task) {
 }
 
 /// What a failed call adds to the ledger.
-class FailedCall : public BudgetTest, public ::testing::WithParamInterface<std::tuple<const char*, ErrorKind, bool>> {};
+class ControllerFailedCall : public BudgetTest, public ::testing::WithParamInterface<std::tuple<const char*, ErrorKind, bool>> {};
 
-TEST_P(FailedCall, counts_if_the_model_may_have_started) {
+TEST_P(ControllerFailedCall, counts_if_the_model_may_have_started) {
     const auto& [code, kind, counts] = GetParam();
     bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1"); };
     bench.answers([code = code, kind = kind](const CompletionRequest&) -> Result<Completion> {
@@ -1627,7 +1627,7 @@ TEST_P(FailedCall, counts_if_the_model_may_have_started) {
     EXPECT_EQ(spend.cost_microusd >= 100'000, counts);
 }
 
-INSTANTIATE_TEST_SUITE_P(Errors, FailedCall,
+INSTANTIATE_TEST_SUITE_P(Errors, ControllerFailedCall,
                          ::testing::Values(std::tuple{"AF-LLM-409", ErrorKind::transient, true},
                                            std::tuple{"AF-LLM-103", ErrorKind::timeout, true},
                                            std::tuple{"AF-LLM-411", ErrorKind::cancelled, true},

@@ -361,7 +361,7 @@ TEST_F(RebaseTest, does_nothing_if_the_base_did_not_move) {
     EXPECT_EQ(bench.memory.commits, 1U);
 }
 
-class KilledRebaseTest : public RebaseTest {
+class RebaseKilledTest : public RebaseTest {
 protected:
     /// Moves the branch and ends before that is recorded.
     void rebase_and_die() {
@@ -378,7 +378,7 @@ protected:
     unsigned commits = 0;
 };
 
-TEST_F(KilledRebaseTest, the_next_rebase_records_the_commit_that_was_made) {
+TEST_F(RebaseKilledTest, the_next_rebase_records_the_commit_that_was_made) {
     rebase_and_die();
     const auto result = bench.controller().rebase(task, false);
     ASSERT_TRUE(result.ok()) << result.error().to_string();
@@ -388,7 +388,7 @@ TEST_F(KilledRebaseTest, the_next_rebase_records_the_commit_that_was_made) {
     EXPECT_EQ(bench.memory.commits, commits);
 }
 
-TEST_F(KilledRebaseTest, a_hook_that_formats_files_does_not_hide_the_commit) {
+TEST_F(RebaseKilledTest, a_hook_that_formats_files_does_not_hide_the_commit) {
     bench.memory.hooks = [](const HookOrder&) {
         HookReport report;
         report.runs.push_back({"pre-commit", 0, false, "", std::chrono::milliseconds(1)});
@@ -401,7 +401,7 @@ TEST_F(KilledRebaseTest, a_hook_that_formats_files_does_not_hide_the_commit) {
     EXPECT_EQ(bench.state(task).commit, made);
 }
 
-TEST_F(KilledRebaseTest, a_base_that_moved_again_is_rebased_onto_from_there) {
+TEST_F(RebaseKilledTest, a_base_that_moved_again_is_rebased_onto_from_there) {
     rebase_and_die();
     Files newest = bench.memory.trees.at(bench.memory.parents.at("newer").tree);
     newest["third.py"] = "theirs, too\n";
@@ -416,7 +416,7 @@ TEST_F(KilledRebaseTest, a_base_that_moved_again_is_rebased_onto_from_there) {
     EXPECT_EQ(bench.memory.branches.at(before.branch).first, result->commit);
 }
 
-TEST_F(KilledRebaseTest, a_branch_that_was_not_moved_is_rebased_again) {
+TEST_F(RebaseKilledTest, a_branch_that_was_not_moved_is_rebased_again) {
     rebase_and_die();
     bench.memory.branches.at(before.branch) = {before.commit, before.tree};
     bench.memory.drift.branch = "main";
