@@ -222,7 +222,7 @@ void read_limits(Fields& fields, StageTemplate& out) {
     fields.number("max_retries", out.max_retries);
     fields.number("max_cycles", out.max_cycles);
     fields.number("max_reviews", out.max_reviews);
-    fields.number("max_heals", out.max_heals);
+    fields.number("max_heals", out.max_contract_retries);
     fields.number("max_steps", out.max_steps);
     fields.number("budget_share", out.budget_share);
     fields.timeout(out.timeout);
@@ -872,7 +872,7 @@ json::object stage_json(const StageTemplate& stage) {
                        {"max_retries", stage.max_retries},
                        {"max_cycles", stage.max_cycles},
                        {"max_reviews", stage.max_reviews},
-                       {"max_heals", stage.max_heals},
+                       {"max_heals", stage.max_contract_retries},
                        {"max_steps", stage.max_steps},
                        {"budget_share", stage.budget_share},
                        {"timeout_ms", stage.timeout.count()},

@@ -50,7 +50,7 @@ enum class StageProgress : unsigned char {
 };
 
 /// Why a person is asked. Decides the exit code and what happens without an answer.
-enum class EscalationCause : unsigned char { stage = 1, healing, review, cycle_limit, iteration_limit, attempts };
+enum class EscalationCause : unsigned char { stage = 1, contract_retries, review, cycle_limit, iteration_limit, attempts };
 [[nodiscard]] std::string_view name_of(EscalationCause cause) noexcept;
 [[nodiscard]] std::optional<EscalationCause> escalation_cause(std::string_view name);
 
@@ -97,15 +97,15 @@ enum class ArtifactState : unsigned char { none = 1, draft, pending_review, appr
 struct StageState {
     std::string name;
     StageStatus status = StageStatus::pending;
-    unsigned visits = 0;         ///< How often the stage was entered, including retries.
-    unsigned attempts = 0;       ///< Attempts in the current round. A resolution, feedback or a cycle starts a new round.
-    unsigned heals = 0;          ///< Number of refused artifacts in a row.
-    unsigned reviews = 0;        ///< Review rounds that found blocking issues.
-    unsigned iterations = 0;     ///< Feedback rounds since a person was last asked about their number.
-    unsigned versions = 0;       ///< All feedback rounds. Numbers the versions that are kept.
-    unsigned cycles = 0;         ///< How often a later stage sent the task back here.
-    unsigned cycles_before = 0;  ///< Those before a person was last asked about their number.
-    unsigned retries = 0;        ///< Visits after a failed attempt, and steps of a plan that were retried.
+    unsigned visits = 0;            ///< How often the stage was entered, including retries.
+    unsigned attempts = 0;          ///< Attempts in the current round. A resolution, feedback or a cycle starts a new round.
+    unsigned contract_retries = 0;  ///< Number of refused artifacts in a row.
+    unsigned reviews = 0;           ///< Review rounds that found blocking issues.
+    unsigned iterations = 0;        ///< Feedback rounds since a person was last asked about their number.
+    unsigned versions = 0;          ///< All feedback rounds. Numbers the versions that are kept.
+    unsigned cycles = 0;            ///< How often a later stage sent the task back here.
+    unsigned cycles_before = 0;     ///< Those before a person was last asked about their number.
+    unsigned retries = 0;           ///< Visits after a failed attempt, and steps of a plan that were retried.
     unsigned escalations = 0;
     std::string artifact;  ///< Path below the task's folder.
     std::string artifact_hash;

@@ -569,7 +569,7 @@ public:
         tasks_.reserve(tasks);  // The kept entries point into it.
     }
 
-    /// Adds the task of this name, or its problem to the listing. Call it at most as often as the constructor was told.
+    /// Adds the task of this name, or its problem to the listing. Call it at most as often as given to the constructor.
     void add(const std::string& name, TaskListing& listing) {
         const auto stamp = keeps_ ? stamp_of(folder_.get(), name) : std::nullopt;
         if (auto known = stamp ? cache_.find(name, *stamp) : std::nullopt) {

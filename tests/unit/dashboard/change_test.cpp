@@ -212,9 +212,9 @@ TEST_F(DashboardChange, NotifiesListenersOfARecordWrittenByACommand) {
     (void)listener->take();
     waiting_.add(records::TaskAborted{"no longer wanted"}, 8);
     (void)post(task("/abort"), {});
-    const auto told = listener->take();
-    ASSERT_EQ(told.size(), 1U);
-    EXPECT_NE(told[0].data.find("task_aborted"), std::string::npos) << told[0].data;
+    const auto events = listener->take();
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_NE(events[0].data.find("task_aborted"), std::string::npos) << events[0].data;
 }
 
 TEST_F(DashboardChange, RefusesToResumeAnEndedTask) {

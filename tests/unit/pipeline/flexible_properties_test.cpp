@@ -168,11 +168,11 @@ void property_3(const Task& task) {
     for (const StageState& stage : task.state.stages) {
         EXPECT_EQ(stage.status == StageStatus::skipped, !stage.skip_reason.empty()) << "property 3: stage " << stage.name;
         if (stage.status != StageStatus::skipped) { continue; }
-        const auto told = std::ranges::find_if(task.journal, [&](const Record& record) {
+        const auto reason = std::ranges::find_if(task.journal, [&](const Record& record) {
             return record.body.at("type") == json::value("stage_skipped") && record.body.at("stage") == json::value(stage.name) &&
                    record.body.at("reason") == json::value(stage.skip_reason);
         });
-        EXPECT_NE(told, task.journal.end()) << "property 3: no record says why stage " << stage.name << " was skipped";
+        EXPECT_NE(reason, task.journal.end()) << "property 3: no record says why stage " << stage.name << " was skipped";
     }
 }
 

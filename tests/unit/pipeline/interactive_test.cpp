@@ -285,7 +285,7 @@ TEST_F(InteractiveTest, asks_at_the_terminal_whatever_the_settings_say) {
     console->typed_late = true;
     EXPECT_TRUE(bench.start(options()).success);
     EXPECT_EQ(bench.events.texts("asking", "handler"), (std::vector<std::string>{"slow", "slow"}));
-    EXPECT_TRUE(bench.handler->told.empty()) << "nobody else need know what is decided at once";
+    EXPECT_TRUE(bench.handler->notified.empty()) << "nobody else need know what is decided at once";
     bench.stage("b", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
     EXPECT_EQ(bench.start(Bench::with({"b"})).waiting_for, "escalation")
         << "a task that is not interactive waits for nobody unless it was told to";
@@ -295,7 +295,7 @@ TEST_F(InteractiveTest, notifies_other_handlers_if_nobody_decides_at_the_termina
     bench.present = std::make_shared<SilentHandler>();  // The person there says: later.
     const auto waiting = bench.start(options());
     EXPECT_EQ(waiting.waiting_for, "action");
-    EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
+    EXPECT_THAT(bench.handler->notified, ElementsAre(waiting.waiting_id));
 }
 
 TEST_F(InteractiveTest, names_an_invalid_answer_file_while_waiting_and_accepts_its_correction) {

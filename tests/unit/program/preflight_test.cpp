@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task's surroundings: folders, disks, limits, and requests that are not requests.
+// The machine that a task runs on: folders, disks, limits, and requests that are not requests.
 #include "program/project/preflight.hpp"
 
 #include <sys/stat.h>

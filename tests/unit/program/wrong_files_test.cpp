@@ -180,9 +180,9 @@ TEST_P(FileErrors, is_refused_if_it_is_a_single_word) {
 TEST_P(FileErrors, never_puts_a_carriage_return_into_an_error) {
     const auto result = read("\"k\\u202e\\e[2J\": 1\n");
     ASSERT_FALSE(result.ok());
-    const std::string told = result.error().to_string();
+    const std::string shown = result.error().to_string();
     // `printable` escapes the output later. Until then, nothing in the key may split a line.
-    EXPECT_EQ(told.find('\r'), std::string::npos);
+    EXPECT_EQ(shown.find('\r'), std::string::npos);
 }
 
 TEST_P(FileErrors, is_refused_if_it_is_a_folder) {
