@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <agentforge/llm_backend.hpp>
 #include <agentforge/stage.hpp>
 
 #include "backends/model_call.hpp"

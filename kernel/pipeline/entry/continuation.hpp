@@ -7,6 +7,7 @@
 
 #include "config/pipeline_set.hpp"
 #include "config/template_checks.hpp"
+#include "pipeline/staleness.hpp"
 #include "pipeline/task_session.hpp"
 #include "pipeline/task_workspace.hpp"
 #include "records/records.hpp"
