@@ -339,7 +339,8 @@ private:
 
     static std::string text_at(const json::object& record, const char* path) {
         const auto* value = value_at(record, path);
-        return value == nullptr ? std::string() : value->is_string() ? std::string(value->get_string()) : json::serialize(*value);
+        if (value == nullptr) { return {}; }
+        return value->is_string() ? std::string(value->get_string()) : json::serialize(*value);
     }
 
     static std::string short_form(const json::object& record) {

@@ -100,7 +100,8 @@ class TestPluginTrust(PluginTest):
         self.assertEqual(self.run_program("config", "get", "limits.max_tokens").out, "1000\n")
         outcome = self.run_program("plugins", "list")
         self.assertRegex(outcome.err, r"AF-PLUG-040.*setting limits\.max_tokens \(.*settings\.yaml:2:.*1000 applies\)")
-        for command in (["doctor"], ["config", "show"], ["trust", "--show"]): self.assertRegex(self.run_program(*command).err, r"AF-CONF-047.*servers\.allow_network", command)
+        for command in (["doctor"], ["config", "show"], ["trust", "--show"]):
+            self.assertRegex(self.run_program(*command).err, r"AF-CONF-047.*servers\.allow_network", command)
         self.assertIn("limits.max_tokens = 5000", self.run_program("trust", "--show").out)
         self.assert_code(self.run_program("trust"), 0)
         self.assertEqual(self.run_program("config", "get", "limits.max_tokens").out, "5000\n")

@@ -367,9 +367,11 @@ TEST_F(DashboardOpenApi, DescribesTheBodyOfEachChange) {
         const json::object& schema = operation->at("requestBody").at("content").at("application/json").at("schema").as_object();
         json::object body;
         for (const auto& property : schema.at("properties").as_object()) {
-            const bool flag = property.value().at("type") == json::value("boolean");
-            const bool number = property.value().at("type") == json::value("integer");
-            body[property.key()] = flag ? json::value(false) : number ? json::value(1) : json::value("text");
+            const json::value& type = property.value().at("type");
+            json::value& value = body[property.key()];
+            value = "text";
+            if (type == json::value("boolean")) { value = false; }
+            if (type == json::value("integer")) { value = 1; }
         }
         std::string asked(path.key());
         for (const auto& [place, value] : {std::pair<std::string, std::string>{"{task_id}", waiting_.task_id()},

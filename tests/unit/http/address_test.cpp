@@ -37,9 +37,12 @@ TEST_P(ProxyChoice, follows_the_environment) {
         const auto found = one.variables.find(name);
         return found == one.variables.end() ? std::string() : found->second;
     });
-    const std::string got = !proxy.ok()     ? proxy.error().code
-                            : proxy.value() ? proxy.value()->host + ":" + std::to_string(proxy.value()->port)
-                                            : "";
+    std::string got;
+    if (!proxy.ok()) {
+        got = proxy.error().code;
+    } else if (proxy.value()) {
+        got = proxy.value()->host + ":" + std::to_string(proxy.value()->port);
+    }
     EXPECT_EQ(got, one.expected);
 }
 

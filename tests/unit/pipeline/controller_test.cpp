@@ -433,7 +433,8 @@ TEST_F(ControllerTest, completion_without_its_exit_gate_is_sent_back) {
 
 TEST_F(ControllerTest, a_gate_on_some_paths_or_another_tree_does_not_count_as_exit_gate) {
     bench.stage("a", [&](StageContext& context) {
-        const std::size_t turn = context.input().previous_errors.empty() ? 0 : context.workspace().exists("after.py") ? 2 : 1;
+        std::size_t turn = 0;
+        if (!context.input().previous_errors.empty()) { turn = context.workspace().exists("after.py") ? 2 : 1; }
         if (turn == 0) { EXPECT_TRUE(context.run_gate(GateRequest{"tests", {"README.md"}, {}}).ok()); }
         if (turn == 1) {
             EXPECT_TRUE(context.run_gate(GateRequest{"tests", {}, {}}).ok());
