@@ -197,9 +197,9 @@ TEST_F(CycleTests, Should_Cycle_On_Review_Reject) {
     const auto result = run();
     EXPECT_TRUE(result.success);
     EXPECT_THAT(ran, ElementsAre("plan", "execute", "verify", "review", "plan", "execute", "verify", "review"));
-    const auto& cycles = bench.state(result.task_id).resumption.cycles;
-    ASSERT_EQ(cycles.size(), 1U);
-    EXPECT_EQ(cycles[0].reason, "review found something");
+    const auto& recorded = bench.state(result.task_id).resumption.cycles;
+    ASSERT_EQ(recorded.size(), 1U);
+    EXPECT_EQ(recorded[0].reason, "review found something");
 }
 
 TEST_F(CycleTests, Should_Enforce_Limit) {
